@@ -29,7 +29,7 @@ struct AskCommand {
 
 // The answer that the student has typed: a whole number or, if the question has options, the number
 // of one; nullopt if it is neither.
-std::optional<int64_t> parsed(const Question& question, const std::string& words) {
+std::optional<int64_t> parse_answer(const Question& question, const std::string& words) {
   int64_t value = 0;
   const size_t first = words.find_first_not_of(" \t"), last = words.find_last_not_of(" \t\r");
   if (first == std::string::npos) return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<int64_t> parsed(const Question& question, const std::string& words
   return value;
 }
 
-std::string kind_of_answer(const Question& question) {
+std::string expected_answer_text(const Question& question) {
   return question.options.empty() ? "a whole number"
                                   : fmt::format("a number from 1 to {}", question.most());
 }
@@ -57,17 +57,17 @@ std::optional<std::string> read_line() {
 
 // Switches the terminal so that each key can be read at once, and back when the object is
 // destroyed.
-class KeyByKey {
+class SingleKeyTerminal {
  public:
-  KeyByKey() {
+  SingleKeyTerminal() {
     tcgetattr(STDIN_FILENO, &before_);
     termios now = before_;
     now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     tcsetattr(STDIN_FILENO, TCSANOW, &now);
   }
-  ~KeyByKey() { tcsetattr(STDIN_FILENO, TCSANOW, &before_); }
-  KeyByKey(const KeyByKey&) = delete;
-  KeyByKey& operator=(const KeyByKey&) = delete;
+  ~SingleKeyTerminal() { tcsetattr(STDIN_FILENO, TCSANOW, &before_); }
+  SingleKeyTerminal(const SingleKeyTerminal&) = delete;
+  SingleKeyTerminal& operator=(const SingleKeyTerminal&) = delete;
 
  private:
   termios before_{};
@@ -75,7 +75,7 @@ class KeyByKey {
 
 // Lets the student choose an option by its number, or by the arrow keys and Enter.
 std::optional<int64_t> choose_option(const Question& question) {
-  const KeyByKey keys;
+  const SingleKeyTerminal keys;
   int64_t at = 1;
   for (;;) {
     print(fmt::format("\r> {} ", at));
@@ -104,8 +104,8 @@ std::optional<int64_t> answer_of_student(const Question& question) {
     const auto line = read_line();
     if (!line) return std::nullopt;
     if (!terminal) print(*line + "\n");
-    if (const auto value = parsed(question, *line)) return value;
-    print(fmt::format("The answer is {}.\n", kind_of_answer(question)));
+    if (const auto value = parse_answer(question, *line)) return value;
+    print(fmt::format("The answer is {}.\n", expected_answer_text(question)));
   }
 }
 
@@ -115,7 +115,7 @@ std::string wrapped(const std::string& text) {
   return out;
 }
 
-std::string heading(const asking::Drawn& drawn, size_t i) {
+std::string heading(const asking::DrawnQuestions& drawn, size_t i) {
   const Question& question = drawn.questions[i];
   const std::string spaced =
       question.spaced.empty() ? "" : fmt::format(" (an idea of the lab {})", question.spaced);
@@ -135,14 +135,14 @@ int ask(AskCommand& command) {
   grade.rubric = command.rubric;
   grade.progress = true;
   grade.labs = {command.lab};
-  take_named_files(grade);
-  const asking::Drawn drawn = draw(command.options);
+  resolve_file_arguments(grade);
+  const asking::DrawnQuestions drawn = draw_questions(command.options);
   if (command.format == "json") {
     print(json(drawn));
     return kFullMarks;
   }
   if (drawn.questions.empty()) throw Error("no questions: " + drawn.why_none);
-  asking::AnswerSheet sheet = sheet_for(command.options, drawn);
+  asking::AnswerSheet sheet = load_answer_sheet(command.options, drawn);
   size_t right = 0;
   bool ended = false;
   for (size_t i = 0; i < drawn.questions.size(); ++i) {
@@ -150,10 +150,10 @@ int ask(AskCommand& command) {
     print(heading(drawn, i));
     std::optional<int64_t> given;
     if (!command.given.empty()) {
-      if (i < command.given.size()) given = parsed(question, command.given[i]);
+      if (i < command.given.size()) given = parse_answer(question, command.given[i]);
       if (i < command.given.size() && !given)
         throw Error(fmt::format("--answer {}: answer {} is {}", command.given[i], i + 1,
-                                kind_of_answer(question)));
+                                expected_answer_text(question)));
     } else if (!ended) {
       given = answer_of_student(question);
       ended = !given;

@@ -29,14 +29,14 @@ const CLI::Validator kWholeNumber(
     },
     "");
 
-void add_gpus(CLI::App* app, unsigned& gpus) {
+void add_gpus_option(CLI::App* app, unsigned& gpus) {
   constexpr unsigned kMostGpus = 8;  // the runtime's kMostDevices
   app->add_option("--gpus", gpus,
                   fmt::format("number of GPUs that the program sees, 1 to {} (1)", kMostGpus))
       ->check(CLI::Range(1u, kMostGpus));
 }
 
-std::string own_name() {
+std::string program_name_as_typed() {
   const std::string words = read_file("/proc/self/cmdline").value_or("");
   const std::filesystem::path typed = words.c_str();  // up to the first 0
   if (typed.is_relative()) return typed.string();
@@ -46,7 +46,7 @@ std::string own_name() {
   return error || below.empty() || *below.begin() == ".." ? "lab32" : below.string();
 }
 
-void complain(const std::string& message) {
+void print_error(const std::string& message) {
   // fmt::print would throw if stderr is closed.
   std::fprintf(stderr, "lab32: %s\n", visible(message).c_str());
 }

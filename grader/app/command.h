@@ -60,13 +60,13 @@ Command nvcc_command(CLI::App& lab32);
 extern const CLI::Validator kWholeNumber;
 
 // Adds --gpus, for whole programs.
-void add_gpus(CLI::App* app, unsigned& gpus);
+void add_gpus_option(CLI::App* app, unsigned& gpus);
 
 // How to call this program, for messages: "lab32", or "build/lab32" in a checkout.
-std::string own_name();
+std::string program_name_as_typed();
 
 // Writes "lab32: " and the message to standard error.
-void complain(const std::string& message);
+void print_error(const std::string& message);
 
 // Writes to standard output. Throws MachineError if that fails.
 void print(const std::string& text);
@@ -75,7 +75,7 @@ void print(const std::string& text);
 void print_or_write(const std::string& text, const std::string& file, const std::string& option);
 
 // The path of the Python interpreter that runs lab32's modules. The file may not exist.
-std::filesystem::path python_program();
+std::filesystem::path python_interpreter();
 
 // Replaces this process by a Python module, with `input`, if given, as its standard input. Throws
 // Error if there is no Python for it.
@@ -97,7 +97,7 @@ struct ProgramCommands {
   decltype(&profiler::explain) explain;
   // Splits a command line: returns the words of lab32, with the program's file last, and stores
   // those that belong to nvcc and to the program.
-  Words (*take_program)(const CLI::App*, const Words&, profiler::Program&, Words& arguments);
+  Words (*split_off_program)(const CLI::App*, const Words&, profiler::Program&, Words& arguments);
 };
 
 // The commands of app/programs, which build/runtime/lab32 sets before main(). Null in build/lab32.
@@ -119,21 +119,21 @@ std::string labs_folder();
 
 // The folder of `--labs`, as a value of LAB32_LABS. Throws Error if it has no rubric, or a lab of a
 // name that lab32 has.
-std::string checked_labs(const std::string& folder);
+std::string require_labs_folder(const std::string& folder);
 
 // Writes the rubrics of a course `into` a folder, by lab32.course, and makes `options` use them.
 // Throws Error for a course file that is wrong, and for labs that are not in it.
-void take_course(const std::string& course, const std::filesystem::path& into,
-                 grading::GradeOptions& options);
+void use_course_rubrics(const std::string& course, const std::filesystem::path& into,
+                        grading::GradeOptions& options);
 
 // Replaces the words of `options.labs` that name a file or a folder of a lab by the lab's name, and
 // records the files in `options.files`. Throws Error for a file that does not exist or whose name
 // tells no lab.
-void take_named_files(grading::GradeOptions& options);
+void resolve_file_arguments(grading::GradeOptions& options);
 
 // Finds the files of labs that lie below `options.dir`, but not at LAB/LAB.cu, as
 // lab32/classroom/chooser.py chooses them. Records them in `options.files`, and lists them on
 // standard error.
-void choose_files(grading::GradeOptions& options);
+void find_misplaced_files(grading::GradeOptions& options);
 
 }  // namespace lab32::commands

@@ -42,10 +42,10 @@ pictures::Explanation explain_swizzle(const std::string& text) {
     throw Error(
         fmt::format("a task of the lab {0} asks for that table; draw it with your own function: "
                     "{1} explain {0} --swizzle {2}",
-                    lab->name, own_name(), text));
+                    lab->name, program_name_as_typed(), text));
   std::vector<uint32_t> to;
   for (const uint32_t offset : pictures::group_offsets(shape))
-    to.push_back(pictures::swizzled(shape, offset));
+    to.push_back(pictures::swizzled_offset(shape, offset));
   pictures::Explanation shown;
   shown.launch.mappings = {pictures::mapping_of(shape, to)};
   return shown;
@@ -56,17 +56,17 @@ pictures::Explanation explain_submitted_swizzle(const grading::SwizzleLab& lab,
                                                 const std::string& text,
                                                 const grading::GradeOptions& options) {
   const auto shape = pictures::read_swizzle(text);
-  const auto file = grading::files_of(options).at(0).file;
+  const auto file = grading::files_to_grade(options).at(0).file;
   pictures::Explanation shown;
   shown.file = file.string();
   shown.launch.mappings = {pictures::mapping_of(
-      shape, grading::given_values(lab.name, file, options.device, lab.kernel(shape),
-                                   pictures::group_offsets(shape)))};
+      shape, grading::run_given_kernel(lab.name, file, options.device, lab.kernel(shape),
+                                       pictures::group_offsets(shape)))};
   return shown;
 }
 
 // Keeps only the mapping that the options ask for, and removes the other ones.
-void choose_mapping(pictures::Explanation& shown, const std::string& text) {
+void keep_only_mapping(pictures::Explanation& shown, const std::string& text) {
   const std::string name = pictures::read_swizzle(text).name();
   auto& all = shown.launch.mappings;
   all.erase(std::remove_if(all.begin(), all.end(),
@@ -76,7 +76,7 @@ void choose_mapping(pictures::Explanation& shown, const std::string& text) {
 }
 
 // Keeps only the picture that the options ask for.
-pictures::Launch single_picture(const pictures::Launch& all, const std::string& picture) {
+pictures::Launch launch_with_one_picture(const pictures::Launch& all, const std::string& picture) {
   pictures::Launch one;
   one.kernel = all.kernel;
   one.setting = all.setting;
@@ -116,7 +116,7 @@ pictures::Explanation explanation_of(const ExplainCommand& command) {
     if (command.check.empty() && !command.swizzle.empty())
       return explain_submitted_swizzle(*swizzles, command.swizzle, one);
     auto shown = grading::explain(one, command.check);
-    if (!command.swizzle.empty()) choose_mapping(shown, command.swizzle);
+    if (!command.swizzle.empty()) keep_only_mapping(shown, command.swizzle);
     return shown;
   }
   if (command.what.empty() && !command.swizzle.empty()) return explain_swizzle(command.swizzle);
@@ -157,7 +157,8 @@ int run_explain(ExplainCommand& command) {
   if (command.format == "png" && command.output.empty())
     throw Error("a PNG cannot be printed: name a file with -o");
   pictures::Explanation shown = explanation_of(command);
-  if (!command.picture.empty()) shown.launch = single_picture(shown.launch, command.picture);
+  if (!command.picture.empty())
+    shown.launch = launch_with_one_picture(shown.launch, command.picture);
   const bool own = draws_own_pictures(command, shown);
   if (!own && !shown.missing.empty()) throw Error(shown.missing);
   // A picture of an access that wastes nothing would add little to the lab's own pictures.
@@ -187,7 +188,7 @@ int run_explain(ExplainCommand& command) {
 
 // Takes the words that belong to nvcc and to a program out of the command line, as `lab32 run`
 // does. The words of a lab stay as they are.
-Words take_words_of_program(const CLI::App* app, const Words& words, ExplainCommand& command) {
+Words split_off_program_words(const CLI::App* app, const Words& words, ExplainCommand& command) {
   bool has_program = false;
   for (size_t i = 0; i < words.size() && !has_program; ++i) {
     const std::string& word = words[i];
@@ -202,7 +203,7 @@ Words take_words_of_program(const CLI::App* app, const Words& words, ExplainComm
   if (!has_program) return words;
   if (!linked_programs()) exec_program_binary();
   profiler::Program program;
-  const Words own = linked_programs()->take_program(app, words, program, command.arguments);
+  const Words own = linked_programs()->split_off_program(app, words, program, command.arguments);
   command.nvcc_words = std::move(program.words);
   return own;
 }
@@ -237,14 +238,14 @@ Command explain_command(CLI::App& lab32) {
   app->add_option("--dir", given->dir, "the folder of LAB/LAB.cu (labs, here or above)");
   app->add_option("--rubric", given->rubric, "the folder of LAB.toml (that of this lab32)");
   app->add_option("--device", given->options.device, "sim or sim:NAME (sim)");
-  add_gpus(app, given->gpus);
+  add_gpus_option(app, given->gpus);
   app->add_option("--seed", given->options.seed, "repeat the random inputs of an earlier run")
       ->check(kWholeNumber);
   Command command;
   command.app = app;
   command.run = [given] { return run_explain(*given); };
   command.take_own_options = [app, given](const Words& words) {
-    return take_words_of_program(app, words, *given);
+    return split_off_program_words(app, words, *given);
   };
   command.behind = &given->arguments;
   command.clean_end = CleanSignalExit::Interrupt::not_watched;

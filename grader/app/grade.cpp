@@ -38,14 +38,14 @@ const CLI::Validator kSeconds(
 
 // Whether the result is printed for a student on a terminal. Only such results belong to the
 // history of attempts.
-bool is_an_attempt(const std::string& format, const std::string& output) {
+bool counts_as_attempt(const std::string& format, const std::string& output) {
   return format == "text" && output.empty() && isatty(STDOUT_FILENO) == 1;
 }
 
 // On a terminal the text is brief: a student reads the first reasons, and asks for the others.
-report::Style style_for(const GradeCommand& given) {
+report::Style output_style(const GradeCommand& given) {
   report::Style style;
-  style.command = own_name();
+  style.command = program_name_as_typed();
   style.colour = given.output.empty() && report::wants_colour(STDOUT_FILENO);
   style.brief = !given.all && given.output.empty() && isatty(STDOUT_FILENO) == 1;
   return style;
@@ -53,7 +53,7 @@ report::Style style_for(const GradeCommand& given) {
 
 [[noreturn]] void run_watch(const GradeCommand& given, bool history) {
   const grading::GradeOptions& options = given.options;
-  const report::Style style = style_for(given);
+  const report::Style style = output_style(given);
   const auto show = [&](const report::Result& result, const std::string& changes) {
     // The history is written before the text is printed: a reader that closes the output early ends
     // this process.
@@ -66,13 +66,13 @@ report::Style style_for(const GradeCommand& given) {
     print("\n" + report::text(result, style) + (compiles ? "\n" + changes : ""));
     print(fmt::format("watching {}; Ctrl-C ends this\n", options.dir.string()));
   };
-  grading::watch(options, show, complain);
+  grading::grade_on_every_save(options, show, print_error);
 }
 
 int run_grade(GradeCommand& given) {
   grading::GradeOptions& options = given.options;
   std::optional<ScopedVariable> elsewhere;
-  if (!given.labs.empty()) elsewhere.emplace(variables::kLabs, checked_labs(given.labs));
+  if (!given.labs.empty()) elsewhere.emplace(variables::kLabs, require_labs_folder(given.labs));
   options.dir = !given.dir.empty()    ? given.dir
                 : !given.labs.empty() ? given.labs + "/labs"
                                       : labs_folder();
@@ -80,18 +80,18 @@ int run_grade(GradeCommand& given) {
   options.progress = true;
   options.runs_hidden = given.format == "gradescope";  // Gradescope hides them itself
   options.judge_questions = [&](const grading::Rubric& rubric, const std::filesystem::path& file) {
-    return asking::judge(rubric, file, given.id);
+    return asking::grade_answers(rubric, file, given.id);
   };
-  take_named_files(options);
+  resolve_file_arguments(options);
   std::optional<Scratch> rubrics;
-  if (!given.course.empty()) take_course(given.course, rubrics.emplace().path, options);
-  choose_files(options);
+  if (!given.course.empty()) use_course_rubrics(given.course, rubrics.emplace().path, options);
+  find_misplaced_files(options);
   if (given.pictures) options.launch_detail.emplace();
   const auto& [format, output, json] = std::tie(given.format, given.output, given.json);
   std::error_code error;
   const bool history = report::history_enabled() &&
                        std::filesystem::is_directory(options.dir, error) &&
-                       (given.keeps_history || given.watches || is_an_attempt(format, output));
+                       (given.keeps_history || given.watches || counts_as_attempt(format, output));
   if (given.watches) {
     if (format != "text" || !output.empty() || !json.empty())
       throw Error("--watch prints text: it cannot be combined with --format, -o and --json");
@@ -101,15 +101,15 @@ int run_grade(GradeCommand& given) {
   if (!json.empty()) check_writable(json, "--json");
   const report::Result result = grading::grade(options);
   if (history) report::append_to_history(options.dir, result, report::current_time());
-  if (result.complete() && result.max_score <= 0)
+  if (result.all_labs_graded() && result.max_score <= 0)
     throw Error(fmt::format("no check could be run on {}; try --device sim", result.device));
-  const std::string text = report::render(result, format, style_for(given));
+  const std::string text = report::render(result, format, output_style(given));
   print_or_write(text, output, "-o");
   if (!json.empty()) write_file(json, report::json(result), "--json");
   for (const report::Lab& lab : result.labs)
     if (lab.status == report::Status::not_graded)
-      complain(fmt::format("{} is not graded: {}", lab.name, lab.message));
-  if (!result.complete()) return kNotGraded;
+      print_error(fmt::format("{} is not graded: {}", lab.name, lab.message));
+  if (!result.all_labs_graded()) return kNotGraded;
   return result.score < result.max_score ? kPointsLost : kFullMarks;
 }
 
@@ -171,9 +171,10 @@ struct PtxOptions {
 
 int show_ptx(const PtxOptions& options) {
   if (!options.output.empty()) check_writable(options.output, "-o");
-  const grading::Ptx ptx = grading::ptx_of(options.lab, options.file, options.device);
+  const grading::PtxOrMessages ptx =
+      grading::compile_to_ptx(options.lab, options.file, options.device);
   if (!ptx.compiles) {
-    complain(ptx.text);
+    print_error(ptx.text);
     return kPointsLost;
   }
   print_or_write(ptx.text, options.output, "-o");

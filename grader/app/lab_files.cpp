@@ -34,7 +34,7 @@ bool has_a_lab(const fs::path& folder) {
 }
 
 // The letters of a name in lower case, with a blank in place of every other character.
-std::string words_in_name(const std::string& name) {
+std::string lower_case_words(const std::string& name) {
   std::string words = name;
   for (char& c : words) {
     const auto byte = static_cast<unsigned char>(c);
@@ -44,42 +44,42 @@ std::string words_in_name(const std::string& name) {
 }
 
 // The lab that a file's name contains, as in `my_coalescing (1).cu`; empty: none, or several.
-std::string lab_named_in(const std::string& name) {
+std::string lab_in_file_name(const std::string& name) {
   std::string found;
   for (const std::string& lab : grading::known_labs()) {
-    if (words_in_name(name).find(words_in_name(lab)) == std::string::npos) continue;
+    if (lower_case_words(name).find(lower_case_words(lab)) == std::string::npos) continue;
     if (!found.empty()) return {};
     found = lab;
   }
   return found;
 }
 
-bool is_known(const std::string& lab) {
+bool is_known_lab(const std::string& lab) {
   const std::vector<std::string> labs = grading::known_labs();
   return std::find(labs.begin(), labs.end(), lab) != labs.end();
 }
 
 // Whether the word names a file rather than a lab.
 bool names_a_path(const std::string& word) {
-  return !is_known(word) && (word.find('/') != std::string::npos ||
-                             fs::path(word).extension() == ".cu" || is_file(word));
+  return !is_known_lab(word) && (word.find('/') != std::string::npos ||
+                                 fs::path(word).extension() == ".cu" || is_file(word));
 }
 
-struct NamedFile {
+struct FileOfLab {
   std::string lab;
   fs::path file;
 };
 
-NamedFile named_file(const std::string& word) {
+FileOfLab read_file_argument(const std::string& word) {
   fs::path file = fs::path(word).lexically_normal();
   if (!file.has_filename()) file = file.parent_path();
   std::error_code error;
   if (const std::string name = fs::absolute(file).filename().string();
-      fs::is_directory(file, error) && is_known(name))
+      fs::is_directory(file, error) && is_known_lab(name))
     file /= name + ".cu";
   if (!is_file(file)) throw Error(visible_name(file.string()) + ": no such file");
-  std::string lab = lab_named_in(file.stem().string());
-  if (lab.empty()) lab = lab_named_in(fs::absolute(file).parent_path().filename().string());
+  std::string lab = lab_in_file_name(file.stem().string());
+  if (lab.empty()) lab = lab_in_file_name(fs::absolute(file).parent_path().filename().string());
   if (lab.empty())
     throw Error(fmt::format("{}: the name tells no lab; name the file after one of: {}",
                             visible_name(file.string()), fmt::join(grading::known_labs(), ", ")));
@@ -87,7 +87,7 @@ NamedFile named_file(const std::string& word) {
 }
 
 // The folder X of a file X/LAB/LAB.cu; empty for a file that lies elsewhere.
-fs::path folder_of_labs(const NamedFile& named) {
+fs::path labs_folder_of_file(const FileOfLab& named) {
   const fs::path whole = fs::absolute(named.file).lexically_normal();
   if (whole != lab_file_in(whole.parent_path().parent_path(), named.lab)) return {};
   fs::path folder = (named.file.parent_path() / "..").lexically_normal();
@@ -97,25 +97,25 @@ fs::path folder_of_labs(const NamedFile& named) {
 
 // A line that lab32.handed_in prints: the lab, the file that it has chosen, and the files that it
 // has passed over.
-struct ChosenFile {
+struct ChosenSubmission {
   std::string lab, file, passed_over;
 };
 
-std::vector<ChosenFile> choose_each_file(const fs::path& dir,
-                                         const std::vector<std::string>& labs) {
-  const fs::path python = python_program();
+std::vector<ChosenSubmission> choose_submission_files(const fs::path& dir,
+                                                      const std::vector<std::string>& labs) {
+  const fs::path python = python_interpreter();
   if (!is_file(python)) return {};
   lab32::Command command;
   command.argv = {python.string(), "-P", "-m", "lab32.handed_in", dir.string()};
   command.argv.insert(command.argv.end(), labs.begin(), labs.end());
   command.environment = environment();
   const Outcome outcome = run_process(command);
-  std::vector<ChosenFile> found;
+  std::vector<ChosenSubmission> found;
   if (!outcome.ok()) return found;
   std::istringstream lines(outcome.out);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream cells(line);
-    ChosenFile choice;
+    ChosenSubmission choice;
     std::getline(cells, choice.lab, '\t');
     std::getline(cells, choice.file, '\t');
     std::getline(cells, choice.passed_over, '\t');
@@ -126,7 +126,7 @@ std::vector<ChosenFile> choose_each_file(const fs::path& dir,
 
 }  // namespace
 
-std::string checked_labs(const std::string& folder) {
+std::string require_labs_folder(const std::string& folder) {
   std::error_code error;
   if (!fs::is_directory(fs::path(folder) / "data/limits", error))
     throw Error(
@@ -140,8 +140,9 @@ std::string checked_labs(const std::string& folder) {
   return fs::absolute(folder).lexically_normal().string();
 }
 
-void take_course(const std::string& course, const fs::path& into, grading::GradeOptions& options) {
-  const fs::path python = python_program();
+void use_course_rubrics(const std::string& course, const fs::path& into,
+                        grading::GradeOptions& options) {
+  const fs::path python = python_interpreter();
   if (!is_file(python))
     throw MachineError(
         fmt::format("{}: --course needs this Python, which does not exist; `make "
@@ -178,30 +179,30 @@ std::string labs_folder() {
   return "labs";
 }
 
-void take_named_files(grading::GradeOptions& options) {
-  std::vector<NamedFile> named;
+void resolve_file_arguments(grading::GradeOptions& options) {
+  std::vector<FileOfLab> named;
   for (std::string& word : options.labs) {
     if (!names_a_path(word)) continue;
-    named.push_back(named_file(word));
+    named.push_back(read_file_argument(word));
     word = named.back().lab;
   }
   if (named.empty()) return;
-  const fs::path folder = folder_of_labs(named.front());
-  const bool in_one_folder = std::all_of(named.begin(), named.end(), [&](const NamedFile& each) {
-    return folder_of_labs(each) == folder;
+  const fs::path folder = labs_folder_of_file(named.front());
+  const bool in_one_folder = std::all_of(named.begin(), named.end(), [&](const FileOfLab& each) {
+    return labs_folder_of_file(each) == folder;
   });
   if (in_one_folder && !folder.empty() && named.size() == options.labs.size()) {
     options.dir = folder;
     return;
   }
-  for (const NamedFile& each : named)
+  for (const FileOfLab& each : named)
     if (!options.files.emplace(each.lab, each.file).second)
       throw Error(fmt::format("two files of {}: {} and {}; name one", each.lab,
                               visible_name(options.files.at(each.lab).string()),
                               visible_name(each.file.string())));
 }
 
-void choose_files(grading::GradeOptions& options) {
+void find_misplaced_files(grading::GradeOptions& options) {
   const std::vector<std::string> labs =
       grading::labs_or_all(options.labs.empty() ? options.all : options.labs);
   std::vector<std::string> absent;
@@ -217,10 +218,11 @@ void choose_files(grading::GradeOptions& options) {
   const bool asks = !absent.empty() && fs::is_directory(options.dir, error) &&
                     (!options.labs.empty() || absent.size() == labs.size());
   if (!asks) return;
-  for (const ChosenFile& choice : choose_each_file(options.dir, absent)) {
+  for (const ChosenSubmission& choice : choose_submission_files(options.dir, absent)) {
     options.files[choice.lab] = options.dir / choice.file;
-    complain(fmt::format("{}: graded is {}{}", choice.lab, choice.file,
-                         choice.passed_over.empty() ? "" : "; passed over: " + choice.passed_over));
+    print_error(
+        fmt::format("{}: graded is {}{}", choice.lab, choice.file,
+                    choice.passed_over.empty() ? "" : "; passed over: " + choice.passed_over));
   }
 }
 

@@ -37,7 +37,7 @@ class DoctorReport {
   }
   // Prints the result of `describe`, or that the part is missing. Returns whether it is there.
   template <class Describe>
-  bool describe_part(const std::string& name, Describe describe) {
+  bool add_row_or_missing(const std::string& name, Describe describe) {
     try {
       add_row(name, describe());
       return true;
@@ -48,8 +48,8 @@ class DoctorReport {
   }
 };
 
-std::string nvdisasm() {
-  const fs::path& program = toolchain::installed().nvdisasm;
+std::string nvdisasm_description() {
+  const fs::path& program = toolchain::installed_toolchain().nvdisasm;
   if (program.empty())
     throw Error(
         "without it counters are those of the PTX instead of the machine code; install it by "
@@ -57,7 +57,7 @@ std::string nvdisasm() {
   return program.string();
 }
 
-std::string scratch_folder() {
+std::string scratch_folder_text() {
   const Scratch probe;
   const double free = static_cast<double>(fs::space(probe.path).available);
   return fmt::format("{}, {:.1f} GB free", probe.path.parent_path().string(), free / 1e9);
@@ -80,7 +80,7 @@ const char* isolation_text(Isolation isolation) {
 }
 
 void describe_isolation(DoctorReport& report) {
-  const toolchain::IsolationProbe& probe = toolchain::isolation();
+  const toolchain::IsolationProbe& probe = toolchain::probed_isolation();
   report.add_row("compilers", isolation_text(probe.isolation));
   report.add_row("  bubblewrap", probe.isolation == Isolation::bubblewrap
                                      ? "works"
@@ -96,14 +96,14 @@ void describe_isolation(DoctorReport& report) {
 
 int examine_machine() {
   DoctorReport report;
-  bool can_grade =
-      report.describe_part("nvcc", [] { return toolchain::installed().nvcc.string(); });
+  bool can_grade = report.add_row_or_missing(
+      "nvcc", [] { return toolchain::installed_toolchain().nvcc.string(); });
   if (can_grade) {
-    report.add_row("gcc", toolchain::installed().host_compiler.string());
-    report.describe_part("nvdisasm", nvdisasm);
+    report.add_row("gcc", toolchain::installed_toolchain().host_compiler.string());
+    report.add_row_or_missing("nvdisasm", nvdisasm_description);
     describe_isolation(report);
   }
-  can_grade &= report.describe_part("scratch", scratch_folder);
+  can_grade &= report.add_row_or_missing("scratch", scratch_folder_text);
   // A missing GPU is not reported as a fault, since no check needs one.
   try {
     report.add_row("GPU", device::open_timer("gpu")->describe());

@@ -41,8 +41,8 @@ void explain_mistake(const CLI::App& lab32, const CLI::ParseError& mistake) {
   const CLI::App& named = commands.empty() ? lab32 : *commands.front();
   const bool needs_words = dynamic_cast<const CLI::RequiredError*>(&mistake) != nullptr;
   if (needs_words && !commands.empty()) std::fputs(named.help("lab32").c_str(), stderr);
-  complain(fmt::format("{}; see `lab32 {}--help`", mistake.what(),
-                       commands.empty() ? "" : named.get_name() + " "));
+  print_error(fmt::format("{}; see `lab32 {}--help`", mistake.what(),
+                          commands.empty() ? "" : named.get_name() + " "));
 }
 
 // Parses the words of the command line. Returns an exit status if there is nothing left to run, as
@@ -57,7 +57,7 @@ std::optional<int> parse_words(CLI::App& lab32, Words words) {
     return lab32.exit(e);
   } catch (const CLI::ParseError& e) {
     if (lab32.get_subcommands().empty() && !first.empty() && first[0] != '-')
-      complain(fmt::format("there is no command `{}`; see `lab32 --help`", first));
+      print_error(fmt::format("there is no command `{}`; see `lab32 --help`", first));
     else
       explain_mistake(lab32, e);
     return kNotGraded;
@@ -105,15 +105,15 @@ int run_command_line(int argc, char** argv) {
 }  // namespace lab32::commands
 
 int main(int argc, char** argv) {
-  using lab32::commands::complain;
+  using lab32::commands::print_error;
   lab32::commands::fill_standard_streams();
   lab32::keep_freed_memory();
   try {
     return lab32::commands::run_command_line(argc, argv);
   } catch (const std::exception& e) {
-    complain(e.what());
+    print_error(e.what());
   } catch (...) {
-    complain("an internal error of the grader, of an unknown kind");
+    print_error("an internal error of the grader, of an unknown kind");
   }
   return lab32::kNotGraded;
 }

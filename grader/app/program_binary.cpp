@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The words with which this process was started, so that main() need not pass them on.
-std::vector<std::string> own_words() {
+std::vector<std::string> own_command_line() {
   const std::string text = read_file("/proc/self/cmdline").value_or("");
   std::vector<std::string> words;
   for (size_t at = 0; at < text.size();) {
@@ -64,7 +64,7 @@ void exec_program_binary() {
   const fs::path program = root() / "build/runtime/lab32";
   std::error_code error;
   if (!fs::exists(program, error)) build_program_binary(program);
-  std::vector<std::string> words = own_words();
+  std::vector<std::string> words = own_command_line();
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

@@ -19,7 +19,7 @@ namespace lab32::commands {
 namespace {
 
 [[noreturn]] void exec(const std::string& module, const Words& arguments) {
-  const std::filesystem::path python = python_program();
+  const std::filesystem::path python = python_interpreter();
   std::error_code error;
   if (!std::filesystem::exists(python, error))
     throw MachineError(
@@ -39,7 +39,7 @@ namespace {
 }
 
 // Makes `text` the standard input.
-void write_to_stdin(const std::string& text) {
+void use_as_stdin(const std::string& text) {
   const int file = memfd_create("lab32", 0);
   bool written = file >= 0;
   for (size_t at = 0; written && at < text.size();) {
@@ -63,7 +63,7 @@ Command python_command(CLI::App& lab32, const char* name, const char* help,
 
 // A first `make grade LAB=...` links only the suite of that lab; this command needs all of them
 // (all_suites_linked()).
-Command for_all_labs(Command command) {
+Command require_all_suites(Command command) {
   command.run_with_words = [name = command.app->get_name(),
                             run = command.run_with_words](const Words& words) {
     if (!grading::all_suites_linked())
@@ -90,14 +90,14 @@ Command author_command(CLI::App& lab32, const char* name, const char* help,
 
 }  // namespace
 
-std::filesystem::path python_program() {
-  const std::string named = value_of(variables::kPython);
+std::filesystem::path python_interpreter() {
+  const std::string named = environment_value(variables::kPython);
   return named.empty() ? root() / ".venv/bin/python" : std::filesystem::path(named);
 }
 
 void exec_python(const std::string& module, const Words& arguments,
                  const std::optional<std::string>& input) {
-  if (input) write_to_stdin(*input);
+  if (input) use_as_stdin(*input);
   exec(module, arguments);
 }
 
@@ -108,12 +108,12 @@ Command report_command(CLI::App& lab32) {
 }
 
 Command class_command(CLI::App& lab32) {
-  return for_all_labs(
+  return require_all_suites(
       python_command(lab32, "class", "grade the submissions of a whole class", "lab32.classroom"));
 }
 
 Command similarity_command(CLI::App& lab32) {
-  return for_all_labs(python_command(
+  return require_all_suites(python_command(
       lab32, "similarity", "list submissions of a class that are worth reading side by side",
       "lab32.similarity"));
 }

@@ -65,7 +65,7 @@ std::string hash_of_file(const fs::path& file) {
 
 fs::path sheet_beside(const fs::path& file) { return file.parent_path() / "answers.toml"; }
 
-std::string text_at(const toml::table& table, const char* key) {
+std::string text_or_empty(const toml::table& table, const char* key) {
   return table[key].value_or(std::string());
 }
 
@@ -87,9 +87,9 @@ std::optional<AnswerSheet> read_answers(const fs::path& file) {
   } catch (const Error&) {  // the file has no answer that can be read
     return sheet;
   }
-  sheet.file_hash = text_at(table, "file");
-  sheet.id = text_at(table, "id");
-  sheet.check = text_at(table, "check");
+  sheet.file_hash = text_or_empty(table, "file");
+  sheet.id = text_or_empty(table, "id");
+  sheet.check = text_or_empty(table, "check");
   if (const toml::array* labs = table["labs"].as_array())
     for (const toml::node& lab : *labs) sheet.labs.push_back(lab.value_or(std::string()));
   if (const toml::table* answers = table["answers"].as_table())
@@ -98,7 +98,7 @@ std::optional<AnswerSheet> read_answers(const fs::path& file) {
   return sheet;
 }
 
-AnswerSheet sheet_for(const AskOptions& options, const Drawn& drawn) {
+AnswerSheet load_answer_sheet(const AskOptions& options, const DrawnQuestions& drawn) {
   AnswerSheet fresh{hash_of_file(drawn.file), options.id, options.check, {}, drawn.labs};
   const auto known = read_answers(drawn.file);
   const bool same = known && known->file_hash == fresh.file_hash && known->id == fresh.id &&
@@ -139,7 +139,7 @@ namespace {
 
 // Writes into the test how many questions of each kind were asked and answered rightly, and the
 // points: their share that is right.
-void count_answers(const Drawn& drawn, const AnswerSheet& sheet, report::Test& test) {
+void score_answers(const DrawnQuestions& drawn, const AnswerSheet& sheet, report::Test& test) {
   size_t right = 0;
   std::vector<std::string> wrong;
   for (const Question& question : drawn.questions) {
@@ -165,7 +165,8 @@ void count_answers(const Drawn& drawn, const AnswerSheet& sheet, report::Test& t
 
 // Draws the questions of the sheet. The student has drawn them by the rubric of the course, which
 // may leave checks out, or by that of lab32.
-Drawn draw_again(const grading::Rubric& rubric, const fs::path& file, const AnswerSheet& sheet) {
+DrawnQuestions draw_again(const grading::Rubric& rubric, const fs::path& file,
+                          const AnswerSheet& sheet) {
   AskOptions options;
   options.grade.labs = {rubric.lab()};
   options.grade.files = {{rubric.lab(), file}};
@@ -173,7 +174,7 @@ Drawn draw_again(const grading::Rubric& rubric, const fs::path& file, const Answ
   options.id = sheet.id;
   options.check = sheet.check;
   options.labs = sheet.labs;
-  Drawn drawn = draw(options);
+  DrawnQuestions drawn = draw_questions(options);
   const bool is_answered =
       std::any_of(drawn.questions.begin(), drawn.questions.end(),
                   [&](const Question& q) { return sheet.answers.count(key_of(q)) > 0; });
@@ -184,8 +185,8 @@ Drawn draw_again(const grading::Rubric& rubric, const fs::path& file, const Answ
 
 }  // namespace
 
-std::optional<report::Test> judge(const grading::Rubric& rubric, const fs::path& file,
-                                  const std::string& id) {
+std::optional<report::Test> grade_answers(const grading::Rubric& rubric, const fs::path& file,
+                                          const std::string& id) {
   const auto row = std::find_if(
       rubric.rows().begin(), rubric.rows().end(),
       [](const grading::RubricRow& r) { return r.credit == grading::Credit::questions; });
@@ -222,7 +223,7 @@ std::optional<report::Test> judge(const grading::Rubric& rubric, const fs::path&
         visible_name(sheet->id), visible_name(id), rubric.lab(), visible_name(id));
     return test;
   }
-  const Drawn drawn = draw_again(rubric, file, *sheet);
+  const DrawnQuestions drawn = draw_again(rubric, file, *sheet);
   if (drawn.questions.empty()) {
     test.status = Status::passed;
     test.score = test.max_score;
@@ -230,13 +231,13 @@ std::optional<report::Test> judge(const grading::Rubric& rubric, const fs::path&
     test.message = "There is nothing to ask: " + drawn.why_none + ".";
     test.figures.clear();
   } else {
-    count_answers(drawn, *sheet, test);
+    score_answers(drawn, *sheet, test);
   }
   if (test.status == Status::passed) test.failure.reset();
   return test;
 }
 
-std::string json(const Drawn& drawn) {
+std::string json(const DrawnQuestions& drawn) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Question& question : drawn.questions) {
     const std::string key = key_of(question);

@@ -72,7 +72,7 @@ std::optional<Question> pitch_question(const LaunchRecord& record, const LineDet
             : counters::store_wavefronts(changed.data(), request.bytes, request.mask))
           .actual;
   if (cost == request.cost) return std::nullopt;
-  Question q = record.about(Kind::what_if, "pitch", "banks", line.line);
+  Question q = record.new_question(Kind::what_if, "pitch", "banks", line.line);
   q.answer = cost;
   q.text = fmt::format(
       "Suppose that the rows of `{}` had one element {} ({} instead of {}), and nothing else "
@@ -84,19 +84,21 @@ std::optional<Question> pitch_question(const LaunchRecord& record, const LineDet
   q.reason =
       "An element's word is its row times the length of a row, plus its column. For each "
       "bank count the different words.";
-  add_wrong(q, request.cost,
-            "That is the number for the tile as it is. The length of a row decides in which bank "
-            "the next row begins.");
-  add_wrong(q, 1,
-            "Work out the banks of the first lanes with the new rows: do two lanes meet in "
-            "one bank?");
-  add_wrong(q, __builtin_popcount(request.mask),
-            "Not all lanes meet in one bank. How far apart are the words of neighbouring lanes?");
+  add_wrong_answer(
+      q, request.cost,
+      "That is the number for the tile as it is. The length of a row decides in which bank "
+      "the next row begins.");
+  add_wrong_answer(q, 1,
+                   "Work out the banks of the first lanes with the new rows: do two lanes meet in "
+                   "one bank?");
+  add_wrong_answer(
+      q, __builtin_popcount(request.mask),
+      "Not all lanes meet in one bank. How far apart are the words of neighbouring lanes?");
   q.weight = 5;
   RequestDetail drawn = request;
   drawn.address = changed;
   drawn.cost = cost;
-  record.draw_request(q, line, drawn);
+  record.add_request_picture(q, line, drawn);
   return q;
 }
 
@@ -104,7 +106,7 @@ std::optional<Question> occupancy_question(const LaunchRecord& record) {
   static constexpr std::array<const char*, 4> kDevices = {"t4", "a100", "l4", "rtx4090"};
   if (!record.kernel.registers) return std::nullopt;
   const model::Profile gpu = model::read_profile(kDevices[record.random.below(kDevices.size())]);
-  const model::Multiprocessor& sm = gpu.multiprocessor;
+  const model::SmLimits& sm = gpu.multiprocessor;
   const auto threads = static_cast<uint32_t>(record.block().count());
   const uint32_t registers = *record.kernel.registers;
   const uint32_t dynamic = record.launch.shape.dynamic_shared;
@@ -125,7 +127,7 @@ std::optional<Question> occupancy_question(const LaunchRecord& record) {
   // The hardware allocates registers and shared memory in units, which the question does not
   // mention: it is asked only if they make no difference.
   if (all != exact->blocks) return std::nullopt;
-  Question q = record.about(Kind::what_if, "occupancy", "occupancy", 0);
+  Question q = record.new_question(Kind::what_if, "occupancy", "occupancy", 0);
   q.answer = all;
   q.text = fmt::format(
       "How many blocks of this launch fit on one multiprocessor of an {}? A thread has {} "
@@ -138,11 +140,12 @@ std::optional<Question> occupancy_question(const LaunchRecord& record) {
   const auto binds = [](const char* other) {
     return fmt::format("That counts {} only. Another resource is used up earlier.", other);
   };
-  add_wrong(q, by_threads, binds("the threads"));
-  add_wrong(q, by_registers, binds("the registers"));
-  if (shared > 0) add_wrong(q, by_shared, binds("the shared memory"));
-  add_wrong(q, by_blocks, binds("the room for blocks"));
-  add_wrong(q, sm.registers / (uint64_t{registers} * kWarpSize), "That counts warps, not blocks.");
+  add_wrong_answer(q, by_threads, binds("the threads"));
+  add_wrong_answer(q, by_registers, binds("the registers"));
+  if (shared > 0) add_wrong_answer(q, by_shared, binds("the shared memory"));
+  add_wrong_answer(q, by_blocks, binds("the room for blocks"));
+  add_wrong_answer(q, sm.registers / (uint64_t{registers} * kWarpSize),
+                   "That counts warps, not blocks.");
   q.weight = all == by_threads ? 1 : 3;
   return q.wrong.size() < 2 ? std::nullopt : std::optional(q);
 }

@@ -31,14 +31,14 @@ class QuestionMaker : public grading::LaunchWatcher {
  public:
   explicit QuestionMaker(uint64_t seed) : seed_(seed) {}
 
-  bool before(grading::Check& check, const grading::Launch& launch, device::Kernel&,
-              device::LaunchOptions& options) override {
+  bool before_launch(grading::Check& check, const grading::Launch& launch, device::Kernel&,
+                     device::LaunchOptions& options) override {
     recording_ = false;
     const uint64_t threads = launch.shape.grid.count() * launch.shape.block.count();
     if (threads < kWarpSize || threads > kMostThreads || check.trial.repeating()) return false;
     if (seen_[check.row.check + launch.kernel] >= kMostLaunches) return false;
     recording_ = true;
-    random_ = Random(stream_of(seed_, check.row.check + launch.kernel + launch.setting));
+    random_ = Random(seed_of_stream(seed_, check.row.check + launch.kernel + launch.setting));
     counters::DetailFilter filter;
     filter.file = check.session.source.display();
     filter.most = kMostRequests;
@@ -50,8 +50,8 @@ class QuestionMaker : public grading::LaunchWatcher {
     return true;
   }
 
-  void after(grading::Check& check, const grading::Launch& launch, device::Kernel& kernel,
-             const device::Run& run, device::SavedMemory* memory) override {
+  void after_launch(grading::Check& check, const grading::Launch& launch, device::Kernel& kernel,
+                    const device::Run& run, device::SavedMemory* memory) override {
     if (!recording_ || !memory) return;
     if (!run.launch_detail || !is_worth_asking_about(check, *run.launch_detail)) return;
     ++seen_[check.row.check + launch.kernel];
@@ -62,14 +62,15 @@ class QuestionMaker : public grading::LaunchWatcher {
         run,
         {launch.kernel, launch.setting, check.session.source.display(), check.session.source,
          [&check](uint64_t address, uint32_t) { return grading::name_of_address(check, address); }},
-        words_of_launch(check, launch, kernel.info()),
+        launch_text(check, launch, kernel.info()),
         random_,
         {}};
-    compare_with_other_inputs(record, kernel, *memory);
-    keep(trace_questions(record));
-    keep(launch_questions(record));
-    keep(computed_questions(record));
-    if (mutated_.insert(launch.kernel).second) keep(mutant_questions(record, kernel, *memory));
+    compare_with_shifted_inputs(record, kernel, *memory);
+    keep_questions(trace_questions(record));
+    keep_questions(launch_questions(record));
+    keep_questions(calculation_questions(record));
+    if (mutated_.insert(launch.kernel).second)
+      keep_questions(mutant_questions(record, kernel, *memory));
   }
 
   std::vector<Question> questions;
@@ -96,8 +97,8 @@ class QuestionMaker : public grading::LaunchWatcher {
 
   // Runs the launch again with the elements of each input rotated, and records the lines whose
   // accesses do not depend on the inputs' values.
-  void compare_with_other_inputs(LaunchRecord& record, device::Kernel& kernel,
-                                 device::SavedMemory& before) const {
+  void compare_with_shifted_inputs(LaunchRecord& record, device::Kernel& kernel,
+                                   device::SavedMemory& before) const {
     device::Device& device = record.check.device();
     const auto after = device.save();
     before.put_back();
@@ -125,7 +126,7 @@ class QuestionMaker : public grading::LaunchWatcher {
       for (const LineDetail& again : other.lines)
         if (line.line == again.line && line.shared == again.shared &&
             std::equal(line.requests.begin(), line.requests.end(), again.requests.begin(),
-                       again.requests.end(), is_same))
+                       again.requests.end(), is_same_request))
           record.known_lines.insert({line.line, line.shared});
     record.same_shuffles = std::equal(
         one.shuffles.begin(), one.shuffles.end(), other.shuffles.begin(), other.shuffles.end(),
@@ -134,12 +135,12 @@ class QuestionMaker : public grading::LaunchWatcher {
         });
   }
 
-  static bool is_same(const RequestDetail& a, const RequestDetail& b) {
+  static bool is_same_request(const RequestDetail& a, const RequestDetail& b) {
     return std::tie(a.warp, a.number, a.kind, a.mask, a.address) ==
            std::tie(b.warp, b.number, b.kind, b.mask, b.address);
   }
 
-  void keep(std::vector<Question> made) {
+  void keep_questions(std::vector<Question> made) {
     for (Question& question : made) questions.push_back(std::move(question));
   }
 
@@ -154,8 +155,8 @@ class QuestionMaker : public grading::LaunchWatcher {
 // The checks to grade: the named ones, or all that compare results. A check that is hidden until
 // some time is left out even after it, because answers are judged later than they are given and
 // must be about the same questions.
-std::vector<std::string> checks_of(const grading::Rubric& rubric, const std::string& check) {
-  if (!check.empty()) return grading::checks_named(rubric, check);
+std::vector<std::string> checks_to_grade(const grading::Rubric& rubric, const std::string& check) {
+  if (!check.empty()) return grading::checks_matching(rubric, check);
   std::vector<std::string> names;
   for (const grading::RubricRow& row : rubric.rows())
     if (row.credit == grading::Credit::all && !row.asks() && !row.bonus && row.hidden_until == 0)
@@ -184,8 +185,8 @@ std::vector<LabIdea> ideas_of(const std::vector<std::string>& labs) {
 
 // If the question is about the idea of an earlier lab and not of its own, stores that lab in
 // `spaced`.
-void name_earlier_lab(Question& question, const std::string& lab,
-                      const std::vector<LabIdea>& ideas) {
+void mark_repeated_idea(Question& question, const std::string& lab,
+                        const std::vector<LabIdea>& ideas) {
   const auto own =
       std::find_if(ideas.begin(), ideas.end(), [&](const LabIdea& i) { return i.lab == lab; });
   for (const LabIdea& earlier : ideas)
@@ -197,7 +198,7 @@ void name_earlier_lab(Question& question, const std::string& lab,
 // Draws questions at random, by weight: each subject at most once, and no second question of a kind
 // while there are others. If several are drawn, one of them repeats the idea of an earlier lab, if
 // there is such a question.
-std::vector<Question> choose(std::vector<Question> pool, size_t count, Random& random) {
+std::vector<Question> choose_questions(std::vector<Question> pool, size_t count, Random& random) {
   std::vector<Question> chosen;
   std::set<std::string> subjects;
   std::set<Kind> kinds;
@@ -239,7 +240,7 @@ std::vector<Question> choose(std::vector<Question> pool, size_t count, Random& r
   return chosen;
 }
 
-std::string reason_for_none(const report::Lab& lab, const std::set<std::string>& passed) {
+std::string reason_for_no_questions(const report::Lab& lab, const std::set<std::string>& passed) {
   if (lab.status == report::Status::error || lab.status == report::Status::not_graded)
     return lab.message;
   if (passed.empty())
@@ -288,9 +289,9 @@ bool is_enough(const std::vector<Question>& pool, size_t count) {
 
 }  // namespace
 
-Drawn draw(const AskOptions& options) {
+DrawnQuestions draw_questions(const AskOptions& options) {
   grading::GradeOptions grade = options.grade;
-  const grading::LabFile file = grading::files_of(grade).at(0);
+  const grading::LabFile file = grading::files_to_grade(grade).at(0);
   const grading::Rubric rubric(grade.rubric.empty() ? grading::rubric_folder() : grade.rubric,
                                file.lab);
   const uint64_t seed = hash_of(options.id + "\n" + read_file(file.file).value_or(""));
@@ -299,11 +300,11 @@ Drawn draw(const AskOptions& options) {
   grade.seed = seed & 0xffffffffffff;  // 48 bits, as in a grading without --seed
   grade.modelled_times = false;
   grade.watcher = &maker;
-  std::vector<std::string> left = checks_of(rubric, options.check);
+  std::vector<std::string> left = checks_to_grade(rubric, options.check);
   const std::set<std::string> named(left.begin(), left.end());
-  if (options.check.empty()) Random(stream_of(seed, "checks")).shuffle(left);
+  if (options.check.empty()) Random(seed_of_stream(seed, "checks")).shuffle(left);
 
-  Drawn drawn{file.lab, file.file.string(), {}, "", {}};
+  DrawnQuestions drawn{file.lab, file.file.string(), {}, "", {}};
   for (const std::string& lab : grading::known_labs())
     if (options.labs.empty() ||
         std::find(options.labs.begin(), options.labs.end(), lab) != options.labs.end())
@@ -327,16 +328,16 @@ Drawn draw(const AskOptions& options) {
       if (passed.count(question.check) == 0 || named.count(question.check) == 0 ||
           can_be_read_off(question))
         continue;
-      name_earlier_lab(question, file.lab, ideas);
+      mark_repeated_idea(question, file.lab, ideas);
       pool.push_back(std::move(question));
     }
   } while (!left.empty() && !is_enough(pool, options.count));
-  Random random(stream_of(seed, "choose"));
-  drawn.questions = choose(std::move(pool), options.count, random);
+  Random random(seed_of_stream(seed, "choose"));
+  drawn.questions = choose_questions(std::move(pool), options.count, random);
   // The question about an earlier lab's idea was drawn first, and is asked last.
   if (!drawn.questions.empty())
     std::rotate(drawn.questions.begin(), drawn.questions.begin() + 1, drawn.questions.end());
-  if (drawn.questions.empty()) drawn.why_none = reason_for_none(lab, passed);
+  if (drawn.questions.empty()) drawn.why_none = reason_for_no_questions(lab, passed);
   return drawn;
 }
 

@@ -19,12 +19,13 @@ class LaunchQuestions {
  public:
   explicit LaunchQuestions(const LaunchRecord& record) : r_(record) {}
 
-  std::vector<Question> all() {
+  std::vector<Question> all_questions() {
     for (const LineDetail& line : r_.detail().lines)
       for (int attempt = 0; attempt < 4 && line.shared && r_.is_usable(line); ++attempt)
-        if (const ChosenRequest chosen = r_.choose(line); chosen.request) ask_writer(chosen);
+        if (const ChosenRequest chosen = r_.choose_request(line); chosen.request)
+          ask_writer(chosen);
     ask_shuffles();
-    ask_idle();
+    ask_idle_threads();
     ask_worst_line();
     return std::move(questions_);
   }
@@ -35,15 +36,15 @@ class LaunchQuestions {
     questions_.push_back(std::move(question));
   }
 
-  struct Writer {
+  struct LastWriter {
     const LineDetail* line = nullptr;
     const RequestDetail* request = nullptr;
     int64_t thread = -1;  // -1: unknown, or several threads
   };
 
   // The thread that was the last to write the bytes before the access with the number `sequence`.
-  Writer writer_of(uint64_t address, uint32_t bytes, uint64_t sequence) const {
-    Writer writer;
+  LastWriter last_writer_of(uint64_t address, uint32_t bytes, uint64_t sequence) const {
+    LastWriter writer;
     for (const LineDetail& line : r_.detail().lines) {
       if (!line.shared) continue;
       for (const RequestDetail& store : line.requests) {
@@ -71,10 +72,10 @@ class LaunchQuestions {
     if (c.request->kind != AccessKind::load || !r_.complete_in(true)) return;
     const uint32_t lane = r_.random_lane(*c.request);
     const std::string& name = c.named.name[lane];
-    const Element element = element_of(name);
+    const ElementName element = parse_element_name(name);
     if (element.array.empty()) return;
-    const Writer writer =
-        writer_of(c.request->address[lane], c.request->bytes, c.request->sequence);
+    const LastWriter writer =
+        last_writer_of(c.request->address[lane], c.request->bytes, c.request->sequence);
     const int64_t reader = thread_of(c.request->warp, lane);
     // A question whose answer is the reading thread or the element's index is not asked, because
     // that could be guessed from its text.
@@ -85,9 +86,9 @@ class LaunchQuestions {
     for (const RequestDetail& other : c.line->requests)
       if (other.kind == AccessKind::load && other.warp == c.request->warp &&
           is_active(other, lane) && other.address[lane] == c.request->address[lane] &&
-          writer_of(other.address[lane], other.bytes, other.sequence).thread != writer.thread)
+          last_writer_of(other.address[lane], other.bytes, other.sequence).thread != writer.thread)
         return;
-    Question q = r_.about(Kind::who, "writer", "barriers", c.line->line);
+    Question q = r_.new_question(Kind::who, "writer", "barriers", c.line->line);
     q.answer = writer.thread;
     std::string number = "threadIdx.x";
     if (!r_.one_dimensional()) number += fmt::format(" + {} * threadIdx.y", r_.block().x);
@@ -98,19 +99,21 @@ class LaunchQuestions {
     q.reason = fmt::format(
         "Line {} stored it: for which thread does the index of that line give this element?",
         writer.line->line);
-    add_wrong(q, reader,
-              "That is the thread that reads. Shared memory passes values between "
-              "threads: which thread stored this element?");
+    add_wrong_answer(q, reader,
+                     "That is the thread that reads. Shared memory passes values between "
+                     "threads: which thread stored this element?");
     if (!r_.one_dimensional())
-      add_wrong(q, r_.exchanged(writer.thread), "There x and y are exchanged.");
-    add_wrong(q, lane, "That is the number of a lane. The answer counts the threads of the block.");
+      add_wrong_answer(q, r_.thread_with_exchanged_xy(writer.thread),
+                       "There x and y are exchanged.");
+    add_wrong_answer(q, lane,
+                     "That is the number of a lane. The answer counts the threads of the block.");
     if (element.index.size() == 1)
-      add_wrong(q, element.index[0],
-                "That is the index of the element. The thread that stored it "
-                "need not have the same number.");
+      add_wrong_answer(q, element.index[0],
+                       "That is the index of the element. The thread that stored it "
+                       "need not have the same number.");
     q.weight = writer.thread / kWarpSize == reader / kWarpSize ? 2 : 4;
-    r_.draw_request(q, *writer.line, *writer.request);
-    r_.draw_request(q, *c.line, *c.request);
+    r_.add_request_picture(q, *writer.line, *writer.request);
+    r_.add_request_picture(q, *c.line, *c.request);
     keep(std::move(q), 1);
   }
 
@@ -143,7 +146,7 @@ class LaunchQuestions {
       flipped = f;
       known = true;
     }
-    Question q = r_.about(Kind::who, "shuffle", "shuffles", shuffle.line);
+    Question q = r_.new_question(Kind::who, "shuffle", "shuffles", shuffle.line);
     q.answer = from;
     q.text = fmt::format(
         "The {} time that warp {} of {} executes this shuffle: which lane's value does lane {} "
@@ -155,29 +158,31 @@ class LaunchQuestions {
     const bool in_range = shuffle.in_range >> lane & 1;
     const int64_t l = lane;
     if (!in_range && shifts && known) {
-      add_wrong(q, l + distance,
-                "There is no such lane: a lane whose source is out of range "
-                "keeps its own value.");
-      add_wrong(q, (l + distance + kWarpSize) % kWarpSize,
-                "Shuffles by a distance do not wrap around: a lane whose source is out of range "
-                "keeps its own value.");
+      add_wrong_answer(q, l + distance,
+                       "There is no such lane: a lane whose source is out of range "
+                       "keeps its own value.");
+      add_wrong_answer(
+          q, (l + distance + kWarpSize) % kWarpSize,
+          "Shuffles by a distance do not wrap around: a lane whose source is out of range "
+          "keeps its own value.");
     } else if (shifts && known) {
-      add_wrong(q, l - distance,
-                "That is the lane that receives this lane's value: the other "
-                "direction.");
-      add_wrong(q, l + 2 * distance, "That is the distance of the step before.");
-      add_wrong(q, l + distance / 2, "That is the distance of the next step.");
+      add_wrong_answer(q, l - distance,
+                       "That is the lane that receives this lane's value: the other "
+                       "direction.");
+      add_wrong_answer(q, l + 2 * distance, "That is the distance of the step before.");
+      add_wrong_answer(q, l + distance / 2, "That is the distance of the next step.");
     } else if (flips && known) {
-      add_wrong(q, l + flipped,
-                "An exclusive or does not add: where the bit is set, it is "
-                "cleared.");
-      add_wrong(q, l - flipped,
-                "An exclusive or does not subtract: where the bit is clear, it is "
-                "set.");
-      add_wrong(q, l ^ (flipped * 2), "That flips the bit of the step before.");
-      add_wrong(q, l ^ (flipped / 2), "That flips the bit of the next step.");
+      add_wrong_answer(q, l + flipped,
+                       "An exclusive or does not add: where the bit is set, it is "
+                       "cleared.");
+      add_wrong_answer(q, l - flipped,
+                       "An exclusive or does not subtract: where the bit is clear, it is "
+                       "set.");
+      add_wrong_answer(q, l ^ (flipped * 2), "That flips the bit of the step before.");
+      add_wrong_answer(q, l ^ (flipped / 2), "That flips the bit of the next step.");
     }
-    if (in_range) add_wrong(q, l, "That is the lane itself: it receives another lane's value.");
+    if (in_range)
+      add_wrong_answer(q, l, "That is the lane itself: it receives another lane's value.");
     q.weight = 3;
     pictures::Launch picture;
     counters::LaunchDetail one;
@@ -189,7 +194,7 @@ class LaunchQuestions {
   }
 
   // Asks how many threads of the last block load nothing.
-  void ask_idle() {
+  void ask_idle_threads() {
     const uint64_t last = r_.launch.shape.grid.count() - 1;
     if (!r_.complete_in(false) || !r_.one_dimensional()) return;
     std::set<int64_t> loading;
@@ -207,7 +212,7 @@ class LaunchQuestions {
     const auto threads = static_cast<int64_t>(r_.block().count());
     const int64_t idle = threads - static_cast<int64_t>(loading.size());
     if (!shown || idle == 0 || loading.size() < kManyLanes) return;
-    Question q = r_.about(Kind::what_if, "idle threads", "indices", shown->line);
+    Question q = r_.new_question(Kind::what_if, "idle threads", "indices", shown->line);
     q.answer = idle;
     q.text = fmt::format(
         "How many of the {} threads of the last block, {}, load nothing from global memory?",
@@ -215,18 +220,18 @@ class LaunchQuestions {
     q.reason =
         "Which elements does the last block have, and how many of them are in front of the "
         "end?";
-    add_wrong(q, threads - idle, "Those are the threads that load.");
-    add_wrong(q, 0,
-              "The number of elements is no multiple of what a block takes: the guard turns "
-              "threads of the last block away.");
-    add_wrong(q, idle % kWarpSize,
-              "That counts only the last warp that works: the warps behind it "
-              "load nothing, either.");
+    add_wrong_answer(q, threads - idle, "Those are the threads that load.");
+    add_wrong_answer(q, 0,
+                     "The number of elements is no multiple of what a block takes: the guard turns "
+                     "threads of the last block away.");
+    add_wrong_answer(q, idle % kWarpSize,
+                     "That counts only the last warp that works: the warps behind it "
+                     "load nothing, either.");
     q.weight = 3;
     const RequestDetail* end = &shown->requests[0];
     for (const RequestDetail& request : shown->requests)
       if (request.warp >= end->warp) end = &request;
-    r_.draw_request(q, *shown, *end);
+    r_.add_request_picture(q, *shown, *end);
     keep(std::move(q), 2);
   }
 
@@ -258,7 +263,7 @@ class LaunchQuestions {
     std::stable_sort(lines.begin(), lines.end(), [](const Candidate& x, const Candidate& y) {
       return x.line->line < y.line->line;
     });
-    Question q = r_.about(Kind::why, "worst line", "sectors", 0);
+    Question q = r_.new_question(Kind::why, "worst line", "sectors", 0);
     q.text = fmt::format("In {}, which of these lines has the request that touches most sectors?",
                          block_name(r_.launch, most.line->block));
     for (size_t i = 0; i < lines.size(); ++i) {
@@ -269,13 +274,14 @@ class LaunchQuestions {
       if (lines[i].line == most.line) q.answer = static_cast<int64_t>(i) + 1;
     }
     for (size_t i = 0; i < lines.size(); ++i)
-      add_wrong(q, static_cast<int64_t>(i) + 1,
-                fmt::format("On line {} the lanes touch fewer sectors.", lines[i].line->line));
+      add_wrong_answer(
+          q, static_cast<int64_t>(i) + 1,
+          fmt::format("On line {} the lanes touch fewer sectors.", lines[i].line->line));
     q.reason =
         "For each line: how far apart are the elements of neighbouring lanes, in bytes, and "
         "do they begin at a sector?";
     q.weight = 4;
-    for (const Candidate& line : lines) r_.draw_request(q, *line.line, *line.worst);
+    for (const Candidate& line : lines) r_.add_request_picture(q, *line.line, *line.worst);
     keep(std::move(q), 1);
   }
 
@@ -286,7 +292,7 @@ class LaunchQuestions {
 }  // namespace
 
 std::vector<Question> launch_questions(const LaunchRecord& record) {
-  return LaunchQuestions(record).all();
+  return LaunchQuestions(record).all_questions();
 }
 
 }  // namespace lab32::asking

@@ -17,13 +17,13 @@ bool LaunchRecord::complete_in(bool shared) const {
                      [&](const LineDetail& l) { return l.shared != shared || is_usable(l); });
 }
 
-int64_t LaunchRecord::exchanged(int64_t thread) const {
+int64_t LaunchRecord::thread_with_exchanged_xy(int64_t thread) const {
   const int64_t w = block().x, h = block().y;
   const int64_t x = thread % w, y = thread / w;
   return y < w && x < h ? x * w + y : -1;
 }
 
-ChosenRequest LaunchRecord::choose(const LineDetail& line) const {
+ChosenRequest LaunchRecord::choose_request(const LineDetail& line) const {
   const RequestDetail& any =
       line.requests[random.below(static_cast<uint32_t>(line.requests.size()))];
   if (any.matrix || (any.kind != AccessKind::load && any.kind != AccessKind::store)) return {};
@@ -54,8 +54,8 @@ std::string LaunchRecord::warp_name(const ChosenRequest& chosen) const {
   return fmt::format("warp {} of {}", chosen.request->warp, block_name(launch, chosen.line->block));
 }
 
-Question LaunchRecord::about(Kind kind, const std::string& subject, const std::string& idea,
-                             int line) const {
+Question LaunchRecord::new_question(Kind kind, const std::string& subject, const std::string& idea,
+                                    int line) const {
   Question question;
   question.kind = kind;
   question.subject = subject;
@@ -67,16 +67,16 @@ Question LaunchRecord::about(Kind kind, const std::string& subject, const std::s
   return question;
 }
 
-void LaunchRecord::draw_request(Question& question, const LineDetail& line,
-                                const RequestDetail& request) const {
+void LaunchRecord::add_request_picture(Question& question, const LineDetail& line,
+                                       const RequestDetail& request) const {
   question.picture.accesses.push_back(pictures::access_of(line, request, names));
 }
 
-Element element_of(const std::string& name) {
+ElementName parse_element_name(const std::string& name) {
   static const Pattern whole("^([A-Za-z_][A-Za-z_0-9]*)((\\[[0-9]{1,9}\\])+)$"), one("[0-9]+");
   const auto found = whole.match(name);
   if (!found) return {};
-  Element element{(*found)[1], {}};
+  ElementName element{(*found)[1], {}};
   for (const auto& number : one.all((*found)[2])) element.index.push_back(std::stoll(number[0]));
   return element;
 }
@@ -96,7 +96,7 @@ std::string block_name(const grading::Launch& launch, uint64_t block) {
                      : fmt::format("block {} (x {}, y {}, z {})", block, x, y, z);
 }
 
-void add_wrong(Question& question, int64_t answer, const std::string& misconception) {
+void add_wrong_answer(Question& question, int64_t answer, const std::string& misconception) {
   const bool known = std::any_of(question.wrong.begin(), question.wrong.end(),
                                  [&](const WrongModel& w) { return w.answer == answer; });
   if (answer < 0 || answer == question.answer || known) return;
@@ -119,9 +119,9 @@ T value_of(const device::Arg& arg) {
   return value;
 }
 
-std::string argument(grading::Check& check, const device::Arg& arg, const std::string& type) {
+std::string argument_text(grading::Check& check, const device::Arg& arg, const std::string& type) {
   if (arg.bytes().size() == sizeof(uint64_t))
-    for (const grading::Region& array : check.launched)
+    for (const grading::LaunchedArray& array : check.launched)
       if (array.address == value_of<uint64_t>(arg)) return array.name;
   if (type == "int") return std::to_string(value_of<int32_t>(arg));
   if (type == "unsigned int") return std::to_string(value_of<uint32_t>(arg));
@@ -133,11 +133,11 @@ std::string argument(grading::Check& check, const device::Arg& arg, const std::s
 
 }  // namespace
 
-std::string words_of_launch(grading::Check& check, const grading::Launch& launch,
-                            const device::KernelInfo& kernel) {
+std::string launch_text(grading::Check& check, const grading::Launch& launch,
+                        const device::KernelInfo& kernel) {
   std::vector<std::string> arguments;
   for (size_t i = 0; i < launch.args.size(); ++i)
-    arguments.push_back(argument(
+    arguments.push_back(argument_text(
         check, launch.args[i], i < kernel.parameter_types.size() ? kernel.parameter_types[i] : ""));
   const uint64_t blocks = launch.shape.grid.count();
   return fmt::format("{}({}), {} block{} of {} threads", launch.kernel, fmt::join(arguments, ", "),

@@ -1,5 +1,5 @@
 // The record of a launch, from which questions are made, and the functions that make them. They
-// return every question that is worth asking; draw() chooses.
+// return every question that is worth asking; draw_questions() chooses.
 #pragma once
 
 #include <set>
@@ -20,11 +20,11 @@ using counters::RequestDetail;
 constexpr uint32_t kManyLanes = 8;  // an access of fewer lanes shows little about a warp
 
 // "tile[3][0]": the array and its indices; no array if the name has another form.
-struct Element {
+struct ElementName {
   std::string array;
   std::vector<int64_t> index;
 };
-Element element_of(const std::string& name);
+ElementName parse_element_name(const std::string& name);
 
 // The request that a question is about, and the words that tell it from the other requests of its
 // line.
@@ -64,15 +64,17 @@ struct LaunchRecord {
   Dim3 block() const { return launch.shape.block; }
   bool one_dimensional() const { return block().y == 1 && block().z == 1; }
   // The number of the thread whose x and y are those of `thread`, exchanged; -1: there is none.
-  int64_t exchanged(int64_t thread) const;
+  int64_t thread_with_exchanged_xy(int64_t thread) const;
   // A random load or store of the line, and a random lane that takes part.
-  ChosenRequest choose(const LineDetail& line) const;
+  ChosenRequest choose_request(const LineDetail& line) const;
   uint32_t random_lane(const RequestDetail& request) const;
   std::string warp_name(const ChosenRequest& chosen) const;  // "warp 3 of block 2"
   // A question about a line, in which only the text and the answer are still missing.
-  Question about(Kind kind, const std::string& subject, const std::string& idea, int line) const;
+  Question new_question(Kind kind, const std::string& subject, const std::string& idea,
+                        int line) const;
   // Adds the picture of a request to the question.
-  void draw_request(Question& question, const LineDetail& line, const RequestDetail& request) const;
+  void add_request_picture(Question& question, const LineDetail& line,
+                           const RequestDetail& request) const;
 };
 
 inline bool is_active(const RequestDetail& request, uint32_t lane) {
@@ -85,10 +87,10 @@ std::string ordinal(size_t number);         // 0: "first", at most 3: "fourth"
 std::string block_name(const grading::Launch& launch, uint64_t block);
 // Adds an answer that follows from a misconception, unless the answer is right or negative, or the
 // question has it already.
-void add_wrong(Question& question, int64_t answer, const std::string& misconception);
+void add_wrong_answer(Question& question, int64_t answer, const std::string& misconception);
 // The launch in words, as LaunchRecord::words has it.
-std::string words_of_launch(grading::Check& check, const grading::Launch& launch,
-                            const device::KernelInfo& kernel);
+std::string launch_text(grading::Check& check, const grading::Launch& launch,
+                        const device::KernelInfo& kernel);
 
 // Questions about one access: its element, its bank, its sectors and its wavefronts.
 std::vector<Question> trace_questions(const LaunchRecord& record);
@@ -97,7 +99,7 @@ std::vector<Question> trace_questions(const LaunchRecord& record);
 std::vector<Question> launch_questions(const LaunchRecord& record);
 // Questions about a change whose effect is computed: a tile with longer or shorter rows, and the
 // blocks that fit on another GPU's multiprocessor.
-std::vector<Question> computed_questions(const LaunchRecord& record);
+std::vector<Question> calculation_questions(const LaunchRecord& record);
 
 // Questions about a change whose effect is found by running the kernel: the lines that race without
 // one of its barriers, and the cost of lines in blocks of another size. Runs start from the memory

@@ -34,7 +34,7 @@ std::vector<int> source_lines(const std::vector<std::string>& ptx) {
   return lines;
 }
 
-std::string words_of(const LinePair& pair) {
+std::string line_pair_text(const LinePair& pair) {
   return pair.first == pair.second ? fmt::format("line {} with itself", pair.first)
                                    : fmt::format("lines {} and {}", pair.first, pair.second);
 }
@@ -80,10 +80,10 @@ std::optional<Question> barrier_question(const LaunchRecord& record, int barrier
                                                  : "Both only read, and reads do not race."});
   record.random.shuffle(others);
   if (others.size() > 2) others.resize(2);
-  Question q = record.about(Kind::why, "barrier", "barriers", barrier);
+  Question q = record.new_question(Kind::why, "barrier", "barriers", barrier);
   q.text = "Without this barrier, which two lines race?";
-  std::vector<std::pair<std::string, std::string>> options = {{words_of(right->first), ""}};
-  for (const auto& [pair, why] : others) options.push_back({words_of(pair), why});
+  std::vector<std::pair<std::string, std::string>> options = {{line_pair_text(right->first), ""}};
+  for (const auto& [pair, why] : others) options.push_back({line_pair_text(pair), why});
   record.random.shuffle(options);
   options.push_back({"no two lines: the kernel stays correct",
                      "Warps reach their lines at different times. Which values does a thread read "
@@ -94,7 +94,7 @@ std::optional<Question> barrier_question(const LaunchRecord& record, int barrier
     if (options[i].second.empty()) q.answer = static_cast<int64_t>(i) + 1;
   }
   for (size_t i = 0; i < options.size(); ++i)
-    add_wrong(q, static_cast<int64_t>(i) + 1, options[i].second);
+    add_wrong_answer(q, static_cast<int64_t>(i) + 1, options[i].second);
   q.reason =
       "Look for a word that one thread writes on one side of the barrier and another thread "
       "accesses on the other side.";
@@ -105,7 +105,7 @@ std::optional<Question> barrier_question(const LaunchRecord& record, int barrier
 
 // The cost of each line in the recorded block, without lines whose accesses are too many to be
 // worked out on paper.
-std::map<std::pair<int, bool>, uint64_t> costs_of(const counters::LaunchDetail& detail) {
+std::map<std::pair<int, bool>, uint64_t> cost_of_each_line(const counters::LaunchDetail& detail) {
   constexpr size_t kMostOnPaper = 32;
   std::map<std::pair<int, bool>, uint64_t> costs;
   for (const LineDetail& line : detail.lines) {
@@ -146,7 +146,7 @@ std::vector<Question> block_size_questions(const LaunchRecord& record,
                                            const device::Shape& shape) {
   std::vector<Question> questions;
   constexpr uint64_t kMostCost = 64;
-  const auto before = costs_of(record.detail()), after = costs_of(other);
+  const auto before = cost_of_each_line(record.detail()), after = cost_of_each_line(other);
   const uint32_t now = record.block().x, threads = shape.block.x;
   for (const auto& [line, cost] : after) {
     const auto known = before.find(line);
@@ -156,8 +156,8 @@ std::vector<Question> block_size_questions(const LaunchRecord& record,
     const uint64_t was = known->second, in_proportion = was * threads / now;
     if (cost == was || cost == in_proportion) continue;
     const char* const unit = line.second ? "wavefronts" : "sectors";
-    Question q =
-        record.about(Kind::what_if, "block size", line.second ? "banks" : "sectors", line.first);
+    Question q = record.new_question(Kind::what_if, "block size", line.second ? "banks" : "sectors",
+                                     line.first);
     q.answer = static_cast<int64_t>(cost);
     q.text = fmt::format(
         "With {} blocks of {} threads instead of {} of {}, how many {} does this line take in all "
@@ -168,11 +168,12 @@ std::vector<Question> block_size_questions(const LaunchRecord& record,
         "How many warps execute the line, how often, and how many {} does each "
         "of their requests take?",
         unit);
-    add_wrong(q, static_cast<int64_t>(was),
-              fmt::format("That is the number for blocks of {} threads.", now));
-    add_wrong(q, static_cast<int64_t>(in_proportion),
-              "That is in proportion to the threads. Some warps take part more often than others, "
-              "or not with all lanes.");
+    add_wrong_answer(q, static_cast<int64_t>(was),
+                     fmt::format("That is the number for blocks of {} threads.", now));
+    add_wrong_answer(
+        q, static_cast<int64_t>(in_proportion),
+        "That is in proportion to the threads. Some warps take part more often than others, "
+        "or not with all lanes.");
     q.weight = 3;
     for (const LineDetail& l : other.lines)
       if (l.line == line.first && l.shared == line.second)

@@ -1,7 +1,7 @@
-// Questions about a submission's own code, `lab32 ask`. draw() grades the checks of a lab, records
-// what their launches did, and draws a few questions whose exact answers follow from the records.
-// The hash of the file and the student's id choose the questions and the inputs of the launches, so
-// the same file and id always give the same questions.
+// Questions about a submission's own code, `lab32 ask`. draw_questions() grades the checks of a
+// lab, records what their launches did, and draws a few questions whose exact answers follow from
+// the records. The hash of the file and the student's id choose the questions and the inputs of the
+// launches, so the same file and id always give the same questions.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ struct AskOptions {
   std::vector<std::string> labs = {};  // whose ideas questions may repeat; empty: all
 };
 
-struct Drawn {
+struct DrawnQuestions {
   std::string lab;
   std::string file;
   std::vector<Question> questions;
@@ -72,11 +72,11 @@ struct Drawn {
 };
 
 // Throws Error if the lab cannot be graded.
-Drawn draw(const AskOptions& options);
+DrawnQuestions draw_questions(const AskOptions& options);
 // JSON of the schema lab32-questions/1, for the notebook and the report page. Answers and the
 // misconceptions behind wrong ones have the keys hash_of(KEY:ANSWER), in hexadecimal digits, so
 // that a reader does not see which answer is right.
-std::string json(const Drawn& drawn);
+std::string json(const DrawnQuestions& drawn);
 
 // ---- answers.toml, beside the file
 
@@ -91,7 +91,7 @@ std::string key_of(const Question& question);
 // nullopt: there is no answers.toml.
 std::optional<AnswerSheet> read_answers(const std::filesystem::path& file);
 // The answers that the student has given to these questions so far.
-AnswerSheet sheet_for(const AskOptions& options, const Drawn& drawn);
+AnswerSheet load_answer_sheet(const AskOptions& options, const DrawnQuestions& drawn);
 void write_answers(const std::filesystem::path& file, const AnswerSheet& sheet);
 // Records an answer and returns true, or returns false if the question has one already: the first
 // answer counts.
@@ -102,7 +102,8 @@ bool is_right(const AnswerSheet& sheet, const Question& question);
 // credit = "questions", or of a check without points if the rubric has no such check. nullopt:
 // there are neither points nor answers. `id` is the student's; if it is empty, the id in
 // answers.toml is believed.
-std::optional<report::Test> judge(const grading::Rubric& rubric, const std::filesystem::path& file,
-                                  const std::string& id = "");
+std::optional<report::Test> grade_answers(const grading::Rubric& rubric,
+                                          const std::filesystem::path& file,
+                                          const std::string& id = "");
 
 }  // namespace lab32::asking

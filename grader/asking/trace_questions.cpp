@@ -22,11 +22,11 @@ class TraceQuestions {
  public:
   explicit TraceQuestions(const LaunchRecord& record) : r_(record) {}
 
-  std::vector<Question> all() {
+  std::vector<Question> all_questions() {
     for (const LineDetail& line : r_.detail().lines) {
       if (!r_.is_usable(line)) continue;
       for (int attempt = 0; attempt < 4; ++attempt) {
-        const ChosenRequest chosen = r_.choose(line);
+        const ChosenRequest chosen = r_.choose_request(line);
         if (!chosen.request || !chosen.told) continue;
         if (line.shared) {
           ask_bank(chosen);
@@ -41,29 +41,29 @@ class TraceQuestions {
   }
 
  private:
-  void keep(Question question, size_t least_wrong) {
+  void add_if_enough_wrong_answers(Question question, size_t least_wrong) {
     if (question.wrong.size() < least_wrong) return;
     questions_.push_back(std::move(question));
   }
 
   // The index of the element that another thread of the block accesses by the same instruction; -1
   // if it accesses none.
-  int64_t index_of(const ChosenRequest& c, int64_t thread) const {
+  int64_t accessed_element_index(const ChosenRequest& c, int64_t thread) const {
     for (const RequestDetail& other : c.line->requests) {
       const auto lane = static_cast<uint32_t>(thread % kWarpSize);
       if (other.site != c.request->site || int64_t{other.warp} != thread / kWarpSize ||
           !is_active(other, lane) || other.number != c.request->number)
         continue;
-      const Element e =
-          element_of(pictures::access_of(*c.line, other, r_.names).requests[0].name[lane]);
+      const ElementName e =
+          parse_element_name(pictures::access_of(*c.line, other, r_.names).requests[0].name[lane]);
       if (e.index.size() == 1) return e.index[0];
     }
     return -1;
   }
 
   // The array in device memory with these bytes; null: there is none.
-  const grading::Region* array_at(uint64_t address) const {
-    for (const grading::Region& array : r_.check.launched)
+  const grading::LaunchedArray* array_at(uint64_t address) const {
+    for (const grading::LaunchedArray& array : r_.check.launched)
       if (address >= array.address && address < array.address + array.bytes) return &array;
     return nullptr;
   }
@@ -73,13 +73,13 @@ class TraceQuestions {
   void ask_element(const ChosenRequest& c) {
     const uint32_t lane = r_.random_lane(*c.request);
     const uint64_t address = c.request->address[lane];
-    const grading::Region* const array = array_at(address);
-    const Element element = element_of(c.named.name[lane]);
+    const grading::LaunchedArray* const array = array_at(address);
+    const ElementName element = parse_element_name(c.named.name[lane]);
     if (!array || element.index.size() != 1 || element.index[0] == lane ||
         __builtin_popcount(c.request->mask) < static_cast<int>(kManyLanes))
       return;
     const bool one = array->element_bytes == c.request->bytes;
-    Question q = r_.about(Kind::trace, "element", "indices", c.line->line);
+    Question q = r_.new_question(Kind::trace, "element", "indices", c.line->line);
     q.answer = one ? element.index[0] : static_cast<int64_t>(address - array->address);
     if (q.answer > kLargestIndex) return;
     q.text =
@@ -94,23 +94,26 @@ class TraceQuestions {
     const int64_t thread = thread_of(c.request->warp, lane);
     const int64_t in_grid = static_cast<int64_t>(c.line->block * r_.block().count()) + thread;
     if (!r_.one_dimensional())
-      add_wrong(q, index_of(c, r_.exchanged(thread)),
-                "That is the element of the thread whose x and y are exchanged: the lanes of a "
-                "warp are neighbours in threadIdx.x.");
-    add_wrong(q, lane,
-              "That is the number of the lane. threadIdx counts the threads of the whole block, "
-              "and the block has a place in the grid.");
-    add_wrong(q, thread, "That is the thread's number in its block: blockIdx is missing.");
+      add_wrong_answer(
+          q, accessed_element_index(c, r_.thread_with_exchanged_xy(thread)),
+          "That is the element of the thread whose x and y are exchanged: the lanes of a "
+          "warp are neighbours in threadIdx.x.");
+    add_wrong_answer(
+        q, lane,
+        "That is the number of the lane. threadIdx counts the threads of the whole block, "
+        "and the block has a place in the grid.");
+    add_wrong_answer(q, thread, "That is the thread's number in its block: blockIdx is missing.");
     if (!one)
-      add_wrong(q, q.answer / c.request->bytes,
-                fmt::format("That counts accesses. Each of them has {} bytes.", c.request->bytes));
+      add_wrong_answer(
+          q, q.answer / c.request->bytes,
+          fmt::format("That counts accesses. Each of them has {} bytes.", c.request->bytes));
     const bool usual = q.answer == in_grid;
-    add_wrong(q, in_grid,
-              "That is the thread's number in the grid; the line computes another "
-              "index from it.");
+    add_wrong_answer(q, in_grid,
+                     "That is the thread's number in the grid; the line computes another "
+                     "index from it.");
     q.weight = usual ? 1 : 3;
-    r_.draw_request(q, *c.line, *c.request);
-    keep(std::move(q), usual && r_.one_dimensional() ? 2 : 1);
+    r_.add_request_picture(q, *c.line, *c.request);
+    add_if_enough_wrong_answers(std::move(q), usual && r_.one_dimensional() ? 2 : 1);
   }
 
   void ask_sectors(const ChosenRequest& c) {
@@ -124,9 +127,9 @@ class TraceQuestions {
       lines.insert((request.address[lane] + request.bytes - 1) / kLineBytes);
     }
     const int64_t lanes = __builtin_popcount(request.mask);
-    const Element element = element_of(c.named.name[__builtin_ctz(request.mask)]);
+    const ElementName element = parse_element_name(c.named.name[__builtin_ctz(request.mask)]);
     if (element.array.empty() || element.index.back() > kLargestIndex || lanes < kManyLanes) return;
-    Question q = r_.about(Kind::trace, "sectors", "sectors", c.line->line);
+    Question q = r_.new_question(Kind::trace, "sectors", "sectors", c.line->line);
     q.answer = request.cost;
     q.text = fmt::format(
         "How many sectors does the {} of `{}` by {} touch{}? Each lane accesses {} bytes, and `{}` "
@@ -134,23 +137,25 @@ class TraceQuestions {
         verb_of(request.kind), element.array, r_.warp_name(c), c.which, request.bytes,
         element.array);
     q.reason = "Which bytes do the active lanes access? Count the different blocks of 32 bytes.";
-    add_wrong(q, 1,
-              "A request is one instruction of a warp. It moves every sector of 32 bytes "
-              "that one of its lanes touches.");
-    add_wrong(q, lanes,
-              "That is one sector for each active lane. Lanes that touch the same 32 bytes share "
-              "their sector.");
-    add_wrong(q, (bytes + kSectorBytes - 1) / kSectorBytes,
-              "So many sectors would hold the bytes if they lay side by side and began at a "
-              "sector. Look at where the first and the last lane begin.");
-    add_wrong(q, static_cast<int64_t>(lines.size()),
-              "Those are lines of 128 bytes. A line has four sectors, and each moves alone.");
-    add_wrong(q, (int64_t{kWarpSize} * request.bytes + kSectorBytes - 1) / kSectorBytes,
-              "That is for 32 active lanes. Do all lanes reach this access?");
+    add_wrong_answer(q, 1,
+                     "A request is one instruction of a warp. It moves every sector of 32 bytes "
+                     "that one of its lanes touches.");
+    add_wrong_answer(
+        q, lanes,
+        "That is one sector for each active lane. Lanes that touch the same 32 bytes share "
+        "their sector.");
+    add_wrong_answer(q, (bytes + kSectorBytes - 1) / kSectorBytes,
+                     "So many sectors would hold the bytes if they lay side by side and began at a "
+                     "sector. Look at where the first and the last lane begin.");
+    add_wrong_answer(
+        q, static_cast<int64_t>(lines.size()),
+        "Those are lines of 128 bytes. A line has four sectors, and each moves alone.");
+    add_wrong_answer(q, (int64_t{kWarpSize} * request.bytes + kSectorBytes - 1) / kSectorBytes,
+                     "That is for 32 active lanes. Do all lanes reach this access?");
     const bool full = request.mask == 0xffffffffu;
     q.weight = request.cost > request.ideal ? 4 : full ? 1 : 3;
-    r_.draw_request(q, *c.line, request);
-    keep(std::move(q), 3);
+    r_.add_request_picture(q, *c.line, request);
+    add_if_enough_wrong_answers(std::move(q), 3);
   }
 
   // Whether the array begins in bank 0: only then can the student work out the bank of an element.
@@ -164,10 +169,10 @@ class TraceQuestions {
   void ask_bank(const ChosenRequest& c) {
     const uint32_t lane = r_.random_lane(*c.request);
     const uint64_t address = c.request->address[lane];
-    const Element element = element_of(c.named.name[lane]);
+    const ElementName element = parse_element_name(c.named.name[lane]);
     if (element.array.empty() || c.request->bytes > kBankBytes || !begins_in_bank_0(address))
       return;
-    Question q = r_.about(Kind::trace, "bank", "banks", c.line->line);
+    Question q = r_.new_question(Kind::trace, "bank", "banks", c.line->line);
     q.answer = static_cast<int64_t>(address / kBankBytes % kBanks);
     q.text = fmt::format("Which bank does the {} by lane {} of {} use{}? `{}` begins in bank 0.",
                          verb_of(c.request->kind), lane, r_.warp_name(c), c.which, element.array);
@@ -176,18 +181,19 @@ class TraceQuestions {
         "number modulo 32.";
     if (q.answer == lane) return;
     const int64_t last = element.index.back();
-    add_wrong(q, last % kBanks,
-              element.index.size() > 1
-                  ? "That counts only the last index. The rows before the element take words, too."
-                  : "That counts elements. A bank is a word of 4 bytes wide.");
-    add_wrong(q, lane, "A lane has no bank of its own: the address decides.");
-    add_wrong(q, static_cast<int64_t>(address % kBanks),
-              "That counts bytes. A bank is a word of 4 bytes wide.");
-    add_wrong(q, thread_of(c.request->warp, lane) % kBanks,
-              "That is the number of the thread. The address decides, not the thread.");
+    add_wrong_answer(
+        q, last % kBanks,
+        element.index.size() > 1
+            ? "That counts only the last index. The rows before the element take words, too."
+            : "That counts elements. A bank is a word of 4 bytes wide.");
+    add_wrong_answer(q, lane, "A lane has no bank of its own: the address decides.");
+    add_wrong_answer(q, static_cast<int64_t>(address % kBanks),
+                     "That counts bytes. A bank is a word of 4 bytes wide.");
+    add_wrong_answer(q, thread_of(c.request->warp, lane) % kBanks,
+                     "That is the number of the thread. The address decides, not the thread.");
     q.weight = last % kBanks == q.answer ? 2 : 4;
-    r_.draw_request(q, *c.line, *c.request);
-    keep(std::move(q), 1);
+    r_.add_request_picture(q, *c.line, *c.request);
+    add_if_enough_wrong_answers(std::move(q), 1);
   }
 
   // What a request costs if no phases merge, and what it would cost without conflicts. Lanes with
@@ -219,7 +225,7 @@ class TraceQuestions {
   void ask_wavefronts(const ChosenRequest& c) {
     const RequestDetail& request = *c.request;
     const auto first = static_cast<uint32_t>(__builtin_ctz(request.mask));
-    const Element element = element_of(c.named.name[first]);
+    const ElementName element = parse_element_name(c.named.name[first]);
     const Phases phases = phases_of(request);
     const int64_t lanes = __builtin_popcount(request.mask);
     if (element.array.empty() || !begins_in_bank_0(request.address[first]) ||
@@ -234,7 +240,7 @@ class TraceQuestions {
           request.address[lane] == request.address[first] + uint64_t{lane - first} * request.bytes;
     }
     const bool wide = request.bytes > kBankBytes;
-    Question q = r_.about(Kind::trace, "wavefronts", "banks", c.line->line);
+    Question q = r_.new_question(Kind::trace, "wavefronts", "banks", c.line->line);
     q.answer = request.cost;
     q.text = fmt::format(
         "How many wavefronts does the {} of `{}` by {} take{}? `{}` begins in bank 0, and each "
@@ -248,27 +254,31 @@ class TraceQuestions {
         "the number of wavefronts.";
     if (wide) q.reason += " Add these numbers over the groups of lanes that are served together.";
     if (wide)
-      add_wrong(q, phases.count,
-                "That would be an access without conflicts. Do two lanes that are served together "
-                "access different words of one bank?");
-    add_wrong(q, 1,
-              wide ? "A wavefront moves at most 128 bytes."
-                   : "That would be an access without conflicts. Do two lanes access different "
-                     "words of one bank?");
+      add_wrong_answer(
+          q, phases.count,
+          "That would be an access without conflicts. Do two lanes that are served together "
+          "access different words of one bank?");
+    add_wrong_answer(
+        q, 1,
+        wide ? "A wavefront moves at most 128 bytes."
+             : "That would be an access without conflicts. Do two lanes access different "
+               "words of one bank?");
     int64_t fullest = 0;
     for (const auto& [bank, in_bank] : lanes_in_bank) fullest = std::max(fullest, in_bank);
-    add_wrong(q, fullest,
-              wide ? "Those are the lanes that begin in the fullest bank. Not all of them are "
-                     "served together."
-                   : "Those are the lanes in the fullest bank. Lanes that access the same "
-                     "word are served together: count words.");
-    add_wrong(q, lanes, "Lanes in different banks are served at the same time.");
+    add_wrong_answer(
+        q, fullest,
+        wide ? "Those are the lanes that begin in the fullest bank. Not all of them are "
+               "served together."
+             : "Those are the lanes in the fullest bank. Lanes that access the same "
+               "word are served together: count words.");
+    add_wrong_answer(q, lanes, "Lanes in different banks are served at the same time.");
     if (!wide)
-      add_wrong(q, static_cast<int64_t>(lanes_in_bank.size()),
-                "That is the number of banks in use. Different banks work at the same time.");
+      add_wrong_answer(
+          q, static_cast<int64_t>(lanes_in_bank.size()),
+          "That is the number of banks in use. Different banks work at the same time.");
     q.weight = request.cost > request.ideal ? 4 : lane_by_lane ? 1 : 4;
-    r_.draw_request(q, *c.line, request);
-    keep(std::move(q), 2);
+    r_.add_request_picture(q, *c.line, request);
+    add_if_enough_wrong_answers(std::move(q), 2);
   }
 
   const LaunchRecord& r_;
@@ -278,7 +288,7 @@ class TraceQuestions {
 }  // namespace
 
 std::vector<Question> trace_questions(const LaunchRecord& record) {
-  return TraceQuestions(record).all();
+  return TraceQuestions(record).all_questions();
 }
 
 }  // namespace lab32::asking

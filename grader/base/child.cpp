@@ -103,7 +103,7 @@ void Child::kill_all() {
   for (const pid_t target : live_children().targets) ::kill(target, SIGKILL);
 }
 
-bool Child::pass_on(int signal) {
+bool Child::forward_signal(int signal) {
   const std::lock_guard lock(live_children().mutex);
   for (const pid_t target : live_children().targets) ::kill(target, signal);
   return !live_children().targets.empty();

@@ -69,7 +69,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   // Sends the signal to every live Child and its group. Returns whether there is one.
-  static bool pass_on(int signal);
+  static bool forward_signal(int signal);
   // Kills every live Child and its group. Used when a signal ends this process: afterwards no
   // wait() returns, and no new Child can be made.
   static void kill_all();

@@ -26,16 +26,16 @@ fs::path own_executable() {
                                                                      : fs::canonical(loaded, error);
 }
 
-bool is_root(const fs::path& directory) {
+bool is_lab32_root(const fs::path& directory) {
   std::error_code error;
   return fs::is_directory(directory / "data/limits", error) &&
          fs::is_directory(directory / "labs/include", error);
 }
 
-fs::path nearest_root() {
+fs::path find_lab32_root() {
   const fs::path own = own_executable();
   for (fs::path at = own.parent_path();; at = at.parent_path()) {
-    if (is_root(at)) return at;
+    if (is_lab32_root(at)) return at;
     if (!at.has_relative_path()) break;
   }
   throw MachineError(own.string() +
@@ -47,7 +47,7 @@ fs::path nearest_root() {
 
 bool is_set(const Variable& variable) { return std::getenv(variable.name) != nullptr; }
 
-std::string value_of(const Variable& variable) {
+std::string environment_value(const Variable& variable) {
   const char* value = std::getenv(variable.name);
   return value ? value : "";
 }
@@ -59,7 +59,7 @@ std::vector<std::string> environment() {
 }
 
 ScopedVariable::ScopedVariable(const Variable& variable, const std::string& value)
-    : variable_(variable), was_set_(is_set(variable)), before_(value_of(variable)) {
+    : variable_(variable), was_set_(is_set(variable)), before_(environment_value(variable)) {
   setenv(variable.name, value.c_str(), 1);
 }
 
@@ -71,13 +71,13 @@ ScopedVariable::~ScopedVariable() {
 }
 
 fs::path root() {
-  if (const std::string named = value_of(variables::kRoot); !named.empty()) return named;
-  static const fs::path found = nearest_root();
+  if (const std::string named = environment_value(variables::kRoot); !named.empty()) return named;
+  static const fs::path found = find_lab32_root();
   return found;
 }
 
 fs::path root_of(const std::string& lab) {
-  const fs::path more = value_of(variables::kLabs);
+  const fs::path more = environment_value(variables::kLabs);
   std::error_code error;
   return !more.empty() && fs::exists(more / "data/limits" / (lab + ".toml"), error) ? more : root();
 }

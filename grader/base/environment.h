@@ -1,5 +1,5 @@
 // The environment variables that lab32 reads, and the directory in which lab32 is installed. Every
-// variable has an entry in the table below; value_of() and is_set() read it.
+// variable has an entry in the table below; environment_value() and is_set() read it.
 #pragma once
 
 #include <filesystem>
@@ -78,7 +78,7 @@ inline constexpr Variable kPythonPath{"PYTHONPATH"};
 
 bool is_set(const Variable& variable);
 // The value; "" if the variable is not set.
-std::string value_of(const Variable& variable);
+std::string environment_value(const Variable& variable);
 // All variables that are set, each as "NAME=value".
 std::vector<std::string> environment();
 

@@ -110,7 +110,7 @@ Kind output_kind(const NamedOutput& target) {
 }
 
 // The file to which a link, or a chain of links, leads; it need not exist.
-std::string output_place(const NamedOutput& target) {
+std::string resolve_output_links(const NamedOutput& target) {
   fs::path place = target.path;
   std::error_code error;
   for (int i = 0; fs::is_symlink(place, error); ++i) {
@@ -173,7 +173,7 @@ void write_file(const std::string& path, const std::string& text, const std::str
   if (output_kind(target) == Kind::stream)
     write_stream(target, text);
   else
-    replace_file(target, output_place(target), text);
+    replace_file(target, resolve_output_links(target), text);
 }
 
 void check_writable(const std::string& path, const std::string& option) {
@@ -182,7 +182,7 @@ void check_writable(const std::string& path, const std::string& option) {
     if (access(path.c_str(), W_OK) != 0) target.fail("cannot be written", errno);
     return;
   }
-  const std::string place = output_place(target), directory = directory_of(place);
+  const std::string place = resolve_output_links(target), directory = directory_of(place);
   if (place.empty() || fs::path(place).filename().empty()) target.fail("cannot be written", ENOENT);
   // Makes a file, since permissions alone do not tell whether that is possible: the disk may be
   // read-only, or the path may be no directory.
@@ -192,7 +192,7 @@ void check_writable(const std::string& path, const std::string& option) {
   unlink(probe.c_str());
 }
 
-std::string shown_path(const std::string& path) {
+std::string path_for_display(const std::string& path) {
   std::error_code ignored;
   const std::string here = std::filesystem::current_path(ignored).string() + "/";
   return path.rfind(here, 0) == 0 ? path.substr(here.size()) : path;
@@ -264,7 +264,7 @@ ScratchOwners& scratch_owners() {
 }
 
 fs::path temporary_directory() {
-  const std::string named = value_of(variables::kTemporaryDirectory);
+  const std::string named = environment_value(variables::kTemporaryDirectory);
   return named.empty() ? "/tmp" : named;
 }
 
@@ -291,7 +291,7 @@ Descriptor open_directory(const fs::path& directory) {
 
 // Removes the directories whose lock no process holds. On a file system without locks nothing is
 // removed.
-void remove_unlocked(const fs::path& root) {
+void remove_unlocked_directories(const fs::path& root) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(root, error)) {
     const Descriptor held = open_directory(entry.path());
@@ -312,7 +312,7 @@ Scratch::Scratch() {
   const Descriptor root_lock = belongs_to_this_user(root) ? open_directory(root) : Descriptor();
   static std::set<fs::path> swept;
   if (swept.insert(root).second && lock_directory(root_lock, LOCK_EX | LOCK_NB))
-    remove_unlocked(root);
+    remove_unlocked_directories(root);
   // The shared lock keeps other processes from sweeping between the next two steps.
   lock_directory(root_lock, LOCK_SH);
   if (!mkdtemp(pattern.data())) fail(directory, std::strerror(errno));
@@ -368,7 +368,7 @@ CleanSignalExit::CleanSignalExit(Interrupt interrupt) {
       if (signal == kWake) return;
       // timeout(1) sends its signal to this process and once more to the whole group.
       if (passed_on && Clock::now() - *passed_on < std::chrono::seconds(1)) continue;
-      if (!passes_on || passed_on || !Child::pass_on(signal)) break;
+      if (!passes_on || passed_on || !Child::forward_signal(signal)) break;
       passed_on = Clock::now();
     }
     // Children first, since they would continue to write files.

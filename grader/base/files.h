@@ -42,7 +42,7 @@ void write_file(const std::string& path, const std::string& text, const std::str
 void check_writable(const std::string& path, const std::string& option);
 
 // The path as messages show it: relative to the working directory if it is below that.
-std::string shown_path(const std::string& path);
+std::string path_for_display(const std::string& path);
 
 // Waits until one of several files is saved (inotify).
 class FileWatch {

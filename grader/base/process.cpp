@@ -51,7 +51,7 @@ struct PathRule {
 } __attribute__((packed));
 
 // Everything that this version can restrict is forbidden unless a rule allows it.
-RulesetAttributes rights_of_version(int version) {
+RulesetAttributes landlock_rights_of_version(int version) {
   RulesetAttributes all{kExecute | kWriteFile | kReadFile | kReadDir | kMakeAndRemove, 0, 0};
   if (version >= 2) all.files |= kRefer;
   if (version >= 3) all.files |= kTruncate;
@@ -129,7 +129,7 @@ constexpr sock_filter kFilter[] = {
 
 // Whether the kernel accepts filters: a call that is certain to fail returns a different error if
 // it does not.
-bool has_filters() {
+bool kernel_has_seccomp_filters() {
   return kArchitecture != 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr) != 0 &&
          errno == EFAULT;
 }
@@ -141,7 +141,7 @@ const ConfinementSupport& confinement_support() {
     ConfinementSupport c;
     const long version = syscall(kCreateRuleset, nullptr, 0, kAskVersion);
     c.landlock = version > 0 ? static_cast<int>(version) : 0;
-    c.seccomp = has_filters();
+    c.seccomp = kernel_has_seccomp_filters();
     return c;
   }();
   return found;
@@ -150,7 +150,7 @@ const ConfinementSupport& confinement_support() {
 Confinement::Confinement(const Paths& paths) {
   const int version = confinement_support().landlock;
   if (version == 0) return;
-  const RulesetAttributes handled = rights_of_version(version);
+  const RulesetAttributes handled = landlock_rights_of_version(version);
   ruleset_.reset(static_cast<int>(syscall(kCreateRuleset, &handled, size_for(version), 0)));
   if (ruleset_.get() < 0)
     throw MachineError(std::string("Landlock makes no rules: ") + std::strerror(errno));

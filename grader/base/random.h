@@ -64,7 +64,7 @@ class Random {
 
 // The seed of a test's own random stream, derived from the test's name, so that its inputs do not
 // depend on which other tests ran.
-inline uint64_t stream_of(uint64_t seed, std::string_view name) {
+inline uint64_t seed_of_stream(uint64_t seed, std::string_view name) {
   return Random(seed ^ hash_of(name)).bits();
 }
 

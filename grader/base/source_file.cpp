@@ -99,7 +99,7 @@ int SourceFile::find_use(const std::string& word, int line) const {
   return 0;
 }
 
-int SourceFile::end_of_body(int line) const {
+int SourceFile::last_line_of_body(int line) const {
   int depth = 0;
   for (int at = std::max(line, 1); at <= static_cast<int>(lines_.size()); ++at) {
     const std::string& text = lines_[at - 1];

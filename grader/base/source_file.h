@@ -34,7 +34,7 @@ class SourceFile {
   int find_text(const std::string& text) const;
 
   // The line of the closing brace of the function that begins on `line`.
-  int end_of_body(int line) const;
+  int last_line_of_body(int line) const;
 
   // The first line after `line`, on which a kernel begins, that uses `word` in the body of this
   // kernel; 0: none.

@@ -23,12 +23,12 @@ namespace lab32 {
 
 namespace {
 
-struct Decoded {
+struct DecodedCharacter {
   uint32_t code = 0;
   size_t bytes = 0;  // 0: no UTF-8 begins here
 };
 
-Decoded decode(const std::string& text, size_t at) {
+DecodedCharacter decode_character(const std::string& text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(at);
   if (first < 0x80) return {first, 1};
@@ -62,7 +62,7 @@ std::string escaped_text(const std::string& text, const char* as_it_is, const ch
   };
   std::string out;
   for (size_t at = 0; at < text.size();) {
-    const Decoded d = decode(text, at);
+    const DecodedCharacter d = decode_character(text, at);
     if (d.bytes == 0) {
       out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at++]));
       continue;
@@ -99,7 +99,7 @@ std::string visible_name(const std::string& name) { return escaped_text(name, ""
 namespace {
 
 // The prefix of `text` that shows as `width` columns, never half a UTF-8 sequence.
-size_t bytes_of_columns(std::string_view text, int width) {
+size_t bytes_of_display_columns(std::string_view text, int width) {
   size_t at = 0;
   for (int shown = 0; at < text.size() && shown < width; ++shown) do
       ++at;
@@ -127,7 +127,7 @@ void wrap_line(std::string_view line, int width, std::vector<std::string>& out) 
       empty = true;
     }
     while (empty && columns(current) + columns(word) > width) {
-      const size_t cut = bytes_of_columns(word, std::max(1, width - columns(current)));
+      const size_t cut = bytes_of_display_columns(word, std::max(1, width - columns(current)));
       if (cut >= word.size()) break;
       out.push_back(margin + std::string(word.substr(0, cut)));
       word.remove_prefix(cut);

@@ -32,7 +32,7 @@ struct Background::State {
   std::exception_ptr error;
   std::thread thread;
 
-  void run() {
+  void run_work() {
     try {
       work();
     } catch (...) {
@@ -40,11 +40,11 @@ struct Background::State {
     }
     work = nullptr;
   }
-  void finish() {
+  void finish_work() {
     if (thread.joinable())
       thread.join();
     else if (work)
-      run();
+      run_work();
   }
   ~State() {
     if (thread.joinable()) thread.join();
@@ -53,14 +53,15 @@ struct Background::State {
 
 Background::Background(std::function<void()> work, When when) : state_(new State) {
   state_->work = std::move(work);
-  if (when == When::now) state_->thread = std::thread([state = state_.get()] { state->run(); });
+  if (when == When::now)
+    state_->thread = std::thread([state = state_.get()] { state->run_work(); });
 }
 Background::Background() = default;
 Background::~Background() = default;
 Background::Background(Background&&) noexcept = default;
 Background& Background::operator=(Background&&) noexcept = default;
 
-void Background::wait() { state_->finish(); }
+void Background::wait() { state_->finish_work(); }
 
 void Background::get() {
   wait();
@@ -184,7 +185,7 @@ constexpr size_t kFreshBytes = 4 << 20, kTable = 1 << 16, kSteps = 1 << 20;
 std::atomic<double> slowest{1};
 std::atomic<double> pretended{0};
 
-double thread_seconds() {
+double thread_cpu_seconds() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
@@ -192,9 +193,9 @@ double thread_seconds() {
 
 // Work like an interpreter's: loads whose address is known late, and jumps that cannot be
 // predicted.
-double run_interpreter_like_work() {
+double time_interpreter_like_work() {
   static uint32_t table[kTable];
-  const double begin = thread_seconds();
+  const double begin = thread_cpu_seconds();
   uint32_t x = 12345;
   for (size_t i = 0; i < kSteps; ++i) {
     x = x * 1664525 + 1013904223;
@@ -206,18 +207,18 @@ double run_interpreter_like_work() {
     x ^= entry;
   }
   table[x >> 16] = x;
-  return thread_seconds() - begin;
+  return thread_cpu_seconds() - begin;
 }
 
 // Touches new pages, for which a virtual machine may have to ask its host.
-double touch_pages() {
-  const double begin = thread_seconds();
+double time_page_touches() {
+  const double begin = thread_cpu_seconds();
   void* fresh =
       mmap(nullptr, kFreshBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (fresh == MAP_FAILED) return 0;
   for (size_t at = 0; at < kFreshBytes; at += 4096) static_cast<volatile char*>(fresh)[at] = 1;
   munmap(fresh, kFreshBytes);
-  return thread_seconds() - begin;
+  return thread_cpu_seconds() - begin;
 }
 
 }  // namespace
@@ -232,8 +233,8 @@ double measure_slowness() {
   if (looked && since.wall_seconds() < kFresh) return slowness();
   looked = true;
   since = WorkTimer();
-  const double found = std::min(
-      kMost, (run_interpreter_like_work() + touch_pages()) / (kNoise * (kThinking + kMemory)));
+  const double found = std::min(kMost, (time_interpreter_like_work() + time_page_touches()) /
+                                           (kNoise * (kThinking + kMemory)));
   slowest = std::max<double>(slowest, found);
   return slowness();
 }

@@ -80,14 +80,14 @@ class SharedRegion {
 template <class T, class Tag>
 T& thread_variable() {
   thread_local T* mine = nullptr;
-  struct End {
+  struct DeleteAtThreadEnd {
     T** variable;
-    ~End() {
+    ~DeleteAtThreadEnd() {
       if (gettid() != getpid()) delete std::exchange(*variable, nullptr);
     }
   };
   if (mine == nullptr) {
-    thread_local const End end{&mine};
+    thread_local const DeleteAtThreadEnd end{&mine};
     mine = new T;
   }
   return *mine;

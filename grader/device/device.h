@@ -176,7 +176,7 @@ struct PtxLevelAccess {
   std::string file;
   int line = 0, ptx_line = 0;
   std::string instruction;  // "ld"
-  sim::Unmatched why;
+  sim::UnmatchedAccess why;
 };
 
 // A shift or shuffle by an amount for which C++ defines no result: negative, or at least the number

@@ -69,7 +69,7 @@ std::vector<std::string> split_arguments(const std::string& s) {
 }
 
 // Rewrites the spellings of types that the demangler does not use.
-std::string plain_type(const std::string& type) {
+std::string normalised_type(const std::string& type) {
   static const std::map<std::string, std::string> names{
       {"unsigned", "unsigned int"},   {"uint", "unsigned int"},
       {"uint32_t", "unsigned int"},   {"int32_t", "int"},
@@ -90,7 +90,7 @@ std::string plain_type(const std::string& type) {
   return name + constant + t.substr(base);
 }
 
-std::string plain_argument(const std::string& argument) {
+std::string normalised_argument(const std::string& argument) {
   static const Pattern cast("\\([A-Za-z_][A-Za-z0-9_: ]*\\)(-?[0-9].*|true|false)");
   static const Pattern number("(-?)(0[xX][0-9a-fA-F']+|[0-9][0-9']*)[uUlL]*");
   static const Pattern letter("'(.)'");
@@ -105,15 +105,15 @@ std::string plain_argument(const std::string& argument) {
   }
   // Arguments may be templates with arguments: f<pair<2u, int>>.
   size_t open = a.find('<');
-  if (open == std::string::npos || a.back() != '>') return plain_type(a);
+  if (open == std::string::npos || a.back() != '>') return normalised_type(a);
   std::string out = a.substr(0, open + 1);
   auto parts = split_arguments(a.substr(open + 1, a.size() - open - 2));
-  for (size_t i = 0; i < parts.size(); ++i) out += (i ? ", " : "") + plain_argument(parts[i]);
+  for (size_t i = 0; i < parts.size(); ++i) out += (i ? ", " : "") + normalised_argument(parts[i]);
   return out + ">";
 }
 
 // Turns any spelling of a kernel into "reduce_v6<256>".
-std::string plain_name(const std::string& written) {
+std::string normalised_kernel_name(const std::string& written) {
   std::string name = trim_blanks(written);
   name = trim_blanks(name.substr(0, argument_list_begin(name)));
   if (name.rfind("void ", 0) == 0) name = trim_blanks(name.substr(5));
@@ -121,12 +121,12 @@ std::string plain_name(const std::string& written) {
   if (open == std::string::npos || name.back() != '>') return normalise_blanks(name);
   std::string out = normalise_blanks(name.substr(0, open)) + "<";
   auto parts = split_arguments(name.substr(open + 1, name.size() - open - 2));
-  for (size_t i = 0; i < parts.size(); ++i) out += (i ? ", " : "") + plain_argument(parts[i]);
+  for (size_t i = 0; i < parts.size(); ++i) out += (i ? ", " : "") + normalised_argument(parts[i]);
   return out + ">";
 }
 
 // Returns a form for comparison only: true becomes 1 and false 0, since users write either.
-std::string without_spelling_differences(std::string name) {
+std::string comparable_spelling(std::string name) {
   static const Pattern yes("\\btrue\\b"), no("\\bfalse\\b");
   return no.replace(yes.replace(name, "1"), "0");
 }
@@ -142,7 +142,7 @@ std::string without_scopes(const std::string& name) {
 
 std::string kernel_name(const std::string& symbol) {
   std::string text = demangle(symbol);
-  return text == symbol ? symbol : plain_name(text);
+  return text == symbol ? symbol : normalised_kernel_name(text);
 }
 
 std::vector<std::string> parameter_types(const std::string& symbol) {
@@ -175,10 +175,10 @@ std::optional<size_t> find_kernel(const std::vector<std::string>& symbols,
                                   const std::string& wanted) {
   for (size_t i = 0; i < symbols.size(); ++i)
     if (symbols[i] == wanted) return i;
-  std::string name = without_spelling_differences(plain_name(demangle(wanted)));
+  std::string name = comparable_spelling(normalised_kernel_name(demangle(wanted)));
   std::vector<size_t> exact, loose;
   for (size_t i = 0; i < symbols.size(); ++i) {
-    std::string candidate = without_spelling_differences(kernel_name(symbols[i]));
+    std::string candidate = comparable_spelling(kernel_name(symbols[i]));
     if (candidate == name) exact.push_back(i);
     if (without_scopes(candidate) == name) loose.push_back(i);
   }
@@ -222,7 +222,7 @@ const ptx::DebugTypes& ElementNames::types() {
   return *types_;
 }
 
-void ElementNames::name(counters::Finding& f) {
+void ElementNames::name_element(counters::Finding& f) {
   if (f.object.empty()) return;
   if (f.global && module_.find_variable(f.object) == nullptr) return;  // the host allocated it
   const bool race = f.kind == counters::Finding::Kind::race;
@@ -233,7 +233,8 @@ void ElementNames::name(counters::Finding& f) {
   f.object = variable_name(piece.array);
 }
 
-void ElementNames::name(sim::MemoryAccess& access, const std::vector<sim::SharedVariable>& shared) {
+void ElementNames::name_element(sim::MemoryAccess& access,
+                                const std::vector<sim::SharedVariable>& shared) {
   if (access.space == sim::AccessSpace::local) return;
   std::string symbol = access.object;
   if (access.space == sim::AccessSpace::shared && symbol.empty()) {

@@ -52,12 +52,12 @@ class ElementNames {
 
   // Replaces `f.object`, a symbol or the name of an array, by its readable name, and sets `f.place`
   // if the element is known.
-  void name(counters::Finding& f);
+  void name_element(counters::Finding& f);
 
   // Names the object and the element of an access that ended a launch. `shared`: the variables of
   // the kernel; an access outside of shared memory is described relative to the variable if there
   // is only one.
-  void name(sim::MemoryAccess& access, const std::vector<sim::SharedVariable>& shared);
+  void name_element(sim::MemoryAccess& access, const std::vector<sim::SharedVariable>& shared);
 
  private:
   const ptx::DebugTypes& types();

@@ -7,8 +7,8 @@
 namespace lab32::device {
 namespace {
 
-sim::Unmatched unmatched(sim::Unmatched::Reason reason) {
-  sim::Unmatched why;
+sim::UnmatchedAccess unmatched_for_reason(sim::UnmatchedAccess::Reason reason) {
+  sim::UnmatchedAccess why;
   why.reason = reason;
   return why;
 }
@@ -19,7 +19,7 @@ void add_copy_and_matrix_counters(const sim::KernelProgram& program,
                                   const counters::TrafficObserver& traffic,
                                   counters::Counters& counters) {
   for (uint32_t site = 0; site < program.sites.size(); ++site) {
-    const ptx::Traits& traits = program.sites[site].ptx->op->traits;
+    const ptx::InstructionTraits& traits = program.sites[site].ptx->op->traits;
     if (traits.memory_count == 2) {  // a copy
       const counters::Counters c = traffic.counters_of_site(site);
       counters::Counters copies;
@@ -34,17 +34,19 @@ void add_copy_and_matrix_counters(const sim::KernelProgram& program,
   }
 }
 
-std::optional<sim::Unmatched> ptx_level_reason(const sim::KernelProgram& program,
-                                               const counters::TrafficObserver& traffic,
-                                               uint32_t site, const sim::LaunchOutcome& outcome) {
+std::optional<sim::UnmatchedAccess> ptx_level_reason(const sim::KernelProgram& program,
+                                                     const counters::TrafficObserver& traffic,
+                                                     uint32_t site,
+                                                     const sim::LaunchOutcome& outcome) {
   const sim::AccessPlan& plan = program.plans[site];
   if (plan.unmatched) return plan.unmatched;
   // The plan of an instruction in an unrolled loop is valid while no warp diverges at its branches.
   const uint32_t first = site - program.sites[site].index;
   for (int32_t branch : plan.if_uniform)
     if (outcome.tally[first + static_cast<uint32_t>(branch)].splits > 0)
-      return unmatched(sim::Unmatched::Reason::diverged);
-  if (traffic.counters_of_site(site).ptx_level) return unmatched(sim::Unmatched::Reason::estimated);
+      return unmatched_for_reason(sim::UnmatchedAccess::Reason::diverged);
+  if (traffic.counters_of_site(site).ptx_level)
+    return unmatched_for_reason(sim::UnmatchedAccess::Reason::estimated);
   return std::nullopt;
 }
 
@@ -53,8 +55,8 @@ namespace {
 using ptx::Mod;
 
 // Used without machine code: adds the costs of the PTX instructions.
-void add_ptx_issue(model::Work& work, const sim::KernelProgram& program,
-                   const FunctionIssueCounts& f) {
+void add_ptx_issue_work(model::Work& work, const sim::KernelProgram& program,
+                        const FunctionIssueCounts& f) {
   for (size_t i = 0; i < f.times.size(); ++i) {
     if (f.times[i] == 0) continue;
     const size_t site = f.first_site + i;
@@ -70,15 +72,15 @@ void add_ptx_issue(model::Work& work, const sim::KernelProgram& program,
   }
 }
 
-void add_issue(model::Work& work, const sim::KernelProgram& program,
-               const sass::EmittedFunctions& emitted, const FunctionIssueCounts& f) {
+void add_issue_work(model::Work& work, const sim::KernelProgram& program,
+                    const sass::EmittedFunctions& emitted, const FunctionIssueCounts& f) {
   const auto found = emitted.find(f.function->ptx->name);
   if (found == emitted.end() || found->second.empty()) {
-    add_ptx_issue(work, program, f);
+    add_ptx_issue_work(work, program, f);
     return;
   }
   for (const sass::EmittedBlock& block : found->second) {
-    const double times = runs_per_warp(block, f);
+    const double times = runs_by_all_warps(block, f);
     for (const sass::EmittedInstruction& in : block.code) {
       work.issue.add(model::machine_issue(in.opcode), times);
       if (in.opcode.rfind("BAR.", 0) == 0) work.barriers += times;
@@ -86,8 +88,8 @@ void add_issue(model::Work& work, const sim::KernelProgram& program,
   }
 }
 
-void add_splits(model::Work& work, const std::vector<sim::IssueTally>& tally,
-                const FunctionIssueCounts& f) {
+void add_split_work(model::Work& work, const std::vector<sim::IssueTally>& tally,
+                    const FunctionIssueCounts& f) {
   for (size_t i = 0; i < f.times.size(); ++i)
     work.splits += static_cast<double>(tally[f.first_site + i].splits);
 }
@@ -96,7 +98,7 @@ void add_splits(model::Work& work, const std::vector<sim::IssueTally>& tally,
 
 std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program) {
   std::vector<counters::CacheUse> uses;
-  const std::vector<uint8_t> groups = load_groups(program);
+  const std::vector<uint8_t> groups = load_group_by_site(program);
   for (const sim::Site& site : program.sites) {
     const ptx::Instruction& in = *site.ptx;
     counters::CacheUse use;
@@ -131,15 +133,15 @@ counters::CacheShape cache_shape(const model::Profile& profile, const model::Occ
   return shape;
 }
 
-model::Work work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
-                    const counters::Counters& counters, const counters::CacheCounters& caches,
-                    uint32_t warps_per_block) {
+model::Work model_work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
+                          const counters::Counters& counters, const counters::CacheCounters& caches,
+                          uint32_t warps_per_block) {
   const auto number = [](uint64_t count) { return static_cast<double>(count); };
   model::Work work;
   work.warps_per_block = warps_per_block;
   for (const FunctionIssueCounts& f : issue_counts_by_function(program, seen.tally, seen.traffic)) {
-    add_issue(work, program, seen.emitted, f);
-    add_splits(work, seen.tally, f);
+    add_issue_work(work, program, seen.emitted, f);
+    add_split_work(work, seen.tally, f);
     for (const uint64_t rounds : f.rounds) work.shared_spins += number(rounds);
   }
   work.shared_wavefronts = number(counters.shared_wavefronts());

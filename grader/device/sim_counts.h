@@ -26,9 +26,10 @@ void add_copy_and_matrix_counters(const sim::KernelProgram& program,
                                   counters::Counters& counters);
 
 // Why the counts of the site are those of the PTX; nullopt: they are the machine code's.
-std::optional<sim::Unmatched> ptx_level_reason(const sim::KernelProgram& program,
-                                               const counters::TrafficObserver& traffic,
-                                               uint32_t site, const sim::LaunchOutcome& outcome);
+std::optional<sim::UnmatchedAccess> ptx_level_reason(const sim::KernelProgram& program,
+                                                     const counters::TrafficObserver& traffic,
+                                                     uint32_t site,
+                                                     const sim::LaunchOutcome& outcome);
 
 // How the caches treat each instruction of a program, by site.
 std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program);
@@ -37,8 +38,8 @@ std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program);
 counters::CacheShape cache_shape(const model::Profile& profile, const model::Occupancy& occupancy);
 
 // Computes all fields of Work except blocks, occupancy and warm.
-model::Work work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
-                    const counters::Counters& counters, const counters::CacheCounters& caches,
-                    uint32_t warps_per_block);
+model::Work model_work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
+                          const counters::Counters& counters, const counters::CacheCounters& caches,
+                          uint32_t warps_per_block);
 
 }  // namespace lab32::device

@@ -39,7 +39,7 @@ class SimMemoryImage : public SavedMemory {
  public:
   explicit SimMemoryImage(sim::Memory& memory) : memory_(memory), image_(memory.image()) {}
   void put_back() override { memory_.put_back(image_); }
-  bool same() const override { return memory_.holds_same(image_); }
+  bool same() const override { return memory_.equals_image(image_); }
 
  private:
   sim::Memory& memory_;
@@ -325,13 +325,14 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
   LaunchObservers observers(launch, options, kernel.places());
   if (options.model != LaunchOptions::Model::none) {
     if (options.model == LaunchOptions::Model::cold) l2_.reset();
-    observers.model_time(profile_, occupancy(kernel, shape), kernel.emitted(), std::move(l2_));
+    observers.observe_for_time_model(profile_, occupancy(kernel, shape), kernel.emitted(),
+                                     std::move(l2_));
     l2_.reset();
   }
   try {
     sim::LaunchOutcome outcome = sim::run_grid(launch, observers.all(), host_threads());
     const std::optional<uint32_t> local = kernel.local_accesses(outcome.tally);
-    run = observers.run(std::move(outcome));
+    run = observers.collect_results(std::move(outcome));
     run.local_accesses = local;
   } catch (const sim::Trap& trap) {  // before its first instruction
     throw Error(sim::describe(trap));
@@ -349,7 +350,7 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
 
 unsigned host_threads() {
   static const unsigned threads = [] {
-    const std::string words = value_of(variables::kThreads);
+    const std::string words = environment_value(variables::kThreads);
     if (words.empty()) return 0u;
     if (words.size() > 4 || words.find_first_not_of("0123456789") != std::string::npos)
       throw MachineError("LAB32_THREADS=" + words + ": it may be a number from 0 to 9999");
@@ -366,7 +367,7 @@ std::unique_ptr<Device> make_sim_device(const model::Profile& profile, sim::Memo
   return std::make_unique<SimDevice>(profile, memory);
 }
 
-std::map<std::string, std::string> refusals_of(const std::string& ptx) {
+std::map<std::string, std::string> unsupported_kernels_of(const std::string& ptx) {
   return sim::quick_refusals(ptx::parse(ptx), true);
 }
 

@@ -22,6 +22,6 @@ std::unique_ptr<Device> make_sim_device(const model::Profile& profile, sim::Memo
 
 // The result of LoadedModule::refusals() for a module that is not loaded: symbol -> why the kernel
 // cannot run. Throws Error for invalid PTX.
-std::map<std::string, std::string> refusals_of(const std::string& ptx);
+std::map<std::string, std::string> unsupported_kernels_of(const std::string& ptx);
 
 }  // namespace lab32::device

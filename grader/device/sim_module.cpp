@@ -52,7 +52,7 @@ SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, b
       places_(module_, artifact.debug_ptx) {
   if (!artifact.name.empty()) ptx::use_ptx_positions(module_, artifact.name, artifact.places);
   if (!artifact.sass.empty())
-    reconciled_ = sass::reconcile(module_, sass::parse_listing(artifact.sass));
+    reconciled_ = sass::reconcile(module_, sass::parse_disassembly(artifact.sass));
   place_variables(artifact.placed, symbol_offsets(artifact.cubin));
   for (const ptx::Function& f : module_.functions)
     if (f.is_entry) symbols_of_kernels_.push_back(f.name);
@@ -192,7 +192,7 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   info.static_shared = program->static_shared;
   info.uses_heap = program->uses_heap;
   info.reads_clock = program->reads_clock;
-  info.may_read_old_values = counters::StaleValues::concerns(*program);
+  info.may_read_old_values = counters::StaleValues::has_loads_of_old_values(*program);
   if (auto r = registers_.find(symbol); r != registers_.end()) info.registers = r->second;
   info.cluster = {static_cast<uint32_t>(f.cluster[0]), static_cast<uint32_t>(f.cluster[1]),
                   static_cast<uint32_t>(f.cluster[2])};

@@ -47,7 +47,7 @@ bool has_named_barriers(const KernelProgram& program, bool clusters) {
   });
 }
 
-counters::SiteOrders site_orders(const KernelProgram& program) {
+counters::SiteOrders memory_orders_by_site(const KernelProgram& program) {
   counters::SiteOrders orders;
   for (const sim::Site& site : program.sites)
     orders.push_back(program.functions[site.function].code[site.index].order);
@@ -57,7 +57,7 @@ counters::SiteOrders site_orders(const KernelProgram& program) {
 // Whether nothing but barriers orders accesses to shared memory.
 bool has_only_barriers(const KernelProgram& program, const counters::SiteOrders& orders) {
   for (size_t site = 0; site < orders.size(); ++site) {
-    const ptx::Traits& traits = program.sites[site].ptx->op->traits;
+    const ptx::InstructionTraits& traits = program.sites[site].ptx->op->traits;
     if (traits.sync == ptx::Sync::fence || orders[site].acquire || orders[site].release ||
         (orders[site].strong && !traits.is_atomic()))
       return false;
@@ -69,13 +69,13 @@ bool has_only_barriers(const KernelProgram& program, const counters::SiteOrders&
 counters::HazardObserver hazard_observer(const sim::LaunchContext& launch,
                                          const counters::PositionOf& position) {
   const KernelProgram& program = *launch.program;
-  counters::SiteOrders orders = site_orders(program);
+  counters::SiteOrders orders = memory_orders_by_site(program);
   if (has_only_barriers(program, orders)) orders.clear();
   return {shared_granule(program), has_named_barriers(program, launch.has_clusters()),
-          program.shared_in(launch.own_shared_bytes), position, std::move(orders)};
+          program.shared_variables_of(launch.own_shared_bytes), position, std::move(orders)};
 }
 
-WorstAccess worst_access(const counters::Example& e, const counters::Position& at) {
+WorstAccess worst_access(const counters::ExampleAccess& e, const counters::Position& at) {
   WorstAccess w;
   w.file = at.file;
   w.line = at.line;
@@ -144,18 +144,19 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
     if (!program_.bulk_ops.empty()) all_.push_back(&engine_use_);
   }
   if (options.loads != LaunchOptions::Loads::newest && !launch.has_clusters() &&
-      counters::StaleValues::concerns(program_)) {
+      counters::StaleValues::has_loads_of_old_values(program_)) {
     const bool oldest = options.loads == LaunchOptions::Loads::oldest;
     all_.push_back(&stale_.emplace(
-        *launch.memory, site_orders(program_),
+        *launch.memory, memory_orders_by_site(program_),
         oldest ? counters::StaleValues::Choice::oldest : counters::StaleValues::Choice::any,
         options.schedule.value_or(0)));
   }
 }
 
-void LaunchObservers::model_time(const model::Profile& profile, const model::Occupancy& occupancy,
-                                 const sass::EmittedFunctions& emitted,
-                                 std::optional<counters::L2> l2) {
+void LaunchObservers::observe_for_time_model(const model::Profile& profile,
+                                             const model::Occupancy& occupancy,
+                                             const sass::EmittedFunctions& emitted,
+                                             std::optional<counters::L2> l2) {
   caches_.emplace(cache_shape(profile, occupancy), cache_uses(program_), std::move(l2));
   all_.push_back(&*caches_);
   for (const sim::AccessPlan& plan : program_.plans)
@@ -179,7 +180,7 @@ model::UnmatchedAccesses unmatched_accesses(const Run& run) {
 
 }  // namespace
 
-Run LaunchObservers::run(sim::LaunchOutcome outcome) {
+Run LaunchObservers::collect_results(sim::LaunchOutcome outcome) {
   Run run;
   run.output = std::move(outcome.output);
   run.output_lost = outcome.output_lost;
@@ -189,7 +190,7 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   if (outcome.uninitialised) run.uninitialised = fault_of(*outcome.uninitialised);
   if (stale_) {
     run.stale = stale_->findings(position_);
-    for (counters::Finding& finding : run.stale) places_.name(finding);
+    for (counters::Finding& finding : run.stale) places_.name_element(finding);
   }
   if (const auto& ended = outcome.trap ? outcome.trap : outcome.bad_access) {
     // A launch that was stopped has no counters: they would depend on which blocks ran first.
@@ -211,13 +212,14 @@ Run LaunchObservers::run(sim::LaunchOutcome outcome) {
   if (options_.check_hazards) run.hazards = findings();
   if (launch_detail_) run.launch_detail = launch_detail();
   if (!options_.count) return run;
-  traffic_.add_issues(outcome.tally);
+  traffic_.add_issue_counts(outcome.tally);
   run.counters = traffic_.totals();
   add_copy_and_matrix_counters(program_, traffic_, *run.counters);
   run.lines = traffic_.lines(position_);
   if (caches_) add_time(outcome, run);
-  add_sites(outcome, run);
-  if (run.predicted) model::qualify(*run.predicted, *run.work, unmatched_accesses(run));
+  add_accesses_by_site(outcome, run);
+  if (run.predicted)
+    model::widen_error_estimate(*run.predicted, *run.work, unmatched_accesses(run));
   return run;
 }
 
@@ -225,7 +227,8 @@ Fault LaunchObservers::fault_of(const sim::Trap& trap) {
   Fault fault;
   fault.kind = trap.kind();
   fault.trap = trap;
-  if (trap.access) places_.name(*fault.trap->access, program_.shared_in(launch_.shared_bytes));
+  if (trap.access)
+    places_.name_element(*fault.trap->access, program_.shared_variables_of(launch_.shared_bytes));
   if (!trap.has_site) return fault;
   if (const auto at = position_(trap.site)) {
     fault.file = at->file;
@@ -241,9 +244,10 @@ std::vector<counters::Finding> LaunchObservers::findings() {
   for (counters::Finding& race : races_.findings(position_)) all.push_back(std::move(race));
   for (counters::Finding& use : engine_use_.findings(position_)) all.push_back(std::move(use));
   for (counters::Finding& finding : all) {
-    places_.name(finding);
+    places_.name_element(finding);
     if (finding.fault && finding.fault->access)
-      places_.name(*finding.fault->access, program_.shared_in(launch_.shared_bytes));
+      places_.name_element(*finding.fault->access,
+                           program_.shared_variables_of(launch_.shared_bytes));
   }
   std::stable_sort(
       all.begin(), all.end(), [](const counters::Finding& a, const counters::Finding& b) {
@@ -256,7 +260,7 @@ std::vector<counters::Finding> LaunchObservers::findings() {
 // later, by the host.
 counters::LaunchDetail LaunchObservers::launch_detail() {
   counters::LaunchDetail seen = launch_detail_->result();
-  const auto shared = program_.shared_in(launch_.shared_bytes);
+  const auto shared = program_.shared_variables_of(launch_.shared_bytes);
   for (const sim::SharedVariable& variable : shared)
     seen.shared_arrays.push_back({variable.offset, variable.bytes, variable_name(variable.name)});
   for (counters::LineDetail& line : seen.lines)
@@ -277,7 +281,7 @@ counters::LaunchDetail LaunchObservers::launch_detail() {
           access.offset -= static_cast<int64_t>(in->begin);
           access.size = in->end - in->begin;
         }
-        places_.name(access, shared);
+        places_.name_element(access, shared);
         request.place[lane] = access.place;
         if (line.shared && access.place.empty() && !access.object.empty())
           request.place[lane] = access.object + "+" + std::to_string(access.offset);
@@ -288,8 +292,8 @@ counters::LaunchDetail LaunchObservers::launch_detail() {
 
 void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
   run.caches = caches_->counters();
-  run.work = work_of(program_, {*emitted_, outcome.tally, traffic_, *caches_}, *run.counters,
-                     *run.caches, static_cast<uint32_t>((launch_.block.count() + 31) / 32));
+  run.work = model_work_of(program_, {*emitted_, outcome.tally, traffic_, *caches_}, *run.counters,
+                           *run.caches, static_cast<uint32_t>((launch_.block.count() + 31) / 32));
   add_cycles(outcome, *run.work);
   run.work->blocks = launch_.grid.count();
   run.work->occupancy = occupancy_;
@@ -327,23 +331,23 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
                                                   profile_->multiprocessors, work.blocks));
   if (units > 0) {
     at.memory_cycles = model::memory_seconds(*profile_, work) * share / units;
-    at.both_ways = model::both_ways(work);
+    at.read_write_balance = model::read_write_balance(work);
   }
   if (work.atomics > 0)
     at.update_cycles = model::atomic_seconds(*profile_, work) * share / work.atomics;
   const model::SmTiming all = model::run_multiprocessor(*profile_, trace, at);
   work.cycles = all.cycles;
   work.busiest =
-      all.issued * profile_->multiprocessors / std::max(1.0, warps * instructions_of(trace));
+      all.issued * profile_->multiprocessors / std::max(1.0, warps * instructions_per_warp(trace));
   at.memory_cycles = at.update_cycles = 0;
   work.cycles_alone = model::run_multiprocessor(*profile_, trace, at).cycles;
 }
 
 // Adds the most expensive access of each site, and the accesses whose counts are PTX-level.
-void LaunchObservers::add_sites(const sim::LaunchOutcome& outcome, Run& run) const {
+void LaunchObservers::add_accesses_by_site(const sim::LaunchOutcome& outcome, Run& run) const {
   for (uint32_t site = 0; site < program_.sites.size(); ++site) {
     const auto at = position_(site);
-    if (const counters::Example* e = traffic_.worst_example(site))
+    if (const counters::ExampleAccess* e = traffic_.worst_example(site))
       run.worst.push_back(worst_access(*e, at.value_or(counters::Position{})));
     if (outcome.tally[site].warps == 0) continue;
     run.peer_accesses += outcome.tally[site].peer;

@@ -1,5 +1,5 @@
 // The observers of one launch on the simulator, and the Run that is made of their results.
-// Construct it, pass all() to sim::run_grid(), then call run() once.
+// Construct it, pass all() to sim::run_grid(), then call collect_results() once.
 #pragma once
 
 #include <optional>
@@ -29,16 +29,17 @@ class LaunchObservers {
 
   // Also models caches and time on that GPU; `profile` and `emitted` must outlive this object. `l2`
   // is the state that earlier launches have left; without it L2 is empty.
-  void model_time(const model::Profile& profile, const model::Occupancy& occupancy,
-                  const sass::EmittedFunctions& emitted, std::optional<counters::L2> l2);
+  void observe_for_time_model(const model::Profile& profile, const model::Occupancy& occupancy,
+                              const sass::EmittedFunctions& emitted,
+                              std::optional<counters::L2> l2);
 
   // The argument for sim::run_grid().
   const std::vector<sim::Observer*>& all() const { return all_; }
 
   // Call it once, after the launch.
-  Run run(sim::LaunchOutcome outcome);
-  // After run(): the state of L2 that the launch has left; nullopt if it faulted or was not
-  // modelled.
+  Run collect_results(sim::LaunchOutcome outcome);
+  // After collect_results(): the state of L2 that the launch has left; nullopt if it faulted or was
+  // not modelled.
   std::optional<counters::L2> take_l2() { return std::move(l2_); }
 
  private:
@@ -47,7 +48,7 @@ class LaunchObservers {
   std::vector<counters::Finding> findings();
   void add_time(const sim::LaunchOutcome& outcome, Run& run);
   void add_cycles(const sim::LaunchOutcome& outcome, model::Work& work);
-  void add_sites(const sim::LaunchOutcome& outcome, Run& run) const;
+  void add_accesses_by_site(const sim::LaunchOutcome& outcome, Run& run) const;
 
   const sim::LaunchContext& launch_;
   const LaunchOptions& options_;

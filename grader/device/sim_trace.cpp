@@ -29,8 +29,8 @@ std::vector<FunctionIssueCounts> issue_counts_by_function(
   return all;
 }
 
-double runs_per_warp(const sass::EmittedBlock& block, const FunctionIssueCounts& f) {
-  const double entered = sass::runs(block, f.times);
+double runs_by_all_warps(const sass::EmittedBlock& block, const FunctionIssueCounts& f) {
+  const double entered = sass::expected_runs(block, f.times);
   if (block.spin_loop < 0) return entered;
   const auto at = static_cast<size_t>(block.spin_loop);
   // The instruction was not matched with the machine code, so the number of iterations is unknown.
@@ -43,7 +43,7 @@ namespace {
 using Kind = model::TraceInstruction::Kind;
 
 // The average cost of the accesses that the machine code issues for one PTX instruction.
-struct AccessCost {
+struct MeanAccessCost {
   float busy = 1, l1_misses = 0, l2_misses = 0, first_l1_misses = 0, first_l2_misses = 0,
         weight = 0, updates = 0;
 };
@@ -54,7 +54,7 @@ sass::ControlStructure control_structure_of(const ptx::ControlFlow& flow) {
     graph.next.push_back(block.successors);
     if (block.may_exit) graph.next.back().push_back(static_cast<int>(flow.blocks.size()));
   }
-  return sass::analyse(graph);
+  return sass::analyse_control_structure(graph);
 }
 
 class Builder {
@@ -65,7 +65,7 @@ class Builder {
         source_(source),
         work_(work),
         warps_(warps),
-        groups_(load_groups(program)),
+        groups_(load_group_by_site(program)),
         of_groups_(source.caches.load_groups()) {
     for (uint32_t s = 0; s < program.sites.size(); ++s) {
       const counters::Counters c = source.traffic.counters_of_site(s);
@@ -74,14 +74,14 @@ class Builder {
     }
   }
 
-  model::WarpTrace build() {
+  model::WarpTrace build_trace() {
     for (const FunctionIssueCounts& f :
          issue_counts_by_function(program_, source_.tally, source_.traffic)) {
       const auto found = source_.emitted.find(f.function->ptx->name);
       if (found == source_.emitted.end() || found->second.empty())
-        add_ptx(f);
+        add_ptx_code(f);
       else
-        add(f, found->second);
+        add_machine_code(f, found->second);
       for (size_t i = 0; i < f.times.size(); ++i)
         trace_.splits += static_cast<double>(source_.tally[f.first_site + i].splits) / warps_;
     }
@@ -98,18 +98,18 @@ class Builder {
   }
 
   // The share of executions in which no lane of the warp is active. They take an issue slot, too.
-  static double idle_share(uint64_t requests, double executed) {
+  static double inactive_share(uint64_t requests, double executed) {
     return std::max(0.0, 1 - static_cast<double>(requests) / executed);
   }
 
-  AccessCost access_cost_of(size_t site, double executed, Kind kind) {
-    AccessCost cost;
+  MeanAccessCost access_cost_of(size_t site, double executed, Kind kind) {
+    MeanAccessCost cost;
     if (executed <= 0) return cost;
     const counters::Counters c = source_.traffic.counters_of_site(static_cast<uint32_t>(site));
     if (kind == Kind::shared) {
       const auto wavefronts = static_cast<double>(c.shared_wavefronts());
       cost.busy =
-          static_cast<float>(wavefronts / executed + idle_share(c.shared_requests(), executed));
+          static_cast<float>(wavefronts / executed + inactive_share(c.shared_requests(), executed));
       return cost;
     }
     const double loaded = sectors(c.load) + sectors(c.atom);
@@ -118,12 +118,12 @@ class Builder {
     if (kind == Kind::global_store) {
       cost.busy =
           static_cast<float>(work_.l1_store_cycles * stored / std::max(stores_, 1.0) / executed +
-                             idle_share(c.global_requests(), executed));
+                             inactive_share(c.global_requests(), executed));
       cost.weight = static_cast<float>(stored / executed);
       units_ += stored;
       return cost;
     }
-    const counters::LoadGroup& group = of_groups_[groups_[site]];
+    const counters::LoadGroupCounts& group = of_groups_[groups_[site]];
     const auto asked = static_cast<double>(group.asked);
     double miss = 1, waits = 1, dram_share = 0, first = 1, first_dram_share = 0;
     if (c.atom.sectors == 0 && group.accesses > 0) {
@@ -138,7 +138,7 @@ class Builder {
     const double busy = c.atom.sectors > 0 ? work_.l1_store_cycles * loaded / std::max(stores_, 1.0)
                                            : static_cast<double>(group.cycles) * loaded /
                                                  std::max(loaded_[groups_[site]], 1.0);
-    cost.busy = static_cast<float>(busy / executed + idle_share(c.global_requests(), executed));
+    cost.busy = static_cast<float>(busy / executed + inactive_share(c.global_requests(), executed));
     cost.l1_misses = static_cast<float>(waits);
     cost.l2_misses = static_cast<float>(dram_share);
     cost.first_l1_misses = static_cast<float>(first);
@@ -148,10 +148,11 @@ class Builder {
     return cost;
   }
 
-  void add(const FunctionIssueCounts& f, const std::vector<sass::EmittedBlock>& blocks) {
+  void add_machine_code(const FunctionIssueCounts& f,
+                        const std::vector<sass::EmittedBlock>& blocks) {
     std::vector<double> executed(f.times.size(), 0), runs;
     for (const sass::EmittedBlock& block : blocks) {
-      runs.push_back(device::runs_per_warp(block, f));
+      runs.push_back(device::runs_by_all_warps(block, f));
       for (const sass::EmittedInstruction& in : block.code)
         if (in.is_copy) executed[static_cast<size_t>(in.origin)] += runs.back();
     }
@@ -201,7 +202,7 @@ class Builder {
   }
 
   // Used without machine code: adds the PTX instructions in their order.
-  void add_ptx(const FunctionIssueCounts& f) {
+  void add_ptx_code(const FunctionIssueCounts& f) {
     const ptx::Function& function = *f.function->ptx;
     const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
     const sass::ControlStructure structure = control_structure_of(flow);
@@ -223,7 +224,7 @@ class Builder {
         if (estimate.issue.all <= 0) continue;
         model::TraceInstruction made = model::ptx_instruction(estimate);
         if (made.unit == model::TraceInstruction::Unit::memory) {
-          const AccessCost c =
+          const MeanAccessCost c =
               access_cost_of(f.first_site + at, static_cast<double>(f.times[at]), made.kind);
           made.busy = c.busy, made.weight = c.weight, made.updates = c.updates;
           made.l1_misses = c.l1_misses, made.l2_misses = c.l2_misses;
@@ -244,8 +245,8 @@ class Builder {
   const model::Work& work_;
   const double warps_;
   const std::vector<uint8_t> groups_;
-  const std::array<counters::LoadGroup, counters::kLoadGroups> of_groups_;
-  std::map<size_t, AccessCost> costs_;
+  const std::array<counters::LoadGroupCounts, counters::kLoadGroups> of_groups_;
+  std::map<size_t, MeanAccessCost> costs_;
   model::WarpTrace trace_;
   std::array<double, counters::kLoadGroups> loaded_{};  // sectors
   double stores_ = 0, units_ = 0;
@@ -253,11 +254,11 @@ class Builder {
 
 }  // namespace
 
-std::vector<uint8_t> load_groups(const sim::KernelProgram& program) {
+std::vector<uint8_t> load_group_by_site(const sim::KernelProgram& program) {
   std::vector<uint8_t> groups;
   size_t loads = 0;
   for (const sim::Site& site : program.sites) {
-    const ptx::Traits& t = site.ptx->op->traits;
+    const ptx::InstructionTraits& t = site.ptx->op->traits;
     groups.push_back(static_cast<uint8_t>(loads % counters::kLoadGroups));
     loads += t.accesses_memory() && !site.ptx->has(ptx::Mod::shared);
   }
@@ -267,7 +268,7 @@ std::vector<uint8_t> load_groups(const sim::KernelProgram& program) {
 model::WarpTrace warp_trace(const sim::KernelProgram& program, const LaunchObservations& source,
                             const model::Work& work, double warps, double* units) {
   Builder builder(program, source, work, warps);
-  model::WarpTrace trace = builder.build();
+  model::WarpTrace trace = builder.build_trace();
   *units = builder.units();
   return trace;
 }

@@ -29,7 +29,7 @@ std::vector<FunctionIssueCounts> issue_counts_by_function(const sim::KernelProgr
                                                           const counters::TrafficObserver& traffic);
 
 // The number of times that the block runs, summed over all warps.
-double runs_per_warp(const sass::EmittedBlock& block, const FunctionIssueCounts& function);
+double runs_by_all_warps(const sass::EmittedBlock& block, const FunctionIssueCounts& function);
 
 // The results of the observers of a launch.
 struct LaunchObservations {
@@ -40,7 +40,7 @@ struct LaunchObservations {
 };
 
 // The load group of each site (CacheUse::group).
-std::vector<uint8_t> load_groups(const sim::KernelProgram& program);
+std::vector<uint8_t> load_group_by_site(const sim::KernelProgram& program);
 
 // `units` receives the sum of the weights of the accesses over all warps.
 model::WarpTrace warp_trace(const sim::KernelProgram& program, const LaunchObservations& source,

@@ -32,7 +32,7 @@ class PrintfCatcher {
   PrintfCatcher& operator=(const PrintfCatcher&) = delete;
   ~PrintfCatcher() { restore(); }
 
-  std::string finish() {
+  std::string take_output() {
     restore();
     std::string text;
     char buffer[4096];
@@ -56,27 +56,27 @@ class PrintfCatcher {
 };
 
 // The CUDA context, and whether it is still usable.
-class Session {
+class GpuContext {
  public:
   // The primary context, in which the CUDA runtime, which CUB calls, works as well.
-  Session(const DriverApi& api, cuda::Device device) : api(api), device(device) {
-    check(api.context_retain(&context_, device), "no context on the GPU");
+  GpuContext(const DriverApi& api, cuda::Device device) : api(api), device(device) {
+    require_success(api.context_retain(&context_, device), "no context on the GPU");
   }
-  ~Session() { api.context_release(device); }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  ~GpuContext() { api.context_release(device); }
+  GpuContext(const GpuContext&) = delete;
+  GpuContext& operator=(const GpuContext&) = delete;
 
-  void check(Result result, const std::string& doing) const {
+  void require_success(Result result, const std::string& doing) const {
     if (result != kSuccess)
-      throw Error(doing + ": " + api.name_of(result) + " (" + api.text_of(result) + ")");
+      throw Error(doing + ": " + api.name_of(result) + " (" + api.description_of(result) + ")");
   }
   // Makes the context current. Call it before every driver call: a context is current for one
   // thread, and the caller's thread may change.
-  void enter() const {
+  void make_context_current() const {
     if (!lost_.empty())
       throw Error("this process can no longer use the GPU: " + lost_ +
                   ": only a new process can use it");
-    check(api.context_set_current(context_), "the GPU cannot be used");
+    require_success(api.context_set_current(context_), "the GPU cannot be used");
   }
   void lose(const std::string& reason) { lost_ = reason; }
   bool alive() const { return lost_.empty(); }
@@ -99,14 +99,14 @@ struct GpuKernel final : Kernel {
 
 class GpuModule final : public LoadedModule {
  public:
-  GpuModule(std::shared_ptr<Session> session, const toolchain::Artifact& artifact)
+  GpuModule(std::shared_ptr<GpuContext> session, const toolchain::Artifact& artifact)
       : session_(std::move(session)) {
     if (artifact.cubin.empty())
       throw Error(artifact.source + " was compiled without a cubin, which a GPU needs");
-    session_->enter();
-    session_->check(session_->api.module_load(&handle_, artifact.cubin.data()),
-                    "the GPU does not load " + artifact.source);
-    for (const EntryPoint& entry : read_entries(artifact.ptx)) add(entry);
+    session_->make_context_current();
+    session_->require_success(session_->api.module_load(&handle_, artifact.cubin.data()),
+                              "the GPU does not load " + artifact.source);
+    for (const EntryPoint& entry : read_entries(artifact.ptx)) add_kernel(entry);
   }
   ~GpuModule() override {
     if (handle_ && session_->alive()) session_->api.module_unload(handle_);
@@ -125,27 +125,27 @@ class GpuModule final : public LoadedModule {
     auto place = symbol(name);
     if (!place) return std::nullopt;
     std::vector<std::byte> bytes(place->bytes);
-    session_->check(session_->api.download(bytes.data(), place->address, bytes.size()),
-                    "reading " + name);
+    session_->require_success(session_->api.download(bytes.data(), place->address, bytes.size()),
+                              "reading " + name);
     return bytes;
   }
   bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override {
     auto place = symbol(name);
     if (!place || bytes > place->bytes) return false;
-    session_->check(session_->api.upload(place->address, data, bytes), "writing " + name);
+    session_->require_success(session_->api.upload(place->address, data, bytes), "writing " + name);
     return true;
   }
 
  private:
-  void add(const EntryPoint& entry) {
+  void add_kernel(const EntryPoint& entry) {
     cuda::Function f = nullptr;
-    session_->check(session_->api.module_function(&f, handle_, entry.symbol.c_str()),
-                    "kernel " + kernel_name(entry.symbol));
+    session_->require_success(session_->api.module_function(&f, handle_, entry.symbol.c_str()),
+                              "kernel " + kernel_name(entry.symbol));
     auto kernel = std::make_unique<GpuKernel>(f);
     auto attribute = [&](int which) {
       int value = 0;
-      session_->check(session_->api.function_attribute(&value, which, f),
-                      kernel_name(entry.symbol));
+      session_->require_success(session_->api.function_attribute(&value, which, f),
+                                kernel_name(entry.symbol));
       return static_cast<uint32_t>(value);
     };
     kernel->facts.name = kernel_name(entry.symbol);
@@ -161,14 +161,14 @@ class GpuModule final : public LoadedModule {
   std::optional<Buffer> symbol(const std::string& name) override {
     cuda::Pointer address = 0;
     size_t bytes = 0;
-    session_->enter();
+    session_->make_context_current();
     Result result = session_->api.module_global(&address, &bytes, handle_, name.c_str());
     if (result == cuda::kNotFound) return std::nullopt;
-    session_->check(result, "variable " + name);
+    session_->require_success(result, "variable " + name);
     return Buffer{address, bytes};
   }
 
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<GpuContext> session_;
   cuda::ModulePtr handle_ = nullptr;
   std::vector<std::string> symbols_;
   std::vector<std::unique_ptr<GpuKernel>> kernels_;
@@ -187,11 +187,11 @@ sim::TrapKind trap_kind(const std::string& error) {
 class GpuDevice final : public Gpu {
  public:
   GpuDevice(const DriverApi& api, cuda::Device device)
-      : session_(std::make_shared<Session>(api, device)) {
+      : session_(std::make_shared<GpuContext>(api, device)) {
     char name[256] = "";
-    session_->check(api.device_name(name, sizeof name - 1, device), "the GPU's name");
+    session_->require_success(api.device_name(name, sizeof name - 1, device), "the GPU's name");
     name_ = name;
-    session_->check(api.device_memory(&memory_, device), "the GPU's memory");
+    session_->require_success(api.device_memory(&memory_, device), "the GPU's memory");
     api.driver_version(&driver_);
     multiprocessors_ = device_attribute(cuda::kMultiprocessorCount, device);
     major_ = device_attribute(cuda::kComputeMajor, device);
@@ -214,14 +214,14 @@ class GpuDevice final : public Gpu {
   }
 
   Buffer allocate(uint64_t bytes, const std::string& name) override {
-    session_->enter();
+    session_->make_context_current();
     cuda::Pointer address = 0;
     // The driver refuses 0 bytes, but a kernel over an empty array still needs a pointer.
     Result result = session_->api.allocate(&address, bytes ? bytes : 1);
     if (result == cuda::kOutOfMemory)
       throw Error("'" + name + "' (" + std::to_string(bytes) +
                   " bytes) does not fit in the memory of " + name_);
-    session_->check(result, "allocating '" + name + "'");
+    session_->require_success(result, "allocating '" + name + "'");
     allocations_[address] = {bytes, name};
     Buffer buffer{address, bytes};
     poison(buffer);
@@ -231,31 +231,31 @@ class GpuDevice final : public Gpu {
   void release(Buffer buffer) override {
     auto found = allocations_.find(buffer.address);
     if (found == allocations_.end() || !session_->alive()) return;  // freed with its context
-    session_->enter();
-    session_->check(session_->api.release(buffer.address),
-                    "releasing '" + found->second.name + "'");
+    session_->make_context_current();
+    session_->require_success(session_->api.release(buffer.address),
+                              "releasing '" + found->second.name + "'");
     allocations_.erase(found);
   }
 
   void upload(Buffer to, const void* from, uint64_t bytes) override {
     require_allocated(to, bytes, "upload");
-    session_->check(session_->api.upload(to.address, from, bytes), "upload");
+    session_->require_success(session_->api.upload(to.address, from, bytes), "upload");
   }
   void download(void* to, Buffer from, uint64_t bytes) override {
     require_allocated(from, bytes, "download");
-    session_->check(session_->api.download(to, from.address, bytes), "download");
+    session_->require_success(session_->api.download(to, from.address, bytes), "download");
   }
   void poison(Buffer buffer) override {
     require_allocated(buffer, buffer.bytes, "poison");
     if (buffer.bytes)
-      session_->check(session_->api.fill(buffer.address, 0xff, buffer.bytes), "poison");
+      session_->require_success(session_->api.fill(buffer.address, 0xff, buffer.bytes), "poison");
   }
 
   std::optional<Fault> enqueue(Kernel& kernel, const Shape& shape,
                                const std::vector<Arg>& args) override {
     auto& k = dynamic_cast<GpuKernel&>(kernel);
     check_arguments(k, args);
-    session_->enter();
+    session_->make_context_current();
     // A kernel must opt in to more than 48 KiB.
     if (shape.dynamic_shared > 48 * 1024) {
       Result result = session_->api.set_function_attribute(k.function, cuda::kMaxDynamicShared,
@@ -289,7 +289,7 @@ class GpuDevice final : public Gpu {
     Run run;
     run.fault = enqueue(kernel, shape, args);
     if (!run.fault) run.fault = wait(kernel.info().name);
-    run.output = printed.finish();
+    run.output = printed.take_output();
     return run;
   }
 
@@ -301,14 +301,15 @@ class GpuDevice final : public Gpu {
 
   int device_attribute(int which, cuda::Device device) const {
     int value = 0;
-    session_->check(session_->api.device_attribute(&value, which, device), "the GPU's properties");
+    session_->require_success(session_->api.device_attribute(&value, which, device),
+                              "the GPU's properties");
     return value;
   }
 
   // A Buffer is a plain value and may be stale or too long; the driver would then use the memory of
   // another allocation.
   void require_allocated(Buffer buffer, uint64_t bytes, const std::string& doing) const {
-    session_->enter();
+    session_->make_context_current();
     auto found = allocations_.upper_bound(buffer.address);
     if (found != allocations_.begin()) {
       const auto& [address, allocation] = *--found;
@@ -333,12 +334,12 @@ class GpuDevice final : public Gpu {
   Fault fault_of_launch(const std::string& kernel, Result result) const {
     Fault fault;
     fault.driver =
-        DriverError{kernel, session_->api.name_of(result), session_->api.text_of(result)};
+        DriverError{kernel, session_->api.name_of(result), session_->api.description_of(result)};
     fault.kind = trap_kind(fault.driver->name);
     return fault;
   }
 
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<GpuContext> session_;
   std::string name_;
   size_t memory_ = 0;
   int driver_ = 0, multiprocessors_ = 0, major_ = 0, minor_ = 0;
@@ -355,8 +356,8 @@ GpuSearch find_gpu() {
   Result result = api->init(0);
   if (result == kSuccess) result = api->device_get(&device, 0);
   if (result != kSuccess) {
-    search.reason =
-        "the CUDA driver finds no GPU: " + api->name_of(result) + " (" + api->text_of(result) + ")";
+    search.reason = "the CUDA driver finds no GPU: " + api->name_of(result) + " (" +
+                    api->description_of(result) + ")";
     return search;
   }
   try {

@@ -39,7 +39,7 @@ std::string DriverApi::name_of(Result result) const {
   return name;
 }
 
-std::string DriverApi::text_of(Result result) const {
+std::string DriverApi::description_of(Result result) const {
   const char* text = nullptr;
   if (error_string(result, &text) != kSuccess || !text) return "unknown error";
   return text;

@@ -81,8 +81,8 @@ struct DriverApi {
   LAB32_CUDA_ENTRY_POINTS(LAB32_DECLARE)
 #undef LAB32_DECLARE
 
-  std::string name_of(Result result) const;  // "CUDA_ERROR_ILLEGAL_ADDRESS"
-  std::string text_of(Result result) const;  // "an illegal memory access was encountered"
+  std::string name_of(Result result) const;         // "CUDA_ERROR_ILLEGAL_ADDRESS"
+  std::string description_of(Result result) const;  // "an illegal memory access was encountered"
 };
 
 // The driver, opened once and never closed; nullptr, with the reason in `missing`, if there is

@@ -96,7 +96,8 @@ class RoundsBench {
  private:
   void check_result(cuda::Result result) const {
     if (result != cuda::kSuccess)
-      throw Error("timing on the GPU: " + api_.name_of(result) + " (" + api_.text_of(result) + ")");
+      throw Error("timing on the GPU: " + api_.name_of(result) + " (" +
+                  api_.description_of(result) + ")");
   }
   int attribute(int which) const {
     int value = 0;
@@ -132,7 +133,7 @@ class RoundsBench {
     return result;
   }
 
-  Buffer buffer(size_t array, size_t set) const {
+  Buffer buffer_of_array(size_t array, size_t set) const {
     const std::vector<Buffer>& all = buffers_.at(array);
     return all[set % all.size()];
   }
@@ -146,12 +147,12 @@ class RoundsBench {
     Buffer filled;
     uint8_t value = 0;
   };
-  std::vector<PreparedLaunch> prepare(size_t candidate, size_t set) {
+  std::vector<PreparedLaunch> prepare_launches(size_t candidate, size_t set) {
     std::vector<PreparedLaunch> ready;
     for (const TimedStep& step : plan_.candidates[candidate].steps) {
       PreparedLaunch r;
       if (const Fill* fill = std::get_if<Fill>(&step)) {
-        r.filled = buffer(fill->array.index, set);
+        r.filled = buffer_of_array(fill->array.index, set);
         r.value = fill->value;
       } else {
         const TimedLaunch& launch = std::get<TimedLaunch>(step);
@@ -160,7 +161,7 @@ class RoundsBench {
         r.shape = launch.shape;
         for (const TimedArg& arg : launch.args) {
           if (const ArrayIndex* at = std::get_if<ArrayIndex>(&arg))
-            r.args.push_back(buffer(at->index, set));
+            r.args.push_back(buffer_of_array(at->index, set));
           else
             r.args.push_back(std::get<Arg>(arg));
         }
@@ -242,7 +243,7 @@ class RoundsBench {
                if (reload_[who]) modules_[who] = gpu_.load(*plan_.candidates[who].artifact);
                for (size_t a = 0; a < buffers_.size(); ++a)
                  if (plan_.arrays[a].sets.empty()) gpu_.poison(buffers_[a][0]);
-               steps = prepare(who, set);
+               steps = prepare_launches(who, set);
              },
              [&] { enqueue(who, steps); }, [&](const Fault& fault) { fail(who, fault); },
              [&] {
@@ -303,11 +304,12 @@ class RoundsBench {
     timing_.baseline = Samples{"CUB", {}, {}};
     baseline_out_ = gpu_.allocate(16, "CUB's result");
     temporary_bytes_ = 0;
-    run_cub(nullptr, buffer(plan_.baseline_input, 0));
+    run_cub(nullptr, buffer_of_array(plan_.baseline_input, 0));
     temporary_ = gpu_.allocate(temporary_bytes_, "CUB's temporary storage");
   }
   void run_baseline(size_t set) {
-    run_cub(reinterpret_cast<void*>(temporary_.address), buffer(plan_.baseline_input, set));
+    run_cub(reinterpret_cast<void*>(temporary_.address),
+            buffer_of_array(plan_.baseline_input, set));
   }
   void run_cub(void* temporary, Buffer in) {
     const int error = cub_sum_(plan_.baseline == Baseline::cub_sum_int ? 0 : 1, temporary,

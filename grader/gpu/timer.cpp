@@ -26,7 +26,7 @@ std::optional<Clocks> clocks_from_json(const json& j) {
 
 json to_json(const TimedOutput& o, const SharedRegion& region) {
   json arrays = json::array();
-  for (const Bytes& a : o.arrays)
+  for (const SharedBytes& a : o.arrays)
     arrays.push_back({a.size() == 0 ? 0 : a.data() - region.data(), a.size()});
   return {o.candidate, o.set, o.rounds, arrays};
 }
@@ -111,10 +111,10 @@ TimingResult decode(const std::vector<std::byte>& bytes,
   }
 }
 
-Interval median_interval(std::vector<double> values) {
+MedianInterval median_interval(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const size_t n = values.size();
-  Interval result;
+  MedianInterval result;
   result.median = n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
   // The largest `cut` such that fewer than `cut` values lie below the median with a probability of
   // at most 1/40.

@@ -23,25 +23,26 @@ namespace lab32::device {
 
 // Shared, immutable bytes, which are not copied when they are passed on: those of a vector with
 // several owners, or memory that a child process has written.
-class Bytes {
+class SharedBytes {
  public:
-  Bytes() = default;
-  Bytes(std::vector<std::byte> bytes)  // NOLINT(google-explicit-constructor): a vector is such
-      : Bytes(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {}
+  SharedBytes() = default;
+  SharedBytes(
+      std::vector<std::byte> bytes)  // NOLINT(google-explicit-constructor): a vector is such
+      : SharedBytes(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {}
   // The bytes of a vector of any plain type.
   template <class T>
-  explicit Bytes(const std::shared_ptr<const std::vector<T>>& values)
-      : Bytes(values, reinterpret_cast<const std::byte*>(values->data()),
-              values->size() * sizeof(T)) {}
-  Bytes(std::shared_ptr<const void> owner, const std::byte* data, size_t size)
+  explicit SharedBytes(const std::shared_ptr<const std::vector<T>>& values)
+      : SharedBytes(values, reinterpret_cast<const std::byte*>(values->data()),
+                    values->size() * sizeof(T)) {}
+  SharedBytes(std::shared_ptr<const void> owner, const std::byte* data, size_t size)
       : owner_(std::move(owner)), data_(data), size_(size) {}
 
   const std::byte* data() const { return data_; }
   size_t size() const { return size_; }
-  bool operator==(const Bytes& other) const {
+  bool operator==(const SharedBytes& other) const {
     return size_ == other.size_ && (size_ == 0 || std::memcmp(data_, other.data_, size_) == 0);
   }
-  bool operator!=(const Bytes& other) const { return !(*this == other); }
+  bool operator!=(const SharedBytes& other) const { return !(*this == other); }
 
  private:
   std::shared_ptr<const void> owner_;
@@ -56,7 +57,7 @@ struct TimedArray {
   uint64_t bytes = 0;
   // The contents of each set, `bytes` each. Empty: an output, which kernels write and which is read
   // back.
-  std::vector<Bytes> sets;
+  std::vector<SharedBytes> sets;
 };
 
 // An argument is a value or the index of a TimedArray.
@@ -119,8 +120,8 @@ struct Samples {
 struct TimedOutput {
   size_t candidate = 0;
   size_t set = 0;
-  uint32_t rounds = 0;        // number of timed launches with this result
-  std::vector<Bytes> arrays;  // the outputs, in the order of the plan
+  uint32_t rounds = 0;              // number of timed launches with this result
+  std::vector<SharedBytes> arrays;  // the outputs, in the order of the plan
 };
 
 struct Clocks {
@@ -184,7 +185,7 @@ TimingResult decode(const std::vector<std::byte>& bytes,
 // A median with a confidence interval that makes no assumption about the distribution: times have a
 // minimum, a long tail and sometimes two peaks, so mean and standard deviation say little about
 // them.
-struct Interval {
+struct MedianInterval {
   double median = 0, low = 0, high = 0;  // low..high contains the true median with 95 % confidence
   // Half of the interval's width, relative to the median.
   double spread() const { return median > 0 ? (high - low) / 2 / median : 0; }
@@ -193,7 +194,7 @@ struct Interval {
 // The interval by order statistics: each value is below the true median with probability 1/2, so
 // the number of such values is binomial. With fewer than six values no interval has 95 %, and low
 // and high are the extremes. `values` must not be empty.
-Interval median_interval(std::vector<double> values);
+MedianInterval median_interval(std::vector<double> values);
 
 // a[i] / b[i] for each round. A disturbance of a round affects both values and cancels.
 std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);

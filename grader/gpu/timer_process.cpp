@@ -64,8 +64,8 @@ class CardLock {
 
 // CUB's host code must launch its kernels, as NVIDIA intends, so the baselines are built as a
 // library, once for each toolchain and card.
-std::string build_baselines(const std::string& arch) {
-  const toolchain::Toolchain& tools = toolchain::installed();
+std::string build_baseline_library(const std::string& arch) {
+  const toolchain::Toolchain& tools = toolchain::installed_toolchain();
   const fs::path source = toolchain::checkout() / "grader/gpu/baselines.cu";
   const fs::path library = toolchain::cache_directory() /
                            fmt::format("baselines-{}-{:016x}.so", arch, hash_of(tools.identity));
@@ -104,7 +104,8 @@ class GpuTimer final : public Timer {
 
   // Builds the baselines: half a minute of nvcc, once for each card and toolchain.
   void prepare() override {
-    if (!begun_.valid()) begun_ = Background([this] { baselines_ = build_baselines(card_.arch); });
+    if (!begun_.valid())
+      begun_ = Background([this] { baselines_ = build_baseline_library(card_.arch); });
   }
 
   TimingResult time(const TimingPlan& plan) override {

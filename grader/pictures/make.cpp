@@ -185,7 +185,7 @@ std::optional<Fault> fault_of(const device::Run& run, const Names& names) {
 }
 
 // How much a line uses of the resource that bounds the launch, in a unit of that resource.
-uint64_t line_share(const std::string& bound, const LineCost& line) {
+uint64_t use_of_bound_resource(const std::string& bound, const LineCost& line) {
   if (bound == "device memory" || bound == "L2" || bound == "L1" || bound == "atomics")
     return line.sectors;
   return bound == "shared memory" ? line.wavefronts : line.instructions;
@@ -206,12 +206,13 @@ std::vector<LineCost> line_costs(const device::Run& run, const Names& names,
     cost.wavefronts = c.shared_wavefronts();
     cost.ideal_wavefronts = c.shared_ideal();
     cost.other = other_traffic_of(c);
-    all += line_share(bound, cost);
+    all += use_of_bound_resource(bound, cost);
     if (l.file == names.file && l.line > 0) lines.push_back(cost);
   }
   if (!bound.empty() && all > 0)
     for (LineCost& line : lines)
-      line.share = static_cast<double>(line_share(bound, line)) / static_cast<double>(all);
+      line.share =
+          static_cast<double>(use_of_bound_resource(bound, line)) / static_cast<double>(all);
   return lines;
 }
 

@@ -55,7 +55,7 @@ struct SwizzleShape {
 // S> does not compile.
 SwizzleShape read_swizzle(const std::string& text);
 
-uint32_t swizzled(const SwizzleShape& shape, uint32_t offset);
+uint32_t swizzled_offset(const SwizzleShape& shape, uint32_t offset);
 
 // The offsets of the first elements of the groups that are drawn, row by row; and the table that
 // results if `to` gives the new offset of each.

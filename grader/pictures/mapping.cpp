@@ -84,7 +84,7 @@ SwizzleShape read_swizzle(const std::string& text) {
   return {static_cast<int>(bits), static_cast<int>(base), static_cast<int>(shift)};
 }
 
-uint32_t swizzled(const SwizzleShape& s, uint32_t offset) {
+uint32_t swizzled_offset(const SwizzleShape& s, uint32_t offset) {
   const int y = s.base + (s.shift > 0 ? s.shift : 0), z = s.base - (s.shift < 0 ? s.shift : 0);
   return offset ^ ((offset >> y & ((1u << s.bits) - 1)) << z);
 }

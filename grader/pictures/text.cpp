@@ -26,7 +26,7 @@ std::string line_label(int line, const std::string& source, int width = kWidth -
   return cut_to_width(fmt::format("line {}{}{}", line, source.empty() ? "" : ": ", source), width);
 }
 
-uint32_t lanes_of(const std::vector<uint32_t>& masks) {
+uint32_t count_lanes(const std::vector<uint32_t>& masks) {
   uint32_t sum = 0;
   for (const uint32_t mask : masks) sum += static_cast<uint32_t>(__builtin_popcount(mask));
   return sum;
@@ -50,7 +50,7 @@ std::string bytes_text(uint64_t bytes) {
   return fmt::format("{} B", bytes);
 }
 
-std::string wrapped_words(const char* from, const std::string& words) {
+std::string wrapped_row(const char* from, const std::string& words) {
   std::string out;
   for (const std::string& line : wrap(words, kWidth - 19)) {
     out += fmt::format("  {:<14} │ {}\n", from, line);
@@ -63,16 +63,16 @@ std::string wrapped_words(const char* from, const std::string& words) {
 std::string reference_traffic(const Traffic* r) {
   if (r == nullptr) return "";
   std::string out =
-      "\n" + wrapped_words("the reference", fmt::format("{} requests, {} sectors",
-                                                        grouped(r->requests), grouped(r->sectors)));
+      "\n" + wrapped_row("the reference", fmt::format("{} requests, {} sectors",
+                                                      grouped(r->requests), grouped(r->sectors)));
   if (r->shared_requests > 0)
-    out += wrapped_words("", fmt::format("shared memory: {} requests, {} wavefronts",
-                                         grouped(r->shared_requests), grouped(r->wavefronts)));
+    out += wrapped_row("", fmt::format("shared memory: {} requests, {} wavefronts",
+                                       grouped(r->shared_requests), grouped(r->wavefronts)));
   if (const auto& c = r->caches)
-    out += wrapped_words("", fmt::format("{:.1f} % hit L1, {:.1f} % L2 (modelled)", c->l1_percent,
-                                         c->l2_percent)) +
-           wrapped_words("", fmt::format("{} read, {} written (modelled)", bytes_text(c->dram_read),
-                                         bytes_text(c->dram_written)));
+    out += wrapped_row("", fmt::format("{:.1f} % hit L1, {:.1f} % L2 (modelled)", c->l1_percent,
+                                       c->l2_percent)) +
+           wrapped_row("", fmt::format("{} read, {} written (modelled)", bytes_text(c->dram_read),
+                                       bytes_text(c->dram_written)));
   return out;
 }
 
@@ -105,7 +105,8 @@ std::string text(const Steps& s, bool colour) {
     const Step& now = s.steps[step];
     const auto busy = std::count_if(now.working.begin(), now.working.end(),
                                     [](uint32_t mask) { return mask != 0; });
-    out += fmt::format("{:>4}  {:>4}  {:>5}  {:>5}  ", step, now.line, lanes_of(now.working), busy);
+    out +=
+        fmt::format("{:>4}  {:>4}  {:>5}  {:>5}  ", step, now.line, count_lanes(now.working), busy);
     for (int warp = 0; warp < warps; ++warp) {
       const uint32_t mask = now.working[static_cast<size_t>(warp)];
       const int there = std::min(kWarpSize, static_cast<int>(s.threads) - kWarpSize * warp);
@@ -162,27 +163,26 @@ std::string ideal_ratio_text(uint64_t ideal, uint64_t reached) {
 
 std::string text(const Traffic& t, const Traffic* reference) {
   std::string out = "Memory chart\n\n";
-  out += wrapped_words(
+  out += wrapped_row(
       "kernel", fmt::format("{} requests for {}", grouped(t.requests), bytes_text(t.asked_bytes)));
   if (t.shared_requests > 0)
-    out += wrapped_words(
+    out += wrapped_row(
         "shared memory",
         fmt::format("{} requests, {} wavefronts{}", grouped(t.shared_requests),
                     grouped(t.wavefronts), ideal_ratio_text(t.ideal_wavefronts, t.wavefronts)));
-  out += wrapped_words(
+  out += wrapped_row(
       "L1", fmt::format("{} sectors ({}){}", grouped(t.sectors), bytes_text(32 * t.sectors),
                         ideal_ratio_text(t.ideal_sectors, t.sectors)));
   if (!t.caches) return out + reference_traffic(reference);
   const Traffic::Caches& c = *t.caches;
-  out += wrapped_words("", fmt::format("{:.1f} % hit (modelled)", c.l1_percent));
-  out +=
-      wrapped_words("L2", fmt::format("{} sectors read, {} written: {}", grouped(c.l2_read_sectors),
-                                      grouped(c.l2_write_sectors),
-                                      bytes_text(32 * (c.l2_read_sectors + c.l2_write_sectors))));
-  out += wrapped_words("", fmt::format("{:.1f} % hit (modelled)", c.l2_percent));
-  out += wrapped_words("device memory",
-                       fmt::format("{} read, {} written (modelled)", bytes_text(c.dram_read),
-                                   bytes_text(c.dram_written)));
+  out += wrapped_row("", fmt::format("{:.1f} % hit (modelled)", c.l1_percent));
+  out += wrapped_row("L2", fmt::format("{} sectors read, {} written: {}",
+                                       grouped(c.l2_read_sectors), grouped(c.l2_write_sectors),
+                                       bytes_text(32 * (c.l2_read_sectors + c.l2_write_sectors))));
+  out += wrapped_row("", fmt::format("{:.1f} % hit (modelled)", c.l2_percent));
+  out += wrapped_row("device memory",
+                     fmt::format("{} read, {} written (modelled)", bytes_text(c.dram_read),
+                                 bytes_text(c.dram_written)));
   return out + reference_traffic(reference);
 }
 

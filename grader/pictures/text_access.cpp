@@ -23,12 +23,12 @@ struct AddressRow {
   std::string name;            // name of the first element that is accessed
   uint64_t first = ~uint64_t{0};
 
-  int bytes() const {
+  int used_byte_count() const {
     int sum = 0;
     for (const uint32_t word : used) sum += __builtin_popcount(word);
     return sum;
   }
-  int sectors() const {
+  int used_sector_count() const {
     int sum = 0;
     for (uint64_t s = 0; s < kLineBytes / kSectorBytes; ++s)
       sum += std::any_of(used + 8 * s, used + 8 * s + 8, [](uint32_t word) { return word != 0; });
@@ -71,7 +71,7 @@ std::string padded_label(std::string words) {
   return pad_right(words, kLabel);
 }
 
-std::string lanes_above(const Request& r, const Paint& paint, int width) {
+std::string lane_number_header(const Request& r, const Paint& paint, int width) {
   std::string numbers = padded_label("lane"), signs = padded_label("its sign");
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if (lane % 8 == 0) numbers += pad_right(pad_left(std::to_string(lane), width), 8 * width);
@@ -86,7 +86,7 @@ std::string lanes_above(const Request& r, const Paint& paint, int width) {
 }
 
 std::string sectors_drawing(const Request& r, const Paint& paint) {
-  std::string out = lanes_above(r, paint, 1) + "\n";
+  std::string out = lane_number_header(r, paint, 1) + "\n";
   const std::map<uint64_t, AddressRow> rows = address_rows(r);
   out += padded_label("128-byte line") + " 4 sectors of 32 bytes; a place is 4 bytes, · unused\n";
   size_t shown = 0;
@@ -98,8 +98,8 @@ std::string sectors_drawing(const Request& r, const Paint& paint) {
       out += lanes.empty() ? paint(Hue::idle, "·") : paint(Hue::lane, lane_character(lanes[0]));
       if (word % 8 == 7) out += "│";
     }
-    const int bytes = row.bytes();
-    const int moved = row.sectors() * static_cast<int>(kSectorBytes);
+    const int bytes = row.used_byte_count();
+    const int moved = row.used_sector_count() * static_cast<int>(kSectorBytes);
     out +=
         "  " +
         paint(bytes < moved ? Hue::bad : Hue::good, fmt::format("{} of {} bytes", bytes, moved)) +
@@ -111,7 +111,7 @@ std::string sectors_drawing(const Request& r, const Paint& paint) {
 }
 
 std::string banks_drawing(const Request& r, const Paint& paint) {
-  std::string out = lanes_above(r, paint, 2) + "\n" + padded_label("bank");
+  std::string out = lane_number_header(r, paint, 2) + "\n" + padded_label("bank");
   for (uint64_t bank = 0; bank < kBanks; bank += 4)
     out += pad_left(std::to_string(bank), 2) + "      ";
   out.erase(out.find_last_not_of(' ') + 1);
@@ -170,7 +170,8 @@ bool lanes_share_an_address(const Request& r) {
 
 uint64_t used_bytes(const Request& r) {
   uint64_t sum = 0;
-  for (const auto& [number, row] : address_rows(r)) sum += static_cast<uint64_t>(row.bytes());
+  for (const auto& [number, row] : address_rows(r))
+    sum += static_cast<uint64_t>(row.used_byte_count());
   return sum;
 }
 

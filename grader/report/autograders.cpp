@@ -49,7 +49,7 @@ PlatformJson gradescope_test(const Lab& lab, const Test& test, bool scored) {
 std::string labs_in_words(const Result& result) {
   std::string summary;
   for (const Lab& lab : result.labs) {
-    summary += lab_in_words(lab) + "\n";
+    summary += lab_summary(lab) + "\n";
     if (!lab.message.empty()) summary += lab.message + "\n";
   }
   return summary;
@@ -68,7 +68,7 @@ double share_of_points(const Result& result) {
   return result.max_score > 0 ? std::clamp(result.score / result.max_score, 0.0, 1.0) : 0.0;
 }
 
-std::string printed(const PlatformJson& record) {
+std::string json_text(const PlatformJson& record) {
   return record.dump(2, ' ', false, PlatformJson::error_handler_t::replace) + "\n";
 }
 
@@ -89,7 +89,7 @@ PlatformJson prairielearn_test(const Lab& lab, const Test& test) {
 // raises the sum, so that the sum loses less than one point.
 class WholePoints {
  public:
-  int64_t next(double points) {
+  int64_t next_whole_points(double points) {
     sum_ = add_points(sum_, points);
     const auto whole = static_cast<int64_t>(std::floor(sum_)), more = whole - given_;
     given_ = whole;
@@ -106,7 +106,7 @@ class WholePoints {
 std::string gradescope(const Result& result) {
   // Without a score Gradescope reports a failure of the autograder, so no student gets 0 points for
   // a full disk.
-  const bool scored = result.complete();
+  const bool scored = result.all_labs_graded();
   PlatformJson tests = PlatformJson::array(), leaderboard = PlatformJson::array();
   double seconds = 0;
   for (const Lab& lab : result.labs) {
@@ -119,7 +119,7 @@ std::string gradescope(const Result& result) {
   PlatformJson record;
   if (scored) record["score"] = result.score;
   record["execution_time"] = seconds;
-  record["output"] = visible(labs_in_words(result) + origin_of(result));
+  record["output"] = visible(labs_in_words(result) + device_and_seed_text(result));
   record["output_format"] = "text";
   record["visibility"] = "visible";
   record["stdout_visibility"] = "hidden";
@@ -129,36 +129,36 @@ std::string gradescope(const Result& result) {
                           {"timer", result.timer},
                           {"seed", std::to_string(result.seed)},
                           {"max_score", result.max_score}};
-  return printed(record);
+  return json_text(record);
 }
 
 std::string prairielearn(const Result& result) {
   PlatformJson tests = PlatformJson::array();
   for (const Lab& lab : result.labs)
     for (const Test& test : lab.tests) tests.push_back(prairielearn_test(lab, test));
-  PlatformJson record = {{"gradable", result.complete()}};
-  if (result.complete())
+  PlatformJson record = {{"gradable", result.all_labs_graded()}};
+  if (result.all_labs_graded())
     record["score"] = share_of_points(result);
   else
     record["format_errors"] = {faults_in_words(result)};
   record["message"] = visible(labs_in_words(result));
-  record["output"] = visible(origin_of(result)) + "\n";
+  record["output"] = visible(device_and_seed_text(result)) + "\n";
   record["tests"] = tests;
-  return printed(record);
+  return json_text(record);
 }
 
 std::string classroom50(const Result& result) {
   PlatformJson record = {{"schema", "classroom50/result/v1"}};
-  if (!result.complete()) {
+  if (!result.all_labs_graded()) {
     record["error"] = faults_in_words(result);
-    return printed(record);
+    return json_text(record);
   }
   PlatformJson tests = PlatformJson::array();
   WholePoints scores, most;
   int64_t score = 0, max_score = 0;
   const auto add = [&](const std::string& name, const Test& test) {
-    const int64_t limit = most.next(test.max_score),
-                  points = std::min(scores.next(test.score), limit);
+    const int64_t limit = most.next_whole_points(test.max_score),
+                  points = std::min(scores.next_whole_points(test.score), limit);
     tests.push_back({{"test-name", visible(name)},
                      {"passed", test.status == Status::passed},
                      {"score", points},
@@ -182,23 +182,23 @@ std::string classroom50(const Result& result) {
   record["score"] = score;
   record["max-score"] = max_score;
   record["tests"] = tests;
-  return printed(record);
+  return json_text(record);
 }
 
 std::string submitty(const Result& result) {
-  if (!result.complete())
-    return printed({{"status", "fail"}, {"message", faults_in_words(result)}});
+  if (!result.all_labs_graded())
+    return json_text({{"status", "fail"}, {"message", faults_in_words(result)}});
   const double share = share_of_points(result);
-  return printed({{"status", "success"},
-                  {"data",
-                   {{"score", share},
-                    {"message", text(result)},
-                    {"status", share < 1 ? "failure" : "success"}}}});
+  return json_text({{"status", "success"},
+                    {"data",
+                     {{"score", share},
+                      {"message", text(result)},
+                      {"status", share < 1 ? "failure" : "success"}}}});
 }
 
 std::string codegrade(const Result& result) {
   PlatformJson record = {{"error", faults_in_words(result)}};
-  if (result.complete())
+  if (result.all_labs_graded())
     record = {{"tag", "points"},
               {"points", fmt::format("{}/{}", std::llround(100 * result.score),
                                      std::max(std::llround(100 * result.max_score), 1LL))}};

@@ -35,16 +35,16 @@ std::string csv(const Result& result) {
       "lab,check,status,bonus,score,max_score,measured,expected,file,line,seconds,message\r\n";
   for (const Lab& lab : result.labs) {
     for (const Test& test : lab.tests)
-      out +=
-          fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f},{}\r\n", csv_cell(lab.name),
-                      csv_cell(test.name), to_string(test.status), test.bonus, points(test.score),
-                      points(test.max_score), csv_cell(test.measured), csv_cell(test.expected),
-                      csv_cell(test.file), test.line, test.seconds, csv_cell(test.message));
+      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f},{}\r\n", csv_cell(lab.name),
+                         csv_cell(test.name), to_string(test.status), test.bonus,
+                         format_points(test.score), format_points(test.max_score),
+                         csv_cell(test.measured), csv_cell(test.expected), csv_cell(test.file),
+                         test.line, test.seconds, csv_cell(test.message));
     // A lab without checks gets a row of its own, so that it is not missed.
     if (lab.tests.empty())
       out += fmt::format("{},,{},false,{},{},,,,0,0.000,{}\r\n", csv_cell(lab.name),
-                         to_string(lab.status), points(lab.score), points(lab.max_score),
-                         csv_cell(lab.message));
+                         to_string(lab.status), format_points(lab.score),
+                         format_points(lab.max_score), csv_cell(lab.message));
   }
   return out;
 }

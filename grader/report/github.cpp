@@ -72,18 +72,19 @@ const char* status_mark(const Test& test) {
 }
 
 std::string markdown_lab(const Lab& lab) {
-  std::string out = "## " + markdown_cell(lab_in_words(lab)) + "\n\n";
+  std::string out = "## " + markdown_cell(lab_summary(lab)) + "\n\n";
   if (!lab.message.empty()) out += code_block(lab.message) + "\n";
   const bool ran = lab.status == Status::passed || lab.status == Status::failed;
   if (!ran || lab.tests.empty()) return out;
   out += "| | check | measured | expected | points |\n| --- | --- | --- | --- | ---: |\n";
   for (const Test& test : lab.tests)
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", status_mark(test), markdown_cell(test.name),
-                       markdown_cell(test.measured), markdown_cell(test.expected), points_of(test));
+    out +=
+        fmt::format("| {} | {} | {} | {} | {} |\n", status_mark(test), markdown_cell(test.name),
+                    markdown_cell(test.measured), markdown_cell(test.expected), points_text(test));
   out += "\n";
   for (const Test& test : lab.tests) {
     if (test.message.empty()) continue;
-    out += fmt::format("**{}** ({})\n\n{}\n", markdown_cell(test.name), points_of(test),
+    out += fmt::format("**{}** ({})\n\n{}\n", markdown_cell(test.name), points_text(test),
                        code_block(test.message));
   }
   return out;
@@ -92,10 +93,10 @@ std::string markdown_lab(const Lab& lab) {
 }  // namespace
 
 std::string markdown(const Result& result) {
-  std::string out =
-      fmt::format("# lab32: {} / {}\n\n", points(result.score), points(result.max_score));
+  std::string out = fmt::format("# lab32: {} / {}\n\n", format_points(result.score),
+                                format_points(result.max_score));
   for (const Lab& lab : result.labs) out += markdown_lab(lab);
-  return out + markdown_cell(origin_of(result)) + "\n";
+  return out + markdown_cell(device_and_seed_text(result)) + "\n";
 }
 
 std::string github(const Result& result) {
@@ -108,18 +109,19 @@ std::string github(const Result& result) {
     if (lab.status == Status::error) {
       // All its checks failed for one reason, which belongs to the lab.
       const std::string file = lab.tests.empty() ? "" : lab.tests.front().file;
-      out += annotation("error", lab_in_words(lab), file, 0, lab.message);
+      out += annotation("error", lab_summary(lab), file, 0, lab.message);
       continue;
     }
     for (const Test& test : lab.tests)
       if (test.status == Status::failed || test.status == Status::error)
-        out += annotation("error", fmt::format("{}: {} ({})", lab.name, test.name, points_of(test)),
-                          test.file, test.line, reason_with_numbers(test));
+        out +=
+            annotation("error", fmt::format("{}: {} ({})", lab.name, test.name, points_text(test)),
+                       test.file, test.line, reason_with_numbers(test));
   }
   for (const Lab& lab : result.labs)
     out += annotation(
         "notice", lab.name, "", 0,
-        lab_in_words(lab) +
+        lab_summary(lab) +
             (lab.status == Status::failed && !lab.message.empty() ? "\n" + lab.message : ""));
   return out;
 }

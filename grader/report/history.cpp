@@ -75,7 +75,7 @@ Json first_predictions(const std::vector<Json>& kept, const Lab& lab) {
 }
 
 // A pipe would be waited for, and a device may never end.
-bool is_a_history(const fs::path& file) {
+bool is_history_file(const fs::path& file) {
   std::error_code error;
   return fs::is_regular_file(file, error) && fs::file_size(file, error) <= kLargestHistory;
 }
@@ -83,7 +83,7 @@ bool is_a_history(const fs::path& file) {
 // Invalid lines are ignored, since the student can edit the file.
 std::vector<Json> read_attempts(const fs::path& file) {
   std::vector<Json> attempts;
-  if (!is_a_history(file)) return attempts;
+  if (!is_history_file(file)) return attempts;
   std::istringstream in(read_file(file).value_or(""));
   for (std::string line; std::getline(in, line);) {
     if (nests_too_deeply(line)) continue;
@@ -101,7 +101,7 @@ bool equals_last_attempt(const std::vector<Json>& kept, const Json& attempt) {
   return false;
 }
 
-const Test* matching_test(const Lab& lab, const Test& test) {
+const Test* test_with_same_name(const Lab& lab, const Test& test) {
   const auto at = std::find_if(lab.tests.begin(), lab.tests.end(),
                                [&](const Test& other) { return other.name == test.name; });
   return at == lab.tests.end() ? nullptr : &*at;
@@ -113,12 +113,13 @@ std::string measurement_text(const Test& test) {
 
 std::string points_change_text(double before, double after) {
   if (after == before) return "";
-  return fmt::format(" ({}{})", after > before ? "+" : "-", points(std::abs(after - before)));
+  return fmt::format(" ({}{})", after > before ? "+" : "-",
+                     format_points(std::abs(after - before)));
 }
 
 }  // namespace
 
-bool history_enabled() { return value_of(variables::kHistory) != "off"; }
+bool history_enabled() { return environment_value(variables::kHistory) != "off"; }
 
 std::string current_time() {
   const std::time_t seconds = std::time(nullptr);
@@ -134,7 +135,7 @@ std::string current_time() {
 void append_to_history(const fs::path& directory, const Result& result, const std::string& when) {
   const fs::path file = directory / ".lab32" / "history";
   std::error_code error;
-  if (fs::exists(file, error) && !is_a_history(file)) return;
+  if (fs::exists(file, error) && !is_history_file(file)) return;
   std::vector<Json> kept = read_attempts(file);
   bool more = false;
   for (const Lab& lab : result.labs) {
@@ -168,7 +169,7 @@ std::string changes(const Result& before, const Result& after) {
     if (old == before.labs.end() || lab.status == Status::error) continue;
     std::string lines;
     for (const Test& test : lab.tests) {
-      const Test* was = matching_test(*old, test);
+      const Test* was = test_with_same_name(*old, test);
       if (!was || (was->measured == test.measured && was->score == test.score &&
                    was->status == test.status))
         continue;
@@ -176,8 +177,8 @@ std::string changes(const Result& before, const Result& after) {
                            measurement_text(test), points_change_text(was->score, test.score));
     }
     if (!lines.empty())
-      text += fmt::format("{}: {} -> {} of {} points\n", lab.name, points(old->score),
-                          points(lab.score), points(lab.max_score)) +
+      text += fmt::format("{}: {} -> {} of {} points\n", lab.name, format_points(old->score),
+                          format_points(lab.score), format_points(lab.max_score)) +
               lines;
   }
   return text;

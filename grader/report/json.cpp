@@ -11,14 +11,14 @@ namespace {
 using Json = nlohmann::ordered_json;  // keys in the order of the schema, so that results diff well
 
 // Prints whole numbers as integers: a count of sectors should not read 1048576.0.
-Json number(double value) {
+Json json_number(double value) {
   if (std::isfinite(value) && value == std::floor(value) && std::abs(value) < 9e15)
     return static_cast<int64_t>(value);
   return value;
 }
 
 Json optional_number(const std::optional<double>& value) {
-  return value ? number(*value) : Json(nullptr);
+  return value ? json_number(*value) : Json(nullptr);
 }
 
 Json access_record(const std::optional<Failure::Access>& access) {
@@ -68,25 +68,25 @@ Json not_run_record(const std::optional<NotRun>& reason) {
   if (!reason) return nullptr;
   return {{"kind", to_string(reason->kind)},
           {"device", reason->device},
-          {"gain", number(reason->gain)},
-          {"least_gain", number(reason->least_gain)},
+          {"gain", json_number(reason->gain)},
+          {"least_gain", json_number(reason->least_gain)},
           {"modelled", modelled_record(reason->modelled)}};
 }
 
 Json test_record(const Test& test) {
   Json figures = Json::object();
-  for (const auto& [name, value] : test.figures) figures[name] = number(value);
+  for (const auto& [name, value] : test.figures) figures[name] = json_number(value);
   return {{"name", test.name},
           {"status", to_string(test.status)},
           {"bonus", test.bonus},
-          {"score", number(test.score)},
-          {"max_score", number(test.max_score)},
+          {"score", json_number(test.score)},
+          {"max_score", json_number(test.max_score)},
           {"measured", visible(test.measured)},
           {"expected", visible(test.expected)},
           {"message", visible(test.message)},
           {"file", visible(test.file)},
           {"line", test.line},
-          {"seconds", number(test.seconds)},
+          {"seconds", json_number(test.seconds)},
           {"failure", failure_record(test.failure)},
           {"not_run", not_run_record(test.not_run)},
           {"figures", figures},
@@ -99,8 +99,8 @@ Json lab_record(const Lab& lab) {
   return {{"lab", lab.name},
           {"status", to_string(lab.status)},
           {"message", visible(lab.message)},
-          {"score", number(lab.score)},
-          {"max_score", number(lab.max_score)},
+          {"score", json_number(lab.score)},
+          {"max_score", json_number(lab.max_score)},
           {"tests", tests}};
 }
 
@@ -113,9 +113,9 @@ std::string json(const Result& result) {
                        {"device", result.device},
                        {"timer", result.timer},
                        {"seed", result.seed},
-                       {"complete", result.complete()},
-                       {"score", number(result.score)},
-                       {"max_score", number(result.max_score)},
+                       {"complete", result.all_labs_graded()},
+                       {"score", json_number(result.score)},
+                       {"max_score", json_number(result.max_score)},
                        {"labs", labs}};
   // Invalid UTF-8 is replaced: text that has not passed through visible() may contain it.
   return record.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -61,14 +61,14 @@ std::string test_case_element(const Lab& lab, const Test& test) {
   const std::string place =
       test.line > 0 ? fmt::format("\n{}:{}", test.file, test.line) : std::string();
   return out + fmt::format("      <system-out>{}</system-out>\n    </testcase>\n",
-                           escape_xml("points: " + points_of(test) + place));
+                           escape_xml("points: " + points_text(test) + place));
 }
 
 struct CaseCounts {
   size_t tests = 0, failures = 0, errors = 0, skipped = 0;
   double seconds = 0;
 
-  void add(const Lab& lab) {
+  void add_lab(const Lab& lab) {
     for (const Test& test : lab.tests) {
       ++tests;
       failures += test.status == Status::failed;
@@ -92,7 +92,7 @@ std::string lab_case_element(const Lab& lab) {
 
 std::string suite_element(const Result& result, const Lab& lab) {
   CaseCounts counts;
-  counts.add(lab);
+  counts.add_lab(lab);
   std::string out = fmt::format(
       "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
       "time=\"{:.3f}\">\n    <properties>\n",
@@ -102,8 +102,8 @@ std::string suite_element(const Result& result, const Lab& lab) {
     out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, escape_xml(value));
   };
   property("status", to_string(lab.status));
-  property("score", points(lab.score));
-  property("max_score", points(lab.max_score));
+  property("score", format_points(lab.score));
+  property("max_score", format_points(lab.max_score));
   property("device", result.device);
   property("seed", std::to_string(result.seed));
   out += "    </properties>\n";
@@ -118,7 +118,7 @@ std::string suite_element(const Result& result, const Lab& lab) {
 
 std::string junit(const Result& result) {
   CaseCounts counts;
-  for (const Lab& lab : result.labs) counts.add(lab);
+  for (const Lab& lab : result.labs) counts.add_lab(lab);
   std::string out = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuites name=\"lab32\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n",

@@ -120,7 +120,7 @@ std::string render(const Result& result, const std::string& format, const Style&
                           fmt::join(format_names(), ", ")));
 }
 
-std::string points(double value) {
+std::string format_points(double value) {
   std::string digits = fmt::format("{:.2f}", value);
   digits.erase(digits.find_last_not_of('0') + 1);
   if (digits.back() == '.') digits.pop_back();
@@ -128,22 +128,23 @@ std::string points(double value) {
 }
 
 bool wants_colour(int file_descriptor) {
-  return isatty(file_descriptor) && value_of(variables::kNoColor).empty() &&
-         is_set(variables::kTerminal) && value_of(variables::kTerminal) != "dumb";
+  return isatty(file_descriptor) && environment_value(variables::kNoColor).empty() &&
+         is_set(variables::kTerminal) && environment_value(variables::kTerminal) != "dumb";
 }
 
-std::string points_of(const Test& test) {
+std::string points_text(const Test& test) {
   if (test.status == Status::not_run) return to_string(test.status);
-  return points(test.score) + " / " + points(test.max_score);
+  return format_points(test.score) + " / " + format_points(test.max_score);
 }
 
-std::string lab_in_words(const Lab& lab) {
+std::string lab_summary(const Lab& lab) {
   return lab.name + ": " +
-         (lab.status == Status::not_graded ? to_string(lab.status)
-                                           : points(lab.score) + " / " + points(lab.max_score));
+         (lab.status == Status::not_graded
+              ? to_string(lab.status)
+              : format_points(lab.score) + " / " + format_points(lab.max_score));
 }
 
-std::string origin_of(const Result& result) {
+std::string device_and_seed_text(const Result& result) {
   // The text says whether counts are a simulator's or a card's.
   const bool simulated = result.device.compare(0, 3, "sim") == 0;
   return fmt::format("{}{}{}, seed {}", result.device, simulated ? " (simulated counts)" : "",

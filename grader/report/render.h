@@ -55,7 +55,7 @@ const char* to_string(Failure::Kind kind);
 const char* to_string(NotRun::Kind kind);
 
 // Points as text without trailing zeros: "4", "3.5", "0.25".
-std::string points(double value);
+std::string format_points(double value);
 
 // Whether text for this stream may be coloured: it is a terminal, the terminal is not dumb, and
 // NO_COLOR is not set (https://no-color.org).
@@ -65,13 +65,13 @@ bool wants_colour(int file_descriptor);
 // (base/text.h) and is not yet escaped for a format.
 
 // "4 / 8", "not run".
-std::string points_of(const Test& test);
+std::string points_text(const Test& test);
 
 // A lab's name with its points or status: "coalescing: 5 / 12", "shuffle: not graded".
-std::string lab_in_words(const Lab& lab);
+std::string lab_summary(const Lab& lab);
 
 // "sim:h200 (simulated counts), seed 7".
-std::string origin_of(const Result& result);
+std::string device_and_seed_text(const Result& result);
 
 // "measured 2 sectors, expected 1", if there are measurements; then the message.
 std::string reason_with_numbers(const Test& test);

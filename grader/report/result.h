@@ -129,7 +129,7 @@ struct Result {
   std::vector<Lab> labs;
 
   // Whether all labs were graded. If not, the scores cover only those that were.
-  bool complete() const {
+  bool all_labs_graded() const {
     return std::none_of(labs.begin(), labs.end(),
                         [](const Lab& lab) { return lab.status == Status::not_graded; });
   }

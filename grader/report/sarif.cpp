@@ -45,7 +45,7 @@ SarifJson sarif_result(const std::string& rule, const std::string& message, cons
 
 class SarifRun {
  public:
-  void add(const Lab& lab) {
+  void add_lab(const Lab& lab) {
     if (lab.status == Status::not_graded) {
       notifications_.push_back(
           {{"level", "error"}, {"message", {{"text", visible(lab.name + ": " + lab.message)}}}});
@@ -54,31 +54,31 @@ class SarifRun {
     // All checks of a lab that did not compile failed for one reason.
     if (lab.status == Status::error) {
       const std::string file = lab.tests.empty() ? "" : lab.tests.front().file;
-      add(lab.name, lab.name,
-          sarif_result(lab.name, lab_in_words(lab) + "\n" + lab.message, file, 0),
-          {lab.score, lab.max_score});
+      add_result(lab.name, lab.name,
+                 sarif_result(lab.name, lab_summary(lab) + "\n" + lab.message, file, 0),
+                 {lab.score, lab.max_score});
       return;
     }
     for (const Test& test : lab.tests) {
       if (test.status != Status::failed && test.status != Status::error) continue;
       const std::string rule = lab.name + "/" + test.name;
-      const std::string text = points_of(test) + " points\n" + reason_with_numbers(test);
-      add(rule, lab.name + ": " + test.name, sarif_result(rule, text, test.file, test.line),
-          {test.score, test.max_score});
+      const std::string text = points_text(test) + " points\n" + reason_with_numbers(test);
+      add_result(rule, lab.name + ": " + test.name, sarif_result(rule, text, test.file, test.line),
+                 {test.score, test.max_score});
     }
   }
 
-  SarifJson json(const Result& result) const {
+  SarifJson run_record(const Result& result) const {
     return {{"tool", {{"driver", {{"name", "lab32"}, {"rules", rules_}}}}},
             {"invocations",
-             {{{"executionSuccessful", result.complete()},
+             {{{"executionSuccessful", result.all_labs_graded()},
                {"toolExecutionNotifications", notifications_}}}},
             {"results", results_},
             {"columnKind", "unicodeCodePoints"},
             {"properties",
              {{"score", result.score},
               {"max_score", result.max_score},
-              {"origin", visible(origin_of(result))}}}};
+              {"origin", visible(device_and_seed_text(result))}}}};
   }
 
  private:
@@ -86,7 +86,8 @@ class SarifRun {
     double score, max_score;
   };
 
-  void add(const std::string& rule, const std::string& words, SarifJson record, Points points) {
+  void add_result(const std::string& rule, const std::string& words, SarifJson record,
+                  Points points) {
     record["ruleIndex"] = rules_.size();
     record["properties"] = {{"score", points.score}, {"max_score", points.max_score}};
     results_.push_back(std::move(record));
@@ -101,8 +102,9 @@ class SarifRun {
 
 std::string sarif(const Result& result) {
   SarifRun run;
-  for (const Lab& lab : result.labs) run.add(lab);
-  const SarifJson log = {{"$schema", kSchema}, {"version", "2.1.0"}, {"runs", {run.json(result)}}};
+  for (const Lab& lab : result.labs) run.add_lab(lab);
+  const SarifJson log = {
+      {"$schema", kSchema}, {"version", "2.1.0"}, {"runs", {run.run_record(result)}}};
   return log.dump(2, ' ', false, SarifJson::error_handler_t::replace) + "\n";
 }
 

@@ -32,8 +32,8 @@ class ScoreReport {
     if (never_ran && !lab.message.empty()) {
       // The compiler's lines are not wrapped, since the carets below them point at columns.
       std::istringstream lines(visible(lab.message));
-      for (std::string line; std::getline(lines, line);) write("  " + line);
-      write("");
+      for (std::string line; std::getline(lines, line);) write_line("  " + line);
+      write_line("");
     }
     // A lab that never ran has no measurements, so only its message is printed.
     if (never_ran) return;
@@ -51,7 +51,7 @@ class ScoreReport {
   }
 
   void write_total(const Result& result) {
-    const std::string score = points(result.score) + " / " + points(result.max_score);
+    const std::string score = format_points(result.score) + " / " + format_points(result.max_score);
     // The title says whether counts are a simulator's or a card's.
     const bool simulated = result.device.compare(0, 3, "sim") == 0;
     std::string label =
@@ -68,15 +68,15 @@ class ScoreReport {
       else
         below += (below.empty() ? "" : ", ") + part;
     }
-    write(paint(kBold, pad_right(label, style_.width - columns(score)) + score));
-    if (!below.empty()) write(paint(kBold, pad_right("", kTotal) + below));
-    if (result.complete()) return;
+    write_line(paint(kBold, pad_right(label, style_.width - columns(score)) + score));
+    if (!below.empty()) write_line(paint(kBold, pad_right("", kTotal) + below));
+    if (result.all_labs_graded()) return;
     std::string missing;
     for (const Lab& lab : result.labs)
       if (lab.status == Status::not_graded) missing += (missing.empty() ? "" : ", ") + lab.name;
     for (const std::string& line :
          wrap("without the labs that were not graded: " + missing, style_.width))
-      write(paint(kBold, line));
+      write_line(paint(kBold, line));
   }
 
  private:
@@ -87,8 +87,8 @@ class ScoreReport {
   }
 
   void write_paragraph(const std::string& words) {
-    for (const std::string& line : wrap(words, style_.width)) write(line);
-    write("");
+    for (const std::string& line : wrap(words, style_.width)) write_line(line);
+    write_line("");
   }
 
   void write_passed(const std::vector<Test>& tests) {
@@ -145,7 +145,7 @@ class ScoreReport {
     return style_.colour ? fmt::format("\033[{}m{}\033[0m", sgr, words) : words;
   }
 
-  static const char* colour_of(const Test& test) {
+  static const char* status_colour(const Test& test) {
     switch (test.status) {
       case Status::passed:
         return kGreen;
@@ -156,19 +156,19 @@ class ScoreReport {
     }
   }
 
-  void write(const std::string& line) {
+  void write_line(const std::string& line) {
     const size_t end = line.find_last_not_of(' ');
     text.append(line, 0, end == std::string::npos ? 0 : end + 1);
     text += '\n';
   }
 
-  void rule(char c) { write(paint(kDim, std::string(style_.width, c))); }
+  void rule(char c) { write_line(paint(kDim, std::string(style_.width, c))); }
 
   void write_title(const Lab& lab) {
     const std::string score = lab.status == Status::not_graded
                                   ? to_string(lab.status)
-                                  : points(lab.score) + " / " + points(lab.max_score);
-    write(paint(kBold, pad_right(lab.name, style_.width - columns(score)) + score));
+                                  : format_points(lab.score) + " / " + format_points(lab.max_score);
+    write_line(paint(kBold, pad_right(lab.name, style_.width - columns(score)) + score));
     rule('=');
   }
 
@@ -184,9 +184,9 @@ class ScoreReport {
       const std::string last = pad_left(i == 0 ? score : "", kPoints);
       // A continuation line of a name is indented, so that rows are distinct without lines between
       // them.
-      write(pad_right((i > 0 && i < a.size() ? " " : "") + cell(a, i), name_width()) + gap +
-            pad_right(cell(b, i), kMeasured) + gap + pad_right(cell(c, i), kExpected) + gap +
-            (sgr && i == 0 ? paint(sgr, last) : last));
+      write_line(pad_right((i > 0 && i < a.size() ? " " : "") + cell(a, i), name_width()) + gap +
+                 pad_right(cell(b, i), kMeasured) + gap + pad_right(cell(c, i), kExpected) + gap +
+                 (sgr && i == 0 ? paint(sgr, last) : last));
     }
   }
 
@@ -198,11 +198,11 @@ class ScoreReport {
       write_row(test.name, visible(test.measured), visible(test.expected),
                 test.status == Status::not_run
                     ? "not run"
-                    : points(test.score) + " / " + points(test.max_score),
-                colour_of(test));
+                    : format_points(test.score) + " / " + format_points(test.max_score),
+                status_colour(test));
     }
     rule('-');
-    write("");
+    write_line("");
   }
 
   // Prints why points were lost, or the message of a test that passed.
@@ -211,12 +211,13 @@ class ScoreReport {
     if (test.status == Status::not_run)
       heading += " (not run, does not count)";
     else if (test.status != Status::passed)
-      heading += fmt::format(" ({} of {} lost)", points(test.max_score - test.score),
-                             points(test.max_score));
-    for (const std::string& line : wrap(heading, style_.width)) write(paint(colour_of(test), line));
+      heading += fmt::format(" ({} of {} lost)", format_points(test.max_score - test.score),
+                             format_points(test.max_score));
+    for (const std::string& line : wrap(heading, style_.width))
+      write_line(paint(status_colour(test), line));
     for (const std::string& line : wrap(visible(test.message), style_.width - 2))
-      write("  " + line);
-    write("");
+      write_line("  " + line);
+    write_line("");
   }
 
   Style style_;

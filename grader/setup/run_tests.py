@@ -41,7 +41,7 @@ SECONDS = re.compile(r"^(\d+\.\d+) s: ", re.MULTILINE)
 
 
 @dataclass
-class Unit:
+class TestUnit:
     """Test cases that one process runs."""
 
     file: str
@@ -49,7 +49,7 @@ class Unit:
     whole_file: bool = True
     suite: str = ""
 
-    def alone(self):
+    def runs_alone(self):
         has_gpu = Path("/dev/nvidiactl").exists()
         return self.suite == LAST_SUITE or (
             has_gpu and bool(NEEDS_THE_GPU.search(self.file + " ".join(self.cases)))
@@ -72,7 +72,7 @@ def environment():
     return dict(os.environ, LAB32_COVERED_OPS=str(COVERED.resolve()), LAB32_GRADED=str(GRADED.resolve()))
 
 
-def units_of(binary, slow):
+def list_units(binary, slow):
     listed = subprocess.run(
         [binary, "--list-test-cases", "--reporters=xml"],
         stdout=subprocess.PIPE, check=True, env=environment(),
@@ -82,10 +82,10 @@ def units_of(binary, slow):
         file, name, suite = case.get("filename"), case.get("name"), case.get("testsuite", "")
         wanted = (case.get("skipped") == "true") == slow
         if wanted and (slow or suite == LAST_SUITE or name.startswith("grading: golden:")):
-            units.append(Unit(file, [name], False, suite))
-            files.setdefault(file, Unit(file)).whole_file = False
+            units.append(TestUnit(file, [name], False, suite))
+            files.setdefault(file, TestUnit(file)).whole_file = False
             continue
-        unit = files.setdefault(file, Unit(file))
+        unit = files.setdefault(file, TestUnit(file))
         if wanted:
             unit.cases.append(name)
         else:
@@ -94,15 +94,15 @@ def units_of(binary, slow):
 
 
 def longest_first(units, seconds):
-    def expected(unit):
+    def expected_seconds(unit):
         if unit.cases[0].startswith("grading: golden:"):
             return 1e6
         return sum(seconds.get(case, 1.0) for case in unit.cases)
 
-    return sorted(units, key=expected, reverse=True)
+    return sorted(units, key=expected_seconds, reverse=True)
 
 
-def worth_showing(output):
+def output_worth_showing(output):
     """Returns the output without cases that printed nothing of their own, and without the counts."""
     shown = []
     for block in output.split(RULE):
@@ -129,7 +129,7 @@ def run_unit(binary, unit):
     tally = Tally(passed=sum(map(int, SUMMARY.findall(done.stdout))))
     # Each case that did not pass has failed, including those that did not run because of a crash.
     tally.failed = max(len(unit.cases) - tally.passed, int(done.returncode != 0))
-    output = worth_showing(done.stdout)
+    output = output_worth_showing(done.stdout)
     if done.returncode < 0:
         output += f"{unit.file}: killed by signal {-done.returncode}\n"
     # doctest changes names (it cuts them and joins lines), but prints the cases in the order of the file.
@@ -181,13 +181,13 @@ def run_pytest(files, slow):
     return (done.stdout if tally.failed else ""), tally
 
 
-def run_all(groups):
+def run_groups(groups):
     """Runs groups of (jobs, number of workers). A job is a function that returns (output, Tally).
     The jobs of a group start in order; a worker whose group has no jobs left takes those of other groups."""
     total, lock = Tally(), threading.Lock()
     waiting = [collections.deque(jobs) for jobs, _ in groups]
 
-    def work(own):
+    def run_jobs(own):
         while True:
             with lock:
                 jobs = next((jobs for jobs in (own, *waiting) if jobs), None)
@@ -200,7 +200,7 @@ def run_all(groups):
                 total.add(tally)
 
     threads = [
-        threading.Thread(target=work, args=(own,))
+        threading.Thread(target=run_jobs, args=(own,))
         for own, (_, workers) in zip(waiting, groups)
         for _ in range(workers)
     ]
@@ -221,10 +221,10 @@ def main(tier, *binaries):
     sanitized = [word for word in ("address-undefined", "thread") if f"/{word}/" in binaries[0]]
     python, beside, alone = [], [], []
     for binary in binaries:
-        for unit in longest_first(units_of(binary, slow), recorded):
+        for unit in longest_first(list_units(binary, slow), recorded):
             if sanitized == ["thread"] and unit.file.endswith(CORPORA):
                 continue
-            (alone if unit.alone() else beside).append(partial(run_unit, binary, unit))
+            (alone if unit.runs_alone() else beside).append(partial(run_unit, binary, unit))
     if not sanitized:
         files = python_files(slow, recorded)
         # Starting pytest costs a second, so short files share a process.
@@ -233,8 +233,8 @@ def main(tier, *binaries):
         python = [partial(run_pytest, part, slow) for part in parts]
     # Tests spend much of their time waiting: for a time limit, a browser, a notebook's kernel. Two
     # processes of Python, and one process of C++ more than there are cores, keep all cores busy.
-    total = run_all([(python, 2), (beside, 1 + (os.cpu_count() or 1))])
-    total.add(run_all([(alone, 1)]))
+    total = run_groups([(python, 2), (beside, 1 + (os.cpu_count() or 1))])
+    total.add(run_groups([(alone, 1)]))
 
     TIMES.write_text(json.dumps(recorded | total.seconds, indent=0))
     if total.passed + total.failed == 0:

@@ -29,8 +29,8 @@ constexpr char kMagic[] = "lab32-artifact/3\n";
 // LAB32_CACHE_MB.
 constexpr uintmax_t kMostBytes = 400'000'000;
 
-uintmax_t size_limit() {
-  const std::string words = value_of(variables::kCacheMegabytes);
+uintmax_t cache_size_limit() {
+  const std::string words = environment_value(variables::kCacheMegabytes);
   if (words.empty()) return kMostBytes;
   if (words.size() > 6 || words.find_first_not_of("0123456789") != std::string::npos)
     throw MachineError("LAB32_CACHE_MB=" + words + ": it may be a number from 0 to 999999");
@@ -44,7 +44,7 @@ void append_field(std::string& out, const std::string& field) {
   out += std::to_string(field.size()) + "\n" + field;
 }
 
-bool take_field(const std::string& in, size_t& at, std::string& field) {
+bool read_field(const std::string& in, size_t& at, std::string& field) {
   size_t newline = in.find('\n', at);
   if (newline == std::string::npos || newline == at || newline - at > 12) return false;
   uint64_t size = 0;
@@ -59,7 +59,7 @@ bool take_field(const std::string& in, size_t& at, std::string& field) {
 }
 
 void evict_oldest_entries() {
-  const uintmax_t most = size_limit();
+  const uintmax_t most = cache_size_limit();
   std::error_code error;
   std::vector<std::tuple<fs::file_time_type, fs::path, uintmax_t>> entries;
   uintmax_t bytes = 0;
@@ -86,7 +86,8 @@ fs::path cache_directory() {
   if (fs::exists(checkout() / "Makefile", error)) return checkout() / "build/cache";
   for (const auto& [variable, below] :
        {std::pair{variables::kCacheHome, "lab32"}, {variables::kHome, ".cache/lab32"}})
-    if (const std::string home = value_of(variable); home[0] == '/') return fs::path(home) / below;
+    if (const std::string home = environment_value(variable); home[0] == '/')
+      return fs::path(home) / below;
   const passwd* user = getpwuid(getuid());
   return fs::path(user ? user->pw_dir : "/nonexistent") / ".cache/lab32";
 }
@@ -112,7 +113,7 @@ std::optional<Artifact> load_cached(const std::string& key) {
   Artifact a;
   for (std::string* field :
        {&a.source, &a.arch, &a.ptx, &a.cubin, &a.sass, &a.warnings, &registers})
-    if (!take_field(in, at, *field)) return std::nullopt;
+    if (!read_field(in, at, *field)) return std::nullopt;
   if (at != in.size()) return std::nullopt;
   std::istringstream pairs(registers);
   uint32_t count;

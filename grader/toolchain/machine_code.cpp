@@ -24,7 +24,7 @@ constexpr double kAssembling = 60;
 // Assembles the text. The outcome has no cubin if ptxas fails.
 Outcome run_ptxas(const std::string& ptx, const std::string& arch,
                   const std::vector<std::string>& options, std::string* cubin) {
-  const Toolchain& tools = installed();
+  const Toolchain& tools = installed_toolchain();
   const Scratch scratch;
   const std::string from = (scratch.path / "module.ptx").string(),
                     to = (scratch.path / "module.cubin").string();
@@ -56,11 +56,12 @@ std::string with_version_of_ptxas(const std::string& ptx, const std::string& err
 
 }  // namespace
 
-Assembled assemble_program(const std::string& ptx, const std::string& arch, Linking linking) {
+AssembledProgram assemble_program(const std::string& ptx, const std::string& arch,
+                                  Linking linking) {
   std::vector<std::string> options = {"-lineinfo"};
   if (linking == Linking::later) options.emplace_back("-rdc=true");
   const std::string key =
-      cache_key(installed().identity + "program " + options.back() + arch + "\n" + ptx);
+      cache_key(installed_toolchain().identity + "program " + options.back() + arch + "\n" + ptx);
   if (const auto cached = load_cached(key)) return {cached->cubin, cached->warnings};
   Artifact made;
   Outcome outcome = run_ptxas(ptx, arch, options, &made.cubin);
@@ -73,7 +74,7 @@ Assembled assemble_program(const std::string& ptx, const std::string& arch, Link
 }
 
 Artifact assemble(const std::string& ptx, const std::string& arch, const std::string& name) {
-  const Toolchain& tools = installed();
+  const Toolchain& tools = installed_toolchain();
   const std::string key = cache_key(tools.identity + "assembled " + arch + "\n" + ptx);
   std::optional<Artifact> artifact = load_cached(key);
   if (!artifact) {
@@ -116,7 +117,7 @@ const std::vector<std::string> kListingFlags = {"-c", "-gi", "-gp", "-hex"};
 
 Outcome list_machine_code(const std::string& cubin_file,
                           const std::function<Outcome(const std::vector<std::string>& argv)>& run) {
-  std::vector<std::string> argv = {installed().nvdisasm.string()};
+  std::vector<std::string> argv = {installed_toolchain().nvdisasm.string()};
   argv.insert(argv.end(), kListingFlags.begin(), kListingFlags.end());
   argv.push_back(cubin_file);
   std::vector<std::string> quick = argv;
@@ -128,7 +129,7 @@ Outcome list_machine_code(const std::string& cubin_file,
 }
 
 std::string disassemble(const std::string& cubin) {
-  const Toolchain& tools = installed();
+  const Toolchain& tools = installed_toolchain();
   if (tools.nvdisasm.empty()) return {};
   const std::string key = cache_key("listing -hex\n" + tools.identity + cubin);
   if (const auto cached = load_cached(key)) return cached->sass;

@@ -21,13 +21,13 @@ Artifact assemble(const std::string& ptx, const std::string& arch, const std::st
 // Assembles a PTX text of a user, which may be wrong: `cubin` is then empty and `errors` has ptxas'
 // messages. It has the line notes of a listing (-lineinfo). A text of a newer PTX version than this
 // ptxas knows is assembled as ptxas' own version, which fails only if the text uses new features.
-struct Assembled {
+struct AssembledProgram {
   std::string cubin, errors;
 };
 // later: the text will be linked, so it may call functions that other texts define
 enum class Linking : uint8_t { none, later };
-Assembled assemble_program(const std::string& ptx, const std::string& arch,
-                           Linking linking = Linking::none);
+AssembledProgram assemble_program(const std::string& ptx, const std::string& arch,
+                                  Linking linking = Linking::none);
 
 // ---- nvdisasm, on a cubin from another compilation: one that is embedded in a program ----
 

@@ -22,7 +22,8 @@ std::string joined_lines(const std::vector<std::string>& lines) {
 }
 
 // Replaces `from` by `to`, and moves the column of the caret with the text behind it.
-void replace_at(std::string& line, size_t at, size_t length, const std::string& to, size_t& caret) {
+void replace_and_move_caret(std::string& line, size_t at, size_t length, const std::string& to,
+                            size_t& caret) {
   line.replace(at, length, to);
   if (caret >= at + length)
     caret = caret + to.size() - length;
@@ -41,7 +42,7 @@ size_t closing_bracket(const std::string& line, size_t open) {
 }
 
 // Replaces the expansions of keywords that CUDA's headers define as macros by their names.
-void restore_keywords(std::string& line, size_t& caret) {
+void restore_cuda_keywords(std::string& line, size_t& caret) {
   static const std::pair<const char*, const char*> kWords[] = {
       {"__inline__ __attribute__((always_inline))", "__forceinline__"},
       {"__attribute__((global))", "__global__"},
@@ -54,7 +55,7 @@ void restore_keywords(std::string& line, size_t& caret) {
   for (const auto& [expansion, name] : kWords) {
     const std::string from = expansion;
     for (size_t at; (at = line.find(from)) != std::string::npos;)
-      replace_at(line, at, from.size(), name, caret);
+      replace_and_move_caret(line, at, from.size(), name, caret);
   }
   // With arguments: `__attribute__((launch_bounds(128, 2)))`.
   static const std::pair<const char*, const char*> kCalls[] = {
@@ -67,8 +68,8 @@ void restore_keywords(std::string& line, size_t& caret) {
     for (size_t at; (at = line.find(from)) != std::string::npos;) {
       const size_t end = closing_bracket(line, at + from.size() - 1);
       if (end == std::string::npos || line.compare(end + 1, 2, "))") != 0) break;
-      replace_at(line, end + 1, 2, "", caret);
-      replace_at(line, at, from.size() - 1, name, caret);
+      replace_and_move_caret(line, end + 1, 2, "", caret);
+      replace_and_move_caret(line, at, from.size() - 1, name, caret);
     }
   }
 }
@@ -93,7 +94,7 @@ std::string use_source_spelling(const std::string& messages) {
     }
     const bool has_caret = i + 1 < lines.size() && is_caret(lines[i + 1]);
     size_t caret = has_caret ? lines[i + 1].find('^') : 0;
-    restore_keywords(lines[i], caret);
+    restore_cuda_keywords(lines[i], caret);
     if (has_caret) lines[i + 1] = std::string(caret, ' ') + "^";
     out.push_back(lines[i]);
   }
@@ -105,8 +106,8 @@ namespace {
 
 // The number and the text of the line with the first use of the macro that the source does not
 // close. Comments may have parentheses of their own.
-std::pair<size_t, std::string> find_unclosed_macro(const std::string& source,
-                                                   const std::string& macro) {
+std::pair<size_t, std::string> first_unclosed_macro_use(const std::string& source,
+                                                        const std::string& macro) {
   const std::vector<std::string> lines = lines_of(source);
   std::string rest;  // without comments, from the current line on
   for (size_t n = lines.size(); n-- > 0;) {
@@ -129,7 +130,7 @@ std::string move_to_unclosed_macro(const std::string& messages, const std::strin
   for (const std::string& line : lines_of(messages)) {
     const auto found = open.match(line);
     const auto [number, text] =
-        found ? find_unclosed_macro(source, found->at(2)) : std::pair<size_t, std::string>();
+        found ? first_unclosed_macro_use(source, found->at(2)) : std::pair<size_t, std::string>();
     out += number == 0 ? line + "\n"
                        : display + "(" + std::to_string(number) + "): " + found->at(1) + "\n  " +
                              text + "\n";

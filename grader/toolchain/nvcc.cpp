@@ -85,7 +85,7 @@ std::string without_parent_steps(const std::string& text, const std::string& way
 }
 
 // labs/include, relative to the user's working directory if it is below that.
-std::string display_include() {
+std::string display_include_path() {
   fs::path include = checkout() / "labs/include";
   std::error_code error;
   fs::path here = fs::current_path(error);
@@ -100,21 +100,21 @@ std::string replace_sandbox_paths(const std::string& text, const std::string& na
   if (!beside.empty()) beside += "/";
   std::string out = replace_path(text, "/submission/" + name, display);
   out = replace_path(out, "/submission/", beside);
-  return replace_path(out, "/include/", display_include() + "/");
+  return replace_path(out, "/include/", display_include_path() + "/");
 }
 
 // ---- nvcc's messages ---------------------------------------------------------------------------
 
 // What the compilers print: lines of "ptxas info" with their continuation are there because lab32
 // passes -v, and give the registers; the rest is the compilers' own text.
-struct Messages {
+struct CompilerMessages {
   std::string text;
   std::map<std::string, uint32_t> registers;
 };
 
-Messages split_messages(const std::string& err) {
+CompilerMessages split_messages(const std::string& err) {
   static const Pattern entry("Compiling entry function '([^']+)'"), used("Used ([0-9]+) registers");
-  Messages result;
+  CompilerMessages result;
   std::string kernel;
   bool continues = false;
   std::istringstream lines(err);
@@ -142,7 +142,8 @@ void refuse_foreign_files(const Sandbox& sandbox, const Toolchain& toolchain,
                                       "those of CUDA and C++\n");
 }
 
-std::string limits_reached(const Outcome& outcome, const ProcessLimits& limits, bool shown) {
+std::string text_of_reached_limits(const Outcome& outcome, const ProcessLimits& limits,
+                                   bool shown) {
   auto number = [](double x) {
     std::ostringstream s;
     s << x;
@@ -223,7 +224,7 @@ void refuse_large_variables(const std::string& ptx, const std::string& display, 
 // Writes what the compilers see: the submission's files, without #line directives, which would make
 // messages point at other files.
 void write_submission(const Sandbox& sandbox, const Submission& submission,
-                      const Surroundings& around) {
+                      const SurroundingCode& around) {
   const std::string inner = sandbox.inner_submission() + "/" + submission.name;
   const auto named = [&](const std::string& text) {
     return Pattern("@SUBMISSION@").replace(text, inner);
@@ -238,10 +239,10 @@ void write_submission(const Sandbox& sandbox, const Submission& submission,
   }
 }
 
-Artifact run_compilers(const Submission& submission, const Surroundings& around,
+Artifact run_compilers(const Submission& submission, const SurroundingCode& around,
                        const std::string& arch, const std::string& display,
                        const CompileOptions& options) {
-  const Toolchain& tools = installed();
+  const Toolchain& tools = installed_toolchain();
   Sandbox sandbox(tools, checkout() / "labs/include", options.isolation);
   write_submission(sandbox, submission, around);
   const std::string inner = sandbox.inner_submission() + "/" + submission.name;
@@ -278,7 +279,7 @@ Artifact run_compilers(const Submission& submission, const Surroundings& around,
     // are dropped.
     if (nvcc.end == Outcome::End::output_exceeded) opened.messages.clear();
   }
-  const Messages messages = split_messages(canonical(opened.messages));
+  const CompilerMessages messages = split_messages(canonical(opened.messages));
   if (!nvcc.ok()) {
     require_disk_space(sandbox);
     report_busy_machine(nvcc, "nvcc", options.limits.wall_seconds);
@@ -286,7 +287,7 @@ Artifact run_compilers(const Submission& submission, const Surroundings& around,
     std::string text = without_warnings(
         use_source_spelling(replace_sandbox_paths(messages.text, submission.name, display)));
     text = move_to_unclosed_macro(text, submission.text(), display);
-    text += limits_reached(nvcc, options.limits, !text.empty());
+    text += text_of_reached_limits(nvcc, options.limits, !text.empty());
     throw CompileError(display, text.empty() ? "nvcc: " + describe(nvcc) + "\n" : text);
   }
 
@@ -320,11 +321,11 @@ Artifact run_compilers(const Submission& submission, const Surroundings& around,
 }
 
 // Compiles a text that has compiled before, so a failure needs no message.
-std::string run_debug_compiler(const Submission& submission, const Surroundings& around,
-                               const std::string& arch, const CompileOptions& options) {
+std::string compile_debug_ptx(const Submission& submission, const SurroundingCode& around,
+                              const std::string& arch, const CompileOptions& options) {
   // -G defines a macro, so this compilation may open files that were not checked.
   if (options.isolation == Isolation::plain) return "";
-  const Toolchain& tools = installed();
+  const Toolchain& tools = installed_toolchain();
   Sandbox sandbox(tools, checkout() / "labs/include", options.isolation);
   write_submission(sandbox, submission, around);
   std::vector<std::string> argv{tools.nvcc.string()};
@@ -340,9 +341,9 @@ std::string run_debug_compiler(const Submission& submission, const Surroundings&
 // Everything on which the result depends. nvcc's identity stands for the CUDA headers, gcc's for
 // those of C++.
 std::string cache_key_text(const Submission& submission, const std::string& arch,
-                           const Surroundings& around) {
-  std::string all = installed().identity + arch + "\n" + submission.name + "\n" + around.before +
-                    "\n" + around.behind;
+                           const SurroundingCode& around) {
+  std::string all = installed_toolchain().identity + arch + "\n" + submission.name + "\n" +
+                    around.before + "\n" + around.behind;
   for (const auto& flags : {kFlags, kListingFlags})
     for (const auto& flag : flags) all += flag + "\n";
   auto add = [&](const std::string& name, const std::string& text) {
@@ -359,30 +360,30 @@ std::string cache_key_text(const Submission& submission, const std::string& arch
   return all;
 }
 
-std::string debug_ptx(const Submission& submission, const Surroundings& around,
+std::string debug_ptx(const Submission& submission, const SurroundingCode& around,
                       const std::string& arch, const CompileOptions& options,
                       const std::string& key_of_artifact) {
   const std::string key = cache_key(key_of_artifact + " with types");
   if (options.cache)
     if (const auto known = load_cached(key)) return known->ptx;
   Artifact artifact;
-  artifact.ptx = run_debug_compiler(submission, around, arch, options);
+  artifact.ptx = compile_debug_ptx(submission, around, arch, options);
   if (options.cache && !artifact.ptx.empty()) store_cached(key, artifact);
   return artifact.ptx;
 }
 
 void warn_once_about_isolation(Isolation isolation) {
   static std::atomic_flag said = ATOMIC_FLAG_INIT;
-  if (said.test_and_set() || toolchain::isolation().reason.empty()) return;
+  if (said.test_and_set() || toolchain::probed_isolation().reason.empty()) return;
   std::fprintf(stderr, "lab32: bubblewrap cannot run here (%s): %s; `lab32 doctor` says more\n",
-               visible(toolchain::isolation().reason).c_str(),
+               visible(toolchain::probed_isolation().reason).c_str(),
                isolation == Isolation::landlock ? "Landlock closes off the compilers instead"
                                                 : "the compilers run as plain processes");
 }
 
 }  // namespace
 
-CompileOptions::CompileOptions() : isolation(toolchain::isolation().isolation) {
+CompileOptions::CompileOptions() : probed_isolation(toolchain::probed_isolation().isolation) {
   limits.wall_seconds = kWallSeconds;
   limits.cpu_seconds = kCpuSeconds;
   limits.memory_bytes = kMemory;
@@ -404,7 +405,8 @@ Artifact compile(const Submission& submission, const std::string& arch,
   // nvcc passes the architecture to a shell, so it must be harmless.
   if (!Pattern("sm_[0-9]{2,3}[af]?").match(arch))
     throw Error("'" + arch + "' is not a GPU architecture; an example is sm_90");
-  const Surroundings around = options.around ? options.around(submission.text()) : Surroundings();
+  const SurroundingCode around =
+      options.around ? options.around(submission.text()) : SurroundingCode();
   std::string key = cache_key(cache_key_text(submission, arch, around));
   std::optional<Artifact> artifact;
   if (options.cache) artifact = load_cached(key);

@@ -43,7 +43,7 @@ void add_system_folders(Words& words) {
 }
 
 // bubblewrap and all of its arguments up to the command. Later mounts hide earlier ones.
-Words bubblewrap_words(const fs::path& bubblewrap, const std::vector<fs::path>& roots) {
+Words bubblewrap_command(const fs::path& bubblewrap, const std::vector<fs::path>& roots) {
   // No /proc: the compilers do without, and a container may forbid mounting it.
   Words words{bubblewrap.string(), "--unshare-all", "--die-with-parent",
               "--new-session",     "--cap-drop",    "ALL"};
@@ -66,7 +66,7 @@ Words bubblewrap_words(const fs::path& bubblewrap, const std::vector<fs::path>& 
   return words;
 }
 
-Words environment_words(const Toolchain& toolchain, const std::string& temporary) {
+Words compiler_environment(const Toolchain& toolchain, const std::string& temporary) {
   // The complete environment: no NVCC_APPEND_FLAGS and no CPLUS_INCLUDE_PATH of the user. ccache
   // needs a HOME.
   return {"PATH=" + toolchain.path, "LC_ALL=C", "TMPDIR=" + temporary, "HOME=/nonexistent",
@@ -78,7 +78,7 @@ const std::vector<std::string> kSystem = {
     "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
     "/dev/zero",         "/dev/random",      "/dev/urandom"};
 
-Confinement::Paths compiler_paths(const std::vector<fs::path>& roots) {
+Confinement::Paths readable_paths_of_compiler(const std::vector<fs::path>& roots) {
   Confinement::Paths paths{kSystem, {"/dev/null"}};
   for (const fs::path& root : roots) paths.read.push_back(root.string());
   return paths;
@@ -95,7 +95,7 @@ Command harmless_command() {
 Isolation isolation_without_bubblewrap() {
   if (confinement_support().landlock == 0) return Isolation::plain;
   try {
-    const Confinement confinement(compiler_paths({"/usr", "/lib", "/lib64", "/bin"}));
+    const Confinement confinement(readable_paths_of_compiler({"/usr", "/lib", "/lib64", "/bin"}));
     Command command = harmless_command();
     command.confinement = &confinement;
     return run_process(command).ok() ? Isolation::landlock : Isolation::plain;
@@ -109,7 +109,7 @@ IsolationProbe probe_isolation() {
   if (bubblewrap.empty())
     return {isolation_without_bubblewrap(), "it is not installed: apt-get install bubblewrap"};
   Command command = harmless_command();
-  command.argv = bubblewrap_words(bubblewrap, {});
+  command.argv = bubblewrap_command(bubblewrap, {});
   add(command.argv, {"/usr/bin/true"});
   Outcome outcome;
   try {
@@ -124,7 +124,7 @@ IsolationProbe probe_isolation() {
 
 }  // namespace
 
-const IsolationProbe& isolation() {
+const IsolationProbe& probed_isolation() {
   static const IsolationProbe found = probe_isolation();
   return found;
 }
@@ -143,7 +143,7 @@ Sandbox::Sandbox(const Toolchain& toolchain, const fs::path& include, Isolation 
   std::error_code error;
   fs::copy(include, scratch_.path / "include", fs::copy_options::recursive, error);
   include_ = scratch_.path / "include";
-  Confinement::Paths paths = compiler_paths(toolchain.roots);
+  Confinement::Paths paths = readable_paths_of_compiler(toolchain.roots);
   for (const fs::path& readable : {submission_, include_}) paths.read.push_back(readable.string());
   for (const fs::path& writable : {output_, temporary}) paths.write.push_back(writable.string());
   if (isolation == Isolation::plain)
@@ -173,15 +173,15 @@ Outcome Sandbox::run(const Words& argv, const ProcessLimits& limits) const {
   Command command;
   command.limits = limits;
   if (isolation_ == Isolation::bubblewrap) {
-    command.argv = bubblewrap_words(find_bubblewrap(), toolchain_.roots);
+    command.argv = bubblewrap_command(find_bubblewrap(), toolchain_.roots);
     add(command.argv, {"--ro-bind", submission_.string(), "/submission"});
     add(command.argv, {"--ro-bind-try", include_.string(), "/include"});
     add(command.argv, {"--bind", output_.string(), "/output", "--chdir", "/output", "--"});
-    command.environment = environment_words(toolchain_, "/tmp");
+    command.environment = compiler_environment(toolchain_, "/tmp");
   } else {
     command.confinement = &*confinement_;
     command.directory = output_.string();
-    command.environment = environment_words(toolchain_, "../tmp");
+    command.environment = compiler_environment(toolchain_, "../tmp");
   }
   command.argv.insert(command.argv.end(), argv.begin(), argv.end());
   return run_process(command);
@@ -198,7 +198,7 @@ constexpr char kGuards[] = "Multiple include guards may be useful for:";
 
 // Whether the line names a file that gcc has opened: ". /usr/include/math.h", with a dot for each
 // file that it is included from.
-bool names_opened_file(const std::string& line, size_t& name) {
+bool is_opened_file_line(const std::string& line, size_t& name) {
   name = std::min(line.find_first_not_of('.'), line.size());
   if (name == line.size() || line[name] != ' ') return false;
   ++name;
@@ -227,7 +227,7 @@ OpenedFiles split_opened_files(const std::string& output) {
     size_t name = 0;
     if (line == kGuards) {
       guards = true;
-    } else if (names_opened_file(line, name)) {
+    } else if (is_opened_file_line(line, name)) {
       result.files.emplace_back(line.substr(name));
     } else if (guards && !line.empty() && line.find_first_of(":( ") == std::string::npos) {
       // All files below this line were also listed above it.

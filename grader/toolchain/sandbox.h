@@ -27,7 +27,7 @@ struct IsolationProbe {
   std::string reason;  // why bubblewrap cannot run, in its own words
 };
 // The best isolation that works on this machine, determined once.
-const IsolationProbe& isolation();
+const IsolationProbe& probed_isolation();
 
 class Sandbox {
  public:

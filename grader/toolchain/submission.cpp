@@ -281,7 +281,7 @@ std::vector<std::string> included_names(const std::string& text) {
 
 // Every macro that #define makes a "..." or <...>: its name, and the text that it stands for. As in
 // included_names(), macros that the compiler does not see do no harm.
-std::map<std::string, std::string> macros_for_headers(const std::string& text) {
+std::map<std::string, std::string> macros_with_header_names(const std::string& text) {
   constexpr std::string_view word = "define";
   const auto after_blanks = [&](size_t at) {
     return std::min(text.find_first_not_of(" \t", at), text.size());
@@ -304,7 +304,7 @@ std::map<std::string, std::string> macros_for_headers(const std::string& text) {
 }
 
 // The number of each line `#include NAME`, with the macro's name.
-std::vector<std::pair<long, std::string>> includes_of_macros(const std::string& text) {
+std::vector<std::pair<long, std::string>> includes_by_macro(const std::string& text) {
   static const Pattern directive("^[ \t]*#[ \t]*include[ \t]+([A-Za-z_][A-Za-z0-9_]*)");
   std::vector<std::pair<long, std::string>> found;
   std::istringstream lines(text);
@@ -326,7 +326,7 @@ bool stays_inside(const fs::path& name) {
 void read_headers(const Directory& directory, const fs::path& from, Submission& submission) {
   const std::string text = submission.files.at(from.string());
   std::vector<std::string> names = included_names(text);
-  for (const auto& [macro, value] : macros_for_headers(text))
+  for (const auto& [macro, value] : macros_with_header_names(text))
     if (value.front() == '"' && value.size() > 2)
       names.push_back(value.substr(1, value.size() - 2));
   for (const auto& name : names) {
@@ -347,9 +347,9 @@ void read_headers(const Directory& directory, const fs::path& from, Submission& 
 void refuse_undefined_include_macros(const Submission& submission,
                                      const std::string& display_path) {
   std::map<std::string, std::string> macros;
-  for (const auto& [file, text] : submission.files) macros.merge(macros_for_headers(text));
+  for (const auto& [file, text] : submission.files) macros.merge(macros_with_header_names(text));
   for (const auto& [file, text] : submission.files)
-    for (const auto& [line, macro] : includes_of_macros(text))
+    for (const auto& [line, macro] : includes_by_macro(text))
       if (macros.count(macro) == 0)
         throw BadSubmission(
             fmt::format("{}({}): `#include {}` cannot be read: the macro must stand for a plain "

@@ -90,11 +90,11 @@ fs::path find_program(const ToolchainSearch& where, const std::string& program,
 }
 
 // A program in PREFIX/bin finds its parts in PREFIX, starting from its real path.
-fs::path prefix_of(const fs::path& program) {
+fs::path install_prefix_of(const fs::path& program) {
   return fs::canonical(program).parent_path().parent_path();
 }
 
-void add_root(std::vector<fs::path>& roots, const fs::path& directory) {
+void add_readable_root(std::vector<fs::path>& roots, const fs::path& directory) {
   std::error_code error;
   fs::path real = fs::canonical(directory, error);
   if (error) return;
@@ -129,7 +129,7 @@ Toolchain find_toolchain(const ToolchainSearch& where) {
                        "): " + install_hint(where.root, "install it, or name it in LAB32_NVCC"));
   fs::path home = settings["CUDA_HOME"];
   t.cuda_home = t.nvcc == settings["NVCC"] && fs::is_directory(home) ? fs::canonical(home)
-                                                                     : prefix_of(t.nvcc);
+                                                                     : install_prefix_of(t.nvcc);
   t.nvdisasm = program_named_by_user("LAB32_NVDISASM", where.nvdisasm);
   if (t.nvdisasm.empty() && is_program(settings["NVDISASM"])) t.nvdisasm = settings["NVDISASM"];
   if (t.nvdisasm.empty() && is_program(t.cuda_home / "bin/nvdisasm"))
@@ -144,7 +144,7 @@ Toolchain find_toolchain(const ToolchainSearch& where) {
   std::error_code error;
   fs::path root = fs::weakly_canonical(where.root, error);
   t.host_compiler = search_path(where.path, "gcc");
-  if (t.host_compiler.empty() || is_inside(root, prefix_of(t.host_compiler)))
+  if (t.host_compiler.empty() || is_inside(root, install_prefix_of(t.host_compiler)))
     t.host_compiler = search_path("/usr/local/bin:/usr/bin", "gcc");
   if (t.host_compiler.empty())
     throw MachineError(
@@ -154,11 +154,11 @@ Toolchain find_toolchain(const ToolchainSearch& where) {
     throw Error(t.nvcc.string() + " is not in a CUDA directory of its own (" +
                 t.cuda_home.string() + " holds this checkout): name the real nvcc in LAB32_NVCC");
 
-  for (const char* system : {"/usr", "/lib", "/lib64", "/bin"}) add_root(t.roots, system);
-  add_root(t.roots, t.cuda_home);
-  add_root(t.roots, prefix_of(t.host_compiler));
+  for (const char* system : {"/usr", "/lib", "/lib64", "/bin"}) add_readable_root(t.roots, system);
+  add_readable_root(t.roots, t.cuda_home);
+  add_readable_root(t.roots, install_prefix_of(t.host_compiler));
   // For nvdisasm from a wheel, only its own directory is readable, and not the whole environment.
-  if (!t.nvdisasm.empty()) add_root(t.roots, t.nvdisasm.parent_path());
+  if (!t.nvdisasm.empty()) add_readable_root(t.roots, t.nvdisasm.parent_path());
 
   t.path = t.host_compiler.parent_path().string() + ":/usr/local/bin:/usr/bin:/bin";
   t.identity = identity_of(t.nvcc) + identity_of(t.host_compiler);
@@ -172,10 +172,10 @@ fs::path checkout() {
   return error ? root() : real;
 }
 
-const Toolchain& installed() {
-  static const Toolchain found =
-      find_toolchain({checkout(), value_of(variables::kNvcc), value_of(variables::kNvdisasm),
-                      value_of(variables::kPath)});
+const Toolchain& installed_toolchain() {
+  static const Toolchain found = find_toolchain({checkout(), environment_value(variables::kNvcc),
+                                                 environment_value(variables::kNvdisasm),
+                                                 environment_value(variables::kPath)});
   return found;
 }
 

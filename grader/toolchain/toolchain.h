@@ -1,6 +1,6 @@
 // Finds nvcc, nvdisasm and the host compiler, and lists the directories that a compilation must be
-// able to read. installed() searches once per process; find_toolchain() lets tests choose the
-// environment.
+// able to read. installed_toolchain() searches once per process; find_toolchain() lets tests choose
+// the environment.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ struct Toolchain {
 // The installed toolchain. Searches, in this order: LAB32_NVCC and LAB32_NVDISASM;
 // build/toolchain.env of the checkout; wheels installed next to lab32's; PATH; /usr/local/cuda; the
 // wheels in .venv. Throws Error when there is no nvcc or no g++.
-const Toolchain& installed();
+const Toolchain& installed_toolchain();
 
 // The places in which find_toolchain() searches; tests give other ones.
 struct ToolchainSearch {

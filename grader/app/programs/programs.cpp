@@ -30,7 +30,7 @@ struct RunOptions {
 int exec_program(const RunOptions& options) {
   if (options.list_unsupported) return profiler::list_unsupported(options.program, options.device);
   profiler::ProgramStart start;
-  start.device = profiler::profile_of(options.device);
+  start.device = profiler::profile_name_of(options.device);
   start.program = profiler::build_program(options.program, model::read_profile(start.device).arch);
   start.called = options.program.file;
   start.arguments = options.arguments;
@@ -42,8 +42,8 @@ int exec_program(const RunOptions& options) {
 // Splits the command line of run, profile or check: words that belong to nvcc and to the program
 // are stored, because CLI11 would not understand nvcc's options. Returns the words that CLI11
 // reads.
-Words take_program(const CLI::App* app, const Words& words, profiler::Program& program,
-                   Words& arguments) {
+Words split_off_program(const CLI::App* app, const Words& words, profiler::Program& program,
+                        Words& arguments) {
   const auto is_ours = [&](const std::string& option) -> std::optional<bool> {
     const CLI::Option* known = app->get_option_no_throw(option);
     if (!known) return std::nullopt;
@@ -58,7 +58,7 @@ Words take_program(const CLI::App* app, const Words& words, profiler::Program& p
 
 // The options that run, profile and check share.
 template <class Options>
-std::shared_ptr<Options> add_program(Command& command, int (*run)(const Options&)) {
+std::shared_ptr<Options> add_program_options(Command& command, int (*run)(const Options&)) {
   const auto options = std::make_shared<Options>();
   CLI::App* app = command.app;
   app->add_option("PROGRAM", options->program.file,
@@ -67,30 +67,30 @@ std::shared_ptr<Options> add_program(Command& command, int (*run)(const Options&
       ->required();
   app->add_option("ARGS", options->arguments, "the program's arguments; options go after --");
   app->add_option("--device", options->device, "sim or sim:NAME (sim)");
-  add_gpus(app, options->gpus);
+  add_gpus_option(app, options->gpus);
   command.take_own_options = [app, options](const Words& words) {
-    return take_program(app, words, options->program, options->arguments);
+    return split_off_program(app, words, options->program, options->arguments);
   };
   command.behind = &options->arguments;
   command.run = [run, options] { return run(*options); };
   return options;
 }
 
-void add_schedule(CLI::App* app, std::optional<uint64_t>& seed) {
+void add_schedule_option(CLI::App* app, std::optional<uint64_t>& seed) {
   app->add_option("--schedule", seed,
                   "run blocks and warps in a random order; the number is the seed")
       ->check(kWholeNumber);
 }
 
-void add_run(Command& command) {
-  const auto options = add_program(command, exec_program);
-  add_schedule(command.app, options->schedule);
+void set_up_run(Command& command) {
+  const auto options = add_program_options(command, exec_program);
+  add_schedule_option(command.app, options->schedule);
   command.app->add_flag("--list-unsupported", options->list_unsupported,
                         "list the unsupported features that it needs, without running it");
 }
 
-void add_profile(Command& command) {
-  const auto options = add_program(command, profiler::profile);
+void set_up_profile(Command& command) {
+  const auto options = add_program_options(command, profiler::profile);
   command.app->add_option("--metrics", options->metrics,
                           "print these metrics of Nsight Compute (A,B,...) instead of tables");
   command.app->add_option("--kernel", options->kernel,
@@ -102,22 +102,22 @@ void add_profile(Command& command) {
   command.clean_end = CleanSignalExit::Interrupt::passed_on;
 }
 
-void add_check(Command& command) {
-  const auto options = add_program(command, profiler::check);
-  options->lab32 = own_name();
-  add_schedule(command.app, options->schedule);
+void set_up_check(Command& command) {
+  const auto options = add_program_options(command, profiler::check);
+  options->lab32 = program_name_as_typed();
+  add_schedule_option(command.app, options->schedule);
   command.clean_end = CleanSignalExit::Interrupt::passed_on;
 }
 
 // Replaces this process by nvcc.
-void add_nvcc(Command& command) {
+void set_up_nvcc(Command& command) {
   command.run_with_words = [](const Words& words) -> int {
-    profiler::exec_nvcc(words, model::read_profile(profiler::profile_of("sim")).arch);
+    profiler::exec_nvcc(words, model::read_profile(profiler::profile_name_of("sim")).arch);
   };
 }
 
-constexpr ProgramCommands kPrograms = {add_run,  add_profile,       add_check,
-                                       add_nvcc, profiler::explain, take_program};
+constexpr ProgramCommands kPrograms = {set_up_run,  set_up_profile,    set_up_check,
+                                       set_up_nvcc, profiler::explain, split_off_program};
 
 [[maybe_unused]] const bool kLinked = (linked_programs() = &kPrograms) != nullptr;
 

@@ -42,13 +42,13 @@ class DeclarationReader {
   explicit DeclarationReader(const DeclaredRow& row) : row_(row) {}
 
   // A launch for each combination of the values of `each`.
-  std::vector<DeclaredLaunch> launches() {
+  std::vector<DeclaredLaunch> read_launches() {
     std::vector<Variant> variants = {{}};
     if (const toml::node* each = find_key("each"))
-      for (const auto& [name, values] : entries_in_source_order(table_of_any(*each, "each"))) {
+      for (const auto& [name, values] : entries_in_source_order(require_table(*each, "each"))) {
         std::vector<Variant> more;
         for (const Variant& variant : variants)
-          for (const std::string& value : texts(*values, name)) {
+          for (const std::string& value : require_texts(*values, name)) {
             more.push_back(variant);
             more.back().emplace_back(name, value);
           }
@@ -57,33 +57,35 @@ class DeclarationReader {
     std::vector<DeclaredLaunch> all;
     for (Variant& variant : variants) {
       variant_ = std::move(variant);
-      all.push_back(launch());
+      all.push_back(read_launch());
     }
     return all;
   }
 
   void read_limits(Declaration& declaration) {
     const DeclaredLaunch& launch = declaration.launches.front();
-    declaration.limit = {counter(require_key("counter")), limit(launch, require_key("ideal"))};
+    declaration.limit = {read_counter(require_key("counter")),
+                         read_limit(launch, require_key("ideal"))};
     const toml::node* counted = find_key("counted");
     declaration.limit.counted =
-        counted ? text(*counted, "counted") : declaration.limit.counter.text();
+        counted ? require_text(*counted, "counted") : declaration.limit.counter.text();
     if (const toml::node* most = find_key("most_sectors"))
-      declaration.most_sectors = limit(launch, *most);
+      declaration.most_sectors = read_limit(launch, *most);
     if (const toml::node* least = find_key("least")) {
-      declaration.least = limit(launch, *least);
-      declaration.later = text(require_key("later"), "later");
+      declaration.least = read_limit(launch, *least);
+      declaration.later = require_text(require_key("later"), "later");
     }
-    if (const toml::node* also = row_.own.get("also")) read_further_limits(declaration, *also);
+    if (const toml::node* also = row_.own.get("also")) read_also_limits(declaration, *also);
   }
 
   // "counter" = "ideal", or "counter" = { ideal = "...", counted = "...", idea = "..." }.
-  void read_further_limits(Declaration& declaration, const toml::node& also) {
+  void read_also_limits(Declaration& declaration, const toml::node& also) {
     if (!also.is_table()) fail(also, "`also` is a table: \"counter\" = \"ideal\"");
     for (const auto& [name, node] : entries_in_source_order(*also.as_table())) {
       const toml::node *ideal = node, *counted = nullptr, *idea = nullptr;
       if (node->is_table()) {
-        const toml::table& table = table_of(*node, name, {"ideal", "counted", "idea"});
+        const toml::table& table =
+            require_table_with_keys(*node, name, {"ideal", "counted", "idea"});
         ideal = table.get("ideal");
         counted = table.get("counted");
         idea = table.get("idea");
@@ -91,13 +93,14 @@ class DeclarationReader {
       }
       declaration.also.push_back(
           {Expression(name, {counters::counter_names(), {}}, position_text(*node)),
-           limit(declaration.launches.front(), *ideal), counted ? text(*counted, "counted") : name,
-           idea ? text(*idea, "idea") : ""});
+           read_limit(declaration.launches.front(), *ideal),
+           counted ? require_text(*counted, "counted") : name,
+           idea ? require_text(*idea, "idea") : ""});
     }
   }
 
-  void read_time(Declaration& declaration) {
-    declaration.bytes = limit(declaration.launches.front(), require_key("bytes"));
+  void read_timing_keys(Declaration& declaration) {
+    declaration.bytes = read_limit(declaration.launches.front(), require_key("bytes"));
     for (const DeclaredArray& output : declaration.launches.front().outputs) {
       if (!output.expected)
         fail(row_.own,
@@ -115,19 +118,19 @@ class DeclarationReader {
  private:
   using Variant = std::vector<std::pair<std::string, std::string>>;
 
-  DeclaredLaunch launch() {
+  DeclaredLaunch read_launch() {
     DeclaredLaunch launch;
-    launch.check = text(row_.of ? *row_.of->get("check") : require_key("check"), "check");
-    launch.kernel = text(require_key("kernel"), "kernel");
+    launch.check = require_text(row_.of ? *row_.of->get("check") : require_key("check"), "check");
+    launch.kernel = require_text(require_key("kernel"), "kernel");
     const toml::node* function = find_key("line_of");
-    launch.function =
-        function ? text(*function, "line_of") : launch.kernel.substr(0, launch.kernel.find('<'));
+    launch.function = function ? require_text(*function, "line_of")
+                               : launch.kernel.substr(0, launch.kernel.find('<'));
     for (const auto& [name, value] : variant_)
       launch.variant += fmt::format("{}{} = {}", launch.variant.empty() ? "" : ", ", name, value);
     if (const toml::node* node = find_key("scalars")) read_scalars(launch, *node);
     read_shape(launch);
     read_inputs(launch);
-    launch.outputs = arrays(launch, require_key("outputs"), true);
+    launch.outputs = read_arrays(launch, require_key("outputs"), true);
     read_expected(launch, require_key("outputs"));
     read_arguments(launch, require_key("arguments"));
     read_reference(launch);
@@ -138,10 +141,10 @@ class DeclarationReader {
   void read_inputs(DeclaredLaunch& launch) const {
     const toml::node* all = row_.of ? row_.of->get("inputs") : row_.own.get("inputs");
     if (!all) all = row_.file.get("inputs");
-    if (all) launch.inputs = arrays(launch, *all, false);
+    if (all) launch.inputs = read_arrays(launch, *all, false);
     const toml::node* changed = row_.of ? row_.own.get("inputs") : nullptr;
     if (!changed) return;
-    for (DeclaredArray& array : arrays(launch, *changed, false)) {
+    for (DeclaredArray& array : read_arrays(launch, *changed, false)) {
       const auto at = std::find_if(launch.inputs.begin(), launch.inputs.end(),
                                    [&](const DeclaredArray& a) { return a.name == array.name; });
       if (at == launch.inputs.end())
@@ -172,67 +175,67 @@ class DeclarationReader {
     return *node;
   }
 
-  std::string text(const toml::node& node, const std::string& key) const {
-    if (const auto value = node.value<std::string>()) return in_variant(*value);
+  std::string require_text(const toml::node& node, const std::string& key) const {
+    if (const auto value = node.value<std::string>()) return substitute_variant(*value);
     fail(node, fmt::format("`{}` is a text", key));
   }
   // The text with the values of `each` in place of "{block}".
-  std::string in_variant(std::string text) const {
+  std::string substitute_variant(std::string text) const {
     for (const auto& [name, value] : variant_)
       for (size_t at; (at = text.find("{" + name + "}")) != std::string::npos;)
         text.replace(at, name.size() + 2, value);
     return text;
   }
-  // The elements of a list, numbers or texts.
-  std::vector<std::string> texts(const toml::node& node, const std::string& key) const {
+  // The elements of a list, names_of_numbers or texts.
+  std::vector<std::string> require_texts(const toml::node& node, const std::string& key) const {
     std::vector<std::string> all;
     if (const toml::array* list = node.as_array())
       for (const toml::node& each : *list)
         all.push_back(each.is_integer() ? fmt::format("{}", *each.value<int64_t>())
-                                        : text(each, key));
+                                        : require_text(each, key));
     if (all.empty()) fail(node, fmt::format("`{}` is a list of numbers or texts", key));
     return all;
   }
 
-  Expression expression(const toml::node& node, const std::string& key,
-                        const ExpressionNames& names) const {
+  Expression read_expression(const toml::node& node, const std::string& key,
+                             const ExpressionNames& names) const {
     if (node.is_number()) return Expression(*node.value<double>());
     if (!node.is_string())
       fail(node, fmt::format("`{}` is a number or an expression in quotes", key));
-    return Expression(text(node, key), names, position_text(node));
+    return Expression(require_text(node, key), names, position_text(node));
   }
 
   // n and the scalars, then `more`.
-  static ExpressionNames numbers(const DeclaredLaunch& launch,
-                                 const std::vector<std::string>& more = {}) {
+  static ExpressionNames names_of_numbers(const DeclaredLaunch& launch,
+                                          const std::vector<std::string>& more = {}) {
     ExpressionNames names{{"n"}, {}};
     for (const DeclaredScalar& scalar : launch.scalars) names.numbers.push_back(scalar.name);
     names.numbers.insert(names.numbers.end(), more.begin(), more.end());
     return names;
   }
 
-  Expression limit(const DeclaredLaunch& launch, const toml::node& node) const {
-    return expression(node, "ideal", numbers(launch, {"blocks", "threads"}));
+  Expression read_limit(const DeclaredLaunch& launch, const toml::node& node) const {
+    return read_expression(node, "ideal", names_of_numbers(launch, {"blocks", "threads"}));
   }
-  Expression counter(const toml::node& node) const {
-    return expression(node, "counter", {counters::counter_names(), {}});
+  Expression read_counter(const toml::node& node) const {
+    return read_expression(node, "counter", {counters::counter_names(), {}});
   }
 
-  const ElementType& type_of(const toml::table& table, const std::string& name) const {
+  const ElementType& read_element_type(const toml::table& table, const std::string& name) const {
     const toml::node* node = table.get("type");
-    const std::string wanted = node ? text(*node, "type") : "";
-    if (const ElementType* type = element_type(wanted)) return *type;
+    const std::string wanted = node ? require_text(*node, "type") : "";
+    if (const ElementType* type = find_element_type(wanted)) return *type;
     fail(node ? *node : table,
          fmt::format("`{}` needs a `type`: {}", name, fmt::join(element_type_names(), ", ")));
   }
 
-  const toml::table& table_of_any(const toml::node& node, const std::string& name) const {
+  const toml::table& require_table(const toml::node& node, const std::string& name) const {
     if (const toml::table* table = node.as_table()) return *table;
     fail(node, fmt::format("`{}` is a table", name));
   }
 
-  const toml::table& table_of(const toml::node& node, const std::string& name,
-                              const std::vector<std::string>& keys) const {
+  const toml::table& require_table_with_keys(const toml::node& node, const std::string& name,
+                                             const std::vector<std::string>& keys) const {
     const toml::table* table = node.as_table();
     if (!table) fail(node, fmt::format("`{}` is a table with {}", name, fmt::join(keys, ", ")));
     for (auto&& [key, each] : *table)
@@ -248,8 +251,8 @@ class DeclarationReader {
     if (!identifier.match(name)) fail(at, fmt::format("`{}` is no name", name));
     for (const char* taken : {"n", "i", "blocks", "threads", "expected"})
       if (name == taken) fail(at, fmt::format("`{}` is a name of the grader's", name));
-    for (const auto& known :
-         {numbers(launch).numbers, array_names(launch.inputs), array_names(launch.outputs)})
+    for (const auto& known : {names_of_numbers(launch).numbers, array_names(launch.inputs),
+                              array_names(launch.outputs)})
       if (std::find(known.begin(), known.end(), name) != known.end())
         fail(at, fmt::format("there are two `{}`", name));
   }
@@ -258,23 +261,24 @@ class DeclarationReader {
     if (!node.is_table()) fail(node, "`scalars` is a table of tables");
     for (const auto& [name, each] : entries_in_source_order(*node.as_table())) {
       require_valid_name(*each, name, launch);
-      const toml::table& table = table_of(*each, name, {"type", "value"});
-      ExpressionNames names = numbers(launch);
+      const toml::table& table = require_table_with_keys(*each, name, {"type", "value"});
+      ExpressionNames names = names_of_numbers(launch);
       names.random = true;
       const toml::node* value = table.get("value");
       if (!value) fail(*each, fmt::format("`{}` has no `value`", name));
-      launch.scalars.push_back({name, &type_of(table, name), expression(*value, "value", names)});
+      launch.scalars.push_back(
+          {name, &read_element_type(table, name), read_expression(*value, "value", names)});
     }
   }
 
-  DeclaredExtents extents(const DeclaredLaunch& launch, const toml::node& node,
-                          const char* key) const {
+  DeclaredExtents read_extents(const DeclaredLaunch& launch, const toml::node& node,
+                               const char* key) const {
     DeclaredExtents found;
     if (const toml::array* several = node.as_array())
       for (const toml::node& each : *several)
-        found.push_back(expression(each, key, numbers(launch)));
+        found.push_back(read_expression(each, key, names_of_numbers(launch)));
     else
-      found.push_back(expression(node, key, numbers(launch)));
+      found.push_back(read_expression(node, key, names_of_numbers(launch)));
     if (found.empty() || found.size() > 3)
       fail(node, fmt::format("`{}` has one to three extents", key));
     return found;
@@ -290,28 +294,29 @@ class DeclarationReader {
       fail(row_.own, fmt::format("[{}] needs `grid` and `block`; with grid = \"LAB32_LAUNCH\" the "
                                  "submission chooses both",
                                  row_.table));
-    launch.grid = extents(launch, *grid, "grid");
-    launch.block = extents(launch, *block, "block");
+    launch.grid = read_extents(launch, *grid, "grid");
+    launch.block = read_extents(launch, *block, "block");
   }
 
-  std::vector<DeclaredContent> contents(const DeclaredLaunch& launch, const DeclaredArray& array,
-                                        const toml::node& node) const {
+  std::vector<DeclaredContent> read_contents(const DeclaredLaunch& launch,
+                                             const DeclaredArray& array,
+                                             const toml::node& node) const {
     std::vector<DeclaredContent> all;
     if (const toml::array* several = node.as_array()) {
-      for (const toml::node& each : *several) all.push_back(content(launch, array, each));
+      for (const toml::node& each : *several) all.push_back(read_content(launch, array, each));
       if (all.empty()) fail(node, "`values` is empty");
     } else {
-      all.push_back(content(launch, array, node));
+      all.push_back(read_content(launch, array, node));
     }
     return all;
   }
 
-  DeclaredContent content(const DeclaredLaunch& launch, const DeclaredArray& array,
-                          const toml::node& node) const {
+  DeclaredContent read_content(const DeclaredLaunch& launch, const DeclaredArray& array,
+                               const toml::node& node) const {
     const std::string name = node.value<std::string>().value_or("");
-    ExpressionNames names = numbers(launch, {"i"});
+    ExpressionNames names = names_of_numbers(launch, {"i"});
     names.random = true;
-    if (distribution(name)) {
+    if (find_distribution(name)) {
       const std::string why = distribution_error(name, *array.type, array.from.has_value());
       if (!why.empty()) fail(node, fmt::format("`{}` cannot be \"{}\": {}", array.name, name, why));
       return {name};
@@ -321,11 +326,11 @@ class DeclarationReader {
         std::find(names.numbers.begin(), names.numbers.end(), name) == names.numbers.end())
       fail(node, fmt::format("`values` is an expression or one of {}, not \"{}\"",
                              fmt::join(distribution_names(), ", "), name));
-    return {"", expression(node, "values", names)};
+    return {"", read_expression(node, "values", names)};
   }
 
-  std::vector<DeclaredArray> arrays(const DeclaredLaunch& launch, const toml::node& node,
-                                    bool are_outputs) const {
+  std::vector<DeclaredArray> read_arrays(const DeclaredLaunch& launch, const toml::node& node,
+                                         bool are_outputs) const {
     std::vector<DeclaredArray> all;
     if (!node.is_table()) fail(node, "`inputs` and `outputs` are tables of tables");
     std::vector<std::string> keys = {"type", "count", "values", "from", "below"};
@@ -334,18 +339,19 @@ class DeclarationReader {
       const std::vector<std::string> known = array_names(launch.inputs);
       const bool changes_known = std::find(known.begin(), known.end(), name) != known.end();
       if (are_outputs || !changes_known) require_valid_name(*each, name, launch);
-      const toml::table& table = table_of(*each, name, keys);
-      DeclaredArray array{name, &type_of(table, name)};
+      const toml::table& table = require_table_with_keys(*each, name, keys);
+      DeclaredArray array{name, &read_element_type(table, name)};
       const toml::node *count = table.get("count"), *values = table.get("values"),
                        *from = table.get("from"), *below = table.get("below");
       if (!count) fail(*each, fmt::format("`{}` has no `count`", name));
-      array.count = expression(*count, "count", numbers(launch));
+      array.count = read_expression(*count, "count", names_of_numbers(launch));
       if (from && !below) fail(*from, "`from` needs `below`, the end of the range");
       if (below) {
-        array.from = from ? expression(*from, "from", numbers(launch)) : Expression(0);
-        array.below = expression(*below, "below", numbers(launch));
+        array.from =
+            from ? read_expression(*from, "from", names_of_numbers(launch)) : Expression(0);
+        array.below = read_expression(*below, "below", names_of_numbers(launch));
       }
-      if (values) array.contents = contents(launch, array, *values);
+      if (values) array.contents = read_contents(launch, array, *values);
       if (!values && !are_outputs) array.contents = {{"uniform"}};
       all.push_back(std::move(array));
     }
@@ -353,7 +359,7 @@ class DeclarationReader {
   }
 
   void read_expected(DeclaredLaunch& launch, const toml::node& node) const {
-    ExpressionNames names = numbers(launch, {"i"});
+    ExpressionNames names = names_of_numbers(launch, {"i"});
     for (const auto* some : {&launch.inputs, &launch.outputs})
       for (const DeclaredArray& array : *some) names.arrays.push_back(array.name);
     names.arrays.emplace_back("expected");
@@ -361,13 +367,13 @@ class DeclarationReader {
       const toml::table& table = *node.as_table()->at_path(output.name).as_table();
       const toml::node *expected = table.get("expected"), *at = table.get("at"),
                        *over = table.get("over");
-      if (expected) output.expected = expression(*expected, "expected", names);
+      if (expected) output.expected = read_expression(*expected, "expected", names);
       if (!at && !over) continue;
       if (!at || !over || !expected)
         fail(table, fmt::format("`{}` needs all of `expected`, `at` and `over`, or only the first",
                                 output.name));
-      output.at = expression(*at, "at", names);
-      output.over = expression(*over, "over", numbers(launch));
+      output.at = read_expression(*at, "at", names);
+      output.over = read_expression(*over, "over", names_of_numbers(launch));
     }
   }
 
@@ -397,7 +403,7 @@ class DeclarationReader {
         launch.arguments.push_back({places[2].first, places[2].second});
       else
         launch.arguments.push_back(
-            {Place::number, 0, expression(each, "arguments", numbers(launch))});
+            {Place::number, 0, read_expression(each, "arguments", names_of_numbers(launch))});
     }
     if (!unused.empty()) fail(node, fmt::format("no argument is `{}`", unused.front()));
     if (launch.outputs.empty()) fail(node, "the kernel has no `outputs`");
@@ -405,14 +411,15 @@ class DeclarationReader {
 
   void read_reference(DeclaredLaunch& launch) const {
     if (const toml::node* node = find_key("reference")) {
-      launch.reference = text(*node, "reference");
+      launch.reference = require_text(*node, "reference");
       const toml::node *grid = find_key("reference_grid"), *block = find_key("reference_block");
       if (launch.shape_of_submission && (!grid || !block))
         fail(*node,
              "the submission chooses its shape, so the reference needs `reference_grid` and "
              "`reference_block`");
-      launch.reference_grid = grid ? extents(launch, *grid, "reference_grid") : launch.grid;
-      launch.reference_block = block ? extents(launch, *block, "reference_block") : launch.block;
+      launch.reference_grid = grid ? read_extents(launch, *grid, "reference_grid") : launch.grid;
+      launch.reference_block =
+          block ? read_extents(launch, *block, "reference_block") : launch.block;
     }
     for (const DeclaredArray& output : launch.outputs)
       if (!output.expected && launch.reference.empty())
@@ -426,7 +433,7 @@ class DeclarationReader {
 
 }  // namespace
 
-size_t DeclaredLaunch::contents() const {
+size_t DeclaredLaunch::content_count() const {
   size_t most = 1;
   for (const auto* arrays : {&inputs, &outputs})
     for (const DeclaredArray& array : *arrays) most = std::max(most, array.contents.size());
@@ -509,11 +516,11 @@ Declaration read_declaration(const DeclaredRow& row, Kind kind) {
   declaration.kind = kind;
   if (kind == Kind::question) return declaration;
   DeclarationReader reader(row);
-  declaration.launches = reader.launches();
+  declaration.launches = reader.read_launches();
   for (const char* key : {"inputs", "grid", "block", "scalars"})
     declaration.changes_launch |= row.of && row.own.contains(key);
   if (kind == Kind::counter) reader.read_limits(declaration);
-  if (kind == Kind::time) reader.read_time(declaration);
+  if (kind == Kind::time) reader.read_timing_keys(declaration);
   return declaration;
 }
 

@@ -64,7 +64,7 @@ struct DeclaredLaunch {
   DeclaredExtents reference_grid = {}, reference_block = {};
 
   // The number of sets of contents with which the kernel is launched: the most that an array has.
-  size_t contents() const;
+  size_t content_count() const;
 };
 
 // A counter, and the value that a kernel needs at least: its limit.

@@ -37,7 +37,7 @@ class ElementsOnDevice : public DeviceArray {
     download(bytes.data());
     return bytes;
   }
-  ptrdiff_t first_changed() const override {
+  ptrdiff_t first_changed_element() const override {
     return is_input_ ? first_difference(values_.bytes.data()) : -1;
   }
   bool read_only() const override { return is_input_; }
@@ -49,8 +49,8 @@ class ElementsOnDevice : public DeviceArray {
 
 using OnDevice = std::vector<std::unique_ptr<ElementsOnDevice>>;
 
-OnDevice allocate(Check& check, const std::vector<DeclaredArray>& declared,
-                  const std::vector<Elements>& values, ElementsOnDevice::Use use) {
+OnDevice allocate_arrays(Check& check, const std::vector<DeclaredArray>& declared,
+                         const std::vector<Elements>& values, ElementsOnDevice::Use use) {
   OnDevice arrays;
   for (size_t i = 0; i < declared.size(); ++i)
     arrays.push_back(std::make_unique<ElementsOnDevice>(check, declared[i].name, values[i], use));
@@ -72,13 +72,13 @@ std::vector<device::Arg> arguments_of(const DeclaredLaunch& launch,
   return args;
 }
 
-ExpressionValues values_of_numbers(std::vector<double> numbers, Random* random = nullptr) {
+ExpressionValues expression_values(std::vector<double> numbers, Random* random = nullptr) {
   return {std::move(numbers), {}, random};
 }
 
-Elements draw_array(const DeclaredArray& array, const std::vector<double>& numbers, size_t turn,
-                    Random& random) {
-  const ExpressionValues values = values_of_numbers(numbers);
+Elements random_array(const DeclaredArray& array, const std::vector<double>& numbers, size_t turn,
+                      Random& random) {
+  const ExpressionValues values = expression_values(numbers);
   Elements elements(*array.type, array.count.count(values, 0, kMostElements));
   if (array.contents.empty()) {
     elements.bytes.clear();
@@ -88,10 +88,10 @@ Elements draw_array(const DeclaredArray& array, const std::vector<double>& numbe
   ElementRange range;
   if (array.below) range = {true, array.from->value(values), array.below->value(values)};
   if (!content.name.empty()) {
-    distribution(content.name)(elements, range, random);
+    find_distribution(content.name)(elements, range, random);
     return elements;
   }
-  ExpressionValues each = values_of_numbers(numbers, &random);
+  ExpressionValues each = expression_values(numbers, &random);
   each.numbers.push_back(0);
   for (size_t i = 0; i < elements.count; ++i) {
     each.numbers.back() = static_cast<double>(i);
@@ -102,11 +102,12 @@ Elements draw_array(const DeclaredArray& array, const std::vector<double>& numbe
   return elements;
 }
 
-Dim3 extents_of(const DeclaredExtents& extents, const std::vector<double>& numbers, uint64_t most) {
+Dim3 evaluate_extents(const DeclaredExtents& extents, const std::vector<double>& numbers,
+                      uint64_t most) {
   uint32_t xyz[3] = {1, 1, 1};
   for (size_t i = 0; i < extents.size(); ++i) {
     // CUDA cannot launch an empty grid.
-    const uint64_t extent = extents[i].count(values_of_numbers(numbers), 0, most);
+    const uint64_t extent = extents[i].count(expression_values(numbers), 0, most);
     xyz[i] = static_cast<uint32_t>(std::max<uint64_t>(extent, 1));
   }
   return {xyz[0], xyz[1], xyz[2]};
@@ -114,9 +115,9 @@ Dim3 extents_of(const DeclaredExtents& extents, const std::vector<double>& numbe
 
 // Runs the lab's reference kernel and returns its outputs. Its arrays are freed before the
 // submission's are allocated: expected values never stay on the device.
-std::vector<Elements> reference_outputs(Check& check, const DeclaredLaunch& launch,
-                                        const std::vector<double>& numbers,
-                                        const DeclaredArrays& arrays) {
+std::vector<Elements> run_reference_kernel(Check& check, const DeclaredLaunch& launch,
+                                           const std::vector<double>& numbers,
+                                           const DeclaredArrays& arrays) {
   const std::string& lab = check.session.rubric.lab();
   const std::string name = given_kernel(check, launch.reference);
   device::Kernel* kernel = check.session.module.find(name);
@@ -124,10 +125,10 @@ std::vector<Elements> reference_outputs(Check& check, const DeclaredLaunch& laun
     throw Error(fmt::format("grader/labs/{}/given.cu has no kernel `{}`, the `reference` of \"{}\"",
                             lab, launch.reference, check.row.check));
   using Use = ElementsOnDevice::Use;
-  const OnDevice inputs = allocate(check, launch.inputs, arrays.inputs, Use::input),
-                 outputs = allocate(check, launch.outputs, arrays.outputs, Use::output);
-  const device::Shape shape{extents_of(launch.reference_grid, numbers, kMostBlocks),
-                            extents_of(launch.reference_block, numbers, kMostThreads)};
+  const OnDevice inputs = allocate_arrays(check, launch.inputs, arrays.inputs, Use::input),
+                 outputs = allocate_arrays(check, launch.outputs, arrays.outputs, Use::output);
+  const device::Shape shape{evaluate_extents(launch.reference_grid, numbers, kMostBlocks),
+                            evaluate_extents(launch.reference_block, numbers, kMostThreads)};
   device::LaunchOptions options;
   options.check_hazards = options.count = false;
   const device::Run run = check.device().launch(
@@ -143,9 +144,10 @@ std::vector<Elements> reference_outputs(Check& check, const DeclaredLaunch& laun
   return expected;
 }
 
-ExpressionValues values_of_launch(const std::vector<double>& numbers, const device::Shape& shape) {
+ExpressionValues values_with_launch_shape(const std::vector<double>& numbers,
+                                          const device::Shape& shape) {
   const auto extent = [](const Dim3& d) { return double{1} * d.x * d.y * d.z; };
-  ExpressionValues values = values_of_numbers(numbers);
+  ExpressionValues values = expression_values(numbers);
   values.numbers.push_back(extent(shape.grid));
   values.numbers.push_back(extent(shape.block));
   return values;
@@ -153,11 +155,12 @@ ExpressionValues values_of_launch(const std::vector<double>& numbers, const devi
 
 // All checks of one launch get the same arrays, so that they can share it.
 Random random_for_launch(Check& check, const DeclaredLaunch& launch, const std::string& setting) {
-  return Random(stream_of(check.session.setup.seed, launch.check + ", " + setting));
+  return Random(seed_of_stream(check.session.setup.seed, launch.check + ", " + setting));
 }
 
 // The array `before` after all additions. Doubles add whole numbers exactly.
-Elements sums_of(const DeclaredArray& output, const Elements& before, ExpressionValues& values) {
+Elements expected_sums(const DeclaredArray& output, const Elements& before,
+                       ExpressionValues& values) {
   Elements want(*output.type, before.count);
   std::vector<double> sums(want.count);
   for (size_t i = 0; i < want.count && !before.bytes.empty(); ++i) sums[i] = before.at(i);
@@ -193,8 +196,8 @@ std::string setting_of(const DeclaredLaunch& launch, uint32_t n, size_t turn) {
   return setting;
 }
 
-std::vector<double> draw_numbers(const DeclaredLaunch& launch, uint32_t n, Random& random) {
-  ExpressionValues values = values_of_numbers({double{1} * n}, &random);
+std::vector<double> random_numbers(const DeclaredLaunch& launch, uint32_t n, Random& random) {
+  ExpressionValues values = expression_values({double{1} * n}, &random);
   for (const DeclaredScalar& scalar : launch.scalars) {
     Elements one(*scalar.type, 1);
     const double value = scalar.value.value(values);
@@ -205,20 +208,20 @@ std::vector<double> draw_numbers(const DeclaredLaunch& launch, uint32_t n, Rando
   return values.numbers;
 }
 
-DeclaredArrays draw_arrays(const DeclaredLaunch& launch, const std::vector<double>& numbers,
-                           size_t turn, Random& random) {
+DeclaredArrays random_arrays(const DeclaredLaunch& launch, const std::vector<double>& numbers,
+                             size_t turn, Random& random) {
   DeclaredArrays arrays;
   for (const DeclaredArray& input : launch.inputs)
-    arrays.inputs.push_back(draw_array(input, numbers, turn, random));
+    arrays.inputs.push_back(random_array(input, numbers, turn, random));
   for (const DeclaredArray& output : launch.outputs)
-    arrays.outputs.push_back(draw_array(output, numbers, turn, random));
+    arrays.outputs.push_back(random_array(output, numbers, turn, random));
   return arrays;
 }
 
 std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
                                         const std::vector<double>& numbers,
                                         const DeclaredArrays& before) {
-  ExpressionValues values = values_of_numbers(numbers);
+  ExpressionValues values = expression_values(numbers);
   values.numbers.push_back(0);
   for (const auto* arrays : {&before.inputs, &before.outputs})
     for (const Elements& array : *arrays)
@@ -232,7 +235,7 @@ std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
     if (!output.expected) continue;
     Elements& want = expected.back() = Elements(*output.type, before.outputs[k].count);
     if (output.at) {
-      want = sums_of(output, before.outputs[k], values);
+      want = expected_sums(output, before.outputs[k], values);
       continue;
     }
     const auto fill = [&output, &want](ExpressionValues& of, size_t begin, size_t end) {
@@ -264,8 +267,8 @@ device::Shape shape_of(Check& check, const DeclaredLaunch& launch,
   if (launch.shape_of_submission)
     return launch_config(check, base_name(launch.kernel), module)
         .shape(static_cast<uint64_t>(numbers[0]), check.device().multiprocessors());
-  return {extents_of(launch.grid, numbers, kMostBlocks),
-          extents_of(launch.block, numbers, kMostThreads)};
+  return {evaluate_extents(launch.grid, numbers, kMostBlocks),
+          evaluate_extents(launch.block, numbers, kMostThreads)};
 }
 
 device::Arg number_argument(const DeclaredLaunch& launch, const DeclaredArgument& argument,
@@ -275,7 +278,7 @@ device::Arg number_argument(const DeclaredLaunch& launch, const DeclaredArgument
     one.set(0, numbers[1 + argument.index]);
     return device::Arg::from_bytes(one.bytes.data(), one.bytes.size());
   }
-  return static_cast<int>(argument.number.count(values_of_numbers(numbers), 0, 0x7fffffff));
+  return static_cast<int>(argument.number.count(expression_values(numbers), 0, 0x7fffffff));
 }
 
 namespace {
@@ -291,7 +294,7 @@ class PreparedLaunch {
   std::vector<device::Arg> arguments() const {
     return arguments_of(launch_, numbers_, inputs_, outputs_);
   }
-  ExpressionValues values() const { return values_of_launch(numbers_, shape_); }
+  ExpressionValues values() const { return values_with_launch_shape(numbers_, shape_); }
   // Empty: all outputs are right.
   std::string mismatch() const {
     const double tolerance = check_.row.has("relative_tolerance") ? relative_tolerance(check_) : 0;
@@ -308,16 +311,16 @@ class PreparedLaunch {
   PreparedLaunch(Check& check, const DeclaredLaunch& launch, uint32_t n, size_t turn, Random random)
       : check_(check),
         launch_(launch),
-        numbers_(draw_numbers(launch, n, random)),
-        arrays_(draw_arrays(launch, numbers_, turn, random)),
+        numbers_(random_numbers(launch, n, random)),
+        arrays_(random_arrays(launch, numbers_, turn, random)),
         expected_(expected_elements(launch, numbers_, arrays_)) {
     if (!launch.reference.empty()) {
-      const std::vector<Elements> computed = reference_outputs(check, launch, numbers_, arrays_);
+      const std::vector<Elements> computed = run_reference_kernel(check, launch, numbers_, arrays_);
       for (size_t i = 0; i < expected_.size(); ++i)
         if (!launch.outputs[i].expected) expected_[i] = computed[i];
     }
-    inputs_ = allocate(check, launch.inputs, arrays_.inputs, Use::input);
-    outputs_ = allocate(check, launch.outputs, arrays_.outputs, Use::output);
+    inputs_ = allocate_arrays(check, launch.inputs, arrays_.inputs, Use::input);
+    outputs_ = allocate_arrays(check, launch.outputs, arrays_.outputs, Use::output);
     shape_ = shape_of(check, launch, numbers_, check.session.module);
   }
 
@@ -355,8 +358,8 @@ std::optional<DeclaredRun> try_declared_launch(Check& check, device::Kernel& ker
 
 ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch, uint32_t n) {
   Random random = random_for_launch(check, launch, setting_of(launch, n, 0));
-  const std::vector<double> numbers = draw_numbers(launch, n, random);
-  return values_of_launch(numbers, shape_of(check, launch, numbers, check.session.module));
+  const std::vector<double> numbers = random_numbers(launch, n, random);
+  return values_with_launch_shape(numbers, shape_of(check, launch, numbers, check.session.module));
 }
 
 std::string base_name(const std::string& kernel) { return kernel.substr(0, kernel.find('<')); }
@@ -376,27 +379,28 @@ std::string typed_mismatch(const std::string& name, const std::vector<std::byte>
   return mismatch(name, decoded_elements<T>(got), decoded_elements<T>(want), relative_tolerance);
 }
 
-struct Comparison {
+struct TypedComparison {
   const char* type;
   std::string (*mismatch)(const std::string&, const std::vector<std::byte>&,
                           const std::vector<std::byte>&, double);
 };
-constexpr Comparison kComparisons[] = {{"int", &typed_mismatch<int>},
-                                       {"unsigned", &typed_mismatch<unsigned>},
-                                       {"float", &typed_mismatch<float>},
-                                       {"double", &typed_mismatch<double>},
-                                       {"short", &typed_mismatch<short>},
-                                       {"unsigned short", &typed_mismatch<unsigned short>},
-                                       {"signed char", &typed_mismatch<signed char>},
-                                       {"unsigned char", &typed_mismatch<unsigned char>},
-                                       {"long long", &typed_mismatch<long long>},
-                                       {"unsigned long long", &typed_mismatch<unsigned long long>}};
+constexpr TypedComparison kComparisons[] = {
+    {"int", &typed_mismatch<int>},
+    {"unsigned", &typed_mismatch<unsigned>},
+    {"float", &typed_mismatch<float>},
+    {"double", &typed_mismatch<double>},
+    {"short", &typed_mismatch<short>},
+    {"unsigned short", &typed_mismatch<unsigned short>},
+    {"signed char", &typed_mismatch<signed char>},
+    {"unsigned char", &typed_mismatch<unsigned char>},
+    {"long long", &typed_mismatch<long long>},
+    {"unsigned long long", &typed_mismatch<unsigned long long>}};
 
 }  // namespace
 
 std::string elements_mismatch(const std::string& name, const std::vector<std::byte>& got,
                               const Elements& want, double relative_tolerance) {
-  for (const Comparison& comparison : kComparisons)
+  for (const TypedComparison& comparison : kComparisons)
     if (want.type->name == comparison.type)
       return comparison.mismatch(name, got, want.bytes, relative_tolerance);
   throw std::logic_error("elements of type " + want.type->name + " cannot be compared");

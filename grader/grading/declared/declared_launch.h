@@ -20,10 +20,10 @@ struct DeclaredArrays {
 };
 
 // n and the values of the scalars.
-std::vector<double> draw_numbers(const DeclaredLaunch& launch, uint32_t n, Random& random);
+std::vector<double> random_numbers(const DeclaredLaunch& launch, uint32_t n, Random& random);
 // `turn`: which of several contents the arrays get.
-DeclaredArrays draw_arrays(const DeclaredLaunch& launch, const std::vector<double>& numbers,
-                           size_t turn, Random& random);
+DeclaredArrays random_arrays(const DeclaredLaunch& launch, const std::vector<double>& numbers,
+                             size_t turn, Random& random);
 // What the `expected` expressions say; an output without one is left empty.
 std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
                                         const std::vector<double>& numbers,

@@ -37,7 +37,7 @@ bool write_element(std::byte* to, double value) {
 }
 
 template <class T>
-void write_any(std::byte* to, Random& random) {
+void write_random_value(std::byte* to, Random& random) {
   T value;
   if constexpr (std::is_floating_point_v<T>)
     value = random.unit();
@@ -50,10 +50,14 @@ void write_any(std::byte* to, Random& random) {
 template <class T>
 ElementType make_element_type(const char* name) {
   using Limits = std::numeric_limits<T>;
-  ElementType made{
-      name,          sizeof(T), std::is_integral_v<T>, &read_element<T>, &write_element<T>,
+  ElementType made{name,
+                   sizeof(T),
+                   std::is_integral_v<T>,
+                   &read_element<T>,
+                   &write_element<T>,
 
-      &write_any<T>, {}};
+                   &write_random_value<T>,
+                   {}};
   made.special = {0.0, 1.0, static_cast<double>(Limits::lowest())};
   if (std::is_integral_v<T>) {
     if (std::is_signed_v<T> && sizeof(T) < 8)
@@ -86,7 +90,7 @@ const std::vector<ElementType>& all_types() {
 // One element of the range. `random.unit()` is in [-1, 1) in steps of 2^-23.
 void write_uniform(Elements& to, size_t i, const ElementRange& range, Random& random) {
   if (!range.given) {
-    to.type->write_any(to.bytes.data() + i * to.type->bytes, random);
+    to.type->write_random_value(to.bytes.data() + i * to.type->bytes, random);
     return;
   }
   const double width = range.below - range.from;
@@ -101,7 +105,7 @@ void fill_uniform(Elements& to, const ElementRange& range, Random& random) {
 
 // Nonzero whole numbers, the sum of whose absolute values is at most 2^24: floats add them exactly
 // in any order, and a missing element always changes the sum.
-void fill_small(Elements& to, const ElementRange& /*range*/, Random& random) {
+void fill_small_integers(Elements& to, const ElementRange& /*range*/, Random& random) {
   const size_t elements = std::max<size_t>(to.count, 1);
   const double largest = to.type->bytes == 1 ? 100 : 4096;
   const auto most = static_cast<uint32_t>(
@@ -132,14 +136,14 @@ void fill_ramp(Elements& to, const ElementRange& range, Random& /*random*/) {
                           : static_cast<double>(i));
 }
 
-void fill_special(Elements& to, const ElementRange& /*range*/, Random& random) {
+void fill_special_values(Elements& to, const ElementRange& /*range*/, Random& random) {
   const std::vector<double>& all = to.type->special;
   for (size_t i = 0; i < to.count; ++i)
     to.set(i, all[random.below(static_cast<uint32_t>(all.size()))]);
 }
 
 // Uniform, and each special value once if there is room.
-void fill_any(Elements& to, const ElementRange& range, Random& random) {
+void fill_uniform_with_specials(Elements& to, const ElementRange& range, Random& random) {
   fill_uniform(to, range, random);
   const std::vector<double>& all = to.type->special;
   const size_t part = to.count / all.size();
@@ -155,15 +159,18 @@ struct NamedDistribution {
   const char* name;
   Distribution fill;
 };
-constexpr NamedDistribution kDistributions[] = {
-    {"uniform", fill_uniform}, {"small", fill_small},
-    {"sorted", fill_sorted},   {"constant", fill_constant},
-    {"ramp", fill_ramp},       {"special", fill_special},
-    {"any", fill_any},         {"minus_infinity", fill_minus_infinity}};
+constexpr NamedDistribution kDistributions[] = {{"uniform", fill_uniform},
+                                                {"small", fill_small_integers},
+                                                {"sorted", fill_sorted},
+                                                {"constant", fill_constant},
+                                                {"ramp", fill_ramp},
+                                                {"special", fill_special_values},
+                                                {"any", fill_uniform_with_specials},
+                                                {"minus_infinity", fill_minus_infinity}};
 
 }  // namespace
 
-const ElementType* element_type(const std::string& name) {
+const ElementType* find_element_type(const std::string& name) {
   for (const ElementType& one : all_types())
     if (one.name == name) return &one;
   return nullptr;
@@ -175,7 +182,7 @@ std::vector<std::string> element_type_names() {
   return names;
 }
 
-Distribution distribution(const std::string& name) {
+Distribution find_distribution(const std::string& name) {
   for (const NamedDistribution& one : kDistributions)
     if (one.name == name) return one.fill;
   return nullptr;

@@ -18,12 +18,12 @@ struct ElementType {
   // Returns false if the type cannot hold the value, which floating-point types round instead.
   bool (*write)(std::byte* to, double value);
   // All bits random, except poison and values that are no number.
-  void (*write_any)(std::byte* to, Random& random);
+  void (*write_random_value)(std::byte* to, Random& random);
   std::vector<double> special;  // the smallest, the largest, zeros, infinities
 };
 
 // nullptr: there is no such type.
-const ElementType* element_type(const std::string& name);
+const ElementType* find_element_type(const std::string& name);
 std::vector<std::string> element_type_names();
 
 // Values of an array on the host.
@@ -49,7 +49,7 @@ struct ElementRange {
 using Distribution = void (*)(Elements& to, const ElementRange& range, Random& random);
 // uniform, any, small, sorted, constant, ramp, special, minus_infinity; nullptr: there is no such
 // one.
-Distribution distribution(const std::string& name);
+Distribution find_distribution(const std::string& name);
 std::vector<std::string> distribution_names();
 // Why the distribution cannot fill arrays of this type; empty: it can.
 std::string distribution_error(const std::string& distribution, const ElementType& type,

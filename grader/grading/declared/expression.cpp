@@ -26,14 +26,14 @@ namespace {
 
 using Op = ExpressionOp;
 
-struct Function {
+struct ExpressionFunction {
   const char* name;
   Op op;
   size_t arguments;
   bool over_range = false;
 };
 
-constexpr Function kFunctions[] = {
+constexpr ExpressionFunction kFunctions[] = {
     {"min", Op::min, 2},           {"max", Op::max, 2},
     {"ceil_div", Op::ceil_div, 2}, {"floor", Op::floor, 1},
     {"ceil", Op::ceil, 1},         {"abs", Op::abs, 1},
@@ -60,13 +60,13 @@ class ExpressionParser {
       : whole_(whole), text_(whole.text_), names_(names) {}
 
   Node parse() {
-    Node node = choice();
-    if (!rest().empty()) throw_error(fmt::format("`{}` is not expected", rest()));
+    Node node = parse_conditional();
+    if (!rest_of_text().empty()) throw_error(fmt::format("`{}` is not expected", rest_of_text()));
     return node;
   }
 
  private:
-  struct Operator {
+  struct BinaryOperator {
     const char* sign;
     Op op;
   };
@@ -74,7 +74,7 @@ class ExpressionParser {
 
   [[noreturn]] void throw_error(const std::string& message) const { whole_.throw_error(message); }
 
-  std::string rest() {
+  std::string rest_of_text() {
     skip_space();
     return text_.substr(at_);
   }
@@ -83,34 +83,35 @@ class ExpressionParser {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
   }
 
-  bool take(const std::string& sign) {
+  bool take_sign(const std::string& sign) {
     skip_space();
     if (text_.compare(at_, sign.size(), sign) != 0) return false;
     at_ += sign.size();
     return true;
   }
 
-  void demand(const std::string& sign) {
-    if (!take(sign))
-      throw_error(rest().empty() ? fmt::format("a `{}` is missing at the end", sign)
-                                 : fmt::format("a `{}` is missing before `{}`", sign, rest()));
+  void require_sign(const std::string& sign) {
+    if (!take_sign(sign))
+      throw_error(rest_of_text().empty()
+                      ? fmt::format("a `{}` is missing at the end", sign)
+                      : fmt::format("a `{}` is missing before `{}`", sign, rest_of_text()));
   }
 
-  Node choice() {
+  Node parse_conditional() {
     if (++depth_ > kDeepest) throw_error("it is nested too deeply");
-    Node node = binary(0);
-    if (take("?")) {
-      Node then = choice();
-      demand(":");
-      node = {Op::choose, 0, 0, {std::move(node), std::move(then), choice()}};
+    Node node = parse_binary(0);
+    if (take_sign("?")) {
+      Node then = parse_conditional();
+      require_sign(":");
+      node = {Op::choose, 0, 0, {std::move(node), std::move(then), parse_conditional()}};
     }
     --depth_;
     return node;
   }
 
-  Node binary(size_t level) {
+  Node parse_binary(size_t level) {
     // A longer sign comes before its prefix.
-    static const std::vector<std::vector<Operator>> levels = {
+    static const std::vector<std::vector<BinaryOperator>> levels = {
         {{"||", Op::either}},
         {{"&&", Op::both}},
         {{"==", Op::equal},
@@ -121,55 +122,56 @@ class ExpressionParser {
          {">", Op::more}},
         {{"+", Op::add}, {"-", Op::subtract}},
         {{"*", Op::multiply}, {"/", Op::divide}, {"%", Op::remainder}}};
-    if (level == levels.size()) return unary();
-    Node node = binary(level + 1);
+    if (level == levels.size()) return parse_unary();
+    Node node = parse_binary(level + 1);
     for (;;) {
       const auto& all = levels[level];
-      const auto found =
-          std::find_if(all.begin(), all.end(), [&](const Operator& one) { return take(one.sign); });
+      const auto found = std::find_if(
+          all.begin(), all.end(), [&](const BinaryOperator& one) { return take_sign(one.sign); });
       if (found == all.end()) return node;
-      node = {found->op, 0, 0, {std::move(node), binary(level + 1)}};
+      node = {found->op, 0, 0, {std::move(node), parse_binary(level + 1)}};
     }
   }
 
-  Node unary() {
+  Node parse_unary() {
     if (++depth_ > kDeepest) throw_error("it is nested too deeply");
     Node node;
-    if (take("-"))
-      node = {Op::negate, 0, 0, {unary()}};
-    else if (take("!"))
-      node = {Op::invert, 0, 0, {unary()}};
+    if (take_sign("-"))
+      node = {Op::negate, 0, 0, {parse_unary()}};
+    else if (take_sign("!"))
+      node = {Op::invert, 0, 0, {parse_unary()}};
     else
-      node = primary();
+      node = parse_primary();
     --depth_;
     return node;
   }
 
-  Node primary() {
-    if (take("(")) {
-      Node node = choice();
-      demand(")");
+  Node parse_primary() {
+    if (take_sign("(")) {
+      Node node = parse_conditional();
+      require_sign(")");
       return node;
     }
     skip_space();
     const char first = at_ < text_.size() ? text_[at_] : '\0';
-    if (std::isdigit(static_cast<unsigned char>(first)) || first == '.') return number();
-    if (std::isalpha(static_cast<unsigned char>(first)) || first == '_') return name();
-    throw_error(rest().empty() ? "a value is missing at the end"
-                               : fmt::format("a value is missing before `{}`", rest()));
+    if (std::isdigit(static_cast<unsigned char>(first)) || first == '.') return parse_number();
+    if (std::isalpha(static_cast<unsigned char>(first)) || first == '_') return parse_name();
+    throw_error(rest_of_text().empty()
+                    ? "a value is missing at the end"
+                    : fmt::format("a value is missing before `{}`", rest_of_text()));
   }
 
-  Node number() {
+  Node parse_number() {
     const char* begin = text_.c_str() + at_;
     char* end = nullptr;
     Node node;
     node.number = std::strtod(begin, &end);
-    if (end == begin) throw_error(fmt::format("`{}` is no number", rest()));
+    if (end == begin) throw_error(fmt::format("`{}` is no number", rest_of_text()));
     at_ += static_cast<size_t>(end - begin);
     return node;
   }
 
-  std::string word() {
+  std::string parse_word() {
     skip_space();
     const size_t begin = at_;
     while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
@@ -191,13 +193,13 @@ class ExpressionParser {
                                 : fmt::format(" (there is {})", fmt::join(known, ", "))));
   }
 
-  Node name() {
-    const std::string name = word();
-    if (take("(")) return call(name);
+  Node parse_name() {
+    const std::string name = parse_word();
+    if (take_sign("(")) return parse_call(name);
     Node node;
-    if (take("[")) {
-      node = {Op::element, 0, index_of_name(names_.arrays, name, "array"), {choice()}};
-      demand("]");
+    if (take_sign("[")) {
+      node = {Op::element, 0, index_of_name(names_.arrays, name, "array"), {parse_conditional()}};
+      require_sign("]");
       return node;
     }
     if (const auto bound = std::find(bound_.rbegin(), bound_.rend(), name);
@@ -211,30 +213,31 @@ class ExpressionParser {
     return node;
   }
 
-  Node call(const std::string& name) {
-    const auto* function = std::find_if(std::begin(kFunctions), std::end(kFunctions),
-                                        [&](const Function& one) { return one.name == name; });
+  Node parse_call(const std::string& name) {
+    const auto* function =
+        std::find_if(std::begin(kFunctions), std::end(kFunctions),
+                     [&](const ExpressionFunction& one) { return one.name == name; });
     if (function == std::end(kFunctions))
       throw_error(fmt::format("there is no function `{}`", name));
     if (function->op == Op::random && !names_.random)
       throw_error("random() is allowed only in `values` of arrays and in `scalars`");
     Node node;
     node.op = function->op;
-    if (function->over_range) bound_.push_back(variable());
+    if (function->over_range) bound_.push_back(parse_variable());
     for (size_t i = function->over_range ? 1 : 0; i < function->arguments; ++i) {
-      if (i > 0) demand(",");
-      node.parts.push_back(choice());
+      if (i > 0) require_sign(",");
+      node.parts.push_back(parse_conditional());
     }
     if (function->over_range) {
       bound_.pop_back();
       node.slot = bound_.size();
     }
-    demand(")");
+    require_sign(")");
     return node;
   }
 
-  std::string variable() {
-    const std::string name = word();
+  std::string parse_variable() {
+    const std::string name = parse_word();
     if (name.empty()) throw_error("sum(k, a, b, ...) begins with a variable");
     return name;
   }
@@ -265,7 +268,7 @@ void Expression::throw_error(const std::string& message) const {
                           text_, message));
 }
 
-double Expression::value(const ExpressionValues& values) const { return value_of(*root_, values); }
+double Expression::value(const ExpressionValues& values) const { return evaluate(*root_, values); }
 
 uint64_t Expression::count(const ExpressionValues& values, uint64_t least, uint64_t most) const {
   const double number = value(values);
@@ -294,8 +297,8 @@ bool Expression::uses_array(const std::string& name) const {
   return uses(*root_);
 }
 
-double Expression::value_of(const Node& node, const ExpressionValues& values) const {
-  const auto part = [&](size_t i) { return value_of(node.parts[i], values); };
+double Expression::evaluate(const Node& node, const ExpressionValues& values) const {
+  const auto part = [&](size_t i) { return evaluate(node.parts[i], values); };
   switch (node.op) {
     case Op::number:
       return node.number;
@@ -336,12 +339,12 @@ double Expression::value_of(const Node& node, const ExpressionValues& values) co
     case Op::invert:
       return part(0) == 0;
     default:
-      return call(node, values);
+      return evaluate_call(node, values);
   }
 }
 
-double Expression::call(const Node& node, const ExpressionValues& values) const {
-  const auto part = [&](size_t i) { return value_of(node.parts[i], values); };
+double Expression::evaluate_call(const Node& node, const ExpressionValues& values) const {
+  const auto part = [&](size_t i) { return evaluate(node.parts[i], values); };
   switch (node.op) {
     case Op::element: {
       const ExpressionArray& array = values.arrays[node.slot];
@@ -383,12 +386,12 @@ double Expression::call(const Node& node, const ExpressionValues& values) const 
 }
 
 double Expression::reduce_over_range(const Node& node, const ExpressionValues& values) const {
-  const double from = value_of(node.parts[0], values), below = value_of(node.parts[1], values);
+  const double from = evaluate(node.parts[0], values), below = evaluate(node.parts[1], values);
   double all = node.op == Op::sum ? 0 : node.op == Op::least ? HUGE_VAL : -HUGE_VAL;
   if (values.bound.size() <= node.slot) values.bound.resize(node.slot + 1);
   for (double k = from; k < below; ++k) {
     values.bound[node.slot] = k;
-    const double one = value_of(node.parts[2], values);
+    const double one = evaluate(node.parts[2], values);
     all = node.op == Op::sum     ? all + one
           : node.op == Op::least ? std::min(all, one)
                                  : std::max(all, one);

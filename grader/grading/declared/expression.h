@@ -57,8 +57,8 @@ class Expression {
   friend class ExpressionParser;
   struct Node;
 
-  double value_of(const Node& node, const ExpressionValues& values) const;
-  double call(const Node& node, const ExpressionValues& values) const;
+  double evaluate(const Node& node, const ExpressionValues& values) const;
+  double evaluate_call(const Node& node, const ExpressionValues& values) const;
   double reduce_over_range(const Node& node, const ExpressionValues& values) const;
   [[noreturn]] void throw_error(const std::string& message) const;
 

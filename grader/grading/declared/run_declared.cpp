@@ -66,12 +66,12 @@ std::vector<device::TimedStep> declared_steps(Check& check, const DeclaredLaunch
 TimedWork declared_work(Check& check, const Declaration& declaration, uint32_t n, size_t count) {
   const DeclaredLaunch& launch = declaration.launches.front();
   Random random = check.random();
-  const std::vector<double> numbers = draw_numbers(launch, n, random);
+  const std::vector<double> numbers = random_numbers(launch, n, random);
   Sets sets(count);
   std::vector<Background> made;
   for (auto& set : sets)
     made.emplace_back([&set, &launch, &numbers, own = Random(random.bits())]() mutable {
-      set = std::make_shared<const DeclaredArrays>(draw_arrays(launch, numbers, 0, own));
+      set = std::make_shared<const DeclaredArrays>(random_arrays(launch, numbers, 0, own));
     });
   for (Background& set : made) set.get();
   TimedWork work;
@@ -111,26 +111,26 @@ constexpr uint32_t kLanes = 32;
 
 void check_shared_bytes(Check& check, const DeclaredLaunch& launch) {
   if (check.row.has("shared_bytes"))
-    limit_shared(check, launch.kernel, check.row.number("shared_bytes"));
+    limit_shared_memory(check, launch.kernel, check.row.number("shared_bytes"));
 }
 
 void check_declared_result(Check& check, const std::vector<DeclaredLaunch>& variants) {
   for (const DeclaredLaunch& launch : variants) {
     check_shared_bytes(check, launch);
-    for (const uint32_t n : sizes(check))
-      for (size_t turn = 0; turn < launch.contents(); ++turn)
+    for (const uint32_t n : sizes_to_check(check))
+      for (size_t turn = 0; turn < launch.content_count(); ++turn)
         run_declared_launch(check, launch, n, turn);
   }
-  right_result(check);
+  report_right_result(check);
 }
 
 // What the limits of a check say about the counters of a launch.
-class CheckedCount {
+class CountsOfLaunch {
  public:
-  CheckedCount(Check& check, const device::Run& run, ExpressionValues for_ideal)
+  CountsOfLaunch(Check& check, const device::Run& run, ExpressionValues for_ideal)
       : check_(check), run_(run), for_ideal_(std::move(for_ideal)) {}
 
-  double got(const DeclaredLimit& limit) const {
+  double counted_value(const DeclaredLimit& limit) const {
     const std::vector<std::string> names = limit.counter.used_numbers();
     const auto shared = std::count_if(names.begin(), names.end(), counters::is_shared_counter);
     const Counted counted = shared == 0                                      ? Counted::global
@@ -146,9 +146,9 @@ class CheckedCount {
   WorstLine worst_line(const DeclaredLimit& limit) const {
     const std::vector<std::string> names = limit.counter.used_numbers();
     if (std::all_of(names.begin(), names.end(), counters::is_shared_counter))
-      return worst_shared(check_, run_);
+      return worst_shared_line(check_, run_);
     if (std::all_of(names.begin(), names.end(), counters::is_global_counter))
-      return worst_global(check_, run_);
+      return worst_global_line(check_, run_);
     return {};
   }
 
@@ -163,9 +163,9 @@ std::string count_text(double number, const std::string& noun) {
 }
 
 void credit_further_counters(Check& check, const Declaration& declaration,
-                             const CheckedCount& count, int line) {
+                             const CountsOfLaunch& count, int line) {
   for (const DeclaredLimit& limit : declaration.also) {
-    const double got = count.got(limit), ideal = count.ideal(limit);
+    const double got = count.counted_value(limit), ideal = count.ideal(limit);
     check.credit(ideal, got);
     if (got <= ideal) continue;
     const bool may_show = check.withheld.empty();
@@ -183,8 +183,8 @@ void credit_further_counters(Check& check, const Declaration& declaration,
 }
 
 // A count for which standard_checks.h has no check of its own.
-void credit_count(Check& check, const Declaration& declaration, const CheckedCount& count) {
-  const double got = count.got(declaration.limit), ideal = count.ideal(declaration.limit);
+void credit_other_count(Check& check, const Declaration& declaration, const CountsOfLaunch& count) {
+  const double got = count.counted_value(declaration.limit), ideal = count.ideal(declaration.limit);
   const std::string& noun = declaration.limit.counted;
   const bool may_show = check.withheld.empty() || got <= ideal;
   if (may_show) {
@@ -211,7 +211,7 @@ void credit_count(Check& check, const Declaration& declaration, const CheckedCou
 }
 
 void credit_counter(Check& check, const Declaration& declaration, const device::Run& run,
-                    const CheckedCount& count) {
+                    const CountsOfLaunch& count) {
   const std::string& counter = declaration.limit.counter.text();
   const double ideal = count.ideal(declaration.limit);
   const int line = check.line_of(declaration.launches.front().function);
@@ -222,14 +222,14 @@ void credit_counter(Check& check, const Declaration& declaration, const device::
   if (counter == "wavefronts") {
     credit_wavefronts(check, run, ideal, idea);
   } else {
-    credit_work(check, run);
-    if (counter != "sectors") return credit_count(check, declaration, count);
+    credit_working_share(check, run);
+    if (counter != "sectors") return credit_other_count(check, declaration, count);
     credit_sectors(check, run, ideal, idea);
   }
   credit_further_counters(check, declaration, count, line);
 }
 
-void withhold_details(Check& check) {
+void withhold_details_if_declared(Check& check) {
   if (!check.row.has("withheld_until")) return;
   const std::string table = check.row.text("withheld_until");
   for (const RubricRow& row : check.session.rubric.rows())
@@ -248,7 +248,7 @@ double needed_part(Check& check, const Declaration& declaration) {
   const auto attempt = [&](device::Kernel& kernel) -> std::optional<device::Run> {
     const std::optional<DeclaredRun> tried = try_declared_launch(check, kernel, launch, n);
     if (!tried) return std::nullopt;
-    needed = CheckedCount(check, tried->run, tried->values).got(declaration.limit);
+    needed = CountsOfLaunch(check, tried->run, tried->values).got(declaration.limit);
     return tried->run;
   };
   if (device::Kernel* kernel = check.session.module.find(given_kernel(check, launch.kernel)))
@@ -259,10 +259,11 @@ double needed_part(Check& check, const Declaration& declaration) {
 }
 
 // Loses the check if the kernel is a later version already.
-void require_version(Check& check, const Declaration& declaration, const CheckedCount& count) {
+void reject_later_version(Check& check, const Declaration& declaration,
+                          const CountsOfLaunch& count) {
   if (!declaration.least) return;
   const double least = count.ideal(*declaration.least);
-  double got = count.got(declaration.limit);
+  double got = count.counted_value(declaration.limit);
   std::string counted = "it takes";
   if (got >= least) {
     got *= needed_part(check, declaration);
@@ -281,13 +282,13 @@ void require_version(Check& check, const Declaration& declaration, const Checked
                          grouped(static_cast<uint64_t>(least)), declaration.later));
 }
 
-void require_lanes_only(Check& check, const device::Run& run) {
+void apply_lanes_only(Check& check, const device::Run& run) {
   if (check.row.has("lanes_only") && check.row.flag("lanes_only"))
     require_only_lane_accesses(check, run);
 }
 
 // Counts a launch of a size that the seed draws.
-void recount(Check& check, const Declaration& declaration, const DeclaredLaunch& launch) {
+void recount_declared(Check& check, const Declaration& declaration, const DeclaredLaunch& launch) {
   const uint32_t unit = check.row.has("unit") ? check.row.count("unit") : kLanes;
   const uint32_t secret = secret_size(check, unit, 0).n;
   DeclaredRun again{};
@@ -295,12 +296,13 @@ void recount(Check& check, const Declaration& declaration, const DeclaredLaunch&
     again = run_declared_launch(check, launch, secret, 0);
     return again.run;
   });
-  require_lanes_only(check, run);
-  const CheckedCount count(check, run, again.values);
+  apply_lanes_only(check, run);
+  const CountsOfLaunch count(check, run, again.values);
   const std::string where = fmt::format("{}:", setting_of(launch, secret, 0));
   const auto recount_limit = [&](const DeclaredLimit& limit) {
     recount_at_secret_size(check, where, limit.counted.c_str(), count.ideal(limit),
-                           static_cast<uint64_t>(count.got(limit)), count.worst_line(limit));
+                           static_cast<uint64_t>(count.counted_value(limit)),
+                           count.worst_line(limit));
   };
   recount_limit(declaration.limit);
   for (const DeclaredLimit& also : declaration.also) recount_limit(also);
@@ -311,7 +313,7 @@ void recount(Check& check, const Declaration& declaration, const DeclaredLaunch&
 void check_declared_counter(Check& check, const Declaration& declaration) {
   const DeclaredLaunch& launch = declaration.launches.front();
   const uint32_t n = check.row.count("n");
-  withhold_details(check);
+  withhold_details_if_declared(check);
   check_shared_bytes(check, launch);
   const auto run =
       shared_launch(check,
@@ -319,13 +321,14 @@ void check_declared_counter(Check& check, const Declaration& declaration) {
                                 declaration.changes_launch ? ", as " + check.row.check : ""),
                     given_kernel(check, launch.kernel),
                     [&] { return run_declared_launch(check, launch, n, 0).run; });
-  require_lanes_only(check, *run);
-  const CheckedCount published(check, *run, values_for_ideal(check, launch, n));
-  require_version(check, declaration, published);
+  apply_lanes_only(check, *run);
+  const CountsOfLaunch published(check, *run, values_for_ideal(check, launch, n));
+  reject_later_version(check, declaration, published);
   credit_counter(check, declaration, *run, published);
   if (declaration.most_sectors)
-    credit_most_sectors(check, *run, published.ideal(*declaration.most_sectors));
-  for (const DeclaredLaunch& variant : declaration.launches) recount(check, declaration, variant);
+    limit_sectors(check, *run, published.ideal(*declaration.most_sectors));
+  for (const DeclaredLaunch& variant : declaration.launches)
+    recount_declared(check, declaration, variant);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace lab32::grading {
 namespace {
 
 // The verdict keeps the failure that has cost the largest part of the points.
-void note_share(Verdict& verdict, double share, const Failure& failure) {
+void record_worst_share(Verdict& verdict, double share, const Failure& failure) {
   verdict.has_share = true;
   if (share >= verdict.worst_share) return;
   verdict.worst_share = share;
@@ -32,14 +32,14 @@ Failure wasteful_failure(double ideal, double reached) {
 Check::Check(Session& of_lab, const RubricRow& of_check)
     : session(of_lab),
       row(of_check),
-      trial(stream_of(of_lab.setup.seed, of_check.check + ", other order")) {}
+      trial(seed_of_stream(of_lab.setup.seed, of_check.check + ", other order")) {}
 
 bool Check::has_passed(const std::string& check) const {
   return std::any_of(session.passed.begin(), session.passed.end(),
                      [&](const RubricRow* passed) { return passed->check == check; });
 }
 
-const RubricRow* Check::open_prerequisite() const {
+const RubricRow* Check::first_unpassed_prerequisite() const {
   for (size_t i : row.after)
     if (const RubricRow* other = &session.rubric.rows()[i]; session.passed.count(other) == 0)
       return other;
@@ -47,7 +47,7 @@ const RubricRow* Check::open_prerequisite() const {
 }
 
 void Check::require_prerequisites() {
-  const RubricRow* open = open_prerequisite();
+  const RubricRow* open = first_unpassed_prerequisite();
   if (!open) return;
   measured("not counted");
   Failure failure{Failure::Kind::prerequisite};
@@ -72,15 +72,15 @@ void Check::credit(double ideal, double reached) {
   credit_share(share_of(ideal, reached), wasteful_failure(ideal, reached));
 }
 
-void Check::credit_at_most(double ideal, double reached) {
+void Check::limit_credit_to_share(double ideal, double reached) {
   const double share = share_of(ideal, reached);
   verdict.credit = std::min(verdict.credit, share);
-  note_share(verdict, share, wasteful_failure(ideal, reached));
+  record_worst_share(verdict, share, wasteful_failure(ideal, reached));
 }
 
 void Check::credit_share(double share, const Failure& failure) {
   verdict.credit *= std::min(share, 1.0);
-  note_share(verdict, share, failure);
+  record_worst_share(verdict, share, failure);
 }
 
 void Check::withhold_count(const std::string& question) {
@@ -113,7 +113,8 @@ void Check::not_run(const NotRun& reason) {
 
 // ---- launches in another order ----
 
-void ScheduleTrial::begin(const device::Shape& shape, bool trial, device::LaunchOptions& options) {
+void ScheduleTrial::begin_launch(const device::Shape& shape, bool trial,
+                                 device::LaunchOptions& options) {
   ++launches_;
   wants_trial_ = false;
   if (repeating_) {
@@ -133,9 +134,11 @@ void ScheduleTrial::begin(const device::Shape& shape, bool trial, device::Launch
   tried_warps_ |= warps;
 }
 
-void ScheduleTrial::try_again(device::Device& device, device::Kernel& kernel,
-                              const device::Shape& shape, const std::vector<device::Arg>& args,
-                              device::SavedMemory& before, device::LaunchOptions options) {
+void ScheduleTrial::rerun_in_random_order(device::Device& device, device::Kernel& kernel,
+                                          const device::Shape& shape,
+                                          const std::vector<device::Arg>& args,
+                                          device::SavedMemory& before,
+                                          device::LaunchOptions options) {
   const std::unique_ptr<device::SavedMemory> after = device.save();
   options.count = options.check_hazards = false;
   std::vector<counters::Finding> stale;  // of the last run

@@ -36,13 +36,13 @@ class ScheduleTrial {
   // Called before each launch. In the repetition of the check, it sets the options with which the
   // launch whose output differed runs again. `trial`: the check compares results, so one of its
   // launches is tried in another order.
-  void begin(const device::Shape& shape, bool trial, device::LaunchOptions& options);
-  // Whether the launch must be repeated with try_again(), starting from the memory as it was before
-  // it.
+  void begin_launch(const device::Shape& shape, bool trial, device::LaunchOptions& options);
+  // Whether the launch must be repeated with rerun_in_random_order(), starting from the memory as
+  // it was before it.
   bool wants_trial() const { return wants_trial_; }
-  void try_again(device::Device& device, device::Kernel& kernel, const device::Shape& shape,
-                 const std::vector<device::Arg>& args, device::SavedMemory& before,
-                 device::LaunchOptions limits);
+  void rerun_in_random_order(device::Device& device, device::Kernel& kernel,
+                             const device::Shape& shape, const std::vector<device::Arg>& args,
+                             device::SavedMemory& before, device::LaunchOptions limits);
 
   // Whether one of the launches gave another output in the random order.
   bool differs() const { return differing_launch_ != 0; }
@@ -99,8 +99,8 @@ struct Check {
   const RubricRow& row;
   Verdict verdict = {};
 
-  std::vector<DeviceArray*> arrays = {};  // in the order of their allocation
-  std::vector<Region> launched = {};      // the arrays of the last launch
+  std::vector<DeviceArray*> arrays = {};     // in the order of their allocation
+  std::vector<LaunchedArray> launched = {};  // the arrays of the last launch
   // The output of the last launch that printed something, as text for a message.
   std::string printed = {};
   unsigned draws = 0;           // calls of random()
@@ -119,7 +119,7 @@ struct Check {
   // Random numbers that depend only on the seed, on the check's name, and on how often the check
   // has called this: each launch gets other inputs, and a check that is repeated gets the same.
   Random random() {
-    return Random(stream_of(session.setup.seed, row.check + " " + std::to_string(++draws)));
+    return Random(seed_of_stream(session.setup.seed, row.check + " " + std::to_string(++draws)));
   }
   // The line on which the submission defines a kernel or a function; 0: it does not define it.
   int line_of(const std::string& name) const { return session.source.find(name); }
@@ -127,7 +127,7 @@ struct Check {
   bool has_passed(const std::string& check) const;
   // The first prerequisite that has not passed; null: all have. A kernel that computes nothing
   // would be fast, so checks of counts and of time need the check of the result.
-  const RubricRow* open_prerequisite() const;
+  const RubricRow* first_unpassed_prerequisite() const;
   // Loses the check unless all prerequisites have passed. The runner calls this before a check
   // begins. For a bonus, credit_speed and credit_step call it themselves, after they know whether
   // this machine can time the check.
@@ -148,7 +148,7 @@ struct Check {
   // multiply.
   void credit(double ideal, double reached);
   // Like credit(), but several calls do not multiply: the smallest share counts.
-  void credit_at_most(double ideal, double reached);
+  void limit_credit_to_share(double ideal, double reached);
   // Gives `share` of the points, but not more than all. `failure` is the reason if it is below 1.
   void credit_share(double share, const Failure& failure);
 

@@ -53,7 +53,7 @@ std::set<std::string> identifiers_in(const std::string& text) {
 
 // Undefines the submission's macros, which would otherwise change the code that is compiled behind
 // it. CUDA's own macros are defined again as in its headers (crt/).
-std::string without_macros(const std::string& text) {
+std::string undefine_macros(const std::string& text) {
   std::string lines;
   for (const std::string& name : identifiers_in(text)) lines += "#undef " + name + "\n";
   for (const char* word : {"global", "device", "shared"})
@@ -64,8 +64,8 @@ std::string without_macros(const std::string& text) {
 
 // This text stands between the given kernels and the submission. It renames the grader's namespace,
 // so that a macro of the submission that spells `lab32_given` cannot reach it. The text behind the
-// submission undefines the macro; refuse_own_name() refuses a submission that writes the name
-// itself.
+// submission undefines the macro; refuse_reserved_namespace() refuses a submission that writes the
+// name itself.
 const char kOwnName[] = "#define lab32_given lab32_given_is_the_graders\n";
 
 // Whether a piece of given.cu uses what the submission defines: a name of the global namespace.
@@ -92,11 +92,12 @@ std::string line_directive_for(const std::string& piece, const SourceFile& sourc
 
 }  // namespace
 
-toolchain::Surroundings code_around_submission(const std::string& lab, const SourceFile& source) {
+toolchain::SurroundingCode code_around_submission(const std::string& lab,
+                                                  const SourceFile& source) {
   const auto text = read_file(root_of(lab) / "grader/labs" / lab / "given.cu");
   if (!text) return {};
   const std::string open = "namespace lab32_given {\n", close = "}  // namespace lab32_given\n";
-  toolchain::Surroundings around{open, open};
+  toolchain::SurroundingCode around{open, open};
   size_t begin = text->find(open);
   if (begin == std::string::npos) throw Error(lab + "/given.cu has no namespace lab32_given");
   begin += open.size();
@@ -108,11 +109,12 @@ toolchain::Surroundings code_around_submission(const std::string& lab, const Sou
     begin = std::min(text->find_first_not_of('\n', end), last);
   }
   around.before += close + kOwnName;
-  around.behind = without_macros(*text) + around.behind + close;
+  around.behind = undefine_macros(*text) + around.behind + close;
   return around;
 }
 
-void refuse_own_name(const toolchain::Submission& submission, const std::string& display) {
+void refuse_reserved_namespace(const toolchain::Submission& submission,
+                               const std::string& display) {
   for (const auto& [file, text] : submission.files) {
     // The text as the preprocessor sees it, where a backslash at the end of a line joins the next
     // line to it.
@@ -174,13 +176,14 @@ std::string given_kernel(const Check& check, const std::string& kernel) {
   return given_kernel(kernel, check.session.module);
 }
 
-toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
-                             const std::string& arch, const std::string& display,
-                             const std::string& more) {
-  refuse_own_name(submission, display);
+toolchain::Artifact compile_with_given(const std::string& lab,
+                                       const toolchain::Submission& submission,
+                                       const std::string& arch, const std::string& display,
+                                       const std::string& more) {
+  refuse_reserved_namespace(submission, display);
   toolchain::CompileOptions options;
   options.around = [&](const std::string& text) {
-    toolchain::Surroundings around =
+    toolchain::SurroundingCode around =
         code_around_submission(lab, SourceFile::from_text(text, display));
     around.behind += more;
     return around;
@@ -192,29 +195,32 @@ toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission
   }
 }
 
-Compiling::Compiling(const std::string& lab, const std::filesystem::path& file,
-                     const std::string& arch, Background::When when)
+BackgroundCompilation::BackgroundCompilation(const std::string& lab,
+                                             const std::filesystem::path& file,
+                                             const std::string& arch, Background::When when)
     : result_(std::make_shared<Compilation>()) {
   const auto compile = [lab, file, arch, result = result_] {
     const std::string display = visible_name(file.string());
     result->submission = toolchain::read_submission(file, display);
     const WorkTimer watch;
-    result->artifact = compiled(lab, result->submission, arch, display);
+    result->artifact = compile_with_given(lab, result->submission, arch, display);
     result->seconds = watch.wall_seconds();
   };
   work_ = Background(compile, when);
 }
 
-Compilation Compiling::get() {
+Compilation BackgroundCompilation::take_result() {
   work_.get();
   return std::move(*result_);
 }
 
-Ptx ptx_of(const std::string& lab, const std::filesystem::path& file, const std::string& device) {
+PtxOrMessages compile_to_ptx(const std::string& lab, const std::filesystem::path& file,
+                             const std::string& device) {
   labs_or_all({lab});
   const std::string arch = device::open_device(device)->arch(), display = lab + ".cu";
   try {
-    return {true, compiled(lab, toolchain::read_submission(file, display), arch, display).ptx};
+    return {true,
+            compile_with_given(lab, toolchain::read_submission(file, display), arch, display).ptx};
   } catch (const toolchain::CompileError& e) {
     return {false, e.what()};
   } catch (const toolchain::BadSubmission& e) {
@@ -224,27 +230,28 @@ Ptx ptx_of(const std::string& lab, const std::filesystem::path& file, const std:
 
 namespace {
 
-toolchain::Artifact with_kernel(const std::string& lab, const std::filesystem::path& file,
-                                const std::string& arch, const std::string& kernel) {
+toolchain::Artifact compile_with_kernel(const std::string& lab, const std::filesystem::path& file,
+                                        const std::string& arch, const std::string& kernel) {
   const std::string display = visible_name(file.string());
-  return compiled(lab, toolchain::read_submission(file, display), arch, display,
-                  fmt::format("namespace lab32_given {{\n"
-                              "template __global__ void {}(const unsigned*, unsigned*, int);\n}}\n",
-                              kernel));
+  return compile_with_given(
+      lab, toolchain::read_submission(file, display), arch, display,
+      fmt::format("namespace lab32_given {{\n"
+                  "template __global__ void {}(const unsigned*, unsigned*, int);\n}}\n",
+                  kernel));
 }
 
 }  // namespace
 
-std::vector<uint32_t> given_values(const std::string& lab, const std::filesystem::path& file,
-                                   const std::string& device, const std::string& kernel,
-                                   const std::vector<uint32_t>& in) {
+std::vector<uint32_t> run_given_kernel(const std::string& lab, const std::filesystem::path& file,
+                                       const std::string& device, const std::string& kernel,
+                                       const std::vector<uint32_t>& in) {
   constexpr uint32_t kBlock = 256;
   const auto on = device::open_device(device);
   const std::string display = visible_name(file.string());
-  auto module =
-      on->load(compiled(lab, toolchain::read_submission(file, display), on->arch(), display));
+  auto module = on->load(
+      compile_with_given(lab, toolchain::read_submission(file, display), on->arch(), display));
   if (!module->find(kNamespace + kernel))
-    module = on->load(with_kernel(lab, file, on->arch(), kernel));
+    module = on->load(compile_with_kernel(lab, file, on->arch(), kernel));
   device::Kernel* found = module->find(given_kernel(kernel, *module));
   if (!found) throw Error(display + " has no " + kernel);
   const auto n = static_cast<uint32_t>(in.size());

@@ -27,10 +27,10 @@ struct Check;
 // The code that is compiled around the submission `source`; none if the lab has no given.cu. The
 // part behind it undefines the submission's macros first. Each kernel has the line numbers of its
 // copy in the submission, so that tables can refer to them.
-toolchain::Surroundings code_around_submission(const std::string& lab, const SourceFile& source);
+toolchain::SurroundingCode code_around_submission(const std::string& lab, const SourceFile& source);
 
 // Throws CompileError if a file of the submission names the grader's namespace.
-void refuse_own_name(const toolchain::Submission& submission, const std::string& display);
+void refuse_reserved_namespace(const toolchain::Submission& submission, const std::string& display);
 
 // Translates the compiler's messages about given kernels for a submission that lacks a function
 // that they call, or declares it differently: what is missing or does not fit, and which kernel
@@ -46,9 +46,10 @@ bool is_given_kernel(const std::string& kernel);
 std::string given_kernel(const Check& check, const std::string& kernel);
 
 // Compiles the submission with the lab's given kernels. `more` is compiled behind them.
-toolchain::Artifact compiled(const std::string& lab, const toolchain::Submission& submission,
-                             const std::string& arch, const std::string& display,
-                             const std::string& more = "");
+toolchain::Artifact compile_with_given(const std::string& lab,
+                                       const toolchain::Submission& submission,
+                                       const std::string& arch, const std::string& display,
+                                       const std::string& more = "");
 
 struct Compilation {
   toolchain::Submission submission;
@@ -57,39 +58,40 @@ struct Compilation {
 };
 
 // A compilation in the background.
-class Compiling {
+class BackgroundCompilation {
  public:
-  Compiling() = default;  // no compilation
+  BackgroundCompilation() = default;  // no compilation
   // Reads and compiles the file.
-  Compiling(const std::string& lab, const std::filesystem::path& file, const std::string& arch,
-            Background::When when);
+  BackgroundCompilation(const std::string& lab, const std::filesystem::path& file,
+                        const std::string& arch, Background::When when);
 
   bool valid() const { return work_.valid(); }
   void wait() { work_.wait(); }
   // Waits for the compilation and returns its result, or throws its error. May be called once.
-  Compilation get();
+  Compilation take_result();
 
  private:
   std::shared_ptr<Compilation> result_;
   Background work_;
 };
 
-struct Ptx {
+struct PtxOrMessages {
   bool compiles = false;
   std::string text;  // if the file does not compile: the compiler's messages
 };
 
 // The PTX that `lab32 grade` would run for this file. Its line information names the file LAB.cu.
 // Throws Error for problems that are not the submission's fault.
-Ptx ptx_of(const std::string& lab, const std::filesystem::path& file, const std::string& device);
+PtxOrMessages compile_to_ptx(const std::string& lab, const std::filesystem::path& file,
+                             const std::string& device);
 
 // Runs an instance of a template of the lab's given.cu and returns its output. `kernel`: the
 // instance, as "swizzle_all<3, 0, 3>", with the parameters (const unsigned* in, unsigned* out, int
 // n); given.cu need not instantiate it. Throws Error if the file does not compile with it, or if
 // the kernel faults.
-std::vector<uint32_t> given_values(const std::string& lab, const std::filesystem::path& file,
-                                   const std::string& device, const std::string& kernel,
-                                   const std::vector<uint32_t>& in);
+std::vector<uint32_t> run_given_kernel(const std::string& lab, const std::filesystem::path& file,
+                                       const std::string& device, const std::string& kernel,
+                                       const std::vector<uint32_t>& in);
 
 // The lab in which students write a swizzle, so that `lab32 explain` can draw theirs. The lab's
 // code sets it before main().

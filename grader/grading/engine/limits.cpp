@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kLaunchInstructions = 200'000'000, kCheckInstructions = 500'000'000,
                    kLabInstructions = 1'000'000'000;
 
-constexpr double kSlower = Spending::kSlower;
+constexpr double kSlower = SimulationBudget::kSlower;
 constexpr double kLaunchSeconds = 6 * kSlower, kCheckSeconds = 10 * kSlower,
                  kLabSeconds = 20 * kSlower;
 // Local memory of all threads of a block: 64 KiB for each of 1024.
@@ -24,14 +24,14 @@ constexpr uint64_t kBlockLocalBytes = 64 << 20;
 
 }  // namespace
 
-Spending::LimitsSpent Spending::spent_by(const std::string& check) const {
+SimulationBudget::SimulationCost SimulationBudget::spent_by(const std::string& check) const {
   const auto spent = by_check_.find(check);
-  return spent == by_check_.end() ? LimitsSpent{} : spent->second;
+  return spent == by_check_.end() ? SimulationCost{} : spent->second;
 }
 
-Spending::LimitsSpent Spending::left(const std::string& check) const {
+SimulationBudget::SimulationCost SimulationBudget::left_for_check(const std::string& check) const {
   const auto rest = [](uint64_t most, uint64_t spent) { return most - std::min(most, spent); };
-  const LimitsSpent spent = spent_by(check);
+  const SimulationCost spent = spent_by(check);
   const auto seconds = [&](double slowness) {
     return std::min(kLabSeconds - all_.seconds / slowness,
                     kCheckSeconds - spent.seconds / slowness);
@@ -42,27 +42,28 @@ Spending::LimitsSpent Spending::left(const std::string& check) const {
           first < kLaunchSeconds ? seconds(measure_slowness()) : first};
 }
 
-void Spending::limit(const std::string& check, device::LaunchOptions& options) const {
-  const LimitsSpent rest = left(check);
+void SimulationBudget::limit_launch(const std::string& check,
+                                    device::LaunchOptions& options) const {
+  const SimulationCost rest = left_for_check(check);
   options.launch_budget = std::clamp<uint64_t>(rest.instructions, 1, kLaunchInstructions);
   options.block_local_bytes = kBlockLocalBytes;
   options.seconds = std::clamp(rest.seconds, 1e-3, kLaunchSeconds);
 }
 
-bool Spending::used_up(const std::string& check) const {
-  const LimitsSpent rest = left(check);
+bool SimulationBudget::used_up(const std::string& check) const {
+  const SimulationCost rest = left_for_check(check);
   return rest.instructions == 0 || rest.seconds <= 0;
 }
 
-void Spending::add(const std::string& check, uint64_t instructions, double seconds) {
-  for (LimitsSpent* spent : {&all_, &by_check_[check]}) {
+void SimulationBudget::add(const std::string& check, uint64_t instructions, double seconds) {
+  for (SimulationCost* spent : {&all_, &by_check_[check]}) {
     spent->instructions += instructions;
     spent->seconds += seconds;
   }
 }
 
-std::string Spending::exhausted_limit_text(const std::string& check) const {
-  LimitsSpent spent = spent_by(check);
+std::string SimulationBudget::exhausted_limit_text(const std::string& check) const {
+  SimulationCost spent = spent_by(check);
   spent.seconds /= slowness();
   const auto words = [](bool instructions, uint64_t number, double seconds) {
     return instructions ? grouped(number) + " instructions"
@@ -89,8 +90,8 @@ std::string Spending::exhausted_limit_text(const std::string& check) const {
 using report::Failure;
 using report::Test;
 
-// Sanitizers slow down the whole grading, as they slow down launches (Spending::kSlower).
-double TimeLimit::usual() {
+// Sanitizers slow down the whole grading, as they slow down launches (SimulationBudget::kSlower).
+double TimeLimit::default_seconds() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return 1200;
 #else

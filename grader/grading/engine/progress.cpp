@@ -16,7 +16,7 @@ constexpr auto kLogPatience = std::chrono::seconds(5);
 }  // namespace
 
 Progress::Progress(bool enabled) : terminal_(isatty(STDERR_FILENO)) {
-  if (enabled) watcher_ = std::thread([this] { watch(); });
+  if (enabled) watcher_ = std::thread([this] { show_steps_until_stopped(); });
 }
 
 Progress::~Progress() {
@@ -27,10 +27,10 @@ Progress::~Progress() {
   }
   changed_.notify_one();
   watcher_.join();
-  erase();
+  erase_line();
 }
 
-void Progress::watch() {
+void Progress::show_steps_until_stopped() {
   std::unique_lock lock(mutex_);
   while (!stop_) {
     const uint64_t seen = generation_;
@@ -47,7 +47,7 @@ void Progress::watch() {
   }
 }
 
-void Progress::erase() {
+void Progress::erase_line() {
   if (shown_ && terminal_) {
     std::fputs("\r\033[K", stderr);
     std::fflush(stderr);
@@ -55,20 +55,20 @@ void Progress::erase() {
   shown_ = false;
 }
 
-std::string Progress::begin(const std::string& what) {
+std::string Progress::begin_step(const std::string& what) {
   if (!watcher_.joinable()) return "";
   const std::lock_guard lock(mutex_);
   std::string outer = std::move(what_);
   what_ = what;
   ++generation_;
-  if (what_.empty()) erase();
+  if (what_.empty()) erase_line();
   changed_.notify_one();
   return outer;
 }
 
-Progress::Step::Step(Progress& progress, const std::string& what)
-    : progress_(progress), outer_(progress.begin(what)) {}
+Progress::ScopedStep::ScopedStep(Progress& progress, const std::string& what)
+    : progress_(progress), outer_(progress.begin_step(what)) {}
 
-Progress::Step::~Step() { progress_.begin(outer_); }
+Progress::ScopedStep::~ScopedStep() { progress_.begin_step(outer_); }
 
 }  // namespace lab32::grading

@@ -18,12 +18,12 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   // A step lasts as long as its object. An inner step replaces the outer one on the terminal.
-  class Step {
+  class ScopedStep {
    public:
-    Step(Progress& progress, const std::string& what);
-    ~Step();
-    Step(const Step&) = delete;
-    Step& operator=(const Step&) = delete;
+    ScopedStep(Progress& progress, const std::string& what);
+    ~ScopedStep();
+    ScopedStep(const ScopedStep&) = delete;
+    ScopedStep& operator=(const ScopedStep&) = delete;
 
    private:
     Progress& progress_;
@@ -31,9 +31,9 @@ class Progress {
   };
 
  private:
-  std::string begin(const std::string& what);  // returns the text that was shown before
-  void watch();
-  void erase();
+  std::string begin_step(const std::string& what);  // returns the text that was shown before
+  void show_steps_until_stopped();
+  void erase_line();
 
   bool terminal_ = false, stop_ = false, shown_ = false;
   std::string what_;

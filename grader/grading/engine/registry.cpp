@@ -104,7 +104,7 @@ bool has_suite(const std::string& lab) {
 // reports that.
 std::vector<std::string> added_labs() {
   std::vector<std::string> labs;
-  if (const std::string more = value_of(variables::kLabs); !more.empty())
+  if (const std::string more = environment_value(variables::kLabs); !more.empty())
     for (const auto& [lab, declared] : labs_below(more)) labs.push_back(lab);
   return labs;
 }

@@ -18,7 +18,7 @@
 #define LAB_CHECK_IN(function, decorators)              \
   static void function(lab32::grading::Check& check);   \
   TEST_CASE(decorators* lab32::grading::registered()) { \
-    lab32::grading::run_in_suite(&(function));          \
+    lab32::grading::run_check_body(&(function));        \
   }                                                     \
   static void function([[maybe_unused]] lab32::grading::Check& check)
 
@@ -26,7 +26,7 @@ namespace lab32::grading {
 
 struct Check;
 // Runs the body of a LAB_CHECK with the check that run_suite() has started.
-void run_in_suite(void (*body)(Check&));
+void run_check_body(void (*body)(Check&));
 
 // A doctest decorator that adds the LAB_CHECK to the registered checks.
 struct registered {

@@ -123,7 +123,7 @@ void end_check(Check& check, report::Lab& lab) {
   test.has_output = !check.printed.empty();
   add_pictures(check, test);
   lab.tests.push_back(test);
-  if (test.score > 0 && check.open_prerequisite())
+  if (test.score > 0 && check.first_unpassed_prerequisite())
     throw std::logic_error(test.name + " has points before what it comes after");
   if (has_nearly_all_points(check.row, test)) s.passed.insert(&check.row);
 }
@@ -151,7 +151,7 @@ void run_case(Check& check) {
   RunningCheck now(check);
   try {
     if (check.row.declaration)
-      run_in_suite(&run_declared);
+      run_check_body(&run_declared);
     else
       function_of_case(check.session.rubric.lab(), check.row.check)();
   } catch (const doctest::detail::TestFailureException&) {
@@ -172,7 +172,7 @@ void run_check(Check& check, report::Lab& lab) {
 }
 
 // Loses the check if the lab's time is used up. A bonus that this machine cannot check is exempt.
-void require_time(Check& check) {
+void require_time_left(Check& check) {
   const Session& s = check.session;
   if (!s.time_limit.used_up()) return;
   if (check.row.bonus && !s.time.timer)
@@ -185,7 +185,7 @@ void require_time(Check& check) {
 bool may_check_begin(Check& check, report::Lab& lab) {
   try {
     if (!check.row.bonus) check.require_prerequisites();
-    require_time(check);
+    require_time_left(check);
     return true;
   } catch (const TestOver&) {
     end_check(check, lab);
@@ -194,7 +194,7 @@ bool may_check_begin(Check& check, report::Lab& lab) {
 }
 
 // Runs the check. If one of its launches gave another result in another order, runs it once more.
-void run_row(Session& session, const RubricRow& row, report::Lab& lab) {
+void run_check_and_trial(Session& session, const RubricRow& row, report::Lab& lab) {
   Check check(session, row);
   if (!may_check_begin(check, lab)) return;
   const WorkTimer watch;
@@ -211,7 +211,7 @@ void run_row(Session& session, const RubricRow& row, report::Lab& lab) {
   lab.tests.back().seconds = seconds;
 }
 
-report::Test hidden_test(const RubricRow& row, const Session& session) {
+report::Test test_of_hidden_check(const RubricRow& row, const Session& session) {
   Verdict verdict;
   verdict.not_run = NotRun{NotRun::Kind::hidden, session.setup.device.name()};
   verdict.message = words(*verdict.not_run);
@@ -235,7 +235,7 @@ std::set<const RubricRow*> rows_to_run(const std::vector<RubricRow>& rows,
 
 }  // namespace
 
-void run_in_suite(void (*body)(Check&)) {
+void run_check_body(void (*body)(Check&)) {
   if (!running) throw std::logic_error("a lab suite runs inside `lab32 grade` only");
   Check& check = running->check;
   try {
@@ -262,10 +262,10 @@ void run_suite(Session& session, report::Lab& lab) {
     const bool hidden = row.hidden() && !session.setup.runs_hidden;
     if (row.dropped() || hidden || (as_passed && as_passed(row))) {
       session.passed.insert(&row);
-      if (hidden && !row.dropped()) lab.tests.push_back(hidden_test(row, session));
+      if (hidden && !row.dropped()) lab.tests.push_back(test_of_hidden_check(row, session));
       continue;
     }
-    run_row(session, row, lab);
+    run_check_and_trial(session, row, lab);
     lab.tests.back().after_due = row.hidden();
   }
   for (const report::Test& test : lab.tests) {

@@ -42,7 +42,7 @@ bool is_missing(const fs::path& file) {
 }
 
 // A seed of 48 bits: any JSON reader keeps all of them, and no student can guess it.
-uint64_t fresh_seed() {
+uint64_t secret_random_seed() {
   std::random_device entropy;
   return (uint64_t{entropy()} << 32 | entropy()) & 0xffffffffffff;
 }
@@ -108,13 +108,13 @@ class TimedArtifacts {
                  const toolchain::Artifact& counted, const device::Timer* timer,
                  Progress& progress) {
     if (!timer) return;
-    const Progress::Step step(progress, "compiling for " + timer->name());
+    const Progress::ScopedStep step(progress, "compiling for " + timer->name());
     submission_ = counted.arch == timer->arch()
                       ? counted
-                      : compiled(lab, submission, timer->arch(), counted.source);
+                      : compile_with_given(lab, submission, timer->arch(), counted.source);
     reference_ = reference_module(lab, timer->arch());
   }
-  TimeKeeping time_keeping(device::Timer* timer) const {
+  TimingSetup timing_setup(device::Timer* timer) const {
     return {timer, &submission_, reference_ ? &*reference_ : nullptr};
   }
 
@@ -123,15 +123,15 @@ class TimedArtifacts {
   std::optional<toolchain::Artifact> reference_;
 };
 
-Compiling begin_compiling(const Rubric& rubric, const fs::path& file, const device::Device& device,
-                          Background::When when) {
+BackgroundCompilation begin_compiling(const Rubric& rubric, const fs::path& file,
+                                      const device::Device& device, Background::When when) {
   if (is_missing(file)) return {};
   return {rubric.lab(), file, device.arch(), when};
 }
 
-void wait_for_compilation(Compiling& begun, const fs::path& file, Progress& progress) {
+void wait_for_compilation(BackgroundCompilation& begun, const fs::path& file, Progress& progress) {
   if (!begun.valid()) return;
-  const Progress::Step step(progress, "compiling " + visible_name(file.string()));
+  const Progress::ScopedStep step(progress, "compiling " + visible_name(file.string()));
   begun.wait();
 }
 
@@ -142,10 +142,10 @@ void grade_compiled(report::Lab& lab, const Rubric& rubric, const std::string& d
     const SourceFile source = SourceFile::from_text(submission.text(), display);
     const std::unique_ptr<device::LoadedModule> module = setup.device.load(artifact);
     Session session{setup, *module, source, rubric, &artifact};
-    session.shift_warning = shift_warning_of(artifact.warnings, display);
+    session.shift_warning = first_shift_warning(artifact.warnings, display);
     session.time_limit = TimeLimit(setup.time_limit, seconds);
     const TimedArtifacts timed(rubric.lab(), submission, artifact, setup.timer, setup.progress);
-    session.time = timed.time_keeping(setup.timer);
+    session.time = timed.timing_setup(setup.timer);
     run_suite(session, lab);
   } catch (const MachineError&) {
     throw;
@@ -154,8 +154,8 @@ void grade_compiled(report::Lab& lab, const Rubric& rubric, const std::string& d
   }
 }
 
-report::Lab grade_when_compiled(const Rubric& rubric, const fs::path& file, Compiling begun,
-                                const GradingSetup& setup) {
+report::Lab grade_when_compiled(const Rubric& rubric, const fs::path& file,
+                                BackgroundCompilation begun, const GradingSetup& setup) {
   report::Lab lab;
   lab.name = rubric.lab();
   const std::string display = visible_name(file.string());
@@ -164,7 +164,7 @@ report::Lab grade_when_compiled(const Rubric& rubric, const fs::path& file, Comp
     return lab;
   }
   try {
-    const Compilation compilation = begun.get();
+    const Compilation compilation = begun.take_result();
     grade_compiled(lab, rubric, display, compilation, setup);
   } catch (const toolchain::CompileError& e) {
     fail_all_checks(lab, rubric, display, e.what());
@@ -183,13 +183,13 @@ report::Lab grade_when_compiled(const Rubric& rubric, const fs::path& file, Comp
 }  // namespace
 
 report::Lab grade_file(const Rubric& rubric, const fs::path& file, const GradingSetup& setup) {
-  Compiling compilation =
+  BackgroundCompilation compilation =
       begin_compiling(rubric, file, setup.device, Background::When::when_waited_for);
   wait_for_compilation(compilation, file, setup.progress);
   return grade_when_compiled(rubric, file, std::move(compilation), setup);
 }
 
-std::vector<LabFile> files_of(const GradeOptions& options) {
+std::vector<LabFile> files_to_grade(const GradeOptions& options) {
   std::vector<LabFile> files;
   for (const std::string& lab : chosen_labs(options))
     files.push_back({lab, lab_file_path(options, lab)});
@@ -198,7 +198,7 @@ std::vector<LabFile> files_of(const GradeOptions& options) {
 
 namespace {
 
-void add_questions(report::Lab& lab, const std::optional<report::Test>& judged) {
+void add_answers_test(report::Lab& lab, const std::optional<report::Test>& judged) {
   if (!judged || lab.status == Status::error || lab.status == Status::not_graded) return;
   lab.tests.push_back(*judged);
   lab.score = report::add_points(lab.score, judged->score);
@@ -213,7 +213,7 @@ report::Result grade(const GradeOptions& options) {
   std::vector<Rubric> rubrics;
   for (const std::string& lab : chosen_labs(options))
     rubrics.emplace_back(options.rubric.empty() ? rubric_folder(lab) : options.rubric, lab);
-  toolchain::installed();  // throws if there is no nvcc
+  toolchain::installed_toolchain();  // throws if there is no nvcc
   const std::unique_ptr<device::Device> device = device::open_device(options.device);
   const std::unique_ptr<device::Timer> timer = device::open_timer(options.device);
   Progress progress(options.progress);
@@ -223,17 +223,18 @@ report::Result grade(const GradeOptions& options) {
     result.timer = timer->name();
     timer->prepare();
   }
-  result.seed = options.seed ? *options.seed : fresh_seed();
+  result.seed = options.seed ? *options.seed : secret_random_seed();
   // The next lab is compiled while the kernels of this one run, except with a timer: timing needs a
   // machine that does nothing else.
   const auto when = timer ? Background::When::when_waited_for : Background::When::now;
   const auto file = [&](size_t i) { return lab_file_path(options, rubrics[i].lab()); };
   const auto begin = [&](size_t i) {
-    return i < rubrics.size() ? begin_compiling(rubrics[i], file(i), *device, when) : Compiling();
+    return i < rubrics.size() ? begin_compiling(rubrics[i], file(i), *device, when)
+                              : BackgroundCompilation();
   };
-  Compiling next = begin(0);
+  BackgroundCompilation next = begin(0);
   for (size_t i = 0; i < rubrics.size(); ++i) {
-    Compiling now = std::move(next);
+    BackgroundCompilation now = std::move(next);
     wait_for_compilation(now, file(i), progress);
     next = begin(i + 1);
     // Each lab gets a device of its own. The addresses of arrays change the cost of atomics and
@@ -247,7 +248,8 @@ report::Result grade(const GradeOptions& options) {
     setup.runs_hidden = options.runs_hidden;
     setup.watcher = options.watcher;
     report::Lab lab = grade_when_compiled(rubrics[i], file(i), std::move(now), setup);
-    if (options.judge_questions) add_questions(lab, options.judge_questions(rubrics[i], file(i)));
+    if (options.judge_questions)
+      add_answers_test(lab, options.judge_questions(rubrics[i], file(i)));
     result.score = report::add_points(result.score, lab.score);
     result.max_score = report::add_points(result.max_score, lab.max_score);
     result.labs.push_back(std::move(lab));
@@ -270,10 +272,11 @@ void replace_labs(report::Result& all, const report::Result& some) {
 
 }  // namespace
 
-void watch(GradeOptions options,
-           const std::function<void(const report::Result&, const std::string& changes)>& show,
-           const std::function<void(const std::string&)>& complain) {
-  const std::vector<LabFile> files = files_of(options);
+void grade_on_every_save(
+    GradeOptions options,
+    const std::function<void(const report::Result&, const std::string& changes)>& show,
+    const std::function<void(const std::string&)>& print_error) {
+  const std::vector<LabFile> files = files_to_grade(options);
   std::vector<std::filesystem::path> paths;
   for (const LabFile& file : files) paths.push_back(file.file);
   FileWatch saves(paths);  // starts before the first grading, so that it misses no save
@@ -290,14 +293,14 @@ void watch(GradeOptions options,
       show(next, changes.empty() ? "No check has changed.\n" : changes);
       replace_labs(last, next);
     } catch (const Error& e) {
-      complain(e.what());
+      print_error(e.what());
     }
   }
 }
 
 namespace {
 
-bool starts_with(const std::string& name, const std::string& with) {
+bool starts_with_ignoring_case(const std::string& name, const std::string& with) {
   return name.size() >= with.size() &&
          std::equal(with.begin(), with.end(), name.begin(), [](unsigned char a, unsigned char b) {
            return std::tolower(a) == std::tolower(b);
@@ -306,13 +309,13 @@ bool starts_with(const std::string& name, const std::string& with) {
 
 }  // namespace
 
-std::vector<std::string> checks_named(const Rubric& rubric, const std::string& check) {
+std::vector<std::string> checks_matching(const Rubric& rubric, const std::string& check) {
   std::vector<std::string> found, names;
   for (const RubricRow& row : rubric.rows()) {
     if (row.dropped()) continue;
     names.push_back(row.check);
     if (row.check == check) return {check};
-    if (starts_with(row.check, check)) found.push_back(row.check);
+    if (starts_with_ignoring_case(row.check, check)) found.push_back(row.check);
   }
   if (found.empty()) {
     const auto alike = suggestions(check, names, 1);
@@ -341,7 +344,7 @@ bool makes_better_picture(const report::Test& a, const report::Test& b) {
 }
 
 // The place that the user has chosen, such as "in block 3, warp 9"; empty if none.
-std::string location_words(const counters::DetailFilter& choice) {
+std::string location_text(const counters::DetailFilter& choice) {
   std::vector<std::string> words;
   if (choice.line) words.push_back(fmt::format("line {}", *choice.line));
   if (choice.block) words.push_back(fmt::format("block {}", *choice.block));
@@ -357,7 +360,7 @@ std::string reason_without_picture(const report::Lab& lab, const report::Test& t
   if (!test.withheld_until.empty())
     return fmt::format("it would answer a question of `{}`; answer that first",
                        test.withheld_until);
-  if (const std::string place = location_words(choice); !place.empty())
+  if (const std::string place = location_text(choice); !place.empty())
     return fmt::format(
         "your kernels have no access at {}; without a position the worst access "
         "is drawn",
@@ -381,7 +384,7 @@ pictures::Explanation explain(GradeOptions options, const std::string& check) {
   // For pictures, caches and time are modelled in each launch, which takes longer than grading.
   options.time_limit *= 4;
   const std::string& named = options.labs.at(0);
-  options.checks = checks_named(
+  options.checks = checks_matching(
       Rubric(options.rubric.empty() ? rubric_folder(named) : options.rubric, named), check);
   const report::Result result = grade(options);
   const report::Lab& lab = result.labs.at(0);
@@ -396,7 +399,7 @@ pictures::Explanation explain(GradeOptions options, const std::string& check) {
       [](const report::Test* a, const report::Test* b) { return makes_better_picture(*a, *b); });
   const bool found =
       test.pictures && (!test.pictures->accesses.empty() || test.pictures->fault ||
-                        test.pictures->race || location_words(*options.launch_detail).empty());
+                        test.pictures->race || location_text(*options.launch_detail).empty());
   pictures::Explanation shown{lab.name, test.name, test.file, test.message, {}};
   if (found)
     shown.launch = *test.pictures;
@@ -404,7 +407,7 @@ pictures::Explanation explain(GradeOptions options, const std::string& check) {
     shown.missing =
         fmt::format("no picture of {}{}: {}", lab.name, check.empty() ? "" : ", " + test.name,
                     reason_without_picture(lab, test, *options.launch_detail));
-  const bool chosen = !location_words(*options.launch_detail).empty();
+  const bool chosen = !location_text(*options.launch_detail).empty();
   if (!found && (chosen || !test.withheld_until.empty() || !draws_own_pictures(lab.name)))
     throw Error(shown.missing);
   if (chosen) return shown;

@@ -1,6 +1,6 @@
 // `lab32 grade` without its command line. grade() takes directories and names of labs, and returns
-// a Result. watch() repeats this each time a file is saved, and explain() makes pictures of one
-// check.
+// a Result. grade_on_every_save() repeats this each time a file is saved, and explain() makes
+// pictures of one check.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ struct GradeOptions {
   std::map<std::string, std::filesystem::path> files = {};  // files at other places, by lab
   std::filesystem::path rubric;  // <rubric>/<lab>.toml; empty: data/limits
   std::string device = "auto";
-  std::optional<uint64_t> seed;            // absent: a new one, which the student does not know
-  bool progress = false;                   // report long steps on stderr
-  double time_limit = TimeLimit::usual();  // limit of each lab, in seconds
+  std::optional<uint64_t> seed;  // absent: a new one, which the student does not know
+  bool progress = false;         // report long steps on stderr
+  double time_limit = TimeLimit::default_seconds();     // limit of each lab, in seconds
   std::optional<counters::DetailFilter> launch_detail;  // if set, the result has pictures
   // The checks to run, if only one lab is graded; empty: all checks. Their prerequisites run, too,
   // and so do the checks whose open questions decide which details may be shown.
@@ -58,7 +58,7 @@ struct LabFile {
   std::string lab;
   std::filesystem::path file;
 };
-std::vector<LabFile> files_of(const GradeOptions& options);
+std::vector<LabFile> files_to_grade(const GradeOptions& options);
 
 // Grades one file as grade() does for each lab. A file that cannot be read or compiled, or a device
 // that cannot run it, only costs this lab its points.
@@ -69,16 +69,16 @@ report::Lab grade_file(const Rubric& rubric, const std::filesystem::path& file,
 // returns.
 //
 // `show` gets each result, and the differences from the previous one (report/history.h), which are
-// empty at first. `complain` gets the reason if a lab could not be graded; watching continues. All
-// gradings use the seed of the first. Throws the first grading's errors.
-[[noreturn]] void watch(
+// empty at first. `print_error` gets the reason if a lab could not be graded; watching continues.
+// All gradings use the seed of the first. Throws the first grading's errors.
+[[noreturn]] void grade_on_every_save(
     GradeOptions options,
     const std::function<void(const report::Result&, const std::string& changes)>& show,
-    const std::function<void(const std::string&)>& complain);
+    const std::function<void(const std::string&)>& print_error);
 
 // The checks of the rubric whose names are or begin with `check`; all checks if it is empty. Throws
 // Error if there is none.
-std::vector<std::string> checks_named(const Rubric& rubric, const std::string& check);
+std::vector<std::string> checks_matching(const Rubric& rubric, const std::string& check);
 
 // `lab32 explain LAB [CHECK]`: pictures of the launches of a check.
 //

@@ -30,7 +30,7 @@ struct GradingSetup {
   uint64_t seed;
   Progress& progress;
   device::Timer* timer = nullptr;  // null: no GPU to time on
-  double time_limit = TimeLimit::usual();
+  double time_limit = TimeLimit::default_seconds();
   bool modelled_times = true;
   std::optional<counters::DetailFilter> launch_detail = {};
   std::function<void(const pictures::Launch&)> every_launch = {};
@@ -44,7 +44,7 @@ struct GradingSetup {
 
 // An array of the last launch. It is a copy, because messages are written after the memory is
 // freed.
-struct Region {
+struct LaunchedArray {
   std::string name;
   uint64_t address = 0, bytes = 0, element_bytes = 1;
 };
@@ -52,12 +52,12 @@ struct Region {
 // A launch that several checks use (launch.h).
 struct SharedLaunch {
   std::shared_ptr<const device::Run> run;
-  std::vector<Region> launched;  // the launch's arrays
+  std::vector<LaunchedArray> launched;  // the launch's arrays
   std::shared_ptr<const pictures::Launch> pictures;
 };
 
 // What timing checks need.
-struct TimeKeeping {
+struct TimingSetup {
   device::Timer* timer = nullptr;
   // The submission, and the reference solution if there is one, compiled for the timer's card.
   const toolchain::Artifact *submission = nullptr, *reference = nullptr;
@@ -74,12 +74,12 @@ struct Session {
   const SourceFile& source;
   const Rubric& rubric;
   const toolchain::Artifact* artifact = nullptr;  // the module's source
-  TimeKeeping time = {};
+  TimingSetup time = {};
   TimeLimit time_limit{};  // limit of the whole lab
 
   // Results of the checks that have run.
   std::set<const RubricRow*> passed = {};  // checks with at least 98 % of their points
-  Spending spending{};                     // the cost of their launches
+  SimulationBudget spending{};             // the cost of their launches
   std::map<std::string, SharedLaunch> shared_launches = {};
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
   bool counts_withheld = false;    // some check called Check::withhold_count

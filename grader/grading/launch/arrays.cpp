@@ -52,7 +52,7 @@ ptrdiff_t DeviceArray::first_difference(const void* values) const {
 }
 
 std::string name_of_address(Check& check, uint64_t address) {
-  for (const Region& region : check.launched) {
+  for (const LaunchedArray& region : check.launched) {
     const uint64_t offset = address - region.address;
     if (address < region.address || offset >= region.bytes) continue;
     std::string name = fmt::format("{}[{}]", region.name, offset / region.element_bytes);

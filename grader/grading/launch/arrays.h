@@ -40,7 +40,7 @@ class DeviceArray {
   void poison();
   // The index of the first element that a launch has changed although kernels may only read the
   // array; -1: there is none.
-  virtual ptrdiff_t first_changed() const { return -1; }
+  virtual ptrdiff_t first_changed_element() const { return -1; }
   virtual bool read_only() const { return false; }  // whether kernels may only read it
 
  protected:
@@ -66,7 +66,7 @@ class Input : public DeviceArray {
   }
   const std::vector<T>& values() const { return values_; }
 
-  ptrdiff_t first_changed() const override { return first_difference(values_.data()); }
+  ptrdiff_t first_changed_element() const override { return first_difference(values_.data()); }
   bool read_only() const override { return true; }
 
  private:
@@ -160,7 +160,8 @@ std::string mismatch(const std::string& name, const std::vector<T>& got, const s
 // Replaces one element of `values` by each of `special`, at places that are drawn. Leaves arrays
 // that are shorter as they are.
 template <class T>
-void scatter(Random& random, std::vector<T>& values, const std::vector<T>& special) {
+void insert_at_random_places(Random& random, std::vector<T>& values,
+                             const std::vector<T>& special) {
   const size_t part = values.size() / special.size();
   if (part == 0) return;
   for (size_t i = 0; i < special.size(); ++i)
@@ -168,12 +169,12 @@ void scatter(Random& random, std::vector<T>& values, const std::vector<T>& speci
 }
 
 // Floats of any kind but NaN, which equals nothing.
-inline std::vector<float> any_floats(Random& random, size_t count) {
+inline std::vector<float> floats_with_special_values(Random& random, size_t count) {
   using Limits = std::numeric_limits<float>;
   std::vector<float> values = random.floats(count);
-  scatter(random, values,
-          {0.0f, -0.0f, Limits::denorm_min(), -Limits::min() / 3, Limits::max(), Limits::lowest(),
-           Limits::infinity(), -Limits::infinity()});
+  insert_at_random_places(random, values,
+                          {0.0f, -0.0f, Limits::denorm_min(), -Limits::min() / 3, Limits::max(),
+                           Limits::lowest(), Limits::infinity(), -Limits::infinity()});
   return values;
 }
 

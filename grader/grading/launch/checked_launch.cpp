@@ -27,8 +27,8 @@ device::Shape LaunchConfig::shape(uint64_t n, uint32_t multiprocessors) const {
   return {{static_cast<uint32_t>(blocks)}, {block}, dynamic_shared};
 }
 
-std::optional<std::vector<std::byte>> record(Check& check, device::LoadedModule& module,
-                                             const std::string& symbol) {
+std::optional<std::vector<std::byte>> read_record(Check& check, device::LoadedModule& module,
+                                                  const std::string& symbol) {
   auto bytes = module.initial_constant(symbol);
   if (!bytes && module.read_symbol(symbol))
     check.lose({Failure::Kind::invalid, "", symbol}, check.line_of(symbol),
@@ -38,13 +38,13 @@ std::optional<std::vector<std::byte>> record(Check& check, device::LoadedModule&
   return bytes;
 }
 
-LaunchConfig launch_config(Check& check, const std::string& kernel, FreeFields free) {
+LaunchConfig launch_config(Check& check, const std::string& kernel, FreeLaunchFields free) {
   return launch_config(check, kernel, check.session.module, free);
 }
 
 LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
-                           FreeFields free) {
-  const auto bytes = record(check, module, "lab32_launch_" + kernel);
+                           FreeLaunchFields free) {
+  const auto bytes = read_record(check, module, "lab32_launch_" + kernel);
   std::array<int32_t, 4> said{};
   if (!bytes || bytes->size() != sizeof(said))
     check.lose(
@@ -144,7 +144,7 @@ const char* name_of(counters::Finding::Kind kind) {
   return "";
 }
 
-const char* table_word(counters::Finding::Kind kind) {
+const char* finding_table_word(counters::Finding::Kind kind) {
   using Kind = counters::Finding::Kind;
   switch (kind) {
     case Kind::race:
@@ -179,7 +179,7 @@ Failure::Access access_of(const counters::Finding& finding) {
 
 // The size of an element of the check's array of that name, in bytes; 0: the check has no such
 // array.
-uint32_t element_of(Check& check, const std::string& array) {
+uint32_t element_bytes_of(Check& check, const std::string& array) {
   for (const DeviceArray* memory : check.arrays)
     if (memory->name() == array) return memory->element_bytes();
   return 0;
@@ -187,8 +187,8 @@ uint32_t element_of(Check& check, const std::string& array) {
 
 void apply_limits(Check& check, device::LaunchOptions& options) {
   const Session& s = check.session;
-  s.spending.limit(check.row.check, options);
-  options.seconds = std::clamp(s.time_limit.left(), 1e-3, options.seconds);
+  s.spending.limit_launch(check.row.check, options);
+  options.seconds = std::clamp(s.time_limit.seconds_left(), 1e-3, options.seconds);
 }
 
 // Loses the check if the lab's time is used up, although that says nothing about the kernels of
@@ -205,7 +205,8 @@ void check_fault(Check& check, const device::Run& run, const std::string& settin
   if (!run.fault) return;
   if (is_limit_of_launch(*run.fault)) check_time_limit(check);
   device::Fault f = *run.fault;
-  if (f.trap && f.trap->access) f.trap->access->element = element_of(check, f.trap->access->object);
+  if (f.trap && f.trap->access)
+    f.trap->access->element = element_bytes_of(check, f.trap->access->object);
   const std::string what = words(f.kind);
   check.measured(what);
   std::string message = prefix(setting) + what + ": " + describe(f);
@@ -228,7 +229,7 @@ void check_hazards(Check& check, const device::Run& run, const std::string& sett
       first = &finding;
   }
   if (!first) return;
-  check.measured(table_word(first->kind));
+  check.measured(finding_table_word(first->kind));
   std::string message = prefix(setting) + describe(*first);
   if (others > 0)
     message += fmt::format("\n{} more finding{} elsewhere.", others, others == 1 ? "" : "s");
@@ -239,7 +240,7 @@ void check_hazards(Check& check, const device::Run& run, const std::string& sett
 
 void check_inputs(Check& check, const std::string& setting) {
   for (const DeviceArray* memory : check.arrays) {
-    const ptrdiff_t i = memory->first_changed();
+    const ptrdiff_t i = memory->first_changed_element();
     if (i < 0) continue;
     check.measured("changed " + memory->name());
     Failure failure{Failure::Kind::changed_input, setting, memory->name()};
@@ -283,17 +284,17 @@ device::Kernel& find_kernel(Check& check, const Launch& launch) {
 
 device::Run run(Check& check, const Launch& launch) {
   Session& s = check.session;
-  const Progress::Step step(s.setup.progress, "running " + launch.kernel);
+  const Progress::ScopedStep step(s.setup.progress, "running " + launch.kernel);
   device::Kernel& kernel = find_kernel(check, launch);
   check_parameters(check, kernel.info(), launch.args, launch.setting);
   device::LaunchOptions options;
   options.model = launch.model;
-  check.trial.begin(launch.shape, launch.try_other_order && check.row.credit == Credit::all,
-                    options);
+  check.trial.begin_launch(launch.shape, launch.try_other_order && check.row.credit == Credit::all,
+                           options);
   apply_limits(check, options);
   record_details(check, launch, options);
   LaunchWatcher* const watcher = is_given_kernel(launch.kernel) ? nullptr : s.setup.watcher;
-  const bool watched = watcher && watcher->before(check, launch, kernel, options);
+  const bool watched = watcher && watcher->before_launch(check, launch, kernel, options);
   // Other launches of the check count the same work.
   const bool measures_need = check.sharing_launch && check.row.has("min_working_share");
   const auto before =
@@ -304,7 +305,7 @@ device::Run run(Check& check, const Launch& launch) {
   // not find.
   if (result.fault) s.module.restore_variables();
   s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
-  if (!result.output.empty()) check.printed = printed_text(launch.setting, result.output);
+  if (!result.output.empty()) check.printed = printf_output_text(launch.setting, result.output);
   keep_pictures(check, launch, result);
   if (result.out_of_range_amount && check.undefined_amount.empty())
     check.undefined_amount = undefined_amount_text(check, *result.out_of_range_amount);
@@ -312,12 +313,14 @@ device::Run run(Check& check, const Launch& launch) {
   check_hazards(check, result, launch.setting);
   check_inputs(check, launch.setting);
   if (before && measures_need) result.needed_share = needed_share(check, kernel, launch, *before);
-  if (watcher) watcher->after(check, launch, kernel, result, watched ? before.get() : nullptr);
+  if (watcher)
+    watcher->after_launch(check, launch, kernel, result, watched ? before.get() : nullptr);
   if (before && check.trial.wants_trial()) {
     const WorkTimer again;
     device::LaunchOptions limits;
     apply_limits(check, limits);
-    check.trial.try_again(check.device(), kernel, launch.shape, launch.args, *before, limits);
+    check.trial.rerun_in_random_order(check.device(), kernel, launch.shape, launch.args, *before,
+                                      limits);
     s.spending.add(check.row.check, result.warp_instructions.value_or(0), again.seconds());
   }
   return result;
@@ -325,7 +328,7 @@ device::Run run(Check& check, const Launch& launch) {
 
 device::Run run_to_count(Check& check, const Launch& launch) {
   Session& s = check.session;
-  const Progress::Step step(s.setup.progress, "running " + launch.kernel);
+  const Progress::ScopedStep step(s.setup.progress, "running " + launch.kernel);
   device::LaunchOptions options;
   options.model = launch.model;
   options.check_hazards = options.trap_uninitialised = false;
@@ -341,7 +344,7 @@ device::Run run_to_count(Check& check, const Launch& launch) {
   return result;
 }
 
-void end_if_repeated(Check& check) {
+void end_if_repetition_done(Check& check) {
   if (check.trial.repeated_launch_done()) throw TestOver{};
 }
 
@@ -352,19 +355,19 @@ bool run_in_fresh_module(Check& check, const Launch& launch) {
   const std::unique_ptr<device::LoadedModule> module = check.device().load(*s.artifact);
   device::Kernel* kernel = module->find(launch.kernel);
   return kernel && !s.spending.used_up(check.row.check) &&
-         !launch_unjudged(check, *kernel, launch.shape, launch.args).fault;
+         !launch_without_verdict(check, *kernel, launch.shape, launch.args).fault;
 }
 
-device::Run launch_unjudged(Check& check, device::Kernel& kernel, const device::Shape& shape,
-                            const std::vector<device::Arg>& args, uint64_t most) {
+device::Run launch_without_verdict(Check& check, device::Kernel& kernel, const device::Shape& shape,
+                                   const std::vector<device::Arg>& args, uint64_t most) {
   device::LaunchOptions limits;
   limits.warp_budget = most;
   apply_limits(check, limits);
   return check.device().launch(kernel, shape, args, limits);
 }
 
-device::Run launch_unjudged(Check& check, device::Kernel& kernel, const Launch& launch,
-                            const PartOfBlock& part) {
+device::Run launch_without_verdict(Check& check, device::Kernel& kernel, const Launch& launch,
+                                   const PartOfBlock& part) {
   device::LaunchOptions options;
   options.check_hazards = options.count = false;
   options.part = part;
@@ -382,7 +385,7 @@ bool has_finding(const device::Run& run) {
 namespace {
 
 // The array whose address the argument is; nullptr: it is no array of the check.
-const DeviceArray* array_of(Check& check, const device::Arg& arg) {
+const DeviceArray* array_of_argument(Check& check, const device::Arg& arg) {
   uint64_t address = 0;
   if (arg.bytes().size() != sizeof address) return nullptr;
   std::memcpy(&address, arg.bytes().data(), sizeof address);
@@ -394,7 +397,7 @@ const DeviceArray* array_of(Check& check, const device::Arg& arg) {
 bool is_pointer(const std::string& type) { return !type.empty() && type.back() == '*'; }
 bool is_to_const(const std::string& type) { return Pattern(" const\\*$").search(type).has_value(); }
 
-std::string source_spelling(const std::string& type) {
+std::string type_as_in_source(const std::string& type) {
   return Pattern("^(.*) const\\*$").replace(type, "const $1*");
 }
 
@@ -406,10 +409,10 @@ void check_parameters(Check& check, const device::KernelInfo& kernel,
   if (types.empty()) return;
   bool other_kind = types.size() != args.size(), in_is_written = false, out_is_const = false;
   std::vector<std::string> takes, given;
-  for (const std::string& type : types) takes.push_back(source_spelling(type));
+  for (const std::string& type : types) takes.push_back(type_as_in_source(type));
   for (size_t i = 0; i < args.size(); ++i) {
     const device::Arg& arg = args[i];
-    const DeviceArray* array = array_of(check, arg);
+    const DeviceArray* array = array_of_argument(check, arg);
     given.push_back(array ? array->name() : fmt::format("{} bytes", arg.bytes().size()));
     if (i >= types.size()) continue;
     if (array) other_kind |= !is_pointer(types[i]);
@@ -434,7 +437,7 @@ std::shared_ptr<const device::Run> shared_launch(Check& check, const std::string
   if (const auto known = s.shared_launches.find(key); known != s.shared_launches.end()) {
     s.module.find(kernel);
     check.launched = known->second.launched;
-    offer_pictures(check, known->second.pictures);
+    keep_most_wasteful_pictures(check, known->second.pictures);
     return known->second.run;
   }
   check.sharing_launch = true;

@@ -101,8 +101,8 @@ counters::Counters requested_traffic(counters::Counters c) {
   return c;
 }
 
-void note_uncertainty(Check& check, const counters::Counters& most, const counters::Counters& least,
-                      Counted counted) {
+void explain_uncertain_count(Check& check, const counters::Counters& most,
+                             const counters::Counters& least, Counted counted) {
   const bool shared = counted == Counted::shared;
   const uint64_t high = shared ? most.shared_wavefronts() : most.global_sectors(),
                  low = shared ? least.shared_wavefronts() : least.global_sectors();
@@ -146,7 +146,7 @@ counters::Counters counters_of(Check& check, const device::Run& run, Counted cou
   const bool uncertain = (global && c.global_ptx_level) || (shared && c.shared_ptx_level);
   if (!uncertain || !run.least) return requested_traffic(c);
   counters::Counters least = requested_traffic(*run.least);
-  note_uncertainty(check, requested_traffic(c), least, counted);
+  explain_uncertain_count(check, requested_traffic(c), least, counted);
   return least;
 }
 
@@ -184,7 +184,7 @@ std::optional<std::string> clear_registers(const std::string& predicate, const s
 }
 
 // The line of PTX without its instruction, if that is of the kind `work`; nullopt: it is not.
-std::optional<std::string> removed_line(const std::string& line, Work work) {
+std::optional<std::string> line_without_instruction(const std::string& line, Work work) {
   static const Pattern store("^\\s*(@!?%p[0-9]+\\s+)?st(\\.[a-z]+)*\\.shared\\b[^;]*;$"),
       load(
           "^\\s*(@!?%p[0-9]+\\s+)?ld(\\.[a-z]+)*\\.shared\\b\\S*\\s+(\\{[^}]*\\}|%[a-z0-9]+)\\s*,"
@@ -214,11 +214,12 @@ std::optional<device::Run> run_without_lines(Check& check, const std::vector<std
 
 // Removes needless instructions from the end of the kernel to its beginning: a store is needless
 // once the later load of its value is gone.
-void remove_needless(Check& check, std::vector<std::string>& lines, const std::string& kernel,
-                     Work work, const TryKernel& attempt, std::optional<WithoutNeedless>& found) {
+void remove_needless_instructions(Check& check, std::vector<std::string>& lines,
+                                  const std::string& kernel, Work work, const TryKernel& attempt,
+                                  std::optional<NeedlessWork>& found) {
   size_t tries = 0;
   for (auto line = lines.rbegin(); line != lines.rend() && tries < kMostTries; ++line) {
-    const std::optional<std::string> without = removed_line(*line, work);
+    const std::optional<std::string> without = line_without_instruction(*line, work);
     if (!without) continue;
     ++tries;
     const std::string before = std::exchange(*line, *without);
@@ -249,7 +250,7 @@ double share_that_is_needed(uint32_t count, Random& random,
 
 std::optional<double> needed_share(Check& check, device::Kernel& kernel, const Launch& launch,
                                    device::SavedMemory& before) {
-  Random random(stream_of(check.session.setup.seed, launch.kernel + " needs"));
+  Random random(seed_of_stream(check.session.setup.seed, launch.kernel + " needs"));
   const auto blocks = static_cast<uint32_t>(launch.shape.grid.count()),
              threads = static_cast<uint32_t>(launch.shape.block.count());
   const uint64_t block = random.below(blocks);
@@ -297,17 +298,18 @@ bool is_block_barrier(const std::string& line) {
   return barrier.match(line).has_value();
 }
 
-std::optional<WithoutNeedless> without_needless(Check& check, const std::string& kernel, Work work,
-                                                const TryKernel& attempt) {
+std::optional<NeedlessWork> find_needless_work(Check& check, const std::string& kernel, Work work,
+                                               const TryKernel& attempt) {
   Session& s = check.session;
   if (!s.artifact) return std::nullopt;
   const std::vector<std::string> symbols = s.module.kernel_symbols();
   const auto symbol = device::find_kernel(symbols, kernel);
   if (!symbol) return std::nullopt;
   std::vector<std::string> lines = lines_of_kernel(s.artifact->ptx, symbols[*symbol]);
-  std::optional<WithoutNeedless> found;
-  remove_needless(check, lines, kernel, Work::shared_accesses, attempt, found);
-  if (work == Work::barriers) remove_needless(check, lines, kernel, Work::barriers, attempt, found);
+  std::optional<NeedlessWork> found;
+  remove_needless_instructions(check, lines, kernel, Work::shared_accesses, attempt, found);
+  if (work == Work::barriers)
+    remove_needless_instructions(check, lines, kernel, Work::barriers, attempt, found);
   return found;
 }
 

@@ -58,7 +58,7 @@ bool is_block_barrier(const std::string& line);
 // barrier may be there only to order these.
 enum class Work : uint8_t { barriers, shared_accesses };
 
-struct WithoutNeedless {
+struct NeedlessWork {
   size_t removed = 0;  // instructions of the PTX
   device::Run run;     // of the kernel without them; its counts are those of the PTX
 };
@@ -68,7 +68,7 @@ using TryKernel = std::function<std::optional<device::Run>(device::Kernel& kerne
 
 // Removes the instructions of that kind from the kernel's PTX, one after the other, as long as
 // `attempt` succeeds without them; a removed load gives 0. nullopt: none can be removed.
-std::optional<WithoutNeedless> without_needless(Check& check, const std::string& kernel, Work work,
-                                                const TryKernel& attempt);
+std::optional<NeedlessWork> find_needless_work(Check& check, const std::string& kernel, Work work,
+                                               const TryKernel& attempt);
 
 }  // namespace lab32::grading

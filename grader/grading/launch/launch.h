@@ -36,14 +36,14 @@ struct Launch {
 class LaunchWatcher {
  public:
   virtual ~LaunchWatcher() = default;
-  // Before the launch. May ask `options` for more records. Returns whether after() wants the memory
-  // as it is now.
-  virtual bool before(Check& check, const Launch& launch, device::Kernel& kernel,
-                      device::LaunchOptions& options) = 0;
-  // After the launch, which has neither a fault nor a hazard. `memory`: null unless before() wanted
-  // it. Launches of its own must leave the memory as it was.
-  virtual void after(Check& check, const Launch& launch, device::Kernel& kernel,
-                     const device::Run& run, device::SavedMemory* memory) = 0;
+  // Before the launch. May ask `options` for more records. Returns whether after_launch() wants the
+  // memory as it is now.
+  virtual bool before_launch(Check& check, const Launch& launch, device::Kernel& kernel,
+                             device::LaunchOptions& options) = 0;
+  // After the launch, which has neither a fault nor a hazard. `memory`: null unless before_launch()
+  // wanted it. Launches of its own must leave the memory as it was.
+  virtual void after_launch(Check& check, const Launch& launch, device::Kernel& kernel,
+                            const device::Run& run, device::SavedMemory* memory) = 0;
 };
 
 struct LaunchConfig {
@@ -60,21 +60,21 @@ struct LaunchConfig {
 // The bytes of a record that the submission has defined by a macro of lab32.cuh, as they are before
 // anything runs; nullopt: there is none. Loses the check if it is no __constant__ variable, which a
 // kernel could change.
-std::optional<std::vector<std::byte>> record(Check& check, device::LoadedModule& module,
-                                             const std::string& symbol);
+std::optional<std::vector<std::byte>> read_record(Check& check, device::LoadedModule& module,
+                                                  const std::string& symbol);
 
 // The fields of a LAB32_LAUNCH record, besides .block and .items_per_thread, that a task leaves
 // free.
-struct FreeFields {
+struct FreeLaunchFields {
   bool blocks_per_sm = true, dynamic_shared = true;
 };
 
 // The LAB32_LAUNCH record of `kernel`, a name without template arguments. items_per_thread defaults
 // to 1. If the file has no such record, or an invalid one, the check is lost and the message says
 // what to write.
-LaunchConfig launch_config(Check& check, const std::string& kernel, FreeFields free = {});
+LaunchConfig launch_config(Check& check, const std::string& kernel, FreeLaunchFields free = {});
 LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
-                           FreeFields free = {});
+                           FreeLaunchFields free = {});
 
 // Launches the kernel. The check is lost if the module has no such kernel, if the kernel faults, if
 // it changes an input, or if it has a race or another hazard.
@@ -91,19 +91,19 @@ bool run_in_fresh_module(Check& check, const Launch& launch);
 
 // Launches a kernel of another module than the session's, and gives no verdict. `most`: how many
 // instructions a warp may issue.
-device::Run launch_unjudged(Check& check, device::Kernel& kernel, const device::Shape& shape,
-                            const std::vector<device::Arg>& args,
-                            uint64_t most = device::LaunchOptions().warp_budget);
+device::Run launch_without_verdict(Check& check, device::Kernel& kernel, const device::Shape& shape,
+                                   const std::vector<device::Arg>& args,
+                                   uint64_t most = device::LaunchOptions().warp_budget);
 // Launches a part of one block, for what it leaves in memory.
-device::Run launch_unjudged(Check& check, device::Kernel& kernel, const Launch& launch,
-                            const PartOfBlock& part);
+device::Run launch_without_verdict(Check& check, device::Kernel& kernel, const Launch& launch,
+                                   const PartOfBlock& part);
 // Whether the launch has a race or another hazard.
 bool has_finding(const device::Run& run);
 
 // Ends the check if it is repeated because of one launch in another order (ScheduleTrial) and
 // that launch was right this time, too. For checks that check each launch before they make the next
 // one.
-void end_if_repeated(Check& check);
+void end_if_repetition_done(Check& check);
 
 constexpr uint32_t ceil_div(uint64_t a, uint64_t b) {
   return static_cast<uint32_t>((a + b - 1) / b);

@@ -64,7 +64,7 @@ void record_details(Check& check, const Launch& launch, device::LaunchOptions& o
   options.launch_detail->file = s.source.display();
   if (is_given_kernel(launch.kernel) && !launch.pictures_of_given) {
     const int begin = s.source.find(kernel_base_name(launch.kernel));
-    if (begin > 0) options.launch_detail->except = {begin, s.source.end_of_body(begin)};
+    if (begin > 0) options.launch_detail->except = {begin, s.source.last_line_of_body(begin)};
   }
   // The model is used only for pictures that will be shown, because recording where bytes go costs
   // as much as the rest of the simulation.
@@ -92,10 +92,11 @@ void keep_pictures(Check& check, const Launch& launch, const device::Run& run) {
     made.accesses.clear();
   }
   check.last_pictures = std::make_shared<const pictures::Launch>(std::move(made));
-  offer_pictures(check, check.last_pictures);
+  keep_most_wasteful_pictures(check, check.last_pictures);
 }
 
-void offer_pictures(Check& check, const std::shared_ptr<const pictures::Launch>& pictures) {
+void keep_most_wasteful_pictures(Check& check,
+                                 const std::shared_ptr<const pictures::Launch>& pictures) {
   if (!pictures) return;
   const bool ended = pictures->fault || pictures->race;
   // If two launches waste equally much, the larger one is shown: a launch of few elements shows
@@ -214,10 +215,10 @@ std::string csv_field(const std::string& text) {
 
 }  // namespace
 
-Task task_of(const std::string& lab, const pictures::Launch& launch) {
+ComparedTask task_of(const std::string& lab, const pictures::Launch& launch) {
   static const Pattern blocks("([0-9]+) blocks? of ([0-9]+)");
   static const Pattern shape(", [0-9]+ blocks? of [0-9]+$");
-  Task task{lab, launch.kernel.substr(0, launch.kernel.find('<')), launch.setting};
+  ComparedTask task{lab, launch.kernel.substr(0, launch.kernel.find('<')), launch.setting};
   if (const auto match = blocks.match(launch.setting)) {
     task.times = std::stoull((*match)[1]);
     task.setting = "a block of " + (*match)[2];
@@ -227,7 +228,8 @@ Task task_of(const std::string& lab, const pictures::Launch& launch) {
   return task;
 }
 
-std::optional<ReferenceRow> row_for_record(const std::string& lab, const pictures::Launch& launch) {
+std::optional<ReferenceRow> reference_row_of(const std::string& lab,
+                                             const pictures::Launch& launch) {
   ReferenceRow row{task_of(lab, launch), {}};
   if (!launch.traffic || row.task.setting.empty() || row.task.times == 0) return std::nullopt;
   row.traffic = *launch.traffic;
@@ -263,7 +265,7 @@ std::vector<ReferenceRow> read_reference_rows() {
   return rows;
 }
 
-std::string print_reference_rows(const std::vector<ReferenceRow>& rows) {
+std::string reference_rows_csv(const std::vector<ReferenceRow>& rows) {
   std::string out =
       "# what: launches of the reference solutions that are the same for every seed; counts are\n"
       "#   simulated, caches modelled (H200); a block of N: per block\n"
@@ -282,7 +284,7 @@ std::string print_reference_rows(const std::vector<ReferenceRow>& rows) {
   return out;
 }
 
-std::optional<Traffic> reference_counts(const Task& task) {
+std::optional<Traffic> reference_counts(const ComparedTask& task) {
   static const std::vector<ReferenceRow> rows = read_reference_rows();
   for (const ReferenceRow& row : rows) {
     if (row.task < task || task < row.task) continue;

@@ -28,7 +28,8 @@ void record_details(Check& check, const Launch& launch, device::LaunchOptions& o
 // check.pictures if it has wasted more than earlier launches of the check.
 void keep_pictures(Check& check, const Launch& launch, const device::Run& run);
 // Keeps the pictures of a launch that another check has made, as keep_pictures() does.
-void offer_pictures(Check& check, const std::shared_ptr<const pictures::Launch>& pictures);
+void keep_most_wasteful_pictures(Check& check,
+                                 const std::shared_ptr<const pictures::Launch>& pictures);
 
 // After a check: adds its pictures to the result, beginning with the access that its message is
 // about. Withholds them while a question is open that they would answer.
@@ -37,30 +38,31 @@ void add_pictures(Check& check, report::Test& test);
 // What two submissions' launches must have in common to be compared: the kernel without template
 // arguments, and the setting without the shape that a submission chooses. A launch of "44 blocks of
 // 128" is 44 times "a block of 128".
-struct Task {
+struct ComparedTask {
   std::string lab, kernel, setting;
   uint64_t times = 1;
 
-  bool operator<(const Task& other) const {
+  bool operator<(const ComparedTask& other) const {
     return std::tie(lab, kernel, setting) < std::tie(other.lab, other.kernel, other.setting);
   }
 };
-Task task_of(const std::string& lab, const pictures::Launch& launch);
+ComparedTask task_of(const std::string& lab, const pictures::Launch& launch);
 
 // The recorded traffic of the reference solution's launch of the task; absent if there is none.
-std::optional<pictures::Traffic> reference_counts(const Task& task);
+std::optional<pictures::Traffic> reference_counts(const ComparedTask& task);
 
 // A row of data/simulated/solutions.csv. Its counts are those of one of the task's `times` equal
 // parts.
 struct ReferenceRow {
-  Task task;
+  ComparedTask task;
   pictures::Traffic traffic;
 };
 std::vector<ReferenceRow> read_reference_rows();  // none if the file does not exist
-std::string print_reference_rows(const std::vector<ReferenceRow>& rows);
+std::string reference_rows_csv(const std::vector<ReferenceRow>& rows);
 
 // The launch as a row of the record. Its counts are divided by `times` if all of them are
 // divisible; cache counts are kept for whole launches only.
-std::optional<ReferenceRow> row_for_record(const std::string& lab, const pictures::Launch& launch);
+std::optional<ReferenceRow> reference_row_of(const std::string& lab,
+                                             const pictures::Launch& launch);
 
 }  // namespace lab32::grading

@@ -1,6 +1,6 @@
-// For labs in which students write a model of the memory unit. ask_student() runs the student's
-// functions on many warp-wide accesses, and check_answers() compares the answers and shows one
-// counter-example.
+// For labs in which students write a model of the memory unit. run_student_functions() runs the
+// student's functions on many warp-wide accesses, and check_answers() compares the answers and
+// shows one counter-example.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace lab32::grading {
 constexpr uint32_t kDecoys = 4;
 
 template <class Pattern>
-void set_decoys(Pattern& p, uint32_t kind, Random& random, uint64_t range, uint64_t distance) {
+void set_inactive_addresses(Pattern& p, uint32_t kind, Random& random, uint64_t range,
+                            uint64_t distance) {
   for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
     if (p.active >> lane & 1) continue;
     uint64_t& address = p.address[lane];
@@ -36,7 +37,7 @@ void set_decoys(Pattern& p, uint32_t kind, Random& random, uint64_t range, uint6
 // Variants of an access that a correct function must count, too: its lanes in other orders, pairs
 // of lanes at one address, and some lanes inactive.
 template <class Pattern>
-std::vector<Pattern> variants(const Pattern& p, uint64_t range, uint64_t distance) {
+std::vector<Pattern> rearranged_patterns(const Pattern& p, uint64_t range, uint64_t distance) {
   const auto rearranged = [&](uint32_t (*from)(uint32_t lane)) {
     Pattern other = p;
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) other.address[lane] = p.address[from(lane)];
@@ -57,7 +58,7 @@ std::vector<Pattern> variants(const Pattern& p, uint64_t range, uint64_t distanc
       for (uint32_t kind = 0; kind < kDecoys; ++kind) {
         found.push_back(whole);
         found.back().active = active;
-        set_decoys(found.back(), kind, random, range, distance);
+        set_inactive_addresses(found.back(), kind, random, range, distance);
       }
   return found;
 }
@@ -70,8 +71,9 @@ struct Answers {
 // Runs the student's functions on each pattern with the given kernel, one thread per pattern. Word
 // is the type of an address in that lab.
 template <class Word, class Pattern>
-Answers ask_student(Check& check, const std::string& kernel, const std::vector<Pattern>& patterns,
-                    const std::string& first_name, const std::string& second_name) {
+Answers run_student_functions(Check& check, const std::string& kernel,
+                              const std::vector<Pattern>& patterns, const std::string& first_name,
+                              const std::string& second_name) {
   const uint32_t count = static_cast<uint32_t>(patterns.size());
   std::vector<Word> address;
   std::vector<int> bytes;

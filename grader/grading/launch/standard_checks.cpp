@@ -20,10 +20,10 @@
 
 namespace lab32::grading {
 
-std::vector<uint32_t> sizes(Check& check) {
+std::vector<uint32_t> sizes_to_check(Check& check) {
   std::vector<uint32_t> values;
   for (double n : check.row.numbers("sizes")) values.push_back(static_cast<uint32_t>(n));
-  Random random(stream_of(check.session.setup.seed, check.row.check + " sizes"));
+  Random random(seed_of_stream(check.session.setup.seed, check.row.check + " sizes"));
   for (uint32_t remainder = 0; remainder < 4; ++remainder)
     values.push_back(4 * random.below(1000) + 32 + remainder);
   values.push_back(20000 + random.below(20000));
@@ -41,12 +41,12 @@ void check_result(Check& check, const std::string& setting, int line, const std:
   check.lose(failure, line, prefix(setting) + mismatch);
 }
 
-void right_result(Check& check) {
+void report_right_result(Check& check) {
   check.measured("right");
   check.expected("right");
 }
 
-void credit_work(Check& check, const device::Run& run) {
+void credit_working_share(Check& check, const device::Run& run) {
   const double least = check.row.number("min_working_share");
   const double working = run.working_share.value_or(1), needed = run.needed_share.value_or(1);
   const double share = std::min(working, needed);
@@ -80,7 +80,7 @@ void credit_sectors(Check& check, const device::Run& run, double ideal, const st
   check.figure("ideal_sectors", ideal);
   check.credit(ideal, static_cast<double>(sectors));
   if (static_cast<double>(sectors) <= ideal) return;
-  const WorstLine waste = reason.line > 0 ? reason : worst_global(check, run);
+  const WorstLine waste = reason.line > 0 ? reason : worst_global_line(check, run);
   if (waste.message.empty())
     check.explain(
         line_of_most_atomics(check, run),
@@ -106,7 +106,7 @@ device::Run launch_keeping_table(Check& check, const std::function<device::Run()
 }
 
 SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::string& key) {
-  Random random(stream_of(check.session.setup.seed, check.row.check + " size"));
+  Random random(seed_of_stream(check.session.setup.seed, check.row.check + " size"));
   const std::vector<double> range = check.row.numbers("drawn");
   const uint32_t least = static_cast<uint32_t>(range.at(0)) / unit,
                  most = static_cast<uint32_t>(range.at(1)) / unit;
@@ -119,7 +119,7 @@ void recount_at_secret_size(Check& check, const std::string& where, const char* 
   // A count that is nearly proportional to the size must not make points depend on the seed.
   constexpr double kSlack = 1.01;
   const double published = check.verdict.credit;
-  check.credit_at_most(kSlack * limit, static_cast<double>(got));
+  check.limit_credit_to_share(kSlack * limit, static_cast<double>(got));
   if (check.verdict.credit == published) return;
   std::string message = fmt::format(
       "{} {} the kernel takes {} {}, where {} are enough: what does your file do differently "
@@ -132,22 +132,22 @@ void recount_at_secret_size(Check& check, const std::string& where, const char* 
     check.measured(fmt::format("{} {}", grouped(got), what));
     check.expected(fmt::format("{} {}", grouped(static_cast<uint64_t>(limit)), what));
   }
-  check.explain(waste.line, withhold_message(check, std::move(message)));
+  check.explain(waste.line, message_unless_withheld(check, std::move(message)));
 }
 
 void recount_sectors(Check& check, const std::string& where, double limit, const device::Run& run) {
   recount_at_secret_size(check, where, "sectors", limit,
                          counters_of(check, run, Counted::global).global_sectors(),
-                         worst_global(check, run));
+                         worst_global_line(check, run));
 }
 
-void credit_most_sectors(Check& check, const device::Run& run, double most) {
+void limit_sectors(Check& check, const device::Run& run, double most) {
   const counters::Counters& c = counters_of(check, run, Counted::global);
   const uint64_t sectors = c.global_sectors();
   check.figure("sectors", static_cast<double>(sectors));
   if (static_cast<double>(sectors) <= most) return;
   check.credit(most, static_cast<double>(sectors));
-  const WorstLine waste = worst_global(check, run);
+  const WorstLine waste = worst_global_line(check, run);
   check.explain(
       waste.line,
       fmt::format("The kernel moves {} sectors of device memory, where the task needs {}: "
@@ -158,7 +158,7 @@ void credit_most_sectors(Check& check, const device::Run& run, double most) {
 
 void credit_requests(Check& check, const device::Run& run, double ideal_sectors, double ideal,
                      int line) {
-  credit_work(check, run);
+  credit_working_share(check, run);
   credit_sectors(check, run, ideal_sectors,
                  "Fewer requests must not cost more sectors: neighbouring lanes should access "
                  "neighbouring bytes.");
@@ -198,7 +198,7 @@ std::string banks_text(const device::WorstAccess& access) {
 
 }  // namespace
 
-WorstLine worst_shared(Check& check, const device::Run& run) {
+WorstLine worst_shared_line(Check& check, const device::Run& run) {
   const std::string& own = check.session.source.display();
   WorstLine waste;
   uint64_t most = 0;
@@ -217,7 +217,7 @@ WorstLine worst_shared(Check& check, const device::Run& run) {
       worst = &access;
   }
   if (counted && worst)
-    waste.message = withhold_message(
+    waste.message = message_unless_withheld(
         check,
         fmt::format(
             "Warp {} of block {}: the {} of {} lane{}, {} byte{} each, take {} wavefronts where {} "
@@ -244,10 +244,10 @@ void credit_wavefronts(Check& check, const device::Run& run, double ideal, const
   }
   check.figure("shared_requests", static_cast<double>(c.shared_requests()));
   check.figure("ideal_wavefronts", ideal);
-  credit_work(check, run);
+  credit_working_share(check, run);
   check.credit(ideal, static_cast<double>(wavefronts));
   if (static_cast<double>(wavefronts) <= ideal) return;
-  const WorstLine waste = worst_shared(check, run);
+  const WorstLine waste = worst_shared_line(check, run);
   check.explain(line_to_show ? line_to_show(waste.line) : waste.line,
                 waste.message.empty()
                     ? fmt::format("No access has a bank conflict, but the task needs fewer than {} "
@@ -261,10 +261,10 @@ void recount_wavefronts(Check& check, const std::string& where, double limit,
                         const device::Run& run) {
   recount_at_secret_size(check, where, "wavefronts", limit,
                          counters_of(check, run, Counted::shared).shared_wavefronts(),
-                         worst_shared(check, run));
+                         worst_shared_line(check, run));
 }
 
-void limit_shared(Check& check, const std::string& kernel, double bytes) {
+void limit_shared_memory(Check& check, const std::string& kernel, double bytes) {
   const device::Kernel* found = check.session.module.find(kernel);
   if (!found) return;  // the launch will report it
   const uint32_t taken = found->info().static_shared;
@@ -289,7 +289,7 @@ std::optional<float> answer_to(Check& check, const std::string& question) {
   return value;
 }
 
-std::string text_of_answer(Check& check, const std::string& question, float given) {
+std::string answer_as_typed(Check& check, const std::string& question, float given) {
   const Pattern answer("LAB32_ANSWER\\( *" + question + " *, *(.*[^ ]) *\\) *;");
   const auto found = answer.search(check.session.source.text_of(check.line_of(question)));
   return found ? found->at(1) : show(given);
@@ -312,7 +312,7 @@ const std::string& hint_for_answer(const Question& question, float given) {
 
 }  // namespace
 
-bool answers_right(Check& check, const std::string& name) {
+bool are_answers_right(Check& check, const std::string& name) {
   for (const RubricRow& row : check.session.rubric.rows()) {
     if (row.check != name || !row.asks()) continue;
     for (const Question& asked : row.questions()) {
@@ -337,7 +337,7 @@ bool ask_questions(Check& check) {
       open.push_back(fmt::format("{} (line {})", question.name, line));
     else if (!is_right_answer(question, *given))
       check.explain(line,
-                    fmt::format("It is not {}. {}", text_of_answer(check, question.name, *given),
+                    fmt::format("It is not {}. {}", answer_as_typed(check, question.name, *given),
                                 hint_for_answer(question, *given)));
     else {
       ++correct;

@@ -19,7 +19,7 @@ struct Check;
 
 // The numbers of elements at which results are checked: the rubric's `sizes`, which students can
 // read, then five random ones, one for each remainder modulo 4 and one of many blocks.
-std::vector<uint32_t> sizes(Check& check);
+std::vector<uint32_t> sizes_to_check(Check& check);
 // The relative tolerance of the check's rubric row.
 double relative_tolerance(Check& check);
 
@@ -28,13 +28,13 @@ double relative_tolerance(Check& check);
 void check_result(Check& check, const std::string& setting, int line, const std::string& mismatch);
 
 // Writes "right" into both columns of the score report.
-void right_result(Check& check);
+void report_right_result(Check& check);
 
 // Gives points only for work that enough threads share. working_share of the run is the average
 // share of threads that work while the busiest warp works. If it is below the rubric's
 // `min_working_share`, the points shrink in proportion. Without this a serial sum would win the
 // checks of wavefronts, barriers and adds.
-void credit_work(Check& check, const device::Run& run);
+void credit_working_share(Check& check, const device::Run& run);
 
 // Gives points for the sectors that loads, stores and reductions move, in proportion to ideal /
 // moved, where `ideal` is the number that the task needs. The message explains `reason`, if the
@@ -66,7 +66,7 @@ void recount_sectors(Check& check, const std::string& where, double limit, const
 
 // For a check that counts something else: a kernel that moves its work to global memory gets points
 // in proportion to most / moved. `most`: the sectors that the task needs, atomics included.
-void credit_most_sectors(Check& check, const device::Run& run, double most);
+void limit_sectors(Check& check, const device::Run& run, double most);
 
 // Gives points for the number of requests, of which accesses of 16 bytes per lane need the fewest.
 // Multiplies them by the share of points for sectors, since wider accesses must not be scattered.
@@ -76,7 +76,7 @@ void credit_requests(Check& check, const device::Run& run, double ideal_sectors,
 
 // The line of the student's file whose shared accesses take most wavefronts beyond the ideal, and
 // its worst access. line 0: no access has a bank conflict.
-WorstLine worst_shared(Check& check, const device::Run& run);
+WorstLine worst_shared_line(Check& check, const device::Run& run);
 
 // Gives points for the wavefronts of all shared loads, stores and atomics, in proportion to ideal /
 // counted, where `ideal` is the number that the task needs. The message explains the worst access
@@ -91,7 +91,7 @@ void recount_wavefronts(Check& check, const std::string& where, double limit,
                         const device::Run& run);
 
 // Loses the check if the kernel declares more static shared memory per block than `bytes`.
-void limit_shared(Check& check, const std::string& kernel, double bytes);
+void limit_shared_memory(Check& check, const std::string& kernel, double bytes);
 
 // ---- questions ----
 
@@ -104,11 +104,11 @@ std::optional<float> answer_to(Check& check, const std::string& question);
 
 // The answer as the student typed it, if it is a plain number: a float would show 16777217 as
 // 16777216. Otherwise `given`, the value of the expression.
-std::string text_of_answer(Check& check, const std::string& question, float given);
+std::string answer_as_typed(Check& check, const std::string& question, float given);
 
 // Whether all answers of the check `name` are right, or it asks no questions. If so, other checks
 // may show details that would answer its questions, even checks that come before it.
-bool answers_right(Check& check, const std::string& name);
+bool are_answers_right(Check& check, const std::string& name);
 
 // Compares the submission's answers with the right ones for all questions of the running check,
 // which passes if every answer is right. A question with `options` asks for a ratio, and an answer

@@ -36,11 +36,11 @@ const std::vector<std::string> kAboutTheLab = {"lab",   "max_score", "order", "s
 
 unsigned line_of(const toml::node& node) { return node.source().begin.line; }
 
-bool contains_name(const std::vector<std::string>& all, const std::string& one) {
+bool contains_text(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-const RubricKey* key_of(const std::vector<RubricKey>& keys, const std::string& name) {
+const RubricKey* find_key(const std::vector<RubricKey>& keys, const std::string& name) {
   const auto at = std::find_if(keys.begin(), keys.end(),
                                [&](const RubricKey& key) { return key.name == name; });
   return at == keys.end() ? nullptr : &*at;
@@ -114,32 +114,32 @@ class RubricReader {
     row.line = line_of(table);
     row.path = file_->path;
     row.file_ = file_;
-    row.check = text_at(table, "check");
+    row.check = require_text(table, "check");
     const unsigned at = line_of(*table.get("check"));
     const auto check = std::find_if(checks_.begin(), checks_.end(),
                                     [&](const RegisteredCheck& c) { return c.name == row.check; });
     const auto kind = declared_kind(table);
-    row.credit = credit_of(table);
+    row.credit = read_credit(table);
     if (row.credit == Credit::questions)
       row.takes_ = {};
     else if (check != checks_.end())
       row.takes_ = check->takes;
     else if (kind)
-      take_declaration_kind(row, *kind);
+      allow_declared_keys(row, *kind);
     else
       fail(at, "there is no check \"{}\"{}", row.check, nearest_name(row.check));
     for (const RubricRow& other : rows_)
       if (other.check == row.check)
         fail(at, "the check \"{}\" has two tables, [{}] and [{}]", row.check, other.table, name);
     read_points(row, table);
-    if (table.contains("hides")) row.hides = text_at(table, "hides");
-    if (const toml::node* until = table.get("hidden_until")) row.hidden_until = time_at(*until);
+    if (table.contains("hides")) row.hides = require_text(table, "hides");
+    if (const toml::node* until = table.get("hidden_until")) row.hidden_until = read_time(*until);
     require_keys(row, table);
     rows_.push_back(std::move(row));
   }
 
-  Credit credit_of(const toml::table& table) const {
-    const std::string credit = text_at(table, "credit");
+  Credit read_credit(const toml::table& table) const {
+    const std::string credit = require_text(table, "credit");
     if (credit == "all") return Credit::all;
     if (credit == "share") return Credit::share;
     if (credit == "questions") return Credit::questions;
@@ -149,7 +149,7 @@ class RubricReader {
 
   // Allows a declared check the keys of its kind. The row takes those that the kind requires, and
   // those of the others that the rubric has.
-  void take_declaration_kind(RubricRow& row, Declaration::Kind kind) {
+  void allow_declared_keys(RubricRow& row, Declaration::Kind kind) {
     for (const DeclaredKey& key : declared_keys(kind)) {
       allowed_[row.check].push_back(key.key.name);
       if (key.required || find_node(*file_, row.table, key.key.name)) row.takes_.push_back(key.key);
@@ -162,7 +162,7 @@ class RubricReader {
     const Declaration::Kind kind = *declared_kind(table);
     const toml::table* result_table = nullptr;
     if (const toml::node* of = table.get("of")) {
-      const std::string name = text_at(table, "of");
+      const std::string name = require_text(table, "of");
       const auto result = std::find_if(rows_.begin(), rows_.end(),
                                        [&](const RubricRow& other) { return other.table == name; });
       if (result == rows_.end() || !result->declaration ||
@@ -201,7 +201,7 @@ class RubricReader {
                                               "after", "reason", "hides", "hidden_until"};
     for (auto&& [key, node] : table) {
       const std::string name(key.str());
-      if (own.count(name) || key_of(row.takes_, name)) continue;
+      if (own.count(name) || find_key(row.takes_, name)) continue;
       const auto allowed = allowed_.find(row.check);
       std::vector<std::string> known;
       for (const RubricKey& taken : row.takes_) known.push_back(taken.name);
@@ -209,7 +209,7 @@ class RubricReader {
       fail(key.source().begin.line, "\"{}\" takes no `{}`{}", row.check, name,
            known.empty() ? "" : fmt::format(" (it takes {})", fmt::join(known, ", ")));
     }
-    for (const RubricKey& key : row.takes_) demand_value(row, key);
+    for (const RubricKey& key : row.takes_) require_valid_value(row, key);
     if (row.asks()) row.questions();
     static const std::set<std::string> hidden = {"", "all", "shuffles", "atomics", "shared"};
     if (hidden.count(row.hides) == 0 || (!row.hides.empty() && !row.asks()))
@@ -218,7 +218,7 @@ class RubricReader {
            "questions");
   }
 
-  void demand_value(const RubricRow& row, const RubricKey& key) const {
+  void require_valid_value(const RubricRow& row, const RubricKey& key) const {
     const toml::node* value = find_node(*file_, row.table, key.name);
     if (!value)
       fail(row.line, "[{}] has no `{}`, which \"{}\" takes", row.table, key.name, row.check);
@@ -270,14 +270,14 @@ class RubricReader {
 
   void require_shared_keys_are_used() const {
     for (const auto& [key, line] : shared_) {
-      if (contains_name(kAboutTheLab, key)) continue;
+      if (contains_text(kAboutTheLab, key)) continue;
       // A copy of `key`, since lambdas in C++17 cannot capture a structured binding.
       const auto takes_it = [name = key](const RegisteredCheck& check) {
-        return key_of(check.takes, name) != nullptr;
+        return find_key(check.takes, name) != nullptr;
       };
       // A declared check may take a table, such as `inputs`, with all that is in it.
       const auto may_take_it = [name = key, table = key.substr(0, key.find('.'))](const auto& row) {
-        return contains_name(row.second, name) || contains_name(row.second, table);
+        return contains_text(row.second, name) || contains_text(row.second, table);
       };
       if (std::none_of(checks_.begin(), checks_.end(), takes_it) &&
           std::none_of(allowed_.begin(), allowed_.end(), may_take_it))
@@ -286,16 +286,16 @@ class RubricReader {
   }
 
   void require_lab_table(const std::string& lab) const {
-    const std::string named = text_at(file_->values, "lab");
+    const std::string named = require_text(file_->values, "lab");
     if (named != lab)
       fail(line_of(*file_->values.get("lab")), "the file of lab {} says lab = \"{}\"", lab, named);
     if (const toml::node* order = file_->values.get("order"); order && !order->is_integer())
       fail(line_of(*order), "`order` is a whole number: the lab's place in the course");
-    if (file_->values.contains("subject")) text_at(file_->values, "subject");
+    if (file_->values.contains("subject")) require_text(file_->values, "subject");
     if (const toml::node* hours = file_->values.get("hours"); hours && !hours->is_number())
       fail(line_of(*hours), "`hours` is a number: how long students are expected to work");
     if (!file_->values.contains("level")) return;
-    const std::string level = text_at(file_->values, "level");
+    const std::string level = require_text(file_->values, "level");
     if (level != "core" && level != "extra")
       fail(line_of(*file_->values.get("level")), "`level` is \"core\" or \"extra\", not \"{}\"",
            level);
@@ -312,14 +312,14 @@ class RubricReader {
       fail(line_of(*node), "max_score is {}, and the points add up to {}", *max, sum);
   }
 
-  std::string text_at(const toml::table& table, const char* key) const {
+  std::string require_text(const toml::table& table, const char* key) const {
     const toml::node* node = table.get(key);
     const auto value = node ? node->value<std::string>() : std::nullopt;
     if (!value) fail(node ? line_of(*node) : std::max(1u, line_of(table)), "`{}` is a text", key);
     return *value;
   }
 
-  std::time_t time_at(const toml::node& node) const {
+  std::time_t read_time(const toml::node& node) const {
     const auto when = node.value<toml::date_time>();
     if (!when || !when->offset)
       fail(line_of(node), "`hidden_until` is a time with its zone: 2026-11-23T23:59:00+01:00");
@@ -351,7 +351,7 @@ namespace {
 
 const toml::node& require_value(const RubricText& file, const RubricRow& row,
                                 const std::vector<RubricKey>& takes, const std::string& key) {
-  const toml::node* node = key_of(takes, key) ? find_node(file, row.table, key) : nullptr;
+  const toml::node* node = find_key(takes, key) ? find_node(file, row.table, key) : nullptr;
   if (!node)
     throw std::logic_error(
         fmt::format("\"{}\" reads `{}` and does not say so: takes(...)", row.check, key));
@@ -428,7 +428,7 @@ bool RubricRow::dropped() const { return points == 0; }
 
 bool RubricRow::hidden() const { return std::time(nullptr) < hidden_until; }
 
-bool RubricRow::has(const std::string& key) const { return key_of(takes_, key) != nullptr; }
+bool RubricRow::has(const std::string& key) const { return find_key(takes_, key) != nullptr; }
 
 bool RubricRow::asks() const { return has("questions"); }
 

@@ -84,18 +84,18 @@ CalibrationRow calibration_row(const Test& test) {
   return row;
 }
 
-std::string time_or_nothing(const std::optional<double>& seconds) {
+std::string time_text_or_empty(const std::optional<double>& seconds) {
   return seconds ? duration(*seconds) : "";
 }
-std::string percent_or_nothing(const std::optional<double>& share) {
+std::string percent_text_or_empty(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "";
 }
 
-struct RowCells {
+struct CalibrationCells {
   std::string name, copy, time, reaches, asked, noise, room, remark;
 };
 
-std::string table_line(const RowCells& c) {
+std::string table_line(const CalibrationCells& c) {
   return fmt::format("{:<28} {:>8} {:>8}  {:>7} {:>8}  {:>6} {:>7}  {}\n", c.name, c.copy, c.time,
                      c.reaches, c.asked, c.noise, c.room, c.remark);
 }
@@ -119,7 +119,7 @@ Calibration calibrate(const std::vector<std::string>& labs, const std::filesyste
   std::vector<Rubric> rubrics;
   for (const std::string& lab : labs_or_all(labs))
     rubrics.emplace_back(rubric.empty() ? rubric_folder(lab) : rubric, lab);
-  toolchain::installed();
+  toolchain::installed_toolchain();
   const std::unique_ptr<device::Timer> timer = device::open_timer("gpu");
   const std::unique_ptr<device::Device> device = device::open_device("sim");
   timer->prepare();
@@ -165,9 +165,10 @@ std::string text_of(const Calibration& calibration) {
     for (const Test& test : lab.tests) {
       const CalibrationRow row = calibration_row(test);
       ++counts[static_cast<size_t>(row.kind)];
-      text += table_line({"  " + row.name, time_or_nothing(row.copy), time_or_nothing(row.seconds),
-                          row.reaches, row.asked, percent_or_nothing(row.noise),
-                          percent_or_nothing(row.room), row.remark});
+      text += table_line({"  " + row.name, time_text_or_empty(row.copy),
+                          time_text_or_empty(row.seconds), row.reaches, row.asked,
+                          percent_text_or_empty(row.noise), percent_text_or_empty(row.room),
+                          row.remark});
     }
   }
   return text + rule +

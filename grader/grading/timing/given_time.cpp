@@ -56,14 +56,14 @@ bool begins_definition(const std::string& line) {
   return begin.search(line).has_value();
 }
 
-bool is_position(const std::string& line) {
+bool is_line_information(const std::string& line) {
   const size_t at = std::min(line.find_first_not_of(" \t"), line.size());
   return line.compare(at, 4, ".loc") == 0 || line.compare(at, 2, "//") == 0 ||
          line.compare(at, 6, "$L__tm") == 0 || line.compare(at, 7, "$L__fun") == 0;
 }
 
 // Removes the numbers of labels and stacks: nvcc numbers them by the function's place in the file.
-std::string without_numbers(const std::string& text) {
+std::string without_label_numbers(const std::string& text) {
   static const Pattern label("\\$L__BB[0-9]+_"), stack("__local_depot[0-9]+");
   return stack.replace(label.replace(text, "$L__BB_"), "__local_depot");
 }
@@ -80,11 +80,11 @@ KernelCode::KernelCode(const std::string& ptx) {
       if (line.find(".entry") != std::string::npos) kernels_.push_back(name);
     }
     if (line.rfind(".section", 0) == 0 || line.rfind(".file", 0) == 0) item = nullptr;
-    if (!item || is_position(line)) continue;
+    if (!item || is_line_information(line)) continue;
     *item += line + "\n";
     if (line == "}") item = nullptr;
   }
-  for (auto& [name, text] : text_) text = without_numbers(text);
+  for (auto& [name, text] : text_) text = without_label_numbers(text);
 }
 
 std::string KernelCode::code(const std::string& name) const {
@@ -145,8 +145,8 @@ std::optional<double> parse_number(const std::string& text) {
 
 }  // namespace
 
-std::string given_text(Check& check, const std::string& kernel, const std::string& work,
-                       const std::function<std::string(Check&)>& compute) {
+std::string cached_given_text(Check& check, const std::string& kernel, const std::string& work,
+                              const std::function<std::string(Check&)>& compute) {
   const Session& s = check.session;
   const std::string device = check.device().name();
   // A device that a test has made has no profile that could identify it.
@@ -155,9 +155,9 @@ std::string given_text(Check& check, const std::string& kernel, const std::strin
   const auto profile =
       read_file(root() / "data/devices" / (device.substr(kSimulator.size()) + ".toml"));
   if (code.empty() || !profile) return compute_on_new_device(check, compute);
-  const std::string key =
-      toolchain::cache_key("time of a given kernel\n" + toolchain::identity_of("/proc/self/exe") +
-                           toolchain::installed().identity + *profile + "\n" + work + "\n" + code);
+  const std::string key = toolchain::cache_key(
+      "time of a given kernel\n" + toolchain::identity_of("/proc/self/exe") +
+      toolchain::installed_toolchain().identity + *profile + "\n" + work + "\n" + code);
   static std::map<std::string, std::string> known;
   if (const auto at = known.find(key); at != known.end()) return at->second;
   if (const auto kept = toolchain::load_cached_text(key)) return known[key] = *kept;
@@ -166,10 +166,10 @@ std::string given_text(Check& check, const std::string& kernel, const std::strin
   return known[key] = text;
 }
 
-double given_time(Check& check, const std::string& kernel, const std::string& work,
-                  const std::function<double(Check&)>& compute) {
+double cached_given_time(Check& check, const std::string& kernel, const std::string& work,
+                         const std::function<double(Check&)>& compute) {
   const auto text = [&](Check& own) { return fmt::format("{:.17g}", compute(own)); };
-  const std::optional<double> kept = parse_number(given_text(check, kernel, work, text));
+  const std::optional<double> kept = parse_number(cached_given_text(check, kernel, work, text));
   // The cached text is no number if its file was damaged; the time is then computed again.
   return kept ? *kept : *parse_number(compute_on_new_device(check, text));
 }

@@ -30,16 +30,16 @@ constexpr const char* kOldest[] = {"sm_75", "sm_80", "sm_90"};
 constexpr char kMagic[] = "lab32 reference 1\n";
 constexpr uint64_t kKey = 0x6c61623332207265u;
 
-fs::path solution_of(const std::string& lab) {
+fs::path solution_file(const std::string& lab) {
   return root_of(lab) / "solutions" / lab / (lab + ".cu");
 }
 fs::path sealed_file(const std::string& lab) { return root() / "build/references" / lab; }
 
-std::string compiled_ptx(const std::string& lab, const fs::path& solution) {
+std::string compile_solution_to_ptx(const std::string& lab, const fs::path& solution) {
   const toolchain::Submission submission = toolchain::read_submission(solution, solution.string());
   for (const char* const arch : kOldest) {
     try {
-      return bare_ptx(compiled(lab, submission, arch, kName).ptx);
+      return ptx_without_debug_info(compile_with_given(lab, submission, arch, kName).ptx);
     } catch (const toolchain::CompileError& e) {
       if (arch == std::end(kOldest)[-1])
         throw MachineError(e.what());  // not the submission's fault
@@ -50,7 +50,7 @@ std::string compiled_ptx(const std::string& lab, const fs::path& solution) {
 
 int generation(const std::string& arch) { return std::atoi(arch.c_str() + std::strlen("sm_")); }
 
-int target_of(const std::string& ptx) {
+int target_architecture_of(const std::string& ptx) {
   const std::string directive = ".target sm_";
   const size_t at = ptx.find(directive);
   return at == std::string::npos ? 0 : std::atoi(ptx.c_str() + at + directive.size());
@@ -98,7 +98,7 @@ std::string xor_with_stream(std::string bytes, uint64_t hash) {
 
 }  // namespace
 
-std::string bare_ptx(const std::string& ptx) {
+std::string ptx_without_debug_info(const std::string& ptx) {
   std::istringstream lines(ptx);
   std::string out;
   bool in_section = false;  // inside the braces of a section of debug information
@@ -117,12 +117,12 @@ std::string bare_ptx(const std::string& ptx) {
   return without_local_names(out);
 }
 
-std::string sealed(const std::string& text) {
+std::string seal_text(const std::string& text) {
   const uint64_t hash = hash_of(text);
   return kMagic + fmt::format("{:016x}\n", hash) + xor_with_stream(text, hash);
 }
 
-std::optional<std::string> unsealed(const std::string& bytes) {
+std::optional<std::string> unseal_text(const std::string& bytes) {
   const size_t head = std::strlen(kMagic) + 17;
   if (bytes.size() < head || !begins_with(bytes, kMagic)) return std::nullopt;
   const uint64_t hash = std::strtoull(bytes.c_str() + std::strlen(kMagic), nullptr, 16);
@@ -132,24 +132,24 @@ std::optional<std::string> unsealed(const std::string& bytes) {
 }
 
 std::string sealed_reference(const std::string& lab) {
-  const fs::path solution = solution_of(lab);
+  const fs::path solution = solution_file(lab);
   if (!fs::exists(solution)) throw Error("there is no " + solution.string() + " to seal");
-  return sealed(compiled_ptx(lab, solution));
+  return seal_text(compile_solution_to_ptx(lab, solution));
 }
 
 std::optional<toolchain::Artifact> reference_module(const std::string& lab,
                                                     const std::string& arch) {
   std::string ptx;
-  if (const fs::path solution = solution_of(lab); fs::exists(solution)) {
-    ptx = compiled_ptx(lab, solution);
+  if (const fs::path solution = solution_file(lab); fs::exists(solution)) {
+    ptx = compile_solution_to_ptx(lab, solution);
   } else if (const std::optional<std::string> bytes = read_file(sealed_file(lab))) {
-    const std::optional<std::string> text = unsealed(*bytes);
+    const std::optional<std::string> text = unseal_text(*bytes);
     if (!text) throw MachineError(sealed_file(lab).string() + " is damaged: install lab32 again");
     ptx = *text;
   } else {
     return std::nullopt;
   }
-  if (target_of(ptx) > generation(arch)) return std::nullopt;
+  if (target_architecture_of(ptx) > generation(arch)) return std::nullopt;
   return toolchain::assemble(ptx, arch, kName);
 }
 

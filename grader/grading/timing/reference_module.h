@@ -21,13 +21,13 @@ std::string sealed_reference(const std::string& lab);
 
 // The PTX of a solution without line information, comments, answers to questions and names of local
 // variables. The names of kernels and the records of LAB32_LAUNCH and LAB32_TILE stay.
-std::string bare_ptx(const std::string& ptx);
+std::string ptx_without_debug_info(const std::string& ptx);
 
-// Encodes a text so that `strings` and `grep` find nothing in it; unsealed() decodes it. The key is
-// part of lab32, since the module must run without its source, so this does not stop a reader of
+// Encodes a text so that `strings` and `grep` find nothing in it; unseal_text() decodes it. The key
+// is part of lab32, since the module must run without its source, so this does not stop a reader of
 // the program.
-std::string sealed(const std::string& text);
-// nullopt: sealed() has not made these bytes.
-std::optional<std::string> unsealed(const std::string& bytes);
+std::string seal_text(const std::string& text);
+// nullopt: seal_text() has not made these bytes.
+std::optional<std::string> unseal_text(const std::string& bytes);
 
 }  // namespace lab32::grading

@@ -54,7 +54,7 @@ SpeedVerdict compare_samples(const std::vector<double>& other, const device::Tim
 }  // namespace
 
 SpeedVerdict compare_with_copy(const device::Timing& timing, uint64_t bytes,
-                               const SpeedTerms& terms) {
+                               const CopyComparisonLimit& terms) {
   double limit = terms.fraction;
   if (timing.candidates.size() > 1) {
     const auto of_copy = device::ratios(timing.copy.cold, timing.candidates[1].cold);
@@ -64,7 +64,7 @@ SpeedVerdict compare_with_copy(const device::Timing& timing, uint64_t bytes,
                          [&](double ratio) { return ratio / limit; });
 }
 
-device::Interval reference_gain(const device::Timing& timing, size_t reference_first) {
+device::MedianInterval reference_gain(const device::Timing& timing, size_t reference_first) {
   return device::median_interval(device::ratios(timing.candidates.at(reference_first + 1).cold,
                                                 timing.candidates.at(reference_first).cold));
 }
@@ -78,7 +78,7 @@ std::vector<double> clamped_previous_seconds(const device::Timing& timing, doubl
 }
 
 SpeedVerdict compare_with_previous(const device::Timing& timing, uint64_t bytes,
-                                   const StepTerms& terms) {
+                                   const StepComparisonLimit& terms) {
   const double gain = reference_gain(timing, kReferenceNow).median - 1;
   const double limit = 1 + terms.share * std::max(gain, 0.0);
   SpeedVerdict verdict = compare_samples(

@@ -14,13 +14,13 @@ namespace lab32::grading {
 struct SpeedVerdict {
   // not_asked: the step does not make the reference solution faster by enough on this card.
   enum class Outcome : uint8_t { passed, failed, inconclusive, impossible, not_asked } outcome;
-  device::Interval seconds;  // time of the submission with cold caches
-  device::Interval warm;     // time of the submission with warm caches
-  device::Interval ratio;    // speed relative to the baseline
-  double limit = 0;          // the ratio that is needed
-  double floor_seconds = 0;  // the time to move the bytes at peak bandwidth; 0: unknown
-  double credit = 1;         // below 1 only if failed or impossible
-  std::string note;          // about clocks that changed or were throttled, or empty
+  device::MedianInterval seconds;  // time of the submission with cold caches
+  device::MedianInterval warm;     // time of the submission with warm caches
+  device::MedianInterval ratio;    // speed relative to the baseline
+  double limit = 0;                // the ratio that is needed
+  double floor_seconds = 0;        // the time to move the bytes at peak bandwidth; 0: unknown
+  double credit = 1;               // below 1 only if failed or impossible
+  std::string note;                // about clocks that changed or were throttled, or empty
 };
 
 // `bytes`: what the kernel has to move at least. A time is impossible if it is shorter than the
@@ -28,21 +28,21 @@ struct SpeedVerdict {
 
 // The limit of a comparison with a copy. If a second candidate is the reference solution, the limit
 // is at most `of_reference` times its ratio in the same rounds on the same card.
-struct SpeedTerms {
+struct CopyComparisonLimit {
   double fraction = 0, of_reference = 0;
 };
 // Compares with a copy of as many bytes, whose bandwidth is 1. If failed, credit is ratio / limit.
 SpeedVerdict compare_with_copy(const device::Timing& timing, uint64_t bytes,
-                               const SpeedTerms& terms);
+                               const CopyComparisonLimit& terms);
 
 // The limit of a step: `share` of the reference solution's gain in the same rounds. The step is
 // asked for only if that gain is at least `least`.
-struct StepTerms {
+struct StepComparisonLimit {
   double share = 0, least = 0;
 };
 // The candidates of a step, in this order. With reference_first the first two are left out.
 enum StepCandidate : size_t { kNow, kBefore, kReferenceNow, kReferenceBefore };
-device::Interval reference_gain(const device::Timing& timing, size_t reference_first);
+device::MedianInterval reference_gain(const device::Timing& timing, size_t reference_first);
 
 // Compares a version with the submission's own previous version, whose time is clamped. It counts
 // as no faster than the reference solution's previous version, so that an early optimisation is not
@@ -50,7 +50,7 @@ device::Interval reference_gain(const device::Timing& timing, size_t reference_f
 // nothing. If failed, credit is the part of the way from halfway(limit) to the limit that the ratio
 // has reached.
 SpeedVerdict compare_with_previous(const device::Timing& timing, uint64_t bytes,
-                                   const StepTerms& terms);
+                                   const StepComparisonLimit& terms);
 inline double halfway(double limit) { return (1 + limit) / 2; }
 // The clamped seconds of the submission's previous version, for each round.
 std::vector<double> clamped_previous_seconds(const device::Timing& timing, double limit);

@@ -28,10 +28,10 @@ InputSets<float> random_inputs(Check& check, size_t sets, size_t count) {
   return input_sets<float>(check, sets, [count](Random& random) { return random.floats(count); });
 }
 
-TimedWork work_from_in_to_out(const InputSets<float>& inputs) {
+TimedWork work_with_in_and_out(const InputSets<float>& inputs) {
   TimedWork work;
   const size_t count = inputs.at(0)->size();
-  work.arrays = {read_array("in", inputs), written_array<float>("out", count)};
+  work.arrays = {input_array("in", inputs), output_array<float>("out", count)};
   work.bytes = 2 * count * sizeof(float);
   return work;
 }

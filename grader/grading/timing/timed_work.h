@@ -17,7 +17,7 @@
 namespace lab32::grading {
 
 // The arrays that launches write, in order.
-using Outputs = std::vector<device::Bytes>;
+using Outputs = std::vector<device::SharedBytes>;
 
 struct TimedVersion {
   // Returns the launches of this version. `module` is the submission's or the reference solution's,
@@ -67,7 +67,7 @@ InputSets<float> random_inputs(Check& check, size_t sets, size_t count);
 
 // Work that reads each float of the inputs once and writes as many. It has the arrays and their
 // bytes; the caller adds steps and mismatch.
-TimedWork work_from_in_to_out(const InputSets<float>& inputs);
+TimedWork work_with_in_and_out(const InputSets<float>& inputs);
 
 // The values of an array in the form that a TimedArray uses.
 template <class T>
@@ -76,25 +76,25 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   return {begin, begin + values.size() * sizeof(T)};
 }
 template <class T>
-std::vector<T> values_of(const device::Bytes& bytes) {
+std::vector<T> values_of(const device::SharedBytes& bytes) {
   const auto* begin = reinterpret_cast<const T*>(bytes.data());
   return {begin, begin + bytes.size() / sizeof(T)};
 }
 
 // An array that the timed kernels read, with an input of its own for each set.
 template <class T>
-device::TimedArray read_array(const std::string& name, const InputSets<T>& inputs) {
+device::TimedArray input_array(const std::string& name, const InputSets<T>& inputs) {
   device::TimedArray array{name, inputs.at(0)->size() * sizeof(T), {}};
   for (const auto& input : inputs) array.sets.emplace_back(input);
   return array;
 }
 // An array that the timed kernels read, with the same values in each set.
 template <class T>
-device::TimedArray read_array(const std::string& name, const std::vector<T>& values) {
+device::TimedArray input_array(const std::string& name, const std::vector<T>& values) {
   return {name, values.size() * sizeof(T), {bytes_of(values)}};
 }
 template <class T>
-device::TimedArray written_array(const std::string& name, size_t count) {
+device::TimedArray output_array(const std::string& name, size_t count) {
   return {name, count * sizeof(T), {}};
 }
 

@@ -37,7 +37,7 @@ std::optional<PredictedTime> predict_given_kernel(Check& check, uint32_t n,
                        block.z, shape.dynamic_shared);
   }
   const TimeLimit& limit = s.time_limit;
-  const std::string text = given_text(check, version.given->kernel, all, [&](Check& own) {
+  const std::string text = cached_given_text(check, version.given->kernel, all, [&](Check& own) {
     own.session.time_limit = limit;  // the shape is the submission's, so its time limit applies
     const std::optional<PredictedTime> time = predicted_time(own, n, version, work.arrays);
     return time ? fmt::format("{:.17g} {:.17g} {}", time->seconds, time->error, time->bottleneck)
@@ -53,8 +53,8 @@ std::optional<PredictedTime> predict_given_kernel(Check& check, uint32_t n,
 
 // The time of the kernel's launches over n elements. A version that ends one step and begins the
 // next is simulated once.
-std::optional<PredictedTime> predict_once(Check& check, const std::string& kernel, uint32_t n,
-                                          const TimedVersion& version, const TimedWork& work) {
+std::optional<PredictedTime> predict_time_once(Check& check, const std::string& kernel, uint32_t n,
+                                               const TimedVersion& version, const TimedWork& work) {
   auto& known = check.session.predicted;
   const std::pair key{kernel, n};
   if (const auto at = known.find(key); at != known.end()) return at->second;
@@ -76,7 +76,7 @@ std::string bottleneck_text(Check& check, const PredictedTime& time) {
 // launches, if the device has a model.
 NotRun modelled_time_reason(Check& check, const std::string& kernel, uint32_t n,
                             const TimedWork& work) {
-  const std::optional<PredictedTime> time = predict_once(check, kernel, n, work, work);
+  const std::optional<PredictedTime> time = predict_time_once(check, kernel, n, work, work);
   check.measured("");
   NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
   if (!time) return reason;
@@ -95,9 +95,9 @@ NotRun modelled_time_reason(Check& check, const std::string& kernel, uint32_t n,
 
 NotRun modelled_step_reason(Check& check, const StepCheck& step, uint32_t n,
                             const TimedWork& work) {
-  const std::optional<PredictedTime> now = predict_once(check, step.kernel, n, work, work),
-                                     before =
-                                         predict_once(check, step.before, n, work.before, work);
+  const std::optional<PredictedTime> now = predict_time_once(check, step.kernel, n, work, work),
+                                     before = predict_time_once(check, step.before, n, work.before,
+                                                                work);
   check.measured("");
   NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
   if (!now || !before) return reason;
@@ -116,7 +116,7 @@ NotRun modelled_step_reason(Check& check, const StepCheck& step, uint32_t n,
 template <class Predict>
 [[noreturn]] void not_run_here(Check& check, const MakeWork& make, Predict predict) {
   NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
-  if (check.open_prerequisite() || !check.session.setup.modelled_times ||
+  if (check.first_unpassed_prerequisite() || !check.session.setup.modelled_times ||
       !check.row.has("n_modelled"))
     check.not_run(reason);
   const uint32_t n = check.row.count("n_modelled");
@@ -139,7 +139,7 @@ device::Candidate submitted_candidate(Check& check, const std::string& name,
 // A candidate for the timer: the reference solution's launches of this version, in `module`.
 device::Candidate reference_candidate(Check& check, const std::string& name,
                                       const TimedVersion& version, device::LoadedModule& module) {
-  const TimeKeeping& time = check.session.time;
+  const TimingSetup& time = check.session.time;
   return {name, time.reference, version.steps(module, time.timer->multiprocessors()), false};
 }
 
@@ -187,7 +187,7 @@ void verify_outputs(Check& check, const device::Timing& timing, const TimedWork&
   }
 }
 
-struct Result {
+struct TimedResult {
   device::Timing timing;
   SpeedVerdict verdict;
   bool twice = false;
@@ -206,13 +206,14 @@ struct TimeSpent {
 
 // Times the plan. If the result is inconclusive, times it once more with more rounds.
 template <class Judge>
-Result time_twice(Check& check, const std::string& kernel, uint32_t n, device::TimingPlan plan,
-                  const TimedWork& work, int line, Judge judge) {
+TimedResult time_until_decided(Check& check, const std::string& kernel, uint32_t n,
+                               device::TimingPlan plan, const TimedWork& work, int line,
+                               Judge judge) {
   Session& s = check.session;
   TimeSpent spent;
   for (bool twice = false;; twice = true) {
-    const Progress::Step progress(s.setup.progress,
-                                  "timing " + kernel + (twice ? " again, with more rounds" : ""));
+    const Progress::ScopedStep progress(
+        s.setup.progress, "timing " + kernel + (twice ? " again, with more rounds" : ""));
     const WorkTimer watch;
     device::TimingResult timed = s.time.timer->time(plan);
     spent.card += watch.wall_seconds();
@@ -237,9 +238,9 @@ Result time_twice(Check& check, const std::string& kernel, uint32_t n, device::T
 }
 
 // Records the speed relative to the reference solution's kernel in the same rounds.
-void record_reference(Check& check, const device::Timing& timing, size_t reference) {
+void record_reference_ratio(Check& check, const device::Timing& timing, size_t reference) {
   const auto& other = timing.candidates[reference].cold;
-  const device::Interval ratio =
+  const device::MedianInterval ratio =
       device::median_interval(device::ratios(other, timing.candidates.front().cold));
   check.figure("reference_seconds", device::median_interval(other).median);
   check.figure("copy_seconds", device::median_interval(timing.copy.cold).median);
@@ -249,7 +250,7 @@ void record_reference(Check& check, const device::Timing& timing, size_t referen
 }
 
 // Records the figures of a timing, and gives the check the verdict's credit.
-void record_figures(Check& check, const Result& result) {
+void record_figures(Check& check, const TimedResult& result) {
   const SpeedVerdict& verdict = result.verdict;
   check.figure("seconds", verdict.seconds.median);
   check.figure("seconds_low", verdict.seconds.low);
@@ -265,7 +266,7 @@ void record_figures(Check& check, const Result& result) {
 }
 
 // Ends the check with the verdict. `story`: how it was measured, for the message.
-void end_with_verdict(Check& check, const Result& result, uint64_t bytes, int line,
+void end_with_verdict(Check& check, const TimedResult& result, uint64_t bytes, int line,
                       std::string story) {
   const SpeedVerdict& verdict = result.verdict;
   if (result.twice) story += "\nTimed twice: the first rounds did not decide.";
@@ -295,20 +296,21 @@ void end_with_verdict(Check& check, const Result& result, uint64_t bytes, int li
 }
 
 std::string ratio_text(const device::Timing& timing, const device::Samples& other) {
-  const device::Interval ratio =
+  const device::MedianInterval ratio =
       device::median_interval(device::ratios(timing.candidates.front().cold, other.cold));
   return fmt::format("\n{}: {} (yours takes {:.3f} times as long, {:.3f} ... {:.3f})", other.name,
                      duration(device::median_interval(other.cold).median), ratio.median, ratio.low,
                      ratio.high);
 }
 
-void record_gain(Check& check, const device::Interval& gain) {
+void record_reference_gain(Check& check, const device::MedianInterval& gain) {
   check.figure("reference_gain", gain.median);
   check.figure("reference_gain_low", gain.low);
   check.figure("reference_gain_high", gain.high);
 }
 
-[[noreturn]] void not_asked(Check& check, const device::Interval& gain, const StepTerms& terms) {
+[[noreturn]] void not_asked(Check& check, const device::MedianInterval& gain,
+                            const StepComparisonLimit& terms) {
   NotRun reason{NotRun::Kind::no_such_step, check.session.time.timer->name()};
   reason.gain = gain.median;
   reason.least_gain = 1 + terms.least;
@@ -320,16 +322,17 @@ void record_gain(Check& check, const device::Interval& gain) {
 // the step at all, so that the points that can be reached are the same for all submissions.
 [[noreturn]] void end_without_submission(Check& check, const StepCheck& step, const TimedWork& work,
                                          const std::vector<device::Candidate>& reference,
-                                         const StepTerms& terms) {
+                                         const StepComparisonLimit& terms) {
   Session& s = check.session;
   device::TimingPlan plan = timing_plan(work);
   plan.candidates = reference;
   plan.required_ratios = {{0, 1}};
-  const Progress::Step progress(s.setup.progress, "timing the reference solution's " + step.kernel);
+  const Progress::ScopedStep progress(s.setup.progress,
+                                      "timing the reference solution's " + step.kernel);
   const device::TimingResult timed = s.time.timer->time(plan);
   if (!timed.timing) throw Error("the reference solution: " + describe(*timed.fault));
-  const device::Interval gain = reference_gain(*timed.timing, 0);
-  record_gain(check, gain);
+  const device::MedianInterval gain = reference_gain(*timed.timing, 0);
+  record_reference_gain(check, gain);
   if (gain.median < 1 + terms.least) not_asked(check, gain, terms);
   check.require_prerequisites();
   throw std::logic_error("a prerequisite was open before and has now passed");
@@ -358,8 +361,8 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
         reference_candidate(check, "reference solution", work, *loaded_reference(check)));
     plan.required_ratios.push_back({1, std::nullopt});
   }
-  const SpeedTerms terms{fraction, check.row.number("speed.of_reference")};
-  const Result result = time_twice(
+  const CopyComparisonLimit terms{fraction, check.row.number("speed.of_reference")};
+  const TimedResult result = time_until_decided(
       check, speed.kernel, n, std::move(plan), work, line,
       [&](const device::Timing& timing) { return compare_with_copy(timing, work.bytes, terms); });
 
@@ -368,7 +371,7 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
   check.measured(fmt::format("{:.2f}, {}", verdict.ratio.median, duration(verdict.seconds.median)));
   check.expected(fmt::format("{:.2f} of a copy", verdict.limit));
   record_figures(check, result);
-  if (timing.candidates.size() > 1) record_reference(check, timing, 1);
+  if (timing.candidates.size() > 1) record_reference_ratio(check, timing, 1);
   check.figure("fraction", verdict.ratio.median);
   check.figure("fraction_low", verdict.ratio.low);
   check.figure("fraction_high", verdict.ratio.high);
@@ -406,30 +409,31 @@ void credit_step(Check& check, const StepCheck& step) {
 
   const uint32_t n = check.row.count("n");
   const int line = check.line_of(step.kernel);
-  const StepTerms terms{check.row.number("steps.share_of_gain"),
-                        check.row.number("steps.least_gain")};
+  const StepComparisonLimit terms{check.row.number("steps.share_of_gain"),
+                                  check.row.number("steps.least_gain")};
   const TimedWork work = make_timed_work(check, step.make, n);
   const auto module = loaded_reference(check);
   const std::vector<device::Candidate> reference = {
       reference_candidate(check, "the reference solution's " + step.kernel, work, *module),
       reference_candidate(check, "the reference solution's " + step.before, work.before, *module)};
-  if (check.open_prerequisite()) end_without_submission(check, step, work, reference, terms);
+  if (check.first_unpassed_prerequisite())
+    end_without_submission(check, step, work, reference, terms);
 
   device::TimingPlan plan = timing_plan(work);
   plan.candidates = {submitted_candidate(check, step.kernel, work),
                      submitted_candidate(check, step.before, work.before)};
   plan.candidates.insert(plan.candidates.end(), reference.begin(), reference.end());
   plan.required_ratios = {{kNow, kBefore}, {kReferenceNow, kReferenceBefore}};
-  const Result result = time_twice(check, step.kernel, n, std::move(plan), work, line,
-                                   [&](const device::Timing& timing) {
-                                     return compare_with_previous(timing, work.bytes, terms);
-                                   });
+  const TimedResult result = time_until_decided(
+      check, step.kernel, n, std::move(plan), work, line, [&](const device::Timing& timing) {
+        return compare_with_previous(timing, work.bytes, terms);
+      });
 
   const device::Timing& timing = result.timing;
   const SpeedVerdict& verdict = result.verdict;
-  const device::Interval gain = reference_gain(timing, kReferenceNow);
-  record_gain(check, gain);
-  record_reference(check, timing, kReferenceNow);
+  const device::MedianInterval gain = reference_gain(timing, kReferenceNow);
+  record_reference_gain(check, gain);
+  record_reference_ratio(check, timing, kReferenceNow);
   if (verdict.outcome == SpeedVerdict::Outcome::not_asked) not_asked(check, gain, terms);
   const double start = device::median_interval(timing.candidates[kBefore].cold).median;
   check.measured(

@@ -16,7 +16,7 @@ namespace lab32::grading {
 namespace {
 
 // The addresses of the first three lanes, which show the step from lane to lane, and of the last.
-std::string lanes_text(Check& check, const device::WorstAccess& access) {
+std::string lane_addresses_text(Check& check, const device::WorstAccess& access) {
   std::vector<int> active;
   for (int lane = 0; lane < 32; ++lane)
     if (access.mask >> lane & 1) active.push_back(lane);
@@ -41,7 +41,7 @@ std::string access_sentence(Check& check, const device::WorstAccess& access) {
   return fmt::format(
       "Warp {} of block {}: {} {} {} of {} bytes {} {} sectors where {} would do: {}.", access.warp,
       access.block, lanes, lanes == 1 ? "lane's" : "lanes'", what, access.bytes, cost, access.cost,
-      access.ideal, lanes_text(check, access));
+      access.ideal, lane_addresses_text(check, access));
 }
 
 // Sectors beyond those that hold the requested bytes. Atomics on one word count once for each lane.
@@ -55,7 +55,7 @@ const char* access_plural(const device::WorstAccess& access) {
   return access.atomic ? "atomics" : access.store ? "stores" : "loads";
 }
 
-WorstLine worst_global(Check& check, const device::Run& run) {
+WorstLine worst_global_line(Check& check, const device::Run& run) {
   const std::string& own = check.session.source.display();
   WorstLine waste;
   uint64_t most = 0;
@@ -71,7 +71,7 @@ WorstLine worst_global(Check& check, const device::Run& run) {
     if (!worst || uint64_t{access.cost} * worst->ideal > uint64_t{worst->cost} * access.ideal)
       worst = &access;
   }
-  if (worst) waste.message = withhold_message(check, access_sentence(check, *worst));
+  if (worst) waste.message = message_unless_withheld(check, access_sentence(check, *worst));
   return waste;
 }
 
@@ -91,7 +91,7 @@ void withhold_until_passed(Check& check, const std::string& question) {
   check.withheld = check.has_passed(question) ? "" : question;
 }
 
-std::string withhold_message(Check& check, std::string message) {
+std::string message_unless_withheld(Check& check, std::string message) {
   if (check.withheld.empty()) return message;
   return fmt::format(
       "The details of this line's accesses would answer a question of `{}`. "
@@ -109,7 +109,7 @@ std::string undefined_amount_text(Check& check, const device::OutOfRangeAmount& 
 }
 
 // A warning of the compiler reads "swizzle.cu(9): warning #62-D: shift count is negative".
-std::string shift_warning_of(const std::string& warnings, const std::string& display) {
+std::string first_shift_warning(const std::string& warnings, const std::string& display) {
   std::istringstream lines(warnings);
   for (std::string line; std::getline(lines, line);) {
     if (line.rfind(display + "(", 0) != 0) continue;

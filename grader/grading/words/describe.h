@@ -17,7 +17,7 @@ struct WorstLine {
   int line = 0;
   std::string message;
 };
-WorstLine worst_global(Check& check, const device::Run& run);
+WorstLine worst_global_line(Check& check, const device::Run& run);
 
 // The line of the student's file with most atomics to device memory; 0: there are none.
 int line_of_most_atomics(Check& check, const device::Run& run);
@@ -30,7 +30,7 @@ const char* access_plural(const device::WorstAccess& access);
 void withhold_until_passed(Check& check, const std::string& question);
 // `message`, which describes a WorstLine, or, while the check withholds it, a text that names the
 // check that must pass first.
-std::string withhold_message(Check& check, std::string message);
+std::string message_unless_withheld(Check& check, std::string message);
 
 // A sentence about a shift or shuffle of a launch by an undefined amount; empty if it is not on a
 // line of the submission.
@@ -38,6 +38,6 @@ std::string undefined_amount_text(Check& check, const device::OutOfRangeAmount& 
 
 // As above for a shift that the compiler has already evaluated, from its warnings. `display`: the
 // submission's name in them. Empty: no such warning.
-std::string shift_warning_of(const std::string& warnings, const std::string& display);
+std::string first_shift_warning(const std::string& warnings, const std::string& display);
 
 }  // namespace lab32::grading

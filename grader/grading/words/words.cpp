@@ -110,7 +110,7 @@ std::string printable_line(const std::string& line) {
 
 }  // namespace
 
-std::string printed_text(const std::string& setting, const std::string& output) {
+std::string printf_output_text(const std::string& setting, const std::string& output) {
   if (output.empty()) return "";
   std::string text =
       setting.empty() ? "The kernel printed:" : "The kernel printed, " + setting + ":";

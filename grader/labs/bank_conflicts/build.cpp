@@ -14,15 +14,15 @@ namespace {
 using Want = uint32_t (BankPattern::*)() const;
 
 // Runs the student's wavefronts() and load_wavefronts() on each pattern.
-Answers ask_arbiter(Check& check, const std::vector<BankPattern>& patterns) {
-  return ask_student<uint32_t>(check, "arbiter", patterns, "out_store", "out_load");
+Answers answers_for_bank_patterns(Check& check, const std::vector<BankPattern>& patterns) {
+  return run_student_functions<uint32_t>(check, "arbiter", patterns, "out_store", "out_load");
 }
 
 void check_widths(Check& check, const char* name, const std::vector<uint32_t>& widths, Want want) {
   Random random = check.random();
   const std::vector<BankPattern> tried =
       bank_patterns(random, widths, static_cast<int>(check.row.number("random_patterns")));
-  const Answers answers = ask_arbiter(check, tried);
+  const Answers answers = answers_for_bank_patterns(check, tried);
   const std::vector<int>& got =
       want == &BankPattern::load_wavefronts ? answers.second : answers.first;
   check_answers(check, name, tried, got, want, bank_misconception(tried, got));
@@ -48,11 +48,11 @@ void check_variants(Check& check, const std::vector<BankPattern>& launched,
   std::vector<BankPattern> tried;
   std::vector<size_t> of;
   for (size_t i = 0; i < launched.size(); ++i)
-    for (const BankPattern& p : variants(launched[i])) {
+    for (const BankPattern& p : rearranged_patterns(launched[i])) {
       tried.push_back(p);
       of.push_back(i);
     }
-  const Answers answers = ask_arbiter(check, tried);
+  const Answers answers = answers_for_bank_patterns(check, tried);
   for (size_t i = 0; i < tried.size(); ++i) {
     const bool store = answers.first[i] == static_cast<int>(tried[i].store_wavefronts());
     if (store && answers.second[i] == static_cast<int>(tried[i].load_wavefronts())) continue;
@@ -106,20 +106,20 @@ TEST_SUITE("lab:bank_conflicts") {
     for (double stride : check.row.numbers("strides")) table += fmt::format("{:>6}", stride);
     for (const Type& type : types) {
       table += fmt::format("\n    {:<8}", type.name);
-      const bool may_show = type.bytes < 16 || answers_right(check, "C1 staging 128 ints");
+      const bool may_show = type.bytes < 16 || are_answers_right(check, "C1 staging 128 ints");
       if (!may_show) table += "  how many wavefronts, C1 asks";
       for (double wide : check.row.numbers("strides")) {
         const uint32_t stride = static_cast<uint32_t>(wide);
         const counters::Counters c = count_strided_touch(check, type.name, type.bytes, stride);
         launches.push_back({&type, stride, c});
-        patterns.push_back(bank_stride(type.bytes, stride));
+        patterns.push_back(strided_bank_pattern(type.bytes, stride));
         if (may_show) table += fmt::format("{:>6}", c.shared_store.wavefronts);
         const std::string what = fmt::format("touch<{}>({})", type.name, stride);
         check.figure(what + " store wavefronts", static_cast<double>(c.shared_store.wavefronts));
         check.figure(what + " load wavefronts", static_cast<double>(c.shared_load.wavefronts));
       }
     }
-    const Answers answers = ask_arbiter(check, patterns);
+    const Answers answers = answers_for_bank_patterns(check, patterns);
     for (size_t i = 0; i < launches.size(); ++i) {
       const counters::Counters& c = launches[i].counted;
       const bool store = answers.first[i] == static_cast<int>(c.shared_store.wavefronts);

@@ -13,13 +13,13 @@ def phase_wavefronts(words):
     return max(sum(word % BANKS == bank for word in distinct) for bank in range(BANKS))
 
 
-def bank_numbers(drawing, y):
+def draw_bank_numbers(drawing, y):
     for bank in range(BANKS):
         drawing.text(LEFT + (bank + 0.5) * CELL, y, str(bank), 11, "middle", BLUE)
     drawing.text(LEFT - 10, y, "bank", 12, "end", BLUE)
 
 
-def memory(drawing, y, rows, cells):
+def draw_memory_words(drawing, y, rows, cells):
     """Draws rows of 32 words of shared memory, with a column for each bank. `cells`: {word: (text, colour)}; other
     words are pale."""
     for word in range(rows * BANKS):
@@ -30,7 +30,7 @@ def memory(drawing, y, rows, cells):
             drawing.text(x + CELL / 2, top + 14, text, 11, "middle")
 
 
-def label(drawing, y, name, index):
+def draw_row_label(drawing, y, name, index):
     drawing.text(14, y + 13, name, 13, font_weight="bold")
     drawing.code(14, y + 30, index, 12)
 
@@ -49,7 +49,7 @@ STRIDES = [
 ]
 
 
-def draw_strides():
+def draw_bank_strides():
     total = 60 + sum(max(rows, 2) * HEIGHT + 34 for *_, rows in STRIDES)
     drawing = Drawing(760, total, "Which banks a warp visits, by its stride")
     drawing.text(
@@ -58,7 +58,7 @@ def draw_strides():
         "A row is 32 words, a column is a bank; the number is the lane that reads the word",
         14,
     )
-    bank_numbers(drawing, 48)
+    draw_bank_numbers(drawing, 48)
     y = 56
     for name, index, word_of, rows in STRIDES:
         words = [word_of(lane) for lane in range(32)]
@@ -67,20 +67,20 @@ def draw_strides():
         for lane, word in enumerate(words):
             lanes.setdefault(word, []).append(lane)
         colour = SKY if count == 1 else ORANGE
-        memory(drawing, y, rows, {word: (str(who[0]), colour) for word, who in lanes.items()})
+        draw_memory_words(drawing, y, rows, {word: (str(who[0]), colour) for word, who in lanes.items()})
         if len(lanes) == 1:
             drawing.text(LEFT + 7 * CELL, y + 14, "all 32 lanes", 12)
-        label(drawing, y, name, index)
+        draw_row_label(drawing, y, name, index)
         drawing.text(LEFT, y + rows * HEIGHT + 16, wavefronts_text(count), 13, font_weight="bold")
         y += max(rows, 2) * HEIGHT + 34
     return drawing
 
 
-def draw_padding():
+def draw_padded_columns():
     """Draws a column of a tile in the banks: with rows of 32 words, and with rows of 33 words."""
     rows = 6
     drawing = Drawing(760, 2 * (rows * HEIGHT + 50) + 60, "A column of [32][32] and of [32][33]")
-    bank_numbers(drawing, 24)
+    draw_bank_numbers(drawing, 24)
     y = 32
     for pitch, index in ((32, "tile[32][32]"), (33, "tile[32][33]")):
         cells = {}
@@ -90,8 +90,8 @@ def draw_padding():
                 cells[word] = (str(row), ORANGE if pitch == 32 else SKY)
             elif column == 32:
                 cells[word] = ("×", "#bbbbbb")
-        memory(drawing, y, rows, cells)
-        label(drawing, y, f"rows of {pitch}", index)
+        draw_memory_words(drawing, y, rows, cells)
+        draw_row_label(drawing, y, f"rows of {pitch}", index)
         column = [pitch * lane for lane in range(32)]
         drawing.text(LEFT, y + rows * HEIGHT + 20, wavefronts_text(phase_wavefronts(column)), 13, font_weight="bold")
         y += rows * HEIGHT + 50
@@ -106,7 +106,7 @@ def draw_padding():
     return drawing
 
 
-def draw_halves():
+def draw_phases_of_doubles():
     """Draws that 8 bytes per lane take two phases: for consecutive lanes, and for lanes two doubles apart."""
     drawing = Drawing(760, 262, "8 bytes per lane are served in two phases")
     drawing.text(
@@ -115,7 +115,7 @@ def draw_halves():
         "A double is two words. Blue: lanes 0 to 15, served first. Orange: lanes 16 to 31.",
         14,
     )
-    bank_numbers(drawing, 50)
+    draw_bank_numbers(drawing, 50)
     y = 58
     for name, index, stride, rows in (
         ("side by side", "d[t]", 1, 2), ("two apart", "d[2 * t]", 2, 4),
@@ -124,8 +124,8 @@ def draw_halves():
         for lane in range(32):
             for k in range(2):
                 cells[2 * stride * lane + k] = (str(lane), SKY if lane < 16 else ORANGE)
-        memory(drawing, y, rows, cells)
-        label(drawing, y, name, index)
+        draw_memory_words(drawing, y, rows, cells)
+        draw_row_label(drawing, y, name, index)
         each = [
             phase_wavefronts([2 * stride * lane + k for lane in half for k in range(2)])
             for half in (range(16), range(16, 32))
@@ -141,17 +141,17 @@ def draw_halves():
 PHASES = [SKY, ORANGE, GREEN, PINK]
 
 
-def draw_phases():
+def draw_phases_of_int4():
     """Draws that 16 bytes per lane take four phases: for consecutive lanes, and for lanes a row of a tile apart."""
     drawing = Drawing(760, 350, "16 bytes per lane are served in four phases")
     drawing.text(14, 24, "int4: lane l has four words; a phase is 8 lanes, all banks once", 14)
-    bank_numbers(drawing, 48)
+    draw_bank_numbers(drawing, 48)
     cells = {}
     for lane in range(32):
         for k in range(4):
             cells[4 * lane + k] = (str(lane), PHASES[lane // 8])
-    memory(drawing, 56, 4, cells)
-    label(drawing, 56, "side by side", "q[t]")
+    draw_memory_words(drawing, 56, 4, cells)
+    draw_row_label(drawing, 56, "side by side", "q[t]")
     drawing.text(
         LEFT, 150, "4 phases, a colour each, of 1 wavefront: 4 wavefronts for 512 bytes, no conflict", 13
     )  # fmt: skip
@@ -159,15 +159,15 @@ def draw_phases():
     for lane in range(8):
         for k in range(4):
             cells[32 * lane + k] = (str(lane), SKY)
-    memory(drawing, 170, 8, cells)
-    label(drawing, 170, "a row apart", "q[8 * t]")
+    draw_memory_words(drawing, 170, 8, cells)
+    draw_row_label(drawing, 170, "a row apart", "q[8 * t]")
     drawing.text(
         LEFT, 340, "the first of 4 phases: 8 lanes in banks 0 to 3, 8 wavefronts; 32 in all", 13
     )  # fmt: skip
     return drawing
 
 
-def draw_histogram():
+def draw_histogram_layouts():
     """Draws the word of channel 1 that each lane uses, in two layouts of the 32 copies."""
     drawing = Drawing(760, 340, "A histogram for each lane: two ways to lay it out")
     drawing.text(
@@ -176,13 +176,13 @@ def draw_histogram():
         "All lanes add to channel 1. Coloured: the word of lane l; only 5 rows are drawn.",
         14,
     )
-    bank_numbers(drawing, 50)
+    draw_bank_numbers(drawing, 50)
     y = 58
     for name, index, word_of, colour in (
         ("lane by lane", "h[64 * lane + c]", lambda lane: 64 * lane + 1, ORANGE),
         ("side by side", "h[32 * c + lane]", lambda lane: 32 + lane, SKY),
     ):
-        memory(drawing, y, 5, {word_of(lane): (str(lane), colour) for lane in range(32)
+        draw_memory_words(drawing, y, 5, {word_of(lane): (str(lane), colour) for lane in range(32)
                                if word_of(lane) < 5 * BANKS})  # fmt: skip
         drawing.text(14, y + 13, name, 13, font_weight="bold")
         drawing.code(LEFT, y + 5 * HEIGHT + 18, index, 13)
@@ -190,7 +190,7 @@ def draw_histogram():
     return drawing
 
 
-# (task, given form, optimised form, label) of the kernels that part B optimises.
+# (task, given form, optimised form, draw_row_label) of the kernels that part B optimises.
 OPTIMISED = [
     ("row_scan", "given", "optimised", "B1  a column walk"),
     ("look_up", "given", "optimised", "B2  look-ups in a hot column"),
@@ -200,11 +200,11 @@ OPTIMISED = [
 ]
 
 
-def largest(table, task, form):
+def row_of_largest_n(table, task, form):
     return max(table.where(task=task, form=form), key=lambda row: int(row["n"]))
 
 
-def draw_measured():
+def draw_measured_times():
     times = tables.measured("h200-bank_conflicts")
     counters = tables.measured("h200-bank_conflicts-counters")
     drawing = Drawing(760, 80 + 46 * len(OPTIMISED), "What optimising saves on an H200")
@@ -220,19 +220,19 @@ def draw_measured():
     drawing.line(left + scale, 46, left + scale, bottom, INK, stroke_dasharray="4 3")
     for k, (task, first, second, words) in enumerate(OPTIMISED):
 
-        def count(form, task=task):
+        def wavefronts_of_form(form, task=task):
             return counters.value(
                 "value", task=task, form=form, metric="memory_l1_wavefronts_shared"
             )
 
-        def ms(form, task=task):
-            return float(largest(times, task, form)["median_ms"])
+        def median_ms(form, task=task):
+            return float(row_of_largest_n(times, task, form)["median_ms"])
 
         y = 52 + 46 * k
         drawing.text(left - 10, y + 24, words, 13, "end")
         for ratio, name, colour, top in (
-            (count(first) / count(second), "wavefronts", SKY, y),
-            (ms(first) / ms(second), "time", BLUE, y + 19),
+            (wavefronts_of_form(first) / wavefronts_of_form(second), "wavefronts", SKY, y),
+            (median_ms(first) / median_ms(second), "time", BLUE, y + 19),
         ):
             drawing.rect(left, top, ratio * scale, 17, colour, "none")
             drawing.text(left + ratio * scale + 6, top + 13, f"{name} {ratio:.2f}", 12)
@@ -240,10 +240,10 @@ def draw_measured():
 
 
 FIGURES = {
-    "bank_conflicts/strides.svg": draw_strides,
-    "bank_conflicts/padding.svg": draw_padding,
-    "bank_conflicts/halves.svg": draw_halves,
-    "bank_conflicts/phases.svg": draw_phases,
-    "bank_conflicts/histogram.svg": draw_histogram,
-    "bank_conflicts/measured.svg": draw_measured,
+    "bank_conflicts/strides.svg": draw_bank_strides,
+    "bank_conflicts/padding.svg": draw_padded_columns,
+    "bank_conflicts/halves.svg": draw_phases_of_doubles,
+    "bank_conflicts/phases.svg": draw_phases_of_int4,
+    "bank_conflicts/histogram.svg": draw_histogram_layouts,
+    "bank_conflicts/measured.svg": draw_measured_times,
 }

@@ -23,8 +23,8 @@ BankPattern named_pattern(std::string name, BankPattern p) {
 }
 
 // Lanes in groups of `size`: all lanes of a group access the element of the group's first lane.
-BankPattern lane_groups(uint32_t bytes, uint32_t size, uint32_t stride) {
-  BankPattern p = bank_stride(bytes, 0);
+BankPattern lane_group_pattern(uint32_t bytes, uint32_t size, uint32_t stride) {
+  BankPattern p = strided_bank_pattern(bytes, 0);
   for (uint32_t lane = 0; lane < 32; ++lane) p.address[lane] = lane / size * stride * bytes;
   return p;
 }
@@ -32,28 +32,29 @@ BankPattern lane_groups(uint32_t bytes, uint32_t size, uint32_t stride) {
 std::vector<BankPattern> named_patterns(uint32_t bytes) {
   std::vector<BankPattern> found;
   for (uint32_t stride : {1, 2, 3, 4, 8, 16, 32, 33})
-    found.push_back(named_pattern(fmt::format("stride {}", stride), bank_stride(bytes, stride)));
-  found.push_back(named_pattern("row of [32][32] or [32][33]", bank_stride(bytes, 1)));
-  found.push_back(named_pattern("column of [32][32]", bank_stride(bytes, 32)));
-  found.push_back(named_pattern("column of [32][33]", bank_stride(bytes, 33)));
-  found.push_back(named_pattern("all lanes one element", bank_stride(bytes, 0)));
-  found.push_back(named_pattern("two lanes per element", lane_groups(bytes, 2, 1)));
+    found.push_back(
+        named_pattern(fmt::format("stride {}", stride), strided_bank_pattern(bytes, stride)));
+  found.push_back(named_pattern("row of [32][32] or [32][33]", strided_bank_pattern(bytes, 1)));
+  found.push_back(named_pattern("column of [32][32]", strided_bank_pattern(bytes, 32)));
+  found.push_back(named_pattern("column of [32][33]", strided_bank_pattern(bytes, 33)));
+  found.push_back(named_pattern("all lanes one element", strided_bank_pattern(bytes, 0)));
+  found.push_back(named_pattern("two lanes per element", lane_group_pattern(bytes, 2, 1)));
   found.push_back(
-      named_pattern("two lanes per element, of one bank each", lane_groups(bytes, 2, 32)));
-  found.push_back(named_pattern("four lanes per element", lane_groups(bytes, 4, 1)));
-  BankPattern two_apart = bank_stride(bytes, 1);  // lanes l and l ^ 2 share an element
+      named_pattern("two lanes per element, of one bank each", lane_group_pattern(bytes, 2, 32)));
+  found.push_back(named_pattern("four lanes per element", lane_group_pattern(bytes, 4, 1)));
+  BankPattern two_apart = strided_bank_pattern(bytes, 1);  // lanes l and l ^ 2 share an element
   for (uint32_t lane = 0; lane < 32; ++lane) two_apart.address[lane] = (lane & ~2u) * bytes;
   found.push_back(named_pattern("lanes l and l ^ 2 an element", two_apart));
   // Lanes l and l ^ 4 access one element; neighbouring lanes access different elements.
-  BankPattern four_apart = bank_stride(bytes, 1);
+  BankPattern four_apart = strided_bank_pattern(bytes, 1);
   for (uint32_t lane = 0; lane < 32; ++lane) four_apart.address[lane] = (lane & ~4u) * bytes;
   found.push_back(named_pattern("lanes l and l ^ 4 an element", four_apart));
-  BankPattern reversed = bank_stride(bytes, 1);
+  BankPattern reversed = strided_bank_pattern(bytes, 1);
   std::reverse(reversed.address.begin(), reversed.address.end());
   found.push_back(named_pattern("a row, from its end", reversed));
   for (uint32_t active :
        {0u, 1u, 0x80000000u, 0x0000ffffu, 0xffff0000u, 0x55555555u, 0x33333333u, 0x00ff0000u}) {
-    BankPattern some = bank_stride(bytes, active == 0x00ff0000u ? 32 : 1);
+    BankPattern some = strided_bank_pattern(bytes, active == 0x00ff0000u ? 32 : 1);
     some.active = active;
     found.push_back(named_pattern("some lanes", some));
   }
@@ -148,15 +149,15 @@ uint32_t phase_count(const BankPattern& p) {
 
 // The right rule with one field changed to `value`.
 template <class T>
-BankRule rule_with(T BankRule::*field, T value) {
+BankRule rule_with_change(T BankRule::*field, T value) {
   BankRule rule;
   rule.*field = value;
   return rule;
 }
 
 // The count of a student who takes each byte address for the number of a word.
-uint32_t bytes_for_words(const BankPattern& p) {
-  BankRule rule = rule_with(&BankRule::first_word_only, true);
+uint32_t wavefronts_by_byte_addresses(const BankPattern& p) {
+  BankRule rule = rule_with_change(&BankRule::first_word_only, true);
   rule.granule = 1;
   return count_wavefronts(p, rule);
 }
@@ -191,30 +192,32 @@ constexpr Misconception kMisconceptions[] = {
      "It seems to count conflicts, the wavefronts beyond the first; the question "
      "asks for all wavefronts."},
     {[](const BankPattern& p) {
-       return count_wavefronts(p, rule_with(&BankRule::broadcast, false));
+       return count_wavefronts(p, rule_with_change(&BankRule::broadcast, false));
      },
      "It seems to count lanes: lanes that access the same word of a bank get it "
      "together."},
     {[](const BankPattern& p) {
-       return count_wavefronts(p, rule_with(&BankRule::active, 0xffffffffu));
+       return count_wavefronts(p, rule_with_change(&BankRule::active, 0xffffffffu));
      },
      "It seems to count inactive lanes, too: they have no address."},
-    {bytes_for_words,
+    {wavefronts_by_byte_addresses,
      "It seems to use the byte address as the number of the word: a bank is 4 "
      "bytes wide."},
     {[](const BankPattern& p) {
-       return count_wavefronts(p, rule_with(&BankRule::banks, uint64_t{16}));
+       return count_wavefronts(p, rule_with_change(&BankRule::banks, uint64_t{16}));
      },
      "It seems to assume 16 banks, as GPUs had before 2010."},
     {[](const BankPattern& p) {
-       return count_wavefronts(p, rule_with(&BankRule::one_phase, true));
+       return count_wavefronts(p, rule_with_change(&BankRule::one_phase, true));
      },
      "It seems to serve all lanes in one phase: 32 lanes of more than 4 bytes "
      "access more than the 128 bytes that the banks deliver at once."},
     {wavefronts_by_elements,
      "It seems to treat the bytes of a word as different words: all lanes that "
      "access a part of one word get it together."},
-    {[](const BankPattern& p) { return count_wavefronts(p, rule_with(&BankRule::one_bank, true)); },
+    {[](const BankPattern& p) {
+       return count_wavefronts(p, rule_with_change(&BankRule::one_bank, true));
+     },
      "It seems to count all words: words in different banks are served together."},
 };
 
@@ -255,7 +258,7 @@ std::string BankPattern::show() const {
   return text;
 }
 
-BankPattern bank_stride(uint32_t bytes, uint32_t stride) {
+BankPattern strided_bank_pattern(uint32_t bytes, uint32_t stride) {
   BankPattern p;
   p.bytes = bytes;
   for (uint64_t lane = 0; lane < 32; ++lane) p.address[lane] = lane * stride * bytes;
@@ -270,19 +273,20 @@ std::vector<BankPattern> bank_patterns(Random& random, const std::vector<uint32_
       const bool some = p.active != 0 && p.active != 0xffffffff;
       for (uint32_t kind = 0; kind < (some ? kDecoys : 1); ++kind) {
         found.push_back(p);
-        set_decoys(found.back(), kind, random, kWindow, kRowOfBanks);
+        set_inactive_addresses(found.back(), kind, random, kWindow, kRowOfBanks);
       }
     }
     for (int i = 0; i < count; ++i) {
       found.push_back(random_pattern(random, bytes));
-      set_decoys(found.back(), static_cast<uint32_t>(i) % kDecoys, random, kWindow, kRowOfBanks);
+      set_inactive_addresses(found.back(), static_cast<uint32_t>(i) % kDecoys, random, kWindow,
+                             kRowOfBanks);
     }
   }
   return found;
 }
 
-std::vector<BankPattern> variants(const BankPattern& p) {
-  return grading::variants(p, kWindow, kRowOfBanks);
+std::vector<BankPattern> rearranged_patterns(const BankPattern& p) {
+  return grading::rearranged_patterns(p, kWindow, kRowOfBanks);
 }
 
 std::string bank_misconception(const std::vector<BankPattern>& patterns,

@@ -32,7 +32,7 @@ struct BankPattern {
 };
 
 // Lane l accesses element l * stride; elements have `bytes` bytes.
-BankPattern bank_stride(uint32_t bytes, uint32_t stride);
+BankPattern strided_bank_pattern(uint32_t bytes, uint32_t stride);
 
 // For each width of an element, the named patterns, then `count` random ones: with few or many
 // active lanes, and with lanes or neighbours that share a word or a bank.
@@ -40,7 +40,7 @@ std::vector<BankPattern> bank_patterns(Random& random, const std::vector<uint32_
                                        int count);
 
 // The same access with its lanes in other orders, and with some lanes inactive.
-std::vector<BankPattern> variants(const BankPattern& p);
+std::vector<BankPattern> rearranged_patterns(const BankPattern& p);
 
 // A sentence about the misconception that would give all of these wavefronts for these patterns;
 // empty if no known misconception does.

@@ -48,12 +48,12 @@ def raw_conflicts(device, n, task):
     rows = []
     for form in dict.fromkeys(row["form"] for row in table.where(task=task, n=n)):
 
-        def value(metric, form=form):
+        def metric_value(metric, form=form):
             return int(table.value("value", task=task, form=form, n=n, metric=metric))
 
-        count, ideal = (value(f"memory_l1_wavefronts_shared{s}") for s in ("", "_ideal"))
-        cells = [value(SHARED.format("st")), count, count - ideal]
-        cells += [value(RAW.format(op)) for op in ("st", "ld")]
+        count, ideal = (metric_value(f"memory_l1_wavefronts_shared{s}") for s in ("", "_ideal"))
+        cells = [metric_value(SHARED.format("st")), count, count - ideal]
+        cells += [metric_value(RAW.format(op)) for op in ("st", "ld")]
         slowest = max(times.where(task=task, form=form), key=lambda row: int(row["n"]))
         ms = f"{float(slowest['median_ms']):.3f} ms"
         rows.append([form, *(f"{cell:,}" for cell in cells), ms])

@@ -12,8 +12,9 @@ namespace lab32::checks::coalescing {
 namespace {
 
 // Runs the student's requests() and sectors() on each pattern.
-Answers ask_coalescer(Check& check, const std::vector<Pattern>& patterns) {
-  return ask_student<uint64_t>(check, "coalescer", patterns, "out_requests", "out_sectors");
+Answers answers_for_patterns(Check& check, const std::vector<Pattern>& patterns) {
+  return run_student_functions<uint64_t>(check, "coalescer", patterns, "out_requests",
+                                         "out_sectors");
 }
 
 // A given kernel with its arrays, and the element that each thread accesses in each access of the
@@ -75,9 +76,9 @@ std::string table_row(const std::string& name, const counters::Counters& c) {
 
 // Compares the student's answers about the sampled warps of a kernel with the counters of its
 // launch.
-void check_given(Check& check, const GivenLaunch& launch, const std::vector<Pattern>& patterns,
-                 const int* requests, const int* sectors, const counters::Counters& c,
-                 uint64_t warps) {
+void check_given_launch(Check& check, const GivenLaunch& launch,
+                        const std::vector<Pattern>& patterns, const int* requests,
+                        const int* sectors, const counters::Counters& c, uint64_t warps) {
   uint64_t sum_requests = 0, sum_sectors = 0;
   for (size_t i = 0; i < patterns.size(); ++i) {
     sum_requests += static_cast<uint64_t>(static_cast<int64_t>(requests[i]));
@@ -111,11 +112,11 @@ void check_variants(Check& check, const std::vector<GivenLaunch>& kernels,
   std::vector<Pattern> tried;
   std::vector<std::string> names;
   for (size_t k = 0; k < kernels.size(); ++k)
-    for (const Pattern& p : variants(counted[k].patterns.front())) {
+    for (const Pattern& p : rearranged_patterns(counted[k].patterns.front())) {
       tried.push_back(p);
       names.push_back(kernels[k].name);
     }
-  const Answers answers = ask_coalescer(check, tried);
+  const Answers answers = answers_for_patterns(check, tried);
   for (size_t i = 0; i < tried.size(); ++i) {
     const bool requests = answers.first[i] == static_cast<int>(tried[i].requests());
     if (requests && answers.second[i] == static_cast<int>(tried[i].sectors())) continue;
@@ -135,16 +136,16 @@ TEST_SUITE("lab:coalescing") {
   LAB_CHECK("A1 requests" * takes("random_patterns")) {
     Random random = check.random();
     const std::vector<Pattern> tried =
-        patterns(random, static_cast<int>(check.row.count("random_patterns")));
-    check_answers(check, "requests", tried, ask_coalescer(check, tried).first, &Pattern::requests,
-                  "");
+        random_and_edge_patterns(random, static_cast<int>(check.row.count("random_patterns")));
+    check_answers(check, "requests", tried, answers_for_patterns(check, tried).first,
+                  &Pattern::requests, "");
   }
 
   LAB_CHECK("A2 sectors" * takes("random_patterns")) {
     Random random = check.random();
     const std::vector<Pattern> tried =
-        patterns(random, static_cast<int>(check.row.count("random_patterns")));
-    const std::vector<int> sectors = ask_coalescer(check, tried).second;
+        random_and_edge_patterns(random, static_cast<int>(check.row.count("random_patterns")));
+    const std::vector<int> sectors = answers_for_patterns(check, tried).second;
     check_answers(check, "sectors", tried, sectors, &Pattern::sectors,
                   misconception(tried, sectors));
   }
@@ -186,8 +187,8 @@ TEST_SUITE("lab:coalescing") {
     // The table withholds counts that later questions ask for: those of add2, and those of
     // copy_strided(3), whose loads cost as much as those of length_aos. {kernel: question}
     std::map<std::string, std::string> asked;
-    if (!answers_right(check, "C1 one element off the line")) asked["add2"] = "C1";
-    if (!answers_right(check, "C2 three floats a point")) asked["copy_strided(3)"] = "C2";
+    if (!are_answers_right(check, "C1 one element off the line")) asked["add2"] = "C1";
+    if (!are_answers_right(check, "C2 three floats a point")) asked["copy_strided(3)"] = "C2";
     for (const GivenLaunch& launch : kernels) {
       counted.push_back(count_given_launch(check, launch, threads, block));
       const counters::Counters& c = counted.back().counters;
@@ -201,11 +202,11 @@ TEST_SUITE("lab:coalescing") {
       check.figure(launch.name + " store sectors", static_cast<double>(c.store.sectors));
       all.insert(all.end(), counted.back().patterns.begin(), counted.back().patterns.end());
     }
-    const Answers answers = ask_coalescer(check, all);
+    const Answers answers = answers_for_patterns(check, all);
     size_t at = 0;
     for (size_t k = 0; k < kernels.size(); ++k) {
-      check_given(check, kernels[k], counted[k].patterns, &answers.first[at], &answers.second[at],
-                  counted[k].counters, threads / 32);
+      check_given_launch(check, kernels[k], counted[k].patterns, &answers.first[at],
+                         &answers.second[at], counted[k].counters, threads / 32);
       at += counted[k].patterns.size();
     }
     check_variants(check, kernels, counted);

@@ -31,7 +31,7 @@ PATTERNS = {
 }
 
 
-def warp(drawing, x, y, width, words, last_sector, active=range(LANES)):
+def draw_warp(drawing, x, y, width, words, last_sector, active=range(LANES)):
     """Draws a warp above the memory that it reads. Returns the sectors that its active lanes touch."""
     wanted = {words[lane] for lane in active}
     touched = {word // WORDS for word in wanted}
@@ -60,21 +60,21 @@ def warp(drawing, x, y, width, words, last_sector, active=range(LANES)):
     return touched
 
 
-def sectors_of(count):
+def sectors_text(count):
     return f"{count} sector{'s' * (count > 1)}"
 
 
-def pattern_row(drawing, y, index, words, last, active=range(LANES)):
+def draw_pattern_row(drawing, y, index, words, last, active=range(LANES)):
     """Draws one access: on the left its index expression and its cost, on the right the warp."""
-    touched = warp(drawing, 130, y, 610, words, last, active)
+    touched = draw_warp(drawing, 130, y, 610, words, last, active)
     used = len({words[lane] for lane in active}) * WORD
     drawing.code(16, y + 14, index, 13)
-    drawing.text(16, y + 40, sectors_of(len(touched)), 14, font_weight="bold")
+    drawing.text(16, y + 40, sectors_text(len(touched)), 14, font_weight="bold")
     share = f"{used / (len(touched) * SECTOR):.1%}".replace(".0%", "%").replace("%", " %")
     drawing.text(16, y + 58, f"{share} used", 12, fill=GREY)
 
 
-def key(drawing, y):
+def draw_colour_key(drawing, y):
     """Explains the colours."""
     marks = ((SKY, "active lane"), (ORANGE, "float that is read"), (CREAM, "moved, not used"))
     for k, (fill, words) in enumerate(marks):
@@ -82,43 +82,43 @@ def key(drawing, y):
         drawing.text(150 + 190 * k, y + 12, words, 12)
 
 
-def pattern_rows(title, names):
+def drawing_of_patterns(title, names):
     drawing = Drawing(760, 58 + 98 * len(names), title)
     for k, name in enumerate(names):
         index, word_of = PATTERNS[name]
         words = [word_of(lane) for lane in range(LANES)]
-        pattern_row(drawing, 20 + 98 * k, index, words, max(7, max(words) // WORDS))
-    key(drawing, 26 + 98 * len(names))
+        draw_pattern_row(drawing, 20 + 98 * k, index, words, max(7, max(words) // WORDS))
+    draw_colour_key(drawing, 26 + 98 * len(names))
     return drawing
 
 
-def draw_patterns():
+def draw_access_patterns():
     """Draws the patterns of the source document without add2, whose number of sectors is a question to the reader."""
-    return pattern_rows("Four ways for a warp to read 32 floats", ["add1", "add3", "add4", "add5"])
+    return drawing_of_patterns("Four ways for a warp to read 32 floats", ["add1", "add3", "add4", "add5"])
 
 
-def draw_shifted():
-    return pattern_rows("One float off the line", ["add1", "add2"])
+def draw_shifted_access():
+    return drawing_of_patterns("One float off the line", ["add1", "add2"])
 
 
-def draw_inactive():
+def draw_inactive_lanes():
     """Inactive lanes request no memory."""
     drawing = Drawing(760, 58 + 98 * 2, "The same addresses with fewer active lanes")
     words = list(range(LANES))
     for k, active in enumerate((range(0, LANES, 2), range(8))):
-        pattern_row(drawing, 20 + 98 * k, "x[i]", words, 7, active)
-    key(drawing, 26 + 98 * 2)
+        draw_pattern_row(drawing, 20 + 98 * k, "x[i]", words, 7, active)
+    draw_colour_key(drawing, 26 + 98 * 2)
     return drawing
 
 
-def draw_path():
+def draw_path_to_memory():
     """Draws the path of add1's data from the kernel to DRAM, with the numbers of the source document."""
     l1, l2, dram, chart = (
         tables.documented(f"add1_{part}") for part in ("l1", "l2", "dram", "chart")
     )
     metric = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum".format
 
-    def look_up(table, name):
+    def metric_value(table, name):
         return int(float(table.value("value", metric=name)))
 
     def megabytes(value):
@@ -128,7 +128,7 @@ def draw_path():
     boxes = [
         ("kernel", "8 Mi threads", GREEN),
         ("global", "addresses", GREEN),
-        ("L1", f"hits {look_up(chart, 'l1tex__t_sector_hit_rate.pct')} %", BLUE),
+        ("L1", f"hits {metric_value(chart, 'l1tex__t_sector_hit_rate.pct')} %", BLUE),
         ("L2", f"hits {chart.value('value', metric='lts__t_sector_hit_rate.pct')} %", BLUE),
         ("DRAM", "by 64 bytes", BLUE),
     ]
@@ -140,18 +140,18 @@ def draw_path():
         drawing.text(at + wide / 2, 132, name, 15, "middle", ink, font_weight="bold")
         drawing.text(at + wide / 2, 152, note, 11, "middle", ink)
     loads = [
-        f"{look_up(l1, metric('requests', 'ld')):,}", "requests",
-        f"{look_up(l1, metric('sectors', 'ld')):,}", "sectors",
-        megabytes(look_up(dram, "dram__bytes_read.sum")), "read",
+        f"{metric_value(l1, metric('requests', 'ld')):,}", "requests",
+        f"{metric_value(l1, metric('sectors', 'ld')):,}", "sectors",
+        megabytes(metric_value(dram, "dram__bytes_read.sum")), "read",
     ]  # fmt: skip
     stores = [
-        f"{look_up(l1, metric('requests', 'st')):,}", "requests",
-        f"{look_up(l1, metric('sectors', 'st')):,}", "sectors",
-        megabytes(look_up(dram, "dram__bytes_write.sum")), "written",
+        f"{metric_value(l1, metric('requests', 'st')):,}", "requests",
+        f"{metric_value(l1, metric('sectors', 'st')):,}", "sectors",
+        megabytes(metric_value(dram, "dram__bytes_write.sum")), "written",
     ]  # fmt: skip
     middle = [at + (wide + apart) / 2 for at in x[:4]]
     drawing.arrow(x[0] + wide + 2, 135, x[1] - 3, 135)
-    drawing.text(middle[0], 124, f"{look_up(l1, 'instructions'):,}", 12, "middle")
+    drawing.text(middle[0], 124, f"{metric_value(l1, 'instructions'):,}", 12, "middle")
     drawing.text(middle[0], 154, "instructions", 11, "middle")
     for k in range(3):
         left, right, at = x[k + 1] + wide + 2, x[k + 2] - 3, middle[k + 1]
@@ -173,7 +173,7 @@ def draw_path():
     return drawing
 
 
-def strip(drawing, y, cells, title, verdict):
+def draw_memory_strip(drawing, y, cells, title, verdict):
     """Draws 64 floats of memory in sectors. `cells`: (text, colour) of each float. A sector with a coloured float is
     moved."""
     left, cell = 16, 11.4
@@ -191,16 +191,16 @@ def strip(drawing, y, cells, title, verdict):
         )  # fmt: skip
 
 
-def draw_layout():
+def draw_field_layouts():
     """Draws the lanes that read field 6 of 8, the mass, in two layouts of the structures."""
     drawing = Drawing(760, 246, "One field of eight: array of structures, structure of arrays")
     drawing.text(
         16, 26, "Orange: the masses that lanes 0 to 7 read. A thick frame: the sector moves.", 13
     )
     apart = [(str(k // 8), ORANGE) if k % 8 == 6 else ("", None) for k in range(64)]
-    strip(drawing, 76, apart, "array of structures: particle by particle", "8 lanes: 8 sectors")
+    draw_memory_strip(drawing, 76, apart, "array of structures: particle by particle", "8 lanes: 8 sectors")
     side = [(str(k - 24), ORANGE) if 24 <= k < 32 else ("", None) for k in range(64)]
-    strip(drawing, 160, side, "structure of arrays: field by field", "8 lanes: 1 sector")
+    draw_memory_strip(drawing, 160, side, "structure of arrays: field by field", "8 lanes: 1 sector")
     drawing.text(
         16,
         222,
@@ -211,19 +211,19 @@ def draw_layout():
     return drawing
 
 
-def draw_walk():
+def draw_first_loads():
     drawing = Drawing(760, 246, "Sixteen elements per thread: the first load of each lane")
     drawing.text(
         16, 26, "The first 64 floats of the block, and the lanes whose first load reads them", 13
     )
     own = [(str(k // 16), ORANGE) if k % 16 == 0 else ("", None) for k in range(64)]
-    strip(drawing, 76, own, "each lane has its own 16", "32 lanes: 32 sectors")
+    draw_memory_strip(drawing, 76, own, "each lane has its own 16", "32 lanes: 32 sectors")
     # A number of two digits is wider than a cell, so in the sectors after the first only the first lane's number is
     # written.
     along = [
         (str(k) if k < 8 or k % 8 == 0 else "", ORANGE) if k < 32 else ("", None) for k in range(64)
     ]
-    strip(drawing, 160, along, "the lanes walk together", "32 lanes: 4 sectors")
+    draw_memory_strip(drawing, 160, along, "the lanes walk together", "32 lanes: 4 sectors")
     drawing.text(
         16,
         222,
@@ -244,7 +244,7 @@ OPTIMISED = [
 ]
 
 
-def draw_measured():
+def draw_measured_times():
     table = tables.measured("h200-coalescing")
     n = 1 << 26
     drawing = Drawing(760, 82 + 34 * len(OPTIMISED), "What optimising saves on an H200")
@@ -277,11 +277,11 @@ def draw_measured():
 
 
 FIGURES = {
-    "coalescing/patterns.svg": draw_patterns,
-    "coalescing/inactive.svg": draw_inactive,
-    "coalescing/shifted.svg": draw_shifted,
-    "coalescing/path.svg": draw_path,
-    "coalescing/layout.svg": draw_layout,
-    "coalescing/walk.svg": draw_walk,
-    "coalescing/measured.svg": draw_measured,
+    "coalescing/patterns.svg": draw_access_patterns,
+    "coalescing/inactive.svg": draw_inactive_lanes,
+    "coalescing/shifted.svg": draw_shifted_access,
+    "coalescing/path.svg": draw_path_to_memory,
+    "coalescing/layout.svg": draw_field_layouts,
+    "coalescing/walk.svg": draw_first_loads,
+    "coalescing/measured.svg": draw_measured_times,
 }

@@ -124,7 +124,7 @@ device::Run run_push(Check& check, uint32_t n) {
 // blocks of more than 16 * kBlock elements.
 SecretSize secret_size(Check& check) { return grading::secret_size(check, kWarpSize, 16 * kBlock); }
 
-void recount_sectors_of(Check& check, const device::Run& launched, const SecretSize& size) {
+void recount_sectors_at_size(Check& check, const device::Run& launched, const SecretSize& size) {
   require_only_lane_accesses(check, launched);
   recount_sectors(check, setting_of(size.n) + ":", size.share * check.row.number("ideal"),
                   launched);
@@ -134,18 +134,18 @@ void recount_sectors_of(Check& check, const device::Run& launched, const SecretS
 
 TEST_SUITE("lab:coalescing") {
   LAB_CHECK("B2 fields: result" * takes("sizes", "relative_tolerance")) {
-    for (uint32_t n : sizes(check)) {
+    for (uint32_t n : sizes_to_check(check)) {
       Random random = check.random();
       Output<float> particles(check, "particles", particle_floats(n));
       std::array<std::vector<float>, kFields> values;
       for (int field = 0; field < kFields; ++field) {
-        values[field] = any_floats(random, n);
+        values[field] = floats_with_special_values(random, n);
         pack_field(check, particles, values[field], field, n);
       }
       for (int field = 0; field < kFields; ++field)
         read_field(check, particles, values[field], field, n);
     }
-    right_result(check);
+    report_right_result(check);
   }
 
   LAB_CHECK("B2 fields: sectors" * takes("n", "ideal", "drawn", "relative_tolerance")) {
@@ -163,25 +163,26 @@ TEST_SUITE("lab:coalescing") {
                    "A sector holds eight floats, and the warp uses one of them. Let slot() put "
                    "values side by side that neighbouring lanes read together.");
     const SecretSize size = secret_size(check);
-    recount_sectors_of(check, launch_keeping_table(check, [&] { return read_one(size.n); }), size);
+    recount_sectors_at_size(check, launch_keeping_table(check, [&] { return read_one(size.n); }),
+                            size);
   }
 
   LAB_CHECK("B3 push: result" * takes("sizes", "relative_tolerance")) {
-    for (uint32_t n : sizes(check)) run_push(check, n);
-    right_result(check);
+    for (uint32_t n : sizes_to_check(check)) run_push(check, n);
+    report_right_result(check);
   }
 
   LAB_CHECK("B3 push: sectors" *
             takes("min_working_share", "n", "ideal", "drawn", "relative_tolerance")) {
     const device::Run launched = run_push(check, check.row.count("n"));
     require_only_lane_accesses(check, launched);
-    credit_work(check, launched);
+    credit_working_share(check, launched);
     credit_sectors(check, launched, check.row.number("ideal"),
                    "The particles of a block are contiguous floats. Load and store them as "
                    "floats in global memory, and use the structures only in shared memory.");
     const SecretSize size = secret_size(check);
-    recount_sectors_of(check, launch_keeping_table(check, [&] { return run_push(check, size.n); }),
-                       size);
+    recount_sectors_at_size(
+        check, launch_keeping_table(check, [&] { return run_push(check, size.n); }), size);
   }
 }
 
@@ -198,7 +199,7 @@ TimedWork push_work(Check& check, uint32_t n, size_t sets) {
     for (float& v : input) v = 1.5f + 0.5f * v;
     return input;
   });
-  TimedWork work = work_from_in_to_out(inputs);
+  TimedWork work = work_with_in_and_out(inputs);
   work.steps = [n](device::LoadedModule&, uint32_t) {
     const float none = 0;
     return std::vector<device::TimedStep>{device::TimedLaunch{

@@ -97,7 +97,7 @@ Pattern random_pattern(Random& random) {
   return p;
 }
 
-uint32_t distinct_units(const Pattern& p, uint32_t active, uint64_t granule) {
+uint32_t distinct_aligned_units(const Pattern& p, uint32_t active, uint64_t granule) {
   std::set<uint64_t> seen;
   for (int lane = 0; lane < 32; ++lane)
     if (active >> lane & 1) seen.insert(p.address[lane] / granule);
@@ -134,12 +134,12 @@ struct Misconception {
 };
 
 constexpr Misconception kMisconceptions[] = {
-    {[](const Pattern& p) { return distinct_units(p, 0xffffffff, 32); },
+    {[](const Pattern& p) { return distinct_aligned_units(p, 0xffffffff, 32); },
      "It seems to count inactive lanes, too: they have no address."},
-    {[](const Pattern& p) { return distinct_units(p, p.active, 128); },
+    {[](const Pattern& p) { return distinct_aligned_units(p, p.active, 128); },
      "It seems to count lines of 128 bytes; a line has four sectors, each fetched "
      "only if a lane needs it."},
-    {[](const Pattern& p) { return distinct_units(p, p.active, 64); },
+    {[](const Pattern& p) { return distinct_aligned_units(p, p.active, 64); },
      "It seems to count pieces of 64 bytes; a sector is smaller."},
     {[](const Pattern& p) { return static_cast<uint32_t>(p.lanes()); },
      "It seems to count lanes: lanes that access the same sector share it."},
@@ -182,23 +182,25 @@ std::string Pattern::show() const {
   return text;
 }
 
-std::vector<Pattern> patterns(Random& random, int count) {
+std::vector<Pattern> random_and_edge_patterns(Random& random, int count) {
   std::vector<Pattern> found;
   for (const Pattern& edge : edge_case_patterns()) {
     const bool some = edge.active != 0 && edge.active != 0xffffffff;
     for (uint32_t kind = 0; kind < (some ? kDecoys : 1); ++kind) {
       found.push_back(edge);
-      set_decoys(found.back(), kind, random, 0, kSector);
+      set_inactive_addresses(found.back(), kind, random, 0, kSector);
     }
   }
   for (int i = 0; i < count; ++i) {
     found.push_back(random_pattern(random));
-    set_decoys(found.back(), static_cast<uint32_t>(i) % kDecoys, random, 0, kSector);
+    set_inactive_addresses(found.back(), static_cast<uint32_t>(i) % kDecoys, random, 0, kSector);
   }
   return found;
 }
 
-std::vector<Pattern> variants(const Pattern& p) { return grading::variants(p, 0, kSector); }
+std::vector<Pattern> rearranged_patterns(const Pattern& p) {
+  return grading::rearranged_patterns(p, 0, kSector);
+}
 
 std::string misconception(const std::vector<Pattern>& patterns, const std::vector<int>& sectors) {
   for (const Misconception& idea : kMisconceptions) {

@@ -32,10 +32,10 @@ struct Pattern {
 
 // The edge cases, then `random` others: all widths, dense and sparse masks, lanes that share an
 // address, scattered lanes, and addresses beyond 32 bits.
-std::vector<Pattern> patterns(Random& random, int count);
+std::vector<Pattern> random_and_edge_patterns(Random& random, int count);
 
 // The same access with its lanes in other orders, and with some lanes inactive.
-std::vector<Pattern> variants(const Pattern& p);
+std::vector<Pattern> rearranged_patterns(const Pattern& p);
 
 // A sentence about the misconception that would give all of these sectors for these patterns; empty
 // if no known misconception does.

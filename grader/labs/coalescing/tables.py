@@ -36,11 +36,11 @@ def counters_table(device, n, block, *forms):
         task, _, name = form.partition(":")
         name = name or f"{task}/{block}"
 
-        def value(metric, task=task, name=name):
+        def metric_value(metric, task=task, name=name):
             return table.value("value", task=task, form=name, n=n, block=block, metric=metric)
 
         load, store = (
-            value(lsu.format("sectors", op)) / value(lsu.format("requests", op))
+            metric_value(lsu.format("sectors", op)) / metric_value(lsu.format("requests", op))
             for op in ("ld", "st")
         )
         rows.append(
@@ -48,9 +48,9 @@ def counters_table(device, n, block, *forms):
                 f"`{task}`" if name.startswith(task) else f"`{task}`, {name}",
                 f"{load:g}",
                 f"{store:g}",
-                f"{value('l1tex__t_sector_hit_rate.pct'):.1f} %",
-                f"{value('dram__bytes_read.sum') / 1e6:.1f} MB",
-                f"{value('dram__bytes_write.sum') / 1e6:.1f} MB",
+                f"{metric_value('l1tex__t_sector_hit_rate.pct'):.1f} %",
+                f"{metric_value('dram__bytes_read.sum') / 1e6:.1f} MB",
+                f"{metric_value('dram__bytes_write.sum') / 1e6:.1f} MB",
             ]
         )
     head = ["kernel", "sectors per load", "sectors per store", "L1 hits"]

@@ -15,8 +15,8 @@ struct StudentAnswers {
 
 // Runs the student's functions on each case with the given kernel. Both kinds of cases must be
 // equally many.
-StudentAnswers ask_calculator(Check& check, const std::vector<OccupancyCase>& cases,
-                              const std::vector<WaveCase>& wave_cases) {
+StudentAnswers answers_for_cases(Check& check, const std::vector<OccupancyCase>& cases,
+                                 const std::vector<WaveCase>& wave_cases) {
   const size_t count = std::max(cases.size(), wave_cases.size());
   std::vector<MultiprocessorLimits> sm;
   std::vector<Usage> usage;
@@ -34,7 +34,7 @@ StudentAnswers ask_calculator(Check& check, const std::vector<OccupancyCase>& ca
   Input<int> in_grid(check, "grid", grid), in_resident(check, "resident", resident);
   Output<int> blocks(check, "out_blocks", count), limits(check, "out_limits", count),
       waves(check, "out_waves", count);
-  Output<float> last(check, "out_last", count);
+  Output<float> last_wave_share(check, "out_last", count);
   Launch launch{
       given_kernel(check, "calculator"),
       {{blocks_for(count, 128)}, {128}},
@@ -45,7 +45,7 @@ StudentAnswers ask_calculator(Check& check, const std::vector<OccupancyCase>& ca
   return {blocks.read(), limits.read(), waves.read(), last.read()};
 }
 
-std::vector<OccupancyCase> random_cases_of(Check& check) {
+std::vector<OccupancyCase> random_occupancy_cases(Check& check) {
   Random random = check.random();
   return occupancy_cases(random, check.row.count("random_cases"));
 }
@@ -89,8 +89,8 @@ bool are_all_zero(const std::vector<int>& values) {
 
 TEST_SUITE("lab:occupancy") {
   LAB_CHECK("A1 blocks that reside" * takes("random_cases")) {
-    const std::vector<OccupancyCase> cases = random_cases_of(check);
-    const std::vector<int> got = ask_calculator(check, cases, {WaveCase{}}).blocks;
+    const std::vector<OccupancyCase> cases = random_occupancy_cases(check);
+    const std::vector<int> got = answers_for_cases(check, cases, {WaveCase{}}).blocks;
     std::vector<size_t> wrong;
     for (size_t i = 0; i < cases.size(); ++i)
       if (got[i] != cases[i].blocks) wrong.push_back(i);
@@ -101,8 +101,8 @@ TEST_SUITE("lab:occupancy") {
   }
 
   LAB_CHECK("A2 what limits them" * takes("random_cases")) {
-    const std::vector<OccupancyCase> cases = random_cases_of(check);
-    const std::vector<int> got = ask_calculator(check, cases, {WaveCase{}}).limits;
+    const std::vector<OccupancyCase> cases = random_occupancy_cases(check);
+    const std::vector<int> got = answers_for_cases(check, cases, {WaveCase{}}).limits;
     std::vector<size_t> wrong;
     bool part = true;  // every wrong answer names some of the limits, and no other resource
     for (size_t i = 0; i < cases.size(); ++i) {
@@ -112,7 +112,7 @@ TEST_SUITE("lab:occupancy") {
     }
     check_cases(
         check, "limits", cases, wrong, are_all_zero(got),
-        [&](size_t i) { return answer_text(!is_poison(got[i]), names_of(got[i])); },
+        [&](size_t i) { return answer_text(!is_poison(got[i]), limit_names(got[i])); },
         part ? "The resource that your function names is a limit, but which other one "
                "allows no more blocks either?"
              : "");
@@ -121,11 +121,14 @@ TEST_SUITE("lab:occupancy") {
   LAB_CHECK("A3 waves and the last one" * takes("random_cases")) {
     Random random = check.random();
     const std::vector<WaveCase> cases = wave_cases(random, check.row.count("random_cases"));
-    const StudentAnswers got = ask_calculator(check, {occupancy_cases(random, 0).front()}, cases);
+    const StudentAnswers got =
+        answers_for_cases(check, {occupancy_cases(random, 0).front()}, cases);
     check.expected("all right");
     size_t wrong = 0, shown = 0;
     const auto wrong_waves = [&](size_t i) { return got.waves[i] != cases[i].waves(); };
-    const auto wrong_last = [&](size_t i) { return !matches(got.last[i], cases[i].last(), 1e-5); };
+    const auto wrong_last = [&](size_t i) {
+      return !matches(got.last[i], cases[i].last_wave_share(), 1e-5);
+    };
     for (size_t i = 0; i < cases.size(); ++i)
       if ((wrong_waves(i) || wrong_last(i)) && wrong++ == 0) shown = i;
     check.figure("cases", static_cast<double>(cases.size()));

@@ -35,7 +35,7 @@ struct BlocksByResource {
   int32_t threads, blocks, registers, shared;
 
   int32_t all() const { return std::min({threads, blocks, registers, shared}); }
-  int32_t limits() const {
+  int32_t limiting_resources() const {
     const int32_t least = all();
     return (threads == least ? kThreads : 0) | (blocks == least ? kBlocks : 0) |
            (registers == least ? kRegisters : 0) | (shared == least ? kShared : 0);
@@ -61,7 +61,7 @@ BlocksByResource blocks_by_resource(const MultiprocessorLimits& sm, const Usage&
   return {threads, f.blocks ? sm.threads : sm.blocks, registers, shared};
 }
 
-int32_t limit_bits(const std::string& limiter) {
+int32_t bits_of_limiter(const std::string& limiter) {
   int32_t limits = 0;
   const std::array<std::pair<const char*, int32_t>, 4> words{{{"warps", kThreads},
                                                               {"blocks", kBlocks},
@@ -78,19 +78,19 @@ void add_case(std::vector<OccupancyCase>& cases, const model::Profile& gpu, cons
     const model::Occupancy o = model::occupancy(gpu, static_cast<uint32_t>(usage.threads),
                                                 static_cast<uint32_t>(usage.registers), 0,
                                                 static_cast<uint32_t>(usage.shared));
-    cases.push_back({gpu, usage, static_cast<int32_t>(o.blocks), limit_bits(o.limiter)});
+    cases.push_back({gpu, usage, static_cast<int32_t>(o.blocks), bits_of_limiter(o.limiter)});
   } catch (const Error&) {
   }
 }
 
 // Adds a case on a GPU that does not exist, with the number of blocks by the rules of the handout.
-void add_case_on_drawn_gpu(std::vector<OccupancyCase>& cases, const model::Profile& gpu,
-                           const Usage& usage) {
+void add_case_on_random_gpu(std::vector<OccupancyCase>& cases, const model::Profile& gpu,
+                            const Usage& usage) {
   OccupancyCase one{gpu, usage};
   one.drawn = true;
   const BlocksByResource blocks = blocks_by_resource(one.limits_of_gpu(), usage, {});
   one.blocks = blocks.all();
-  one.limits = blocks.limits();
+  one.limits = blocks.limiting_resources();
   if (one.blocks > 0) cases.push_back(one);
 }
 
@@ -105,7 +105,7 @@ model::Profile random_gpu(Random& random) {
   };
   model::Profile gpu;
   gpu.name = "GPU that is drawn";
-  model::Multiprocessor& m = gpu.multiprocessor;
+  model::SmLimits& m = gpu.multiprocessor;
   m.max_threads = drawn(128, 8, 24);
   m.max_blocks = drawn(1, 8, 40);
   m.registers = drawn(4096, 8, 32);
@@ -121,7 +121,7 @@ model::Profile random_gpu(Random& random) {
 // of a warp's registers matter; at the edge of the shared memory for a number of blocks; with small
 // blocks; and arbitrary.
 Usage random_usage(Random& random, const model::Profile& gpu, size_t kind) {
-  const model::Multiprocessor& m = gpu.multiprocessor;
+  const model::SmLimits& m = gpu.multiprocessor;
   Usage usage{random_between(random, 1, 1024), random_between(random, 16, 32), 0};
   if (random.below(2) == 0) usage.threads = rounded_up(usage.threads, kWarpSize);
   if (kind % 4 == 0) {
@@ -145,7 +145,7 @@ Usage random_usage(Random& random, const model::Profile& gpu, size_t kind) {
 }  // namespace
 
 MultiprocessorLimits OccupancyCase::limits_of_gpu() const {
-  const model::Multiprocessor& m = gpu.multiprocessor;
+  const model::SmLimits& m = gpu.multiprocessor;
   const auto number = [](uint32_t n) { return static_cast<int32_t>(n); };
   return {number(m.max_threads),
           number(m.max_blocks),
@@ -179,7 +179,7 @@ std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases
   std::vector<OccupancyCase> cases;
   for (const char* id : {"h200", "rtx4060", "t4"}) {
     const model::Profile gpu = model::read_profile(id);
-    const model::Multiprocessor& m = gpu.multiprocessor;
+    const model::SmLimits& m = gpu.multiprocessor;
     // The shared memory of a block of which exactly eight fit; the cases have it, and one byte
     // more.
     const int32_t eighth = static_cast<int32_t>(m.shared_bytes / 8 / m.shared_allocation_unit *
@@ -196,12 +196,12 @@ std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases
   }
   for (size_t wanted = cases.size() + random_cases, kind = 0; cases.size() < wanted; ++kind) {
     const model::Profile gpu = random_gpu(random);
-    add_case_on_drawn_gpu(cases, gpu, random_usage(random, gpu, kind));
+    add_case_on_random_gpu(cases, gpu, random_usage(random, gpu, kind));
   }
   return cases;
 }
 
-std::string names_of(int32_t limits) {
+std::string limit_names(int32_t limits) {
   std::vector<std::string> names;
   if (limits & kThreads) names.emplace_back("threads");
   if (limits & kBlocks) names.emplace_back("blocks");
@@ -265,7 +265,7 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases) {
 
 // ---- inputs of part B and their expected results ----
 
-std::vector<int32_t> random_links(uint32_t nodes) {
+std::vector<int32_t> random_list_links(uint32_t nodes) {
   Random random(nodes);
   std::vector<int32_t> next(nodes);
   for (uint32_t i = 0; i < nodes; i += 8) {
@@ -323,7 +323,7 @@ std::vector<float> traced_paths(const std::vector<FieldVector>& field,
   return out;
 }
 
-int32_t record_usage(Check& check, const Usage& usage) {
+int32_t record_block_usage(Check& check, const Usage& usage) {
   check.figure("threads", usage.threads);
   check.figure("registers", usage.registers);
   check.figure("shared_bytes", usage.shared);
@@ -338,11 +338,12 @@ int32_t record_usage(Check& check, const Usage& usage) {
   return allowed.all();
 }
 
-int32_t record_usage(Check& check, const device::Kernel& kernel, const device::Shape& shape) {
+int32_t record_block_usage(Check& check, const device::Kernel& kernel, const device::Shape& shape) {
   const device::KernelInfo& info = kernel.info();
-  return record_usage(check, {static_cast<int32_t>(shape.block.count()),
-                              std::max(1, static_cast<int32_t>(info.registers.value_or(0))),
-                              static_cast<int32_t>(info.static_shared + shape.dynamic_shared)});
+  return record_block_usage(check,
+                            {static_cast<int32_t>(shape.block.count()),
+                             std::max(1, static_cast<int32_t>(info.registers.value_or(0))),
+                             static_cast<int32_t>(info.static_shared + shape.dynamic_shared)});
 }
 
 }  // namespace lab32::checks::occupancy

@@ -43,7 +43,7 @@ struct OccupancyCase {
 std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases);
 
 // "registers and blocks"
-std::string names_of(int32_t limits);
+std::string limit_names(int32_t limits);
 
 // A sentence about the misconception that would give all of these block counts for these cases;
 // empty if no known misconception does.
@@ -54,7 +54,7 @@ struct WaveCase {
   int32_t grid = 1, resident = 1;
 
   int32_t waves() const { return (grid + resident - 1) / resident; }
-  float last() const {
+  float last_wave_share() const {
     return static_cast<float>(grid - (waves() - 1) * resident) / static_cast<float>(resident);
   }
 };
@@ -68,11 +68,13 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases);
 // The fields of LAB32_LAUNCH that the submission chooses besides the block. No task leaves
 // dynamic_shared to it, because only the tile of `smooth` is in dynamic shared memory; and the
 // blocks of `smooth` cover n once, so it has no blocks_per_sm.
-inline FreeFields free_fields(const std::string& kernel) { return {kernel != "smooth", false}; }
+inline FreeLaunchFields free_fields(const std::string& kernel) {
+  return {kernel != "smooth", false};
+}
 
 // For each node, the node that comes next. The eight nodes of a sector lead to the eight of one
 // other sector, drawn at random, so threads that start in one sector stay together.
-std::vector<int32_t> random_links(uint32_t nodes);
+std::vector<int32_t> random_list_links(uint32_t nodes);
 
 constexpr uint32_t kSide = 64;    // width of the field in cells
 constexpr uint32_t kTraced = 14;  // numbers per particle
@@ -89,8 +91,8 @@ std::vector<float> traced_paths(const std::vector<FieldVector>& field,
 // Record what a block uses and how many such blocks each resource allows, for the lab's own
 // pictures (labs/occupancy/pictures.py). Return the number of blocks that fit; 0: the device has no
 // profile.
-int32_t record_usage(Check& check, const Usage& usage);
-int32_t record_usage(Check& check, const device::Kernel& kernel, const device::Shape& shape);
+int32_t record_block_usage(Check& check, const Usage& usage);
+int32_t record_block_usage(Check& check, const device::Kernel& kernel, const device::Shape& shape);
 
 // The block of the handout's worked example, and a grid of such blocks.
 constexpr Usage kExample{256, 40, 40000};

@@ -10,7 +10,7 @@ from lab32.tables import device
 EXAMPLE = {"threads": 256, "registers": 40, "shared": 40000}
 
 
-def allowed(gpu, threads, registers, shared):
+def blocks_allowed(gpu, threads, registers, shared):
     """{resource: blocks per multiprocessor that it allows} for a device profile, by the lab's rules."""
     m = gpu["multiprocessor"]
     up = lambda n, unit: -(-n // unit) * unit  # noqa: E731
@@ -25,7 +25,7 @@ def allowed(gpu, threads, registers, shared):
     }
 
 
-def draw_places():
+def draw_blocks_by_resource():
     """The blocks that each resource allows: a worked example on three generations of GPUs."""
     drawing = Drawing(760, 330, "Blocks that each resource allows; the scarcest decides")
     drawing.text(
@@ -35,7 +35,7 @@ def draw_places():
     for k, (gpu, name) in enumerate((("h200", "H200"), ("rtx4060", "RTX 4060"), ("t4", "T4"))):
         top = 44 + 94 * k
         drawing.text(16, top + 42, name, 14, font_weight="bold")
-        limits = allowed(device(gpu), **EXAMPLE)
+        limits = blocks_allowed(device(gpu), **EXAMPLE)
         least = min(limits.values())
         for r, (resource, blocks) in enumerate(limits.items()):
             y = top + 20 * r
@@ -54,7 +54,7 @@ class Axes:
     def __init__(self, drawing, x, y, box, log=(False, False)):
         self.drawing, self.x, self.y, self.box, self.log = drawing, x, y, box, log
 
-    def at(self, x, y):
+    def position_of(self, x, y):
         left, top, wide, high = self.box
         parts = []
         for value, (low, most), log in zip((x, y), (self.x, self.y), self.log, strict=True):
@@ -64,26 +64,26 @@ class Axes:
                 parts.append((value - low) / (most - low))
         return left + wide * parts[0], top + high * (1 - parts[1])
 
-    def ticks(self, xs, ys, unit=""):
+    def draw_ticks(self, xs, ys, unit=""):
         left, top, wide, high = self.box
         for x in xs:
-            place, _ = self.at(x, self.y[0])
+            place, _ = self.position_of(x, self.y[0])
             self.drawing.line(place, top, place, top + high, "#dddddd")
             self.drawing.text(place, top + high + 16, f"{x:g}", 12, "middle", GREY)
         for y in ys:
-            _, place = self.at(self.x[0], y)
+            _, place = self.position_of(self.x[0], y)
             self.drawing.line(left, place, left + wide, place, "#dddddd")
             self.drawing.text(left - 8, place + 4, f"{y:,g}{unit}", 12, "end", GREY)
 
-    def draw(self, points, colour, shape="circle"):
-        places = [self.at(x, y) for x, y in points]
+    def draw_series(self, points, colour, shape="circle"):
+        places = [self.position_of(x, y) for x, y in points]
         path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
         self.drawing.add("path", d=path, fill="none", stroke=colour, stroke_width=1.6)
         for x, y in places if shape else []:
-            mark(self.drawing, x, y, colour, shape)
+            draw_mark(self.drawing, x, y, colour, shape)
 
 
-def mark(drawing, x, y, colour, shape):
+def draw_mark(drawing, x, y, colour, shape):
     """A point of a series; its shape repeats what its colour says."""
     if shape == "circle":
         drawing.add("circle", cx=x, cy=y, r=3.6, fill=colour)
@@ -95,74 +95,74 @@ def mark(drawing, x, y, colour, shape):
         drawing.add("polygon", points=points, fill=colour)
 
 
-def legend(drawing, x, y, entries, step=20):
+def draw_legend(drawing, x, y, entries, step=20):
     """`entries`: (colour, shape or None, words)."""
     for k, (colour, shape, words) in enumerate(entries):
         middle = y + step * k + 7
         drawing.line(x - 4, middle, x + 16, middle, colour, stroke_width=1.6)
         if shape:
-            mark(drawing, x + 6, middle, colour, shape)
+            draw_mark(drawing, x + 6, middle, colour, shape)
         drawing.text(x + 24, middle + 4, words, 12)
 
 
-def draw_waves():
+def draw_time_by_blocks():
     """Time against the number of blocks: a staircase, and the same work in one wave."""
     drawing = Drawing(760, 340, "Time goes in waves; a grid that strides has none")
     drawing.text(
         16, 24, "Blocks of the same work, one per multiprocessor at a time (measured, H200, 132 of them)", 14
     )
     axes = Axes(drawing, (0, 540), (0, 140), (62, 44, 660, 244))
-    axes.ticks([132, 264, 396, 528], [0, 20, 40, 60, 80, 100, 120, 140])
+    axes.draw_ticks([132, 264, 396, 528], [0, 20, 40, 60, 80, 100, 120, 140])
     blocks, strided = occupancy.waves()
-    axes.draw([(b, 1e3 * ms) for b, ms in blocks], ORANGE)
-    axes.draw([(b, 1e3 * ms) for b, ms in strided], BLUE, "square")
+    axes.draw_series([(b, 1e3 * ms) for b, ms in blocks], ORANGE)
+    axes.draw_series([(b, 1e3 * ms) for b, ms in strided], BLUE, "square")
     drawing.text(66, 40, "µs", 12, fill=GREY)
     drawing.text(722, 326, "blocks' worth of work", 12, "end", GREY)
-    legend(drawing, 84, 60, [(ORANGE, "circle", "a block each"), (BLUE, "square", "132 blocks that stride over all of it")])
+    draw_legend(drawing, 84, 60, [(ORANGE, "circle", "a block each"), (BLUE, "square", "132 blocks that stride over all of it")])
     return drawing
 
 
-def draw_warps():
+def draw_time_by_warps():
     """Time of chains of loads against the number of resident warps."""
     drawing = Drawing(760, 330, "Loads that wait for each other: twice the warps, half the time")
     drawing.text(16, 24, "Chains of loads, by warps per multiprocessor (measured, H200, log scales)", 14)
     axes = Axes(drawing, (1, 64), (8, 512), (62, 44, 660, 234), (True, True))
-    axes.ticks([1, 2, 4, 8, 16, 32, 64], [8, 16, 32, 64, 128, 256, 512])
+    axes.draw_ticks([1, 2, 4, 8, 16, 32, 64], [8, 16, 32, 64, 128, 256, 512])
     ones = [(w, 1e3 * ms) for w, ms in tables.times_by_warps("follow", starts="32 ")]
     more = [(w, 1e3 * ms) for w, ms in tables.times_by_warps("follow", starts="256 ")]
-    axes.draw([(w, ones[0][1] / w) for w in (1, 32)], "#bbbbbb", None)
-    axes.draw(ones, BLUE)
-    axes.draw(more, ORANGE, "square")
+    axes.draw_series([(w, ones[0][1] / w) for w in (1, 32)], "#bbbbbb", None)
+    axes.draw_series(ones, BLUE)
+    axes.draw_series(more, ORANGE, "square")
     drawing.text(66, 40, "µs", 12, fill=GREY)
     drawing.text(722, 316, "resident warps", 12, "end", GREY)
-    legend(drawing, 480, 60, [(BLUE, "circle", "blocks of 32"), (ORANGE, "square", "blocks of 256"), ("#bbbbbb", None, "half for twice")])
+    draw_legend(drawing, 480, 60, [(BLUE, "circle", "blocks of 32"), (ORANGE, "square", "blocks of 256"), ("#bbbbbb", None, "half for twice")])
     return drawing
 
 
-def draw_copies():
+def draw_copy_bandwidths():
     """Bandwidth of copies against warps, by bytes in flight."""
     drawing = Drawing(760, 340, "A copy needs bytes under way, not warps")
     drawing.text(16, 24, "Copy of 2^26 floats (measured, H200)", 14)
     axes = Axes(drawing, (0, 64), (0, 4500), (62, 44, 540, 244))
-    axes.ticks([8, 16, 24, 32, 48, 64], [0, 1000, 2000, 3000, 4000])
+    axes.draw_ticks([8, 16, 24, 32, 48, 64], [0, 1000, 2000, 3000, 4000])
     forms = [
         ("8 float4", GREEN, "triangle"), ("4 float4", SKY, "diamond"), ("1 float4", BLUE, "circle"), ("one float", ORANGE, "square"),
     ]  # fmt: skip
     for form, colour, shape in forms:
         points = tables.copy_times_by_blocks(form)
-        axes.draw([(w, 8 * tables.LARGE_COPY / ms / 1e6) for w, ms in points], colour, shape)
+        axes.draw_series([(w, 8 * tables.LARGE_COPY / ms / 1e6) for w, ms in points], colour, shape)
     drawing.text(70, 40, "GB/s", 12, fill=GREY)
     drawing.text(602, 326, "warps that are launched per multiprocessor", 12, "end", GREY)
     drawing.text(616, 66, "in flight per thread", 12, fill=GREY)
-    legend(drawing, 616, 78, [(colour, shape, form.replace("one", "1")) for form, colour, shape in forms])
+    draw_legend(drawing, 616, 78, [(colour, shape, form.replace("one", "1")) for form, colour, shape in forms])
     return drawing
 
 
-def draw_cache():
+def draw_cache_hits_by_warps():
     """Time and L1 hits of rows against warps."""
     drawing = Drawing(760, 340, "More warps than L1 has room for: slower")
     drawing.text(16, 24, "match: four rows of 128 bytes per thread (measured, H200)", 14)
-    hits = tables.hits("match")
+    hits = tables.hit_rates("match")
     times = tables.times_by_warps("match", n=132 * 2048, starts="128 ")
     for k, (title, points, y, colour) in enumerate(
         [
@@ -172,17 +172,17 @@ def draw_cache():
         ]
     ):  # fmt: skip
         axes = Axes(drawing, (0, 64), y, (56 + 370 * k, 60, 310, 226))
-        axes.ticks([4, 16, 32, 48, 64], [y[1] * part / 4 for part in range(5)])
-        axes.draw(points, colour)
+        axes.draw_ticks([4, 16, 32, 48, 64], [y[1] * part / 4 for part in range(5)])
+        axes.draw_series(points, colour)
         drawing.text(56 + 370 * k, 50, title, 12, fill=INK)
         drawing.text(366 + 370 * k, 322, "resident warps", 12, "end", GREY)
     return drawing
 
 
 FIGURES = {
-    "occupancy/places.svg": draw_places,
-    "occupancy/waves.svg": draw_waves,
-    "occupancy/warps.svg": draw_warps,
-    "occupancy/copies.svg": draw_copies,
-    "occupancy/cache.svg": draw_cache,
+    "occupancy/places.svg": draw_blocks_by_resource,
+    "occupancy/waves.svg": draw_time_by_blocks,
+    "occupancy/warps.svg": draw_time_by_warps,
+    "occupancy/copies.svg": draw_copy_bandwidths,
+    "occupancy/cache.svg": draw_cache_hits_by_warps,
 }

@@ -20,7 +20,7 @@ device::Shape copy_shape(Check& check, uint32_t per_multiprocessor) {
 
 device::Run run_copy(Check& check, uint32_t n, device::LaunchOptions::Model model) {
   Random random = check.random();
-  const Input<float> in(check, "in", any_floats(random, n));
+  const Input<float> in(check, "in", floats_with_special_values(random, n));
   const Output<float> out(check, "out", n);
   device::Run launched =
       run(check, {"copy", copy_shape(check, 1), {in, out, static_cast<int>(n)}, n_is(n), model});
@@ -30,7 +30,7 @@ device::Run run_copy(Check& check, uint32_t n, device::LaunchOptions::Model mode
 
 // The modelled time of the given copy kernel at full occupancy.
 double full_copy_seconds(Check& check, uint32_t n) {
-  return given_time(check, "copy_floats", n_is(n), [n](Check& check) {
+  return cached_given_time(check, "copy_floats", n_is(n), [n](Check& check) {
     const Input<float> in(check, "in", std::vector<float>(n, 1.0f));
     const Output<float> out(check, "out", n);
     const uint64_t resident = check.device().resident_blocks(
@@ -67,8 +67,8 @@ device::Run run_trace(Check& check, uint32_t n, const std::vector<FieldVector>& 
 
 TEST_SUITE("lab:occupancy") {
   LAB_CHECK("B2 copy: result" * takes("sizes")) {
-    for (uint32_t n : sizes(check)) run_copy(check, n, device::LaunchOptions::Model::none);
-    right_result(check);
+    for (uint32_t n : sizes_to_check(check)) run_copy(check, n, device::LaunchOptions::Model::none);
+    report_right_result(check);
   }
 
   LAB_CHECK("B2 copy: with 8 warps" * takes("n")) {
@@ -97,8 +97,8 @@ TEST_SUITE("lab:occupancy") {
 
   LAB_CHECK("B3 trace: result" * takes("sizes", interval("steps", 1, 4096), "relative_tolerance")) {
     const std::vector<FieldVector> cells = vector_field(check.random().bits());
-    for (uint32_t n : sizes(check)) run_trace(check, n, cells);
-    right_result(check);
+    for (uint32_t n : sizes_to_check(check)) run_trace(check, n, cells);
+    report_right_result(check);
   }
 
   LAB_CHECK("B3 trace: blocks of 1024" *
@@ -119,11 +119,11 @@ TEST_SUITE("lab:occupancy") {
     const device::Run run =
         run_trace(check, check.row.count("n"), vector_field(check.random().bits()));
     const uint32_t local = run.local_accesses.value_or(0);
-    limit_shared(check, "trace", 0);
+    limit_shared_memory(check, "trace", 0);
     check.measured(
         fmt::format("{:.0f} block{}, {} registers", mine, mine == 1 ? "" : "s", registers));
     check.expected(fmt::format("{:.0f} block{}", most, most == 1 ? "" : "s"));
-    record_usage(check, *kernel, shape);
+    record_block_usage(check, *kernel, shape);
     check.figure("fit", mine);
     check.figure("local_accesses", local);
     Failure few{Failure::Kind::wasteful};

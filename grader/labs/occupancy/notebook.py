@@ -43,11 +43,11 @@ def times_best(lab):
     """{check: modelled time} of the student's shapes and of copy, as multiples of the times that they are compared
     with."""
 
-    def ratio(figures):
+    def time_ratio(figures):
         best = figures.get("best_seconds", figures.get("full_seconds"))
         return figures["modelled_seconds"] / best if best else None
 
-    return ratios_of_checks(lab, ratio)
+    return ratios_of_checks(lab, time_ratio)
 
 
 STAIRS = ["66 blocks", "132 blocks", "139 blocks", "198 blocks", "264 blocks", "271 blocks"]
@@ -57,10 +57,10 @@ def stairs():
     """Measured times of (blocks with equal work each, the same total work in one wave), as multiples of the time of 132
     blocks."""
 
-    def plot_points(points):
+    def times_by_blocks(points):
         return {f"{blocks} blocks": ms / dict(waves()[0])[132] for blocks, ms in points}
 
     return tuple(
-        {label: times for label, times in plot_points(points).items() if label in STAIRS}
+        {label: times for label, times in times_by_blocks(points).items() if label in STAIRS}
         for points in waves()
     )

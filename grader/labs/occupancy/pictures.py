@@ -4,8 +4,8 @@ flight."""
 import math
 
 from lab32 import tables
-from lab32.pictures.canvas import Canvas, amount, grouped
-from lab32.report.plots import bars
+from lab32.pictures.canvas import Canvas, bytes_text, grouped
+from lab32.report.plots import draw_bars
 
 WIDTH, LEFT = 760, 130
 MOST_WAVES = 6  # that are drawn one by one
@@ -22,13 +22,13 @@ def check_pictures(test, device):
         return []
     drawn = draw_answers(gpu, figures)
     if "threads_allow" in figures and part != "A3":
-        drawn.append(draw_places(gpu, figures, example=part[0] == "A"))
+        drawn.append(draw_blocks_by_resource(gpu, figures, example=part[0] == "A"))
     if "grid" in figures:
-        drawn.append(draw_waves(gpu, figures["grid"], figures["fit"], figures.get("balance"), example=part[0] == "A"))
+        drawn.append(draw_waves_of_grid(gpu, figures["grid"], figures["fit"], figures.get("balance"), example=part[0] == "A"))
     if "l1_bytes" in figures:
-        drawn.insert(0, draw_rows(figures["bytes"], figures["l1_bytes"], figures["warps"]))
+        drawn.insert(0, draw_rows_in_l1(figures["bytes"], figures["l1_bytes"], figures["warps"]))
     if "read_bytes" in figures:
-        drawn.append(draw_flight(gpu, figures["read_bytes"], figures["modelled_seconds"], figures["full_seconds"]))
+        drawn.append(draw_bytes_in_flight(gpu, figures["read_bytes"], figures["modelled_seconds"], figures["full_seconds"]))
     return drawn
 
 
@@ -38,7 +38,7 @@ def profile_of(device):
     return tables.device(name) if (tables.DATA / "devices" / f"{name}.toml").exists() else None
 
 
-def plural(number, noun):
+def count_text(number, noun):
     return f"{grouped(round(number))} {noun}{'' if number == 1 else 's'}"
 
 
@@ -47,7 +47,7 @@ def kilobytes(size):
     return f"{grouped(round(size / 1024))} KB"
 
 
-def draw_places(gpu, figures, example=False):
+def draw_blocks_by_resource(gpu, figures, example=False):
     """The blocks that each resource allows, and the warps that therefore reside, which may be fewer if the grid has few
     blocks."""
     each = -(-round(figures["threads"]) // 32)
@@ -57,11 +57,11 @@ def draw_places(gpu, figures, example=False):
     binding = [name for name, number in blocks.items() if number == fit]
     resident = round(figures.get("warps", fit * each))
     verb = "binds" if binding == ["shared memory"] else "bind"
-    title = f"{'An example: blocks' if example else 'Blocks'} on a multiprocessor: {plural(fit, 'block')} fit{'s' * (fit == 1)}; {' and '.join(binding)} {verb}"
+    title = f"{'An example: blocks' if example else 'Blocks'} on a multiprocessor: {count_text(fit, 'block')} fit{'s' * (fit == 1)}; {' and '.join(binding)} {verb}"
     threads, registers, shared = (figures[name] for name in ("threads", "registers", "shared_bytes"))
-    used = f"A block of {plural(threads, 'thread')}, {plural(registers, 'register')} per thread, {plural(shared, 'byte')} of shared memory; {gpu['name']}"
+    used = f"A block of {count_text(threads, 'thread')}, {count_text(registers, 'register')} per thread, {count_text(shared, 'byte')} of shared memory; {gpu['name']}"
     counts = ", ".join(f"{name} {number}" for name, number in blocks.items())
-    filled = f"{resident} of {plural(most_warps, 'warp')} reside"
+    filled = f"{resident} of {count_text(most_warps, 'warp')} reside"
     picture = Canvas(WIDTH, 212, title, f"{used}. Blocks that each resource allows: {counts}. {filled}.")
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(12, 40, used, 11, kind="soft")
@@ -73,16 +73,16 @@ def draw_places(gpu, figures, example=False):
         picture.text(LEFT - 10, y + 12, name, 11, "end")
         picture.rect(LEFT, y, end - LEFT, 14, "cell warn" if number == fit else "cell unused")
         picture.text(end + 6, y + 12, rows[n][2] if number <= longest else f"{number}, bar cut", 11)
-    draw_warps(picture, each, fit, resident, most_warps)
+    draw_resident_warps(picture, each, fit, resident, most_warps)
     words = f"{filled}; a gap separates blocks"
     if resident < fit * each:
-        words += f"; grey: {plural(fit * each - resident, 'warp')} more would fit, but the grid has too few blocks"
+        words += f"; grey: {count_text(fit * each - resident, 'warp')} more would fit, but the grid has too few blocks"
     picture.text(LEFT, 184, words, 10.5, kind="soft")
     picture.text(LEFT, 202, "dashed: places of warps that stay empty" if fit * each < most_warps else "", 10.5, kind="soft")
     return picture
 
 
-def draw_warps(picture, each, fit, resident, most_warps):
+def draw_resident_warps(picture, each, fit, resident, most_warps):
     """A cell for each warp that a multiprocessor can hold, block by block."""
     picture.text(LEFT - 10, 160, "warps", 11, "end")
     cell = min(9, (WIDTH - LEFT - 20 - 3 * fit) / most_warps - 0.5)
@@ -92,7 +92,7 @@ def draw_warps(picture, each, fit, resident, most_warps):
         picture.rect(x, 146, cell, 18, kind if kind == "idle" else f"cell {kind}")
 
 
-def draw_waves(gpu, grid, fit, balance=None, example=False):
+def draw_waves_of_grid(gpu, grid, fit, balance=None, example=False):
     """The waves of a grid along time, with the last one as full as it is."""
     places = round(fit) * gpu["multiprocessors"]
     count = math.ceil(grid / places)
@@ -101,7 +101,7 @@ def draw_waves(gpu, grid, fit, balance=None, example=False):
     tail = "fills all places" if last == 1 else f"fills {share} of the places"
     what = f"{'An example: ' if example else ''}{count} waves" if count > 1 else "One wave"
     title = f"{what}; {'the last one' if count > 1 else 'it'} {tail}"
-    used = f"{plural(grid, 'block')}; {grouped(places)} places: {plural(fit, 'block')} on each of {gpu['multiprocessors']} multiprocessors"
+    used = f"{count_text(grid, 'block')}; {grouped(places)} places: {count_text(fit, 'block')} on each of {gpu['multiprocessors']} multiprocessors"
     busy = "" if balance is None else f"On average a multiprocessor works {100 * balance:.3g} % of the time until the busiest one finishes"
     picture = Canvas(WIDTH, 176 if busy else 150, title, f"{used}. {busy}.".replace(". .", "."))
     picture.text(12, 20, title, 13, font_weight="bold")
@@ -126,27 +126,27 @@ def draw_waves(gpu, grid, fit, balance=None, example=False):
     return picture
 
 
-def draw_rows(rows, l1, warps):
+def draw_rows_in_l1(rows, l1, warps):
     """The rows that the resident warps are reading, and the L1 that has to keep them."""
     look = "good" if rows <= l1 else "bad"
-    words = f"{kilobytes(rows)}: the rows of {plural(warps, 'warp')}"
+    words = f"{kilobytes(rows)}: the rows of {count_text(warps, 'warp')}"
     groups = [("rows under way", [(look, rows, words if look == "good" else f"▲ {words}")])]
-    return bars("Bytes in flight on a multiprocessor: rows that are read column by column", "a row's sectors stay in L1 from one column to the next only if all rows fit", groups, mark=(l1, f"L1: {kilobytes(l1)}"))  # fmt: skip
+    return draw_bars("Bytes in flight on a multiprocessor: rows that are read column by column", "a row's sectors stay in L1 from one column to the next only if all rows fit", groups, mark=(l1, f"L1: {kilobytes(l1)}"))  # fmt: skip
 
 
 def draw_ratio(title, subtitle, base, other, ratio):
     """What a question asked: the student's own answer, once it is right."""
     groups = [(base, [("good", 1, "1")]), (other, [("bad", ratio, f"▲ {ratio:g} times as long")])]
-    return bars(title, subtitle + "; measured on an H200, rounded as your answer", groups)
+    return draw_bars(title, subtitle + "; measured on an H200, rounded as your answer", groups)
 
 
 def draw_spills(gpu):
     """The values that 24 registers cannot hold, for all threads that reside."""
     threads, l1 = gpu["multiprocessor"]["max_threads"], gpu["multiprocessor"]["l1_and_shared_bytes"]
     size = threads * MISSING_REGISTERS * 4
-    words = f"{kilobytes(size)}: {MISSING_REGISTERS} values of 4 bytes for each of {plural(threads, 'thread')}"
+    words = f"{kilobytes(size)}: {MISSING_REGISTERS} values of 4 bytes for each of {count_text(threads, 'thread')}"
     groups = [("local memory", [("good" if size <= l1 else "bad", size, words)])]
-    return bars("Bytes in flight on a multiprocessor: values that 24 of 32 registers cannot hold", "they stay in L1, but each use costs a load or a store that a register does not need", groups, mark=(l1, f"L1: {kilobytes(l1)}"))  # fmt: skip
+    return draw_bars("Bytes in flight on a multiprocessor: values that 24 of 32 registers cannot hold", "they stay in L1, but each use costs a load or a store that a register does not need", groups, mark=(l1, f"L1: {kilobytes(l1)}"))  # fmt: skip
 
 
 MISSING_REGISTERS = 8  # of 32, in C2
@@ -165,21 +165,21 @@ def draw_answers(gpu, figures):
     return drawn
 
 
-def draw_flight(gpu, read, mine, full):
+def draw_bytes_in_flight(gpu, read, mine, full):
     """The bytes in flight on average, by Little's law, and those that keep device memory busy."""
     time = gpu["time"]
     latency = time["l1_latency"] + time["l2_latency"] + time["dram_latency"]
 
-    def flying(rate):
+    def bytes_in_flight(rate):
         return rate * latency / gpu["multiprocessors"]
 
-    def row(look, seconds, who):
-        return (look, flying(read / seconds), f"{amount(round(flying(read / seconds)))}, {who}")
+    def bytes_in_flight_row(look, seconds, who):
+        return (look, bytes_in_flight(read / seconds), f"{bytes_text(round(bytes_in_flight(read / seconds)))}, {who}")
 
     groups = [
-        ("8 warps", [row("good" if mine <= full else "bad", mine, "yours")]),
-        ("all warps", [row("reference", full, "the given kernel, a float per thread")]),
+        ("8 warps", [bytes_in_flight_row("good" if mine <= full else "bad", mine, "yours")]),
+        ("all warps", [bytes_in_flight_row("reference", full, "the given kernel, a float per thread")]),
     ]
     # A copy writes as much as it reads.
-    most = flying(time["dram_bytes_per_second"] / 2)
-    return bars("Bytes in flight on a multiprocessor, on average", f"loads; Little's law: bytes per second × {1e9 * latency:.0f} ns from request to reply; modelled, the whole launch", groups, mark=(most, f"device memory at its full rate: {amount(round(most))}"))  # fmt: skip
+    most = bytes_in_flight(time["dram_bytes_per_second"] / 2)
+    return draw_bars("Bytes in flight on a multiprocessor, on average", f"loads; Little's law: bytes per second × {1e9 * latency:.0f} ns from request to reply; modelled, the whole launch", groups, mark=(most, f"device memory at its full rate: {bytes_text(round(most))}"))  # fmt: skip

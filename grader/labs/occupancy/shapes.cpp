@@ -37,7 +37,7 @@ struct Residency {
   uint32_t warps_per_block = 0;
 
   // A sentence for messages: "6 blocks of 8 warps fit on a multiprocessor; the grid gives it ..."
-  std::string words() const {
+  std::string residency_text() const {
     return fmt::format(
         "{} block{} of {} warp{} fit{} on a multiprocessor; the grid gives it {} "
         "warps at a time, and takes {:.2f} waves.",
@@ -46,12 +46,12 @@ struct Residency {
   }
 };
 
-LaunchConfig shape_of_task(Check& check, const std::string& kernel) {
+LaunchConfig launch_config_of_task(Check& check, const std::string& kernel) {
   return launch_config(check, kernel, free_fields(kernel));
 }
 
 // The line of the kernel's LAB32_LAUNCH record.
-int line_of_shape(Check& check, const std::string& kernel) {
+int line_of_launch_record(Check& check, const std::string& kernel) {
   return check.session.source.find_text("LAB32_LAUNCH(" + kernel);
 }
 
@@ -66,7 +66,7 @@ Residency measured_residency(Check& check, const std::string& kernel, const devi
   } catch (const Error& none_fits) {
     check.measured("does not fit");
     check.lose({Failure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"},
-               line_of_shape(check, kernel),
+               line_of_launch_record(check, kernel),
                fmt::format("This shape cannot be launched: {}.", none_fits.what()));
   }
   Residency r;
@@ -76,7 +76,7 @@ Residency measured_residency(Check& check, const std::string& kernel, const devi
   r.warps_per_block = ceil_div(shape.block.count(), kWarpSize);
   r.warps = r.blocks * r.warps_per_block;
   r.waves = static_cast<double>(shape.grid.count()) / static_cast<double>(all);
-  record_usage(check, *found, shape);
+  record_block_usage(check, *found, shape);
   check.figure("fit", r.fit);
   check.figure("grid", static_cast<double>(shape.grid.count()));
   check.figure("waves", r.waves);
@@ -132,15 +132,15 @@ double best_of_sweep(Check& check, const std::string& kernel, const std::string&
     }
     return best;
   };
-  return given_time(check, kernel, fmt::format("{}; best of {}", sizes, fmt::join(sweep, " ")),
-                    least);
+  return cached_given_time(check, kernel,
+                           fmt::format("{}; best of {}", sizes, fmt::join(sweep, " ")), least);
 }
 
 // Gives points for the modelled time of the submission's shape relative to the shortest time of the
 // sweep. A time within the model's error of the shortest has all points.
-void credit_shape(Check& check, const std::string& kernel, const LaunchConfig& config,
-                  const Residency& resident, const std::string& sizes, const Work& work,
-                  const std::string& idea) {
+void credit_shape_time(Check& check, const std::string& kernel, const LaunchConfig& config,
+                       const Residency& resident, const std::string& sizes, const Work& work,
+                       const std::string& idea) {
   const device::Run run = work(check)(config);
   const auto pictures = check.pictures;
   const double mine = modelled_seconds(check, run),
@@ -153,9 +153,9 @@ void credit_shape(Check& check, const std::string& kernel, const LaunchConfig& c
   const double enough = check.row.number("within") * best;
   check.credit(enough, mine);
   if (mine <= enough) return;
-  check.explain(
-      line_of_shape(check, kernel),
-      fmt::format("{} The time is {}.\n{}", resident.words(), run.predicted->bottleneck, idea));
+  check.explain(line_of_launch_record(check, kernel),
+                fmt::format("{} The time is {}.\n{}", resident.residency_text(),
+                            run.predicted->bottleneck, idea));
 }
 
 // Gives points for `share`, how busy the multiprocessors are on average until the busiest one
@@ -170,25 +170,25 @@ void credit_balance(Check& check, double share, const Residency& resident,
   check.credit_share(share / least, failure);
   if (share >= least) return;
   check.explain(
-      line_of_shape(check, kernel),
+      line_of_launch_record(check, kernel),
       fmt::format("{} On average a multiprocessor works {:.3g} % of the time until the busiest one "
                   "finishes.\n"
                   "How many blocks does the busiest multiprocessor get? Smaller blocks spread more "
                   "evenly; or launch only as many as are resident, and let them stride over n.",
-                  resident.words(), 100 * share));
+                  resident.residency_text(), 100 * share));
 }
 
 // Takes points in proportion if fewer warps reside on a multiprocessor than the rubric asks for.
-void credit_warps(Check& check, const Residency& resident, const std::string& kernel) {
+void credit_resident_warps(Check& check, const Residency& resident, const std::string& kernel) {
   const double least = check.row.number("least_warps");
   if (resident.warps >= least) return;
   Failure failure{Failure::Kind::wasteful};
   failure.measured = resident.warps;
   failure.expected = least;
   check.credit_share(resident.warps / least, failure);
-  check.explain(line_of_shape(check, kernel),
+  check.explain(line_of_launch_record(check, kernel),
                 fmt::format("{} With so few warps, schedulers often have none that is ready.",
-                            resident.words()));
+                            resident.residency_text()));
 }
 
 // The sweep is a list of block, items per thread and blocks per multiprocessor for each shape.
@@ -202,11 +202,11 @@ TEST_SUITE("lab:occupancy") {
             takes("n", whole("nodes", 8, 1 << 24, 8), whole("steps", 1, 4096), kSweep, kWithin)) {
     const uint32_t n = check.row.count("n"), nodes = check.row.count("nodes");
     const int steps = static_cast<int>(check.row.count("steps"));
-    const LaunchConfig config = shape_of_task(check, "follow");
+    const LaunchConfig config = launch_config_of_task(check, "follow");
     const Residency resident =
         measured_residency(check, "follow", config.shape(n, check.device().multiprocessors()));
     const Work work = [&](Check& own) -> Launched {
-      const auto next = std::make_shared<Input<int32_t>>(own, "next", random_links(nodes));
+      const auto next = std::make_shared<Input<int32_t>>(own, "next", random_list_links(nodes));
       return [=, &own](const LaunchConfig& shape) {
         const Output<int32_t> out(own, "out", n);
         Launch launch{given_kernel(own, "follow"),
@@ -218,16 +218,16 @@ TEST_SUITE("lab:occupancy") {
         return run_to_count(own, launch);
       };
     };
-    credit_shape(check, "follow", config, resident,
-                 fmt::format("n {}, nodes {}, steps {}", n, nodes, steps), work,
-                 "While a warp waits, other warps can start their loads. Does the "
-                 "multiprocessor hold as many warps as it can: are there enough threads in "
-                 "the grid, and in each block?");
+    credit_shape_time(check, "follow", config, resident,
+                      fmt::format("n {}, nodes {}, steps {}", n, nodes, steps), work,
+                      "While a warp waits, other warps can start their loads. Does the "
+                      "multiprocessor hold as many warps as it can: are there enough threads in "
+                      "the grid, and in each block?");
   }
 
   LAB_CHECK("B4 smooth: the tile" * takes("n", kSweep, kWithin)) {
     const uint32_t n = check.row.count("n");
-    const LaunchConfig config = shape_of_task(check, "smooth");
+    const LaunchConfig config = launch_config_of_task(check, "smooth");
     const auto shape_of = [&](const LaunchConfig& c) {
       constexpr uint32_t kPixel = 16, kBorder = 2 * 64;
       device::Shape shape = c.shape(n, check.device().multiprocessors());
@@ -252,27 +252,27 @@ TEST_SUITE("lab:occupancy") {
         return run_to_count(own, launch);
       };
     };
-    credit_shape(check, "smooth", config, resident, fmt::format("n {}", n), work,
-                 "A large tile leaves room for few blocks, so no block computes while another "
-                 "one loads. A small tile consists mostly of pixels of its neighbours.");
+    credit_shape_time(check, "smooth", config, resident, fmt::format("n {}", n), work,
+                      "A large tile leaves room for few blocks, so no block computes while another "
+                      "one loads. A small tile consists mostly of pixels of its neighbours.");
   }
 
   LAB_CHECK("B5 orbits: the tail" * takes("n", kBalance, kLeastWarps)) {
     const uint32_t n = check.row.count("n");
-    const LaunchConfig config = shape_of_task(check, "orbits");
+    const LaunchConfig config = launch_config_of_task(check, "orbits");
     const device::Shape shape = config.shape(n, check.device().multiprocessors());
     const Residency resident = measured_residency(check, "orbits", shape);
     const double share = balance_of_multiprocessors(check, n, shape);
     check.measured(fmt::format("{:.0f} % busy", 100 * share));
     check.expected(fmt::format("{:.0f} %", 100 * check.row.number("balance")));
     credit_balance(check, share, resident, "orbits");
-    credit_warps(check, resident, "orbits");
+    credit_resident_warps(check, resident, "orbits");
   }
 
   LAB_CHECK("B6 match: rows that stay in L1" *
             takes("n", whole("row_bytes", 4, 65536), kBalance, kLeastWarps)) {
     const uint32_t n = check.row.count("n");
-    const LaunchConfig config = shape_of_task(check, "match");
+    const LaunchConfig config = launch_config_of_task(check, "match");
     const device::Shape shape = config.shape(n, check.device().multiprocessors());
     const Residency resident = measured_residency(check, "match", shape);
     // One row is enough: the launch only measures how much of L1 the blocks' shared memory leaves
@@ -292,12 +292,12 @@ TEST_SUITE("lab:occupancy") {
     check.credit(run.occupancy->l1_bytes, bytes);
     if (bytes > run.occupancy->l1_bytes)
       check.explain(
-          line_of_shape(check, "match"),
+          line_of_launch_record(check, "match"),
           fmt::format("{} Their rows take {:.0f} KB, but L1 has {} KB: L1 has evicted the sectors "
                       "of a row before the warp reads the next column. How many warps' rows fit?",
-                      resident.words(), bytes / 1024, run.occupancy->l1_bytes / 1024));
+                      resident.residency_text(), bytes / 1024, run.occupancy->l1_bytes / 1024));
     credit_balance(check, balance_of_multiprocessors(check, n, shape), resident, "match");
-    credit_warps(check, resident, "match");
+    credit_resident_warps(check, resident, "match");
   }
 }
 

@@ -26,7 +26,7 @@ def copy_times_by_blocks(form, n=LARGE_COPY):
     return sorted((8 * int(row["shape"].split()[-1]), float(row["median_ms"])) for row in rows)
 
 
-def hits(task):
+def hit_rates(task):
     """{shape: L1 hit rate in per cent of sectors}, measured with Nsight Compute."""
     rows = tables.measured("h200-occupancy-counters").where(
         task=task, metric="l1tex__t_sector_hit_rate.pct"
@@ -115,7 +115,7 @@ JUDGED = {"follow": "modelled time", "copy": "modelled time", "trace": "resident
           "smooth": "modelled time", "orbits": "evenness", "match": "bytes against L1"}  # fmt: skip
 
 
-def places_in_order(values):
+def rank_of_each(values):
     order = sorted(range(len(values)), key=values.__getitem__)
     places = [0] * len(values)
     for place, index in enumerate(order):
@@ -123,7 +123,7 @@ def places_in_order(values):
     return places
 
 
-def balance(n, block, grid, multiprocessors=132):
+def multiprocessor_utilisation(n, block, grid, multiprocessors=132):
     """How busy the multiprocessors are on average until the busiest one is done. Blocks are assigned in turn, and
     threads stride over n (grader/labs/occupancy/shapes.cpp)."""
     busy = [0] * multiprocessors
@@ -134,12 +134,12 @@ def balance(n, block, grid, multiprocessors=132):
     return n / 32 / multiprocessors / max(busy)
 
 
-def dealing():
+def assigned_and_measured_times():
     """[(time that follows from the assignment of blocks alone, measured time)] of the shapes of orbits with at least 8
     warps, in units of the median."""
     rows = [row for row in measured().where(task="orbits") if int(row["warps"]) >= 8]
     pairs = [
-        (1 / balance(*(int(row[k]) for k in ("n", "block", "grid"))), float(row["median_ms"]))
+        (1 / multiprocessor_utilisation(*(int(row[k]) for k in ("n", "block", "grid"))), float(row["median_ms"]))
         for row in rows
     ]
     unit = sorted(ms / time for time, ms in pairs)[len(pairs) // 2]
@@ -160,10 +160,10 @@ def occupancy_modelled():
         )
         for task, judged in JUDGED.items()
     }
-    compared["`orbits`, by evenness"] = ("", dealing())
+    compared["`orbits`, by evenness"] = ("", assigned_and_measured_times())
     for name, (judged, pairs) in compared.items():
         count = len(pairs)
-        first, second = (places_in_order([pair[k] for pair in pairs]) for k in (0, 1))
+        first, second = (rank_of_each([pair[k] for pair in pairs]) for k in (0, 1))
         apart = sum((a - b) ** 2 for a, b in zip(first, second, strict=True))
         rank = 1 - 6 * apart / (count * (count**2 - 1))
         off = sum(abs(model / ncu - 1) for model, ncu in pairs) / count
@@ -196,7 +196,7 @@ def occupancy_predicted(most=None):
     for row in tables.measured("occupancy/predicted").rows:
         table = tables.measured(f"h200-{row['table']}")
 
-        def ms(which, row=row, table=table):
+        def median_ms(which, row=row, table=table):
             wanted = {"task": row[f"{which}_task"], "form": row[f"{which}_form"], "n": row["n"]}
             if row[f"{which}_shape"]:
                 wanted["shape"] = row[f"{which}_shape"]
@@ -206,7 +206,7 @@ def occupancy_predicted(most=None):
         for which in ("first", "second"):
             parts = [row[f"{which}_{k}"] for k in ("task", "form", "shape")]
             names.append(", ".join(part for part in parts if part))
-        ratio = ms("first") / ms("second")
+        ratio = median_ms("first") / median_ms("second")
         came = [row["predicted"], f"{ratio:.2f}", row["because"], row["looking_back"]]
         rows.append((row["predicted"], ratio, [" / ".join(names), *came]))
     head = ["first / second", "predicted", "measured", "predicted because", "looking back"]

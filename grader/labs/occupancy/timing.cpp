@@ -18,7 +18,7 @@ namespace {
 
 TimedWork copy_work(Check& check, uint32_t n, size_t sets) {
   const InputSets<float> inputs = random_inputs(check, sets, n);
-  TimedWork work = work_from_in_to_out(inputs);
+  TimedWork work = work_with_in_and_out(inputs);
   work.steps = [n](device::LoadedModule&, uint32_t multiprocessors) {
     return std::vector<device::TimedStep>{device::TimedLaunch{
         "copy",
@@ -36,7 +36,7 @@ using device::ArrayIndex;
 constexpr int kOrbitSteps = 32;
 
 // The skeleton's shape: threads per block and items per thread.
-LaunchConfig skeletons_shape(Check& check) {
+LaunchConfig skeleton_launch_config(Check& check) {
   const std::vector<double> numbers = check.row.numbers("skeleton");
   LaunchConfig config;
   config.block = static_cast<uint32_t>(numbers.at(0));
@@ -57,7 +57,7 @@ struct KernelInOwnShape {
   TimedVersion timed_version(Check& check, bool as_given,
                              decltype(TimedVersion::mismatch) mismatch) const {
     TimedVersion made;
-    const LaunchConfig skeletons = skeletons_shape(check);
+    const LaunchConfig skeletons = skeleton_launch_config(check);
     made.steps = [*this, &check, as_given, skeletons](device::LoadedModule& module,
                                                       uint32_t multiprocessors) {
       const LaunchConfig config =
@@ -90,8 +90,8 @@ TimedWork shaped_work(Check& check, KernelInOwnShape shaped, std::vector<device:
   const size_t out = work.arrays.size();
   for (const device::TimedArray& array : work.arrays) work.bytes += array.bytes;
   work.bytes += want->size() * sizeof(T);
-  work.arrays.push_back(written_array<T>("out", want->size()));
-  work.arrays.push_back(written_array<T>("out of the given shape", want->size()));
+  work.arrays.push_back(output_array<T>("out", want->size()));
+  work.arrays.push_back(output_array<T>("out of the given shape", want->size()));
   const auto version = [&](bool as_given) {
     const size_t index = out + (as_given ? 1 : 0);
     shaped.args.clear();
@@ -108,7 +108,7 @@ TimedWork shaped_work(Check& check, KernelInOwnShape shaped, std::vector<device:
 }
 
 TimedWork follow_work(Check& check, uint32_t n, uint32_t nodes, uint32_t steps) {
-  const std::vector<int32_t> next = random_links(nodes);
+  const std::vector<int32_t> next = random_list_links(nodes);
   auto want = std::make_shared<std::vector<int32_t>>(n);
   for (uint32_t i = 0; i < n; ++i) {
     int32_t at = static_cast<int32_t>(i);
@@ -117,7 +117,7 @@ TimedWork follow_work(Check& check, uint32_t n, uint32_t nodes, uint32_t steps) 
   }
   KernelInOwnShape shaped{"follow", n, {}};
   shaped.inputs = fmt::format("nodes {}, steps {}", nodes, steps);
-  return shaped_work<int32_t>(check, shaped, {read_array("next", next)}, want, 0,
+  return shaped_work<int32_t>(check, shaped, {input_array("next", next)}, want, 0,
                               {static_cast<int>(n), static_cast<int>(steps)});
 }
 
@@ -135,7 +135,7 @@ TimedWork smooth_work(Check& check, uint32_t n, double tolerance) {
     }
   KernelInOwnShape shaped{"smooth", n, {}};
   shaped.pixel = 16, shaped.border = 2 * kReach;
-  return shaped_work<float>(check, shaped, {read_array("in", in)}, want, tolerance,
+  return shaped_work<float>(check, shaped, {input_array("in", in)}, want, tolerance,
                             {static_cast<int>(n)});
 }
 
@@ -176,7 +176,7 @@ TimedWork match_work(Check& check, uint32_t n) {
   }
   std::vector<device::TimedArray> inputs;
   for (size_t i = 0; i < kArrays; ++i)
-    inputs.push_back(read_array(std::string(1, "abcd"[i]), rows[i]));
+    inputs.push_back(input_array(std::string(1, "abcd"[i]), rows[i]));
   return shaped_work<float>(check, {"match", n, {}}, std::move(inputs), want, 0,
                             {static_cast<int>(n)});
 }
@@ -189,9 +189,9 @@ TimedWork trace_work(Check& check, uint32_t n, uint32_t steps, double tolerance,
       check, sets, [](Random& random) { return vector_field(random.bits()); });
   const std::vector<float> start = start_positions(n, 0);
   TimedWork work;
-  work.arrays = {read_array("field", fields), read_array("start", start),
-                 written_array<float>("out", size_t{kTraced} * n),
-                 written_array<float>("out of the given bounds", size_t{kTraced} * n)};
+  work.arrays = {input_array("field", fields), input_array("start", start),
+                 output_array<float>("out", size_t{kTraced} * n),
+                 output_array<float>("out of the given bounds", size_t{kTraced} * n)};
   work.bytes = (size_t{kTraced} + 3) * n * sizeof(float);
   const auto version = [&](bool as_given) {
     TimedVersion made;
@@ -213,8 +213,8 @@ TimedWork trace_work(Check& check, uint32_t n, uint32_t steps, double tolerance,
   return work;
 }
 
-void check_shape(Check& check, const std::string& kernel, const std::string& before,
-                 MakeWork make) {
+void check_launch_shape_speed(Check& check, const std::string& kernel, const std::string& before,
+                              MakeWork make) {
   StepCheck step;
   step.kernel = kernel;
   step.before = kernel + " as given";
@@ -236,37 +236,40 @@ TEST_SUITE("lab:occupancy") {
   LAB_CHECK("D2 follow: time" * takes("n", "n_modelled", kSkeleton, whole("nodes", 8, 1 << 24, 8),
                                       kStepsOfEach, "steps.share_of_gain", "steps.least_gain")) {
     const uint32_t nodes = check.row.count("nodes"), steps = check.row.count("steps_of_each");
-    check_shape(check, "follow", "the given shape", [=](Check& check, uint32_t n, size_t) {
-      return follow_work(check, n, nodes, steps);
-    });
+    check_launch_shape_speed(
+        check, "follow", "the given shape",
+        [=](Check& check, uint32_t n, size_t) { return follow_work(check, n, nodes, steps); });
   }
 
   LAB_CHECK("D3 trace: time" * takes("n", "n_modelled", kStepsOfEach, "relative_tolerance",
                                      "steps.share_of_gain", "steps.least_gain")) {
     const uint32_t steps = check.row.count("steps_of_each");
     const double tolerance = relative_tolerance(check);
-    check_shape(check, "trace", "the given bounds", [=](Check& check, uint32_t n, size_t sets) {
-      return trace_work(check, n, steps, tolerance, sets);
-    });
+    check_launch_shape_speed(check, "trace", "the given bounds",
+                             [=](Check& check, uint32_t n, size_t sets) {
+                               return trace_work(check, n, steps, tolerance, sets);
+                             });
   }
 
   LAB_CHECK("D4 smooth: time" * takes("n", "n_modelled", kSkeleton, "relative_tolerance",
                                       "steps.share_of_gain", "steps.least_gain")) {
     const double tolerance = relative_tolerance(check);
-    check_shape(check, "smooth", "the given shape",
-                [=](Check& check, uint32_t n, size_t) { return smooth_work(check, n, tolerance); });
+    check_launch_shape_speed(
+        check, "smooth", "the given shape",
+        [=](Check& check, uint32_t n, size_t) { return smooth_work(check, n, tolerance); });
   }
 
   LAB_CHECK("D5 orbits: time" * takes("n", "n_modelled", kSkeleton, "relative_tolerance",
                                       "steps.share_of_gain", "steps.least_gain")) {
     const double tolerance = relative_tolerance(check);
-    check_shape(check, "orbits", "the given shape",
-                [=](Check& check, uint32_t n, size_t) { return orbits_work(check, n, tolerance); });
+    check_launch_shape_speed(
+        check, "orbits", "the given shape",
+        [=](Check& check, uint32_t n, size_t) { return orbits_work(check, n, tolerance); });
   }
 
   LAB_CHECK("D6 match: time" * takes("n", kSkeleton, "steps.share_of_gain", "steps.least_gain")) {
-    check_shape(check, "match", "the given shape",
-                [](Check& check, uint32_t n, size_t) { return match_work(check, n); });
+    check_launch_shape_speed(check, "match", "the given shape",
+                             [](Check& check, uint32_t n, size_t) { return match_work(check, n); });
   }
 }
 

@@ -57,8 +57,8 @@ void show_counts(Check& check, double got, double limit, const CounterWords& wor
 uint64_t idle_of(const counters::SharedTraffic& t) { return 32 * t.requests - t.lanes; }
 
 // The line of the student's file on which `of` is largest; nullptr if it is 0 on all lines.
-const counters::LineCounters* line_with_most(Check& check, const device::Run& run,
-                                             uint64_t (*of)(const counters::Counters&)) {
+const counters::LineCounters* line_with_largest(Check& check, const device::Run& run,
+                                                uint64_t (*of)(const counters::Counters&)) {
   const counters::LineCounters* found = nullptr;
   for (const counters::LineCounters& line : run.lines)
     if (line.file == check.session.source.display() && line.line > 0 && of(line.counters) > 0 &&
@@ -97,7 +97,7 @@ StepVerdict::StepVerdict(Check& check, const device::Run& run, uint32_t block, u
       blocks_(blocks),
       counts_(check, run, blocks, elements) {}
 
-void StepVerdict::figures() const {
+void StepVerdict::record_figures() const {
   check_.figure("accesses", counts_.accesses);
   check_.figure("lanes", counts_.lanes);
   check_.figure("wavefronts", counts_.wavefronts);
@@ -106,7 +106,7 @@ void StepVerdict::figures() const {
   check_.figure("instructions", counts_.instructions);
 }
 
-double StepVerdict::value_of(const StepCounts& counts, Counter counter) {
+double StepVerdict::counter_value(const StepCounts& counts, Counter counter) {
   switch (counter) {
     case Counter::accesses:
       return counts.accesses;
@@ -124,7 +124,7 @@ double StepVerdict::value_of(const StepCounts& counts, Counter counter) {
 void StepVerdict::explain_excess(Counter counter) const {
   const counters::LineCounters* line = nullptr;
   if (counter == Counter::accesses || counter == Counter::idle_lanes) {
-    line = line_with_most(check_, run_, [](const counters::Counters& c) {
+    line = line_with_largest(check_, run_, [](const counters::Counters& c) {
       return idle_of(c.shared_load) + idle_of(c.shared_store) + idle_of(c.shared_atom);
     });
     if (!line) return;
@@ -138,7 +138,7 @@ void StepVerdict::explain_excess(Counter counter) const {
                     block_, requests / blocks_,
                     static_cast<double>(lanes) / static_cast<double>(requests)));
   } else if (counter == Counter::wavefronts) {
-    const WorstLine waste = worst_shared(check_, run_);
+    const WorstLine waste = worst_shared_line(check_, run_);
     check_.explain(waste.line,
                    waste.line > 0
                        ? waste.message
@@ -149,8 +149,8 @@ void StepVerdict::explain_excess(Counter counter) const {
         0, fmt::format("All {} threads of a block wait at {}.", block_,
                        count_text(short_number(counts_.barriers, 0), counter_words(counter))));
   } else if (counter == Counter::instructions) {
-    line = line_with_most(check_, run_,
-                          [](const counters::Counters& c) { return c.warp_instructions; });
+    line = line_with_largest(check_, run_,
+                             [](const counters::Counters& c) { return c.warp_instructions; });
     if (!line) return;
     check_.explain(line->line,
                    fmt::format("{:.0f} % of the instructions are on this line.",
@@ -164,14 +164,14 @@ void StepVerdict::credit_improvement(Counter counter, double limit, const std::s
   const double got = reached(counter);
   show_counts(check_, got, limit, words);
   check_.figure(std::string("ideal_") + words.key, limit);
-  credit_work(check_, run_);
-  check_.credit_at_most(limit, got);
+  credit_working_share(check_, run_);
+  check_.limit_credit_to_share(limit, got);
   if (got <= limit) return;
   explain_excess(counter);
   check_.explain(0, idea);
 }
 
-void StepVerdict::credit_lanes(const std::optional<StepCounts>& needed) const {
+void StepVerdict::credit_working_lanes(const std::optional<StepCounts>& needed) const {
   const StepCounts& counts = needed ? *needed : counts_;
   const double share = counts.lanes / 32, least = check_.row.number("min_access_share");
   if (counts.accesses == 0 || share >= least) return;
@@ -189,7 +189,7 @@ void StepVerdict::credit_earlier_step(Counter counter, double limit) {
   const CounterWords words = counter_words(counter);
   const double got = reached(counter);
   const double of_own_idea = check_.verdict.credit;
-  check_.credit_at_most(limit, got);
+  check_.limit_credit_to_share(limit, got);
   // A kernel that lacks the idea of its own step, such as the skeleton's, gets a message about that
   // idea only.
   if (got <= limit || of_own_idea < 0.5) return;
@@ -202,16 +202,16 @@ void StepVerdict::credit_earlier_step(Counter counter, double limit) {
   explain_excess(counter);
 }
 
-double StepVerdict::share(Counter counter, double limit) const {
+double StepVerdict::share_of_limit(Counter counter, double limit) const {
   const double got = reached(counter);
   return got > limit ? limit / got : 1;
 }
 
-void StepVerdict::recount(Counter counter, double limit, const std::string& published,
-                          const std::string& here) {
+void StepVerdict::recount_other_launch(Counter counter, double limit, const std::string& published,
+                                       const std::string& here) {
   const CounterWords words = counter_words(counter);
   const double got = reached(counter), before = check_.verdict.credit;
-  check_.credit_at_most(limit, got);
+  check_.limit_credit_to_share(limit, got);
   if (check_.verdict.credit == before) return;
   const std::string there = fmt::format(
       "{} there {} {} per {}, where the same idea needs {}.", here, got == 1 ? "is" : "are",
@@ -234,8 +234,8 @@ void StepVerdict::require_no_later_step(
   std::string what = "it has";
   if (got >= least) {
     const std::optional<StepCounts> without = needed(counter);
-    if (!without || value_of(*without, counter) >= least) return;
-    got = value_of(*without, counter);
+    if (!without || counter_value(*without, counter) >= least) return;
+    got = counter_value(*without, counter);
     what = fmt::format(
         "some of its {} change nothing, neither the sum nor the order of accesses "
         "that it depends on, and without these it has",

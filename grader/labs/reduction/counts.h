@@ -41,9 +41,9 @@ class StepVerdict {
   // Takes points in proportion if few lanes are active in the accesses on which the sum depends.
   // `needed` counts these accesses; nullopt means that the sum depends on all. A lane that does
   // something else meanwhile counts as inactive.
-  void credit_lanes(const std::optional<StepCounts>& needed) const;
+  void credit_working_lanes(const std::optional<StepCounts>& needed) const;
   // Records all counters, for plots.
-  void figures() const;
+  void record_figures() const;
   // Checks the counter that the step improves. Credit is limit / reached, and the table shows the
   // count; `idea` is the hint.
   void credit_improvement(Counter counter, double limit, const std::string& idea);
@@ -51,11 +51,11 @@ class StepVerdict {
   // mentions the counter only if points are lost.
   void credit_earlier_step(Counter counter, double limit);
   // The share of the points: limit / reached, at most 1.
-  double share(Counter counter, double limit) const;
+  double share_of_limit(Counter counter, double limit) const;
   // Checks the counter in a launch other than the published one; the smaller of the two
   // shares counts. `published` and `here` name the two launches in the message: "in blocks of 512".
-  void recount(Counter counter, double limit, const std::string& published,
-               const std::string& here);
+  void recount_other_launch(Counter counter, double limit, const std::string& published,
+                            const std::string& here);
   // Loses the check if the counter is below the rubric's `least_...`, because the kernel then uses
   // the idea of a later step already; `later` says which one. `needed` counts the kernel without
   // its needless work (grading/launch/counting.h); nullopt means that it has none.
@@ -64,8 +64,8 @@ class StepVerdict {
       const std::function<std::optional<StepCounts>(Counter counter)>& needed);
 
  private:
-  double reached(Counter counter) const { return value_of(counts_, counter); }
-  static double value_of(const StepCounts& counts, Counter counter);
+  double reached(Counter counter) const { return counter_value(counts_, counter); }
+  static double counter_value(const StepCounts& counts, Counter counter);
   void explain_excess(Counter counter) const;
 
   Check& check_;

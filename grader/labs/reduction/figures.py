@@ -10,7 +10,7 @@ from lab32.labs.reduction import tables as reduction_tables
 THREADS, WARP = 16, 8  # of the small block in the picture
 
 
-def adders(version, step):
+def adding_threads(version, step):
     """For one step of a tree over THREADS words, {thread: (its own word, the word that it adds)}."""
     near, far = 1 << step, THREADS >> (step + 1)
     if version == "v1":
@@ -20,7 +20,7 @@ def adders(version, step):
     return {t: (t, t + far) for t in range(far)}
 
 
-def draw_trees():
+def draw_reduction_trees():
     """Draws the threads that add in each step of v1, v2 and v3, and the words that they add."""
     drawing = Drawing(760, 548, "The trees of v1, v2 and v3")
     drawing.text(16, 24, "A block of 16 threads in warps of 8, for the picture (really 32)", 14)
@@ -37,7 +37,7 @@ def draw_trees():
         drawing.text(16, top - 14, title, 15, font_weight="bold")
         steps = int(math.log2(THREADS))
         for step in range(steps):
-            who = adders(version, step)
+            who = adding_threads(version, step)
             y = top + step * (height + 8)
             drawing.text(16, y + 15, f"step {step + 1}", 12)
             for t in range(THREADS):
@@ -69,7 +69,7 @@ def draw_trees():
     return drawing
 
 
-def draw_ticket():
+def draw_block_tickets():
     """Draws four blocks that finish at different times and take tickets; the block with the last ticket adds all
     sums."""
     drawing = Drawing(760, 316, "Four blocks, one counter: which block adds up the sums")
@@ -114,7 +114,7 @@ def draw_ticket():
     return drawing
 
 
-def draw_measured():
+def draw_measured_times():
     """Draws the speed-up of each version over v1, on the G80 and on an H200."""
     drawing = Drawing(760, 468, "The versions as multiples of v1, then and now")
     head = tables.measured("h200-reduction").head
@@ -151,7 +151,7 @@ def draw_measured():
     return drawing
 
 
-def draw_blocks():
+def draw_time_by_block_size():
     """Draws the times of v4, v5 and v6, which add two ints per thread, for several block sizes."""
     drawing = Drawing(760, 452, "Where v4, v5 and v6 spend their time")
     drawing.text(
@@ -195,7 +195,7 @@ def draw_blocks():
     return drawing
 
 
-def draw_stride():
+def draw_grid_stride():
     """Draws four loads of a warp: from contiguous pieces, and with a grid stride."""
     drawing = Drawing(760, 300, "One piece per thread, or a stride of the grid")
     drawing.text(
@@ -237,7 +237,7 @@ def draw_stride():
     return drawing
 
 
-def draw_cascade():
+def draw_brents_theorem():
     """Draws Brent's theorem: the same 63 additions by 32 threads and by 8."""
     drawing = Drawing(760, 328, "63 additions by 32 threads, and by 8")
     cell, x = 13, 40
@@ -269,7 +269,7 @@ def draw_cascade():
     return drawing
 
 
-def draw_warps():
+def draw_warps_of_blocks():
     """Draws the active lanes in the warps of blocks with 32, 48 and 64 threads."""
     drawing = Drawing(760, 172, "The warps of a block")
     cell, left = 7.6, 104
@@ -290,7 +290,7 @@ def draw_warps():
     return drawing
 
 
-def mark(drawing, x, y, size, colour):
+def draw_mark(drawing, x, y, size, colour):
     """Draws the point of a block size; shape and colour both say which size it is."""
     if size == "8":
         drawing.add("circle", cx=x, cy=y, r=6, fill=colour, stroke=PAPER)
@@ -304,7 +304,7 @@ def mark(drawing, x, y, size, colour):
     drawing.add("polygon", points=corners, fill=colour, stroke=PAPER)
 
 
-def draw_ladder():
+def draw_tutorial_times():
     """Draws the times of the Reduce Tutorial's versions against the number of blocks."""
     drawing = Drawing(760, 440, "The Reduce Tutorial's versions follow the number of blocks")
     drawing.text(
@@ -351,22 +351,22 @@ def draw_ladder():
         for form, ms in members:
             size = form.split(", ")[1].split()[0] if "threads" in form else "32"
             x, y = position_of(blocks, ms)
-            mark(drawing, x, y, size, colours[size])
+            draw_mark(drawing, x, y, size, colours[size])
     # Keeps the lines of the grid from crossing the words.
     drawing.rect(left + 14, top + 8, 150, 20 * len(colours), PAPER, "none")
     for k, (size, colour) in enumerate(colours.items()):
-        mark(drawing, left + 24, top + 20 + 20 * k, size, colour)
+        draw_mark(drawing, left + 24, top + 20 + 20 * k, size, colour)
         drawing.text(left + 38, top + 24 + 20 * k, f"{size} threads per block", 12)
     return drawing
 
 
 FIGURES = {
-    "reduction/trees.svg": draw_trees,
-    "reduction/measured.svg": draw_measured,
-    "reduction/blocks.svg": draw_blocks,
-    "reduction/stride.svg": draw_stride,
-    "reduction/cascade.svg": draw_cascade,
-    "reduction/warps.svg": draw_warps,
-    "reduction/ticket.svg": draw_ticket,
-    "reduction/ladder.svg": draw_ladder,
+    "reduction/trees.svg": draw_reduction_trees,
+    "reduction/measured.svg": draw_measured_times,
+    "reduction/blocks.svg": draw_time_by_block_size,
+    "reduction/stride.svg": draw_grid_stride,
+    "reduction/cascade.svg": draw_brents_theorem,
+    "reduction/warps.svg": draw_warps_of_blocks,
+    "reduction/ticket.svg": draw_block_tickets,
+    "reduction/ladder.svg": draw_tutorial_times,
 }

@@ -22,7 +22,7 @@ std::string counter_table_of_v1(Check& check) {
   const device::Run launched = run_to_count(
       check, {given_kernel(check, "reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
   // Recorded so that the notebook can plot them next to those of v2 to v6.
-  StepVerdict(check, launched, block, blocks, in.count()).figures();
+  StepVerdict(check, launched, block, blocks, in.count()).record_figures();
   std::string table = fmt::format(
       "The profiler's table of the given reduce_v1, shared memory, for each block of {}:\n"
       "    {:<6}{:>10}{:>14}{:>12}",

@@ -23,7 +23,7 @@ struct Step {
   uint32_t elements;  // per thread
   bool templated;     // a template over the block size
 
-  std::string name(uint32_t block) const {
+  std::string kernel_name(uint32_t block) const {
     return templated ? fmt::format("{}<{}>", kernel, block) : kernel;
   }
 };
@@ -39,7 +39,8 @@ device::Run launch_step(Check& check, const Step& step, uint32_t block, std::vec
       fmt::format("{} block{} of {}{}", blocks, blocks == 1 ? "" : "s", block, what);
   Input<int> in(check, "in", std::move(values));
   Output<int> out(check, "out", blocks);
-  device::Run launched = run(check, {step.name(block), {{blocks}, {block}}, {in, out}, setting});
+  device::Run launched =
+      run(check, {step.kernel_name(block), {{blocks}, {block}}, {in, out}, setting});
   std::vector<int> want(blocks);
   for (size_t b = 0; b < blocks; ++b) {
     const auto first = in.values().begin() + static_cast<ptrdiff_t>(b * part);
@@ -47,7 +48,7 @@ device::Run launch_step(Check& check, const Step& step, uint32_t block, std::vec
   }
   check_sum(check, fmt::format("blocks of {}", block), setting, check.line_of(step.kernel),
             mismatch("out", out.read(), want));
-  end_if_repeated(check);
+  end_if_repetition_done(check);
   return launched;
 }
 
@@ -58,18 +59,18 @@ struct CountedBlocks {
   uint64_t blocks, elements;
 };
 
-CountedBlocks counted_blocks(Check& check, const Step& step, uint32_t block) {
+CountedBlocks launch_counted_blocks(Check& check, const Step& step, uint32_t block) {
   const std::string key = fmt::format("{} in blocks of {}", step.kernel, block);
-  Random random(stream_of(check.session.setup.seed, key));
-  const uint32_t blocks = draw_from_range(check, "many", random);
+  Random random(seed_of_stream(check.session.setup.seed, key));
+  const uint32_t blocks = random_from_range(check, "many", random);
   const uint64_t elements = uint64_t{blocks} * block * step.elements;
   return {shared_launch(
-              check, key, step.name(block),
+              check, key, step.kernel_name(block),
               [&] { return launch_step(check, step, block, small_ints(random, elements), ""); }),
           block, blocks, elements};
 }
 
-void check_blocks(Check& check, const Step& step) {
+void check_block_sizes(Check& check, const Step& step) {
   Random random = check.random();
   std::vector<double> blocks = check.row.numbers("blocks");
   // The smallest block size comes last: in blocks of two warps most steps of a tree stay within one
@@ -78,20 +79,20 @@ void check_blocks(Check& check, const Step& step) {
   for (double threads : blocks) {
     const uint32_t block = static_cast<uint32_t>(threads), part = block * step.elements;
     launch_step(check, step, block, small_ints(random, part), "");
-    counted_blocks(check, step, block);
-    launch_step(check, step, block, ints_to_the_limit(random, part), ", a sum of 2147483647");
+    launch_counted_blocks(check, step, block);
+    launch_step(check, step, block, ints_with_largest_sum(random, part), ", a sum of 2147483647");
     launch_step(check, step, block, zeros_and_least_int(random, part), ", a sum of -2147483648");
   }
   const uint32_t smallest = static_cast<uint32_t>(blocks.back());
-  launch_step(
-      check, step, smallest,
-      small_ints(random, size_t{draw_from_range(check, "most", random)} * smallest * step.elements),
-      "");
-  right_result(check);
+  launch_step(check, step, smallest,
+              small_ints(random, size_t{random_from_range(check, "most", random)} * smallest *
+                                     step.elements),
+              "");
+  report_right_result(check);
 }
 
 // The rubric's limit of a counter for a block size; the lists of limits are as long as `blocks`.
-double limit_in_block(Check& check, Counter counter, uint32_t block) {
+double limit_for_block_size(Check& check, Counter counter, uint32_t block) {
   const std::vector<double> blocks = check.row.numbers("blocks"),
                             limits = check.row.numbers(key_of(counter));
   return limits.at(std::find(blocks.begin(), blocks.end(), block) - blocks.begin());
@@ -99,8 +100,8 @@ double limit_in_block(Check& check, Counter counter, uint32_t block) {
 
 // Counts a small launch of the kernel without its needless work; nullopt if it has no needless
 // work.
-std::optional<StepCounts> without_needless_work(Check& check, const Step& step, uint32_t block,
-                                                Work work) {
+std::optional<StepCounts> counts_without_needless_work(Check& check, const Step& step,
+                                                       uint32_t block, Work work) {
   constexpr uint32_t kBlocks = 2;
   constexpr uint64_t kMost = 100'000;  // without an access, a loop may be endless
   Random random = check.random();
@@ -111,11 +112,11 @@ std::optional<StepCounts> without_needless_work(Check& check, const Step& step, 
   for (size_t i = 0; i < in.count(); ++i) want[i / part] += in.values()[i];
   const auto attempt = [&](device::Kernel& kernel) -> std::optional<device::Run> {
     out.poison();
-    device::Run run = launch_unjudged(check, kernel, {{kBlocks}, {block}}, {in, out}, kMost);
+    device::Run run = launch_without_verdict(check, kernel, {{kBlocks}, {block}}, {in, out}, kMost);
     if (run.fault || has_finding(run) || out.read() != want) return std::nullopt;
     return run;
   };
-  const auto found = without_needless(check, step.name(block), work, attempt);
+  const auto found = find_needless_work(check, step.kernel_name(block), work, attempt);
   if (!found) return std::nullopt;
   return StepCounts(*found->run.counters, kBlocks, static_cast<double>(in.count()));
 }
@@ -125,25 +126,25 @@ class CountedStep {
   CountedStep(Check& check, const Step& step)
       : check_(check),
         step_(step),
-        main_(counted_blocks(check, step, check.row.count("block"))),
+        main_(launch_counted_blocks(check, step, check.row.count("block"))),
         verdict_(check, *main_.run, main_.block, main_.blocks, main_.elements) {
-    verdict_.figures();
+    verdict_.record_figures();
   }
 
   void require_no_later_step(Counter counter, const std::string& later) {
     verdict_.require_no_later_step(counter, later, [this](Counter needed) {
-      needed_ = without_needless_work(
+      needed_ = counts_without_needless_work(
           check_, step_, main_.block,
           needed == Counter::barriers ? Work::barriers : Work::shared_accesses);
       return needed_;
     });
   }
   void credit_improvement(Counter counter, const std::string& idea) {
-    verdict_.credit_improvement(counter, limit_in_block(check_, counter, main_.block), idea);
+    verdict_.credit_improvement(counter, limit_for_block_size(check_, counter, main_.block), idea);
     counters_.push_back(counter);
   }
   void credit_earlier_step(Counter counter) {
-    verdict_.credit_earlier_step(counter, limit_in_block(check_, counter, main_.block));
+    verdict_.credit_earlier_step(counter, limit_for_block_size(check_, counter, main_.block));
     counters_.push_back(counter);
   }
   // Checks the same counters in the other block sizes. The smallest share of all sizes counts, and
@@ -155,10 +156,11 @@ class CountedStep {
     for (double threads : check_.row.numbers("blocks")) {
       const uint32_t block = static_cast<uint32_t>(threads);
       if (block == main_.block) continue;
-      const CountedBlocks other = counted_blocks(check_, step_, block);
+      const CountedBlocks other = launch_counted_blocks(check_, step_, block);
       const StepVerdict in_others(check_, *other.run, block, other.blocks, other.elements);
       for (Counter each : counters_) {
-        const double share = in_others.share(each, limit_in_block(check_, each, block));
+        const double share =
+            in_others.share_of_limit(each, limit_for_block_size(check_, each, block));
         if (share >= least) continue;
         least = share;
         counter = each;
@@ -167,10 +169,10 @@ class CountedStep {
     }
     if (worst)
       StepVerdict(check_, *worst->run, worst->block, worst->blocks, worst->elements)
-          .recount(counter, limit_in_block(check_, counter, worst->block),
-                   fmt::format("in blocks of {}", main_.block),
-                   fmt::format("in blocks of {}", worst->block));
-    verdict_.credit_lanes(needed_);
+          .recount_other_launch(counter, limit_for_block_size(check_, counter, worst->block),
+                                fmt::format("in blocks of {}", main_.block),
+                                fmt::format("in blocks of {}", worst->block));
+    verdict_.credit_working_lanes(needed_);
   }
 
  private:
@@ -206,7 +208,7 @@ RubricKey least(const char* counter) { return number(counter, 0, 1e6); }
 
 TEST_SUITE("lab:reduction") {
   LAB_CHECK("v2: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
-    check_blocks(check, kV2);
+    check_block_sizes(check, kV2);
   }
 
   LAB_CHECK("v2: divergence" * takes("min_working_share", "min_access_share", kOneBlock,
@@ -227,7 +229,7 @@ TEST_SUITE("lab:reduction") {
   }
 
   LAB_CHECK("v3: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
-    check_blocks(check, kV3);
+    check_block_sizes(check, kV3);
   }
 
   LAB_CHECK("v3: wavefronts" * takes("min_working_share", "min_access_share", kOneBlock,
@@ -244,7 +246,7 @@ TEST_SUITE("lab:reduction") {
   }
 
   LAB_CHECK("v4: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
-    check_blocks(check, kV4);
+    check_block_sizes(check, kV4);
   }
 
   LAB_CHECK("v4: idle lanes" * takes("min_working_share", "min_access_share", kOneBlock,
@@ -263,7 +265,7 @@ TEST_SUITE("lab:reduction") {
   }
 
   LAB_CHECK("v5: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
-    check_blocks(check, kV5);
+    check_block_sizes(check, kV5);
   }
 
   LAB_CHECK("v5: barriers" * takes("min_working_share", "min_access_share", kOneBlock,
@@ -280,7 +282,7 @@ TEST_SUITE("lab:reduction") {
   }
 
   LAB_CHECK("v6: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
-    check_blocks(check, kV6);
+    check_block_sizes(check, kV6);
   }
 
   LAB_CHECK("v6: instructions" * takes("min_working_share", "min_access_share", kOneBlock,

@@ -19,7 +19,7 @@ std::vector<int> small_ints(Random& random, size_t count) {
   return values;
 }
 
-std::vector<int> ints_to_the_limit(Random& random, size_t count) {
+std::vector<int> ints_with_largest_sum(Random& random, size_t count) {
   constexpr int64_t kLimit = 0x7fffffff;
   std::vector<int> values(count);
   const uint32_t mean = static_cast<uint32_t>(kLimit / static_cast<int64_t>(count));
@@ -87,7 +87,7 @@ std::string partial_sum_note(const std::vector<int>& in, int64_t sum, uint64_t b
   return "";
 }
 
-uint32_t draw_from_range(Check& check, const std::string& key, Random& random) {
+uint32_t random_from_range(Check& check, const std::string& key, Random& random) {
   const std::vector<double> range = check.row.numbers(key);
   const uint32_t least = static_cast<uint32_t>(range.at(0));
   return least + random.below(static_cast<uint32_t>(range.at(1)) - least + 1);

@@ -16,7 +16,7 @@ std::vector<int> small_ints(Random& random, size_t count);
 
 // `count` nonnegative ints with the sum 2^31 - 1. No order of adding them overflows an int, and no
 // narrower type holds the sum, nor do the 24 bits of a float.
-std::vector<int> ints_to_the_limit(Random& random, size_t count);
+std::vector<int> ints_with_largest_sum(Random& random, size_t count);
 
 // Zeros, and at one place the least int, -2^31.
 std::vector<int> zeros_and_least_int(Random& random, size_t count);
@@ -43,7 +43,7 @@ std::string partial_sum_note(const std::vector<int>& in, int64_t sum, uint64_t b
                              uint64_t reach);
 
 // A random whole number from the range, two numbers, that the check's rubric row has under `key`.
-uint32_t draw_from_range(Check& check, const std::string& key, Random& random);
+uint32_t random_from_range(Check& check, const std::string& key, Random& random);
 
 // Loses the check if `wrong` is not empty. `launch` names the launch in the message, and `cell` in
 // the narrow column of the score report.

@@ -86,7 +86,7 @@ COUNTERS = {
 COUNTED = ["v1", "v1, mask", *STEPS[1:], "v5, volatile", "v5, __syncwarp", "v8"]
 
 
-def hardware(form, task="int", n=LECTURE, device="h200"):
+def hardware_counts(form, task="int", n=LECTURE, device="h200"):
     """Nsight Compute's counts of a form: {metric: value}."""
     rows = tables.measured(f"{device}-reduction-counters").where(task=task, form=form, n=n)
     return {row["metric"]: float(row["value"]) for row in rows}
@@ -96,7 +96,7 @@ def reduction_counters(device):
     """A table of Nsight Compute's counts of each version."""
     rows = []
     for form in COUNTED:
-        counted = hardware(form, device=device)
+        counted = hardware_counts(form, device=device)
         rows.append([form, *(shown.format(of(counted)) for of, shown in COUNTERS.values())])
     return markdown(["form", *COUNTERS], rows, numeric=range(1, 4))
 
@@ -153,7 +153,7 @@ def tutorial_blocks(device="h200"):
     """(form, blocks, ms, times a copy) of the Reduce Tutorial's versions, most blocks first."""
     found = []
     for row in tables.measured(f"{device}-reduction").where(task="tutorial"):
-        blocks = hardware(row["form"], "tutorial", TUTORIAL, device)["launch__grid_size"]
+        blocks = hardware_counts(row["form"], "tutorial", TUTORIAL, device)["launch__grid_size"]
         found.append((row["form"], blocks, float(row["median_ms"]), row["times_copy"]))
     return sorted(found, key=lambda entry: -entry[1])
 

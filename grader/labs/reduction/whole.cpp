@@ -27,7 +27,7 @@ struct WholeVersion {
 const WholeVersion kV7{"reduce_v7", true, true, "elements", "floats"},
     kV8{"reduce_v8", false, false, "elements_v8", "floats"};
 
-int line_of_whole(Check& check, const WholeVersion& version) {
+int line_of_version(Check& check, const WholeVersion& version) {
   return check.session.source.find(version.kernel);
 }
 
@@ -40,7 +40,7 @@ LaunchConfig launch_record_of(Check& check, const WholeVersion& version) {
   if (std::find(blocks.begin(), blocks.end(), record.block) == blocks.end())
     check.lose(
         {Failure::Kind::invalid, "", fmt::format("LAB32_LAUNCH({})", version.kernel)},
-        line_of_whole(check, version),
+        line_of_version(check, version),
         fmt::format("LAB32_LAUNCH: .block = {} of {}; the kernel is instantiated for 64, 128, "
                     "256, 512 and 1024 threads.",
                     record.block, version.kernel));
@@ -59,7 +59,7 @@ struct SumCase;
 template <>
 struct SumCase<int> {
   static constexpr const char* type = "int";
-  static std::vector<int> values(Random& random, size_t n) { return small_ints(random, n); }
+  static std::vector<int> random_values(Random& random, size_t n) { return small_ints(random, n); }
   static std::string mismatch_text(int got, const std::vector<int>& in,
                                    const device::Shape& shape) {
     const int64_t want = std::accumulate(in.begin(), in.end(), int64_t{0});
@@ -74,7 +74,7 @@ struct SumCase<int> {
 template <>
 struct SumCase<float> {
   static constexpr const char* type = "float";
-  static std::vector<float> values(Random& random, size_t n) {
+  static std::vector<float> random_values(Random& random, size_t n) {
     return floats_of_similar_size(random, n);
   }
   static std::string mismatch_text(float got, const std::vector<float>& in,
@@ -107,8 +107,9 @@ std::string launch_name(const WholeVersion& version, const LaunchConfig& record)
 }
 
 template <class T>
-device::Run launch_once(Check& check, const WholeVersion& version, const LaunchConfig& record,
-                        std::vector<T> values, const std::string& what = "") {
+device::Run launch_and_check_sum(Check& check, const WholeVersion& version,
+                                 const LaunchConfig& record, std::vector<T> values,
+                                 const std::string& what = "") {
   const uint32_t n = static_cast<uint32_t>(values.size());
   const device::Shape shape = record.shape(n, check.device().multiprocessors());
   const std::string name = launch_name<T>(version, record);
@@ -131,8 +132,8 @@ device::Run launch_once(Check& check, const WholeVersion& version, const LaunchC
           "one launch to the next. Which of your variables does not begin with the "
           "value that the kernel expects?";
   }
-  check_sum(check, fmt::format("n = {}", n), setting, line_of_whole(check, version), wrong);
-  end_if_repeated(check);
+  check_sum(check, fmt::format("n = {}", n), setting, line_of_version(check, version), wrong);
+  end_if_repetition_done(check);
   return launched;
 }
 
@@ -158,16 +159,16 @@ device::Run launch_whatever_the_sum(Check& check, const WholeVersion& version,
 template <class T>
 WholeLaunch counted_launch(Check& check, const WholeVersion& version, bool may_be_wrong = false) {
   const std::string key = fmt::format("{} of {}s", version.kernel, SumCase<T>::type);
-  Random random(stream_of(check.session.setup.seed, key));
+  Random random(seed_of_stream(check.session.setup.seed, key));
   const uint64_t elements = std::is_same_v<T, int>
                                 ? static_cast<uint64_t>(check.row.number(version.elements))
                                 : static_cast<uint64_t>(check.row.number(version.floats)) + 1 +
                                       random.below(check.row.count("floats_more"));
   const LaunchConfig record = launch_record_of(check, version);
   const auto make = [&] {
-    std::vector<T> values = SumCase<T>::values(random, elements);
+    std::vector<T> values = SumCase<T>::random_values(random, elements);
     return may_be_wrong ? launch_whatever_the_sum<T>(check, version, record, std::move(values))
-                        : launch_once<T>(check, version, record, std::move(values));
+                        : launch_and_check_sum<T>(check, version, record, std::move(values));
   };
   return {shared_launch(check, may_be_wrong ? key + ", whatever the sum" : key,
                         launch_name<T>(version, record), make),
@@ -178,25 +179,26 @@ template <class T>
 void check_sizes(Check& check, const WholeVersion& version) {
   Random random = check.random();
   LaunchConfig record = launch_record_of(check, version);
-  for (uint32_t n : sizes(check))
-    launch_once<T>(check, version, record, SumCase<T>::values(random, n));
+  for (uint32_t n : sizes_to_check(check))
+    launch_and_check_sum<T>(check, version, record, SumCase<T>::random_values(random, n));
   counted_launch<T>(check, version);
   const size_t other = check.row.count("n");
   if constexpr (std::is_same_v<T, int>) {
-    launch_once<T>(check, version, record,
-                   SumCase<T>::values(random, draw_from_range(check, "drawn", random)));
-    launch_once<T>(check, version, record, ints_to_the_limit(random, other),
-                   ", a sum of 2147483647");
-    launch_once<T>(check, version, record, zeros_and_least_int(random, other),
-                   ", a sum of -2147483648");
+    launch_and_check_sum<T>(
+        check, version, record,
+        SumCase<T>::random_values(random, random_from_range(check, "drawn", random)));
+    launch_and_check_sum<T>(check, version, record, ints_with_largest_sum(random, other),
+                            ", a sum of 2147483647");
+    launch_and_check_sum<T>(check, version, record, zeros_and_least_int(random, other),
+                            ", a sum of -2147483648");
   }
   if (version.templated) {
     for (double block : check.row.numbers("blocks")) {
       record.block = static_cast<uint32_t>(block);
-      launch_once<T>(check, version, record, SumCase<T>::values(random, other));
+      launch_and_check_sum<T>(check, version, record, SumCase<T>::random_values(random, other));
     }
   }
-  right_result(check);
+  report_right_result(check);
 }
 
 // Checks the counts of a launch with floats. The kernel is counted with floats whether or not their
@@ -214,7 +216,7 @@ void recount_with_floats(Check& check, const WholeVersion& version, const FloatL
 void recount_floats(Check& check, const char* what, double limit, uint64_t got,
                     const WholeLaunch& floats) {
   recount_at_secret_size(check, fmt::format("For {} floats", grouped(floats.elements)), what, limit,
-                         got, worst_global(check, *floats.run));
+                         got, worst_global_line(check, *floats.run));
 }
 
 // Gives points for the instructions of the counted launches.
@@ -223,13 +225,13 @@ void credit_instructions(Check& check, const WholeVersion& version, const std::s
   const WholeLaunch ints = counted_launch<int>(check, version);
   StepVerdict verdict(check, *ints.run, launch_record_of(check, version).block,
                       ints.shape.grid.count(), ints.elements);
-  verdict.figures();
+  verdict.record_figures();
   verdict.credit_improvement(Counter::instructions, limit, idea);
   recount_with_floats(check, version, [&](const WholeLaunch& floats, double) {
     StepVerdict(check, *floats.run, launch_record_of(check, version).block,
                 floats.shape.grid.count(), floats.elements)
-        .recount(Counter::instructions, check.row.number("floats_instructions"), "for ints",
-                 "for floats");
+        .recount_other_launch(Counter::instructions, check.row.number("floats_instructions"),
+                              "for ints", "for floats");
   });
 }
 
@@ -300,7 +302,7 @@ TEST_SUITE("lab:reduction") {
         check, kV7,
         "Each block pays for one tree, whatever its number of elements: how many "
         "blocks does the GPU need to be busy? v6's tree is also cheaper than v1's.");
-    credit_threads(check, counted_launch<int>(check, kV7), line_of_whole(check, kV7));
+    credit_threads(check, counted_launch<int>(check, kV7), line_of_version(check, kV7));
   }
 
   LAB_CHECK("v8 int: result" * takes("n", "sizes", kElementsV8, "drawn")) {
@@ -315,9 +317,9 @@ TEST_SUITE("lab:reduction") {
                                    kFloats, kFloatsMore)) {
     const double sectors = check.row.number("ideal"), requests = check.row.number("ideal_requests");
     credit_requests(check, *counted_launch<int>(check, kV8).run, sectors, requests,
-                    line_of_whole(check, kV8));
+                    line_of_version(check, kV8));
     recount_with_floats(check, kV8, [&](const WholeLaunch& floats, double scale) {
-      credit_work(check, *floats.run);
+      credit_working_share(check, *floats.run);
       const counters::Counters& c = counters_of(check, *floats.run, Counted::global);
       recount_floats(check, "sectors", scale * sectors, c.global_sectors(), floats);
       recount_floats(check, "requests", scale * requests, c.global_requests(), floats);
@@ -326,7 +328,7 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v8: threads" * takes("min_working_share", kThreads, kElementsV8)) {
     const WholeLaunch launched = counted_launch<int>(check, kV8);
-    credit_work(check, *launched.run);
+    credit_working_share(check, *launched.run);
     const double each =
         static_cast<double>(launched.shape.grid.count() * launched.shape.block.count()) /
         check.device().multiprocessors();
@@ -334,7 +336,7 @@ TEST_SUITE("lab:reduction") {
     check.expected(fmt::format("{:.0f} per SM", check.row.number("threads")));
     check.figure("threads", each);
     check.figure("ideal_threads", check.row.number("threads"));
-    credit_threads(check, launched, line_of_whole(check, kV8));
+    credit_threads(check, launched, line_of_version(check, kV8));
   }
 
   LAB_CHECK("v8: instructions" * takes("min_working_share", kInstructions, kFloatsInstructions,

@@ -87,16 +87,16 @@ TimedWork ladder_work(Check& check, int version, int before, uint32_t n, size_t 
   }
   TimedWork work;
   static_cast<TimedVersion&>(work) = timed_version(check, version, n, 1, parts);
-  work.arrays = {read_array("in", inputs), written_array<int>("out", result_count(version, n))};
+  work.arrays = {input_array("in", inputs), output_array<int>("out", result_count(version, n))};
   work.bytes = work.arrays[0].bytes;
   if (before > 0) {
     work.before = timed_version(check, before, n, 2, parts);
-    work.arrays.push_back(written_array<int>("out of the version before", result_count(before, n)));
+    work.arrays.push_back(output_array<int>("out of the version before", result_count(before, n)));
   }
   return work;
 }
 
-MakeWork work_of(int version) {
+MakeWork work_maker(int version) {
   return [=](Check& check, uint32_t n, size_t sets) {
     return ladder_work(check, version, 0, n, sets);
   };
@@ -117,10 +117,10 @@ void check_step(Check& check, int version) {
 }  // namespace
 
 TEST_SUITE("lab:reduction") {
-  LAB_CHECK("v7: time" * takes_of_speed()) { credit_speed(check, {"reduce_v7", work_of(7)}); }
+  LAB_CHECK("v7: time" * takes_of_speed()) { credit_speed(check, {"reduce_v7", work_maker(7)}); }
 
   LAB_CHECK("v8: time" * takes_of_speed()) {
-    credit_speed(check, {"reduce_v8", work_of(8), device::Baseline::cub_sum_int});
+    credit_speed(check, {"reduce_v8", work_maker(8), device::Baseline::cub_sum_int});
   }
 
   LAB_CHECK("v1 to v2: time" * takes_of_step()) { check_step(check, 2); }

@@ -16,7 +16,7 @@ constexpr uint32_t kBlock = 256;
 
 // n nonzero whole numbers, the sum of whose absolute values is at most 2^24 (n <= 2^24): floats add
 // them exactly in any order, and a missing element always changes the sum.
-std::vector<float> whole_floats(Random& random, uint32_t n) {
+std::vector<float> whole_number_floats(Random& random, uint32_t n) {
   const uint32_t most = std::max(1u, std::min(4096u, (1u << 24) / std::max(n, 1u)));
   std::vector<float> values(n);
   for (float& v : values) {
@@ -35,14 +35,14 @@ struct PassCounts {
   double modelled = 0;  // seconds; 0: not requested; negative: a pass has no prediction
 
   // `scale`: how many such launches the pass stands for.
-  void add(const counters::Counters& c, double scale = 1) {
+  void add_launch(const counters::Counters& c, double scale = 1) {
     ++passes;
     sectors += scale * static_cast<double>(c.load.sectors + c.store.sectors);
     adds += scale * static_cast<double>(c.red.sectors);
     wavefronts += scale * static_cast<double>(c.shared_wavefronts());
     barriers += scale * static_cast<double>(c.block_barriers);
   }
-  void add_pass(Check& check, std::optional<double> seconds) {
+  void add_pass_time(Check& check, std::optional<double> seconds) {
     if (!check.session.setup.modelled_times) return;
     modelled = seconds && modelled >= 0 ? modelled + *seconds : -1;
   }
@@ -50,7 +50,7 @@ struct PassCounts {
 
 // Models caches and time only if requested, because modelling them costs as much as the rest of a
 // launch.
-device::LaunchOptions::Model model_if_enabled(Check& check, device::LaunchOptions::Model model) {
+device::LaunchOptions::Model model_if_requested(Check& check, device::LaunchOptions::Model model) {
   return check.session.setup.modelled_times ? model : device::LaunchOptions::Model::none;
 }
 
@@ -64,7 +64,7 @@ using CountPass = std::function<device::Run(uint32_t n)>;
 // The modelled time of the first pass over n elements from a cold L2, which is what the handout has
 // measured. At this size the time grows linearly, so it is extrapolated from two smaller launches,
 // which are cheaper to model.
-std::optional<double> first_pass(Check& check, const CountPass& count, uint32_t n) {
+std::optional<double> first_pass_seconds(Check& check, const CountPass& count, uint32_t n) {
   if (!check.session.setup.modelled_times) return std::nullopt;
   const std::optional<double> shorter = seconds_of(count(n / 16)),
                               longer = seconds_of(count(n / 8));
@@ -74,7 +74,8 @@ std::optional<double> first_pass(Check& check, const CountPass& count, uint32_t 
 
 std::vector<float> ones(uint32_t n) { return std::vector<float>(n, 1.0f); }
 
-PassCounts sum_all(Check& check, const std::string& kernel, const Input<float>& ones_of_all) {
+PassCounts sum_ones_in_passes(Check& check, const std::string& kernel,
+                              const Input<float>& ones_of_all) {
   const auto pass = [&](const DeviceArray& in, const DeviceArray& out, const std::string& setting,
                         device::LaunchOptions::Model model) {
     Launch made{kernel,
@@ -89,23 +90,23 @@ PassCounts sum_all(Check& check, const std::string& kernel, const Input<float>& 
   };
   using Model = device::LaunchOptions::Model;
   PassCounts total;
-  total.add_pass(check, first_pass(
-                            check,
-                            [&](uint32_t n) {
-                              const Input<float> in(check, "in", ones(n));
-                              const Output<float> out(check, "out", blocks_for(n, 2 * kBlock));
-                              return run_to_count(check, pass(in, out, "", Model::cold));
-                            },
-                            static_cast<uint32_t>(ones_of_all.count())));
+  total.add_pass_time(check, first_pass_seconds(
+                                 check,
+                                 [&](uint32_t n) {
+                                   const Input<float> in(check, "in", ones(n));
+                                   const Output<float> out(check, "out", blocks_for(n, 2 * kBlock));
+                                   return run_to_count(check, pass(in, out, "", Model::cold));
+                                 },
+                                 static_cast<uint32_t>(ones_of_all.count())));
   std::vector<float> left;
   const auto go_on = [&](const Input<float>& in) {
     const bool first = total.passes == 0;
     const Output<float> out(check, "out", blocks_for(in.count(), 2 * kBlock));
     const device::Run launched =
         run(check, pass(in, out, fmt::format("pass {}, n = {}", total.passes + 1, in.count()),
-                        first ? Model::none : model_if_enabled(check, Model::warm)));
-    total.add(counters_of(check, launched));
-    if (!first) total.add_pass(check, seconds_of(launched));
+                        first ? Model::none : model_if_requested(check, Model::warm)));
+    total.add_launch(counters_of(check, launched));
+    if (!first) total.add_pass_time(check, seconds_of(launched));
     left = out.read();
   };
   go_on(ones_of_all);
@@ -118,7 +119,7 @@ PassCounts sum_all(Check& check, const std::string& kernel, const Input<float>& 
 }
 
 // Counts the given kernel. All its warps do the same, so only some of them are simulated.
-PassCounts sum_by_atomics(Check& check, uint32_t n) {
+PassCounts sum_ones_by_atomics(Check& check, uint32_t n) {
   constexpr uint32_t kPart = 16;
   PassCounts total;
   const auto count = [&](uint32_t part) {
@@ -128,10 +129,10 @@ PassCounts sum_by_atomics(Check& check, uint32_t n) {
                                 {{blocks_for(part, kBlock)}, {kBlock}},
                                 {in, sum, static_cast<int>(part)},
                                 "",
-                                model_if_enabled(check, device::LaunchOptions::Model::cold)});
+                                model_if_requested(check, device::LaunchOptions::Model::cold)});
   };
-  total.add(counters_of(check, count(n / kPart)), kPart);
-  total.add_pass(check, first_pass(check, count, n));
+  total.add_launch(counters_of(check, count(n / kPart)), kPart);
+  total.add_pass_time(check, first_pass_seconds(check, count, n));
   return total;
 }
 
@@ -172,7 +173,7 @@ TEST_SUITE("lab:shuffle") {
   LAB_CHECK("A2 who adds" * takes(whole("n", 32, 1 << 26), "questions")) {
     const uint32_t n = check.row.count("n"), warps = n / kWarpSize;
     Random random = check.random();
-    const std::vector<float> values = whole_floats(random, n);
+    const std::vector<float> values = whole_number_floats(random, n);
     Input<float> floats(check, "in", values);
     Input<int> ints(check, "in", std::vector<int>(values.begin(), values.end()));
     Output<float> float_total(check, "total", std::vector<float>(1, 0));
@@ -211,10 +212,10 @@ TEST_SUITE("lab:shuffle") {
 
   LAB_CHECK("B4 a sum of 2^24 ones" * takes("n")) {
     const uint32_t n = check.row.count("n");
-    const PassCounts atomic = sum_by_atomics(check, n);
+    const PassCounts atomic = sum_ones_by_atomics(check, n);
     const Input<float> in(check, "in", ones(n));
-    const PassCounts shared = sum_all(check, "reduce_shared", in),
-                     shuffle = sum_all(check, "reduce_shuffle", in);
+    const PassCounts shared = sum_ones_in_passes(check, "reduce_shared", in),
+                     shuffle = sum_ones_in_passes(check, "reduce_shuffle", in);
     const std::string table = pass_row(check, "reduce_atomic", atomic) +
                               pass_row(check, "reduce_shared", shared) +
                               pass_row(check, "reduce_shuffle", shuffle);

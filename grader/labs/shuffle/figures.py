@@ -9,7 +9,7 @@ from lab32.labs.shuffle import notebook as shuffle
 VALUES = [3, 1, 4, 1, 5, 9, 2, 6]  # of the eight lanes in the picture
 
 
-def draw_lanes():
+def draw_source_lanes():
     """Draws the lanes from which shuffles read: down by 4, and xor 4. It does not show what a lane without a partner
     gets, because the lab asks for that."""
     drawing = Drawing(760, 268, "Lanes that shuffles read: down by 4, and xor 4")
@@ -51,7 +51,7 @@ def draw_lanes():
     return drawing
 
 
-def draw_down():
+def draw_sums_by_shuffle_down():
     """Draws, step by step, how many lanes' values each lane has in its sum."""
     drawing = Drawing(760, 352, "Five steps down: whose values a lane has")
     drawing.code(16, 26, "v += __shfl_down_sync(kAll, v, step)", 13)
@@ -63,7 +63,7 @@ def draw_down():
         useful = 32 if step is None else step
         if step is not None:
             holds = [
-                sum_of(holds[lane], holds[lane + step] if lane + step < 32 else holds[lane])
+                lane_sums(holds[lane], holds[lane + step] if lane + step < 32 else holds[lane])
                 for lane in range(32)
             ]
         drawing.text(16, y + 19, "before" if step is None else f"step {step}", 13)
@@ -86,12 +86,12 @@ def draw_down():
     return drawing
 
 
-def sum_of(a, b):
+def lane_sums(a, b):
     return {lane: a.get(lane, 0) + b.get(lane, 0) for lane in a | b}
 
 
 def draw_butterfly():
-    """Draws the sum by xor for eight lanes, like draw_down(): both lanes of a pair add, and all lanes end with the
+    """Draws the sum by xor for eight lanes, like draw_sums_by_shuffle_down(): both lanes of a pair add, and all lanes end with the
     sum."""
     drawing = Drawing(760, 344, "A butterfly: every lane has the sum")
     drawing.code(16, 26, "v += __shfl_xor_sync(kAll, v, step)", 13)
@@ -117,7 +117,7 @@ def draw_butterfly():
     return drawing
 
 
-def draw_block():
+def draw_block_sums():
     """Draws a block's sum in two ways: a tree with nine barriers, and two levels of warp sums with one barrier."""
     drawing = Drawing(760, 392, "A block of 256: by a tree in shared memory, and by shuffles")
     left, right, wide = 16, 400, 43
@@ -141,17 +141,17 @@ def draw_block():
         y += 31
         threads //= 2
 
-    def steps(x, y):
+    def draw_warp_steps(x, y):
         for step in range(5):
             drawing.rect(x + 3, y + 15 * step, wide - 6, 12, PALE, "none")
             drawing.rect(x + 3, y + 15 * step, (wide - 6) * (16 >> step) / 32, 12, SKY, "none")
 
     for warp in range(8):
-        steps(right + wide * warp, 62)
+        draw_warp_steps(right + wide * warp, 62)
         drawing.rect(right + wide * (warp + 0.5) - 6, 142, 12, 12, ORANGE, "none")
     drawing.line(right, 164, right + 8 * wide, 164, INK, stroke_width=2.5)
     drawing.arrow(right + wide / 2, 168, right + wide / 2, 204)
-    steps(right, 208)
+    draw_warp_steps(right, 208)
     drawing.text(right + 56, 222, "warp 0 sums the eight words:", 12)
     drawing.text(right + 56, 240, "32 lanes take part, 24 bring a 0", 12)
     marks = ((left, ORANGE, "words in shared memory"), (left + 230, SKY, "lanes that shuffle"))
@@ -166,7 +166,7 @@ def draw_block():
 KEYS = [3, 7, 3, 3, 5, 7, 3, 7]
 
 
-def draw_keys():
+def draw_sums_by_key():
     """Draws how lanes with the same key sum their values: each adds the next lane's sum, then follows that lane's
     link."""
     drawing = Drawing(760, 356, "Sums of groups: which lane reads which, round by round")
@@ -221,7 +221,7 @@ def draw_keys():
     return drawing
 
 
-def draw_merge():
+def draw_merge_of_moments():
     """Draws the moments of a row of 3 elements in 8 lanes, where merging two empty triples divides by zero."""
     drawing = Drawing(760, 334, "A row of 3 elements: empty lanes and the merge")
     drawing.text(
@@ -261,7 +261,7 @@ def draw_merge():
     return drawing
 
 
-def draw_spacing():
+def draw_float_spacing():
     """Draws the floats around 2^24, where adding 1 has no effect."""
     drawing = Drawing(760, 210, "Where 1.0f stops: floats around 2^24")
     drawing.text(16, 26, "Floats around 2^24 = 16,777,216 (24 significant bits)", 14)
@@ -294,7 +294,7 @@ def draw_spacing():
     return drawing
 
 
-def draw_measured():
+def draw_measured_times():
     """Draws the times of several ways to sum on an H200, and the Shuffle Lesson's ratios beside ours."""
     table = tables.measured("h200-shuffle")
     drawing = Drawing(760, 516, "What a sum of 2^24 floats takes on an H200")
@@ -311,35 +311,35 @@ def draw_measured():
     ]
     left, row, low, high = 186, 36, -2, 2
 
-    def axis(top, rows, ticks, at, unit):
+    def draw_axis(top, rows, ticks, at, unit):
         for tick in ticks:
             drawing.line(at(tick), top - 6, at(tick), top + rows, "#cccccc")
             drawing.text(at(tick), top + rows + 18, f"{tick:,g}{unit}", 12, "middle", GREY)
 
-    def ms_at(value):
+    def x_of_ms(value):
         return left + (math.log10(value) - low) * 460 / (high - low)
 
-    axis(46, row * len(forms), [10.0**power for power in range(low, high + 1)], ms_at, " ms")
+    draw_axis(46, row * len(forms), [10.0**power for power in range(low, high + 1)], x_of_ms, " ms")
     for k, (form, words) in enumerate(forms):
         ms, y = table.value("median_ms", task="sum", form=form, n=shuffle.LESSON), 48 + row * k
         drawing.text(left - 10, y + 13, form, 12, "end")
         drawing.text(left - 10, y + 27, words, 11, "end", GREY)
-        drawing.rect(left, y, ms_at(ms) - left, 26, BLUE, "none")
-        drawing.text(ms_at(ms) + 6, y + 18, f"{ms:.3f}", 12)
+        drawing.rect(left, y, x_of_ms(ms) - left, 26, BLUE, "none")
+        drawing.text(x_of_ms(ms) + 6, y + 18, f"{ms:.3f}", 12)
     top = 340
     drawing.text(16, top - 16, "The first over the second (log scale): times as fast", 14)
     then, now = shuffle.documented_ratios(), shuffle.ratios(shuffle.measured_times())
 
-    def ratio_at(value):
+    def x_of_ratio(value):
         return left + math.log10(value) * 460 / 3
 
-    axis(top, 42 * len(then), (1, 10, 100, 1000), ratio_at, "")
+    draw_axis(top, 42 * len(then), (1, 10, 100, 1000), x_of_ratio, "")
     for k, name in enumerate(then):
         y = top + 4 + 42 * k
         drawing.text(left - 10, y + 22, name.replace("reduce_", ""), 12, "end")
         for part, (value, colour) in enumerate([(then[name], ORANGE), (now[name], BLUE)]):
-            drawing.rect(left, y + 17 * part, ratio_at(value) - left, 15, colour, "none")
-            drawing.text(ratio_at(value) + 6, y + 17 * part + 12, f"{value:.4g}", 12)
+            drawing.rect(left, y + 17 * part, x_of_ratio(value) - left, 15, colour, "none")
+            drawing.text(x_of_ratio(value) + 6, y + 17 * part + 12, f"{value:.4g}", 12)
     for k, (colour, words) in enumerate(((ORANGE, "T4 (documented)"), (BLUE, "H200 (measured)"))):
         drawing.rect(left + 200 * k, 494, 14, 14, colour, "none")
         drawing.text(left + 22 + 200 * k, 506, words, 12)
@@ -347,12 +347,12 @@ def draw_measured():
 
 
 FIGURES = {
-    "shuffle/down.svg": draw_down,
+    "shuffle/down.svg": draw_sums_by_shuffle_down,
     "shuffle/butterfly.svg": draw_butterfly,
-    "shuffle/block.svg": draw_block,
-    "shuffle/keys.svg": draw_keys,
-    "shuffle/lanes.svg": draw_lanes,
-    "shuffle/merge.svg": draw_merge,
-    "shuffle/spacing.svg": draw_spacing,
-    "shuffle/measured.svg": draw_measured,
+    "shuffle/block.svg": draw_block_sums,
+    "shuffle/keys.svg": draw_sums_by_key,
+    "shuffle/lanes.svg": draw_source_lanes,
+    "shuffle/merge.svg": draw_merge_of_moments,
+    "shuffle/spacing.svg": draw_float_spacing,
+    "shuffle/measured.svg": draw_measured_times,
 }

@@ -99,7 +99,7 @@ def in_pairs(values):
     return float(values[0])
 
 
-def folded(values):
+def fold_in_halves(values):
     """Sums along the last axis, of length 2^k, in floats: the upper half is added to the lower half until one value is
     left."""
     while values.shape[-1] > 1:
@@ -114,10 +114,10 @@ def reduction_order_sum(values, way, block=256):
         blocks = -(-len(values) // (2 * block))
         padded = numpy.zeros(blocks * 2 * block, numpy.float32)
         padded[: len(values)] = values
-        threads = folded(padded.reshape(blocks, 2, block).swapaxes(1, 2))
+        threads = fold_in_halves(padded.reshape(blocks, 2, block).swapaxes(1, 2))
         if way == "reduce_shuffle":
-            threads = folded(threads.reshape(blocks, -1, 32))
-        values = folded(threads)
+            threads = fold_in_halves(threads.reshape(blocks, -1, 32))
+        values = fold_in_halves(threads)
     return float(values[0])
 
 

@@ -63,8 +63,8 @@ std::string row_name(const RowTable& table, size_t row) {
 }
 
 // Checks the result of a kernel that writes one number per row.
-void check_numbers(Check& check, const std::string& kernel, const RowTable& table,
-                   const Output<float>& out, const std::vector<ExpectedValue>& want) {
+void check_number_per_row(Check& check, const std::string& kernel, const RowTable& table,
+                          const Output<float>& out, const std::vector<ExpectedValue>& want) {
   const std::vector<float> got = out.read();
   const std::string wrong = value_mismatch(out.name(), got, want);
   if (wrong.empty()) return;
@@ -107,8 +107,8 @@ device::Run run_range(Check& check, const Kinds& kinds, uint32_t columns) {
     lowest.push_back({*std::min_element(row.begin(), row.end()), 0});
     highest.push_back({*std::max_element(row.begin(), row.end()), 0});
   }
-  check_numbers(check, "row_range", table, low, lowest);
-  check_numbers(check, "row_range", table, high, highest);
+  check_number_per_row(check, "row_range", table, low, lowest);
+  check_number_per_row(check, "row_range", table, high, highest);
   return launched;
 }
 
@@ -122,8 +122,8 @@ device::Run run_moments(Check& check, const Kinds& kinds, uint32_t columns) {
     means.push_back(mean_of(row));
     variances.push_back(variance_of(row));
   }
-  check_numbers(check, "row_moments", table, mean, means);
-  check_numbers(check, "row_moments", table, variance, variances);
+  check_number_per_row(check, "row_moments", table, mean, means);
+  check_number_per_row(check, "row_moments", table, variance, variances);
   return launched;
 }
 
@@ -185,8 +185,8 @@ void require_no_shared_memory(Check& check, const device::Run& launched, int lin
 using Task = device::Run (*)(Check&, const Kinds&, uint32_t);
 
 // Checks many short rows. Their number depends on the seed and is too large for a byte.
-void check_tall(Check& check, Task task, const Kinds& kinds) {
-  Random random(stream_of(check.session.setup.seed, check.row.check + " rows"));
+void check_many_rows(Check& check, Task task, const Kinds& kinds) {
+  Random random(seed_of_stream(check.session.setup.seed, check.row.check + " rows"));
   const std::vector<double> range = check.row.numbers("drawn_rows");
   const auto least = static_cast<uint32_t>(range.at(0)), most = static_cast<uint32_t>(range.at(1));
   Kinds many(least + random.below(most - least + 1));
@@ -194,11 +194,11 @@ void check_tall(Check& check, Task task, const Kinds& kinds) {
   task(check, many, check.row.count("drawn_rows_columns"));
 }
 
-void check_columns(Check& check, Task task, const Kinds& kinds) {
+void check_row_lengths(Check& check, Task task, const Kinds& kinds) {
   for (double columns : check.row.numbers("columns"))
     task(check, kinds, static_cast<uint32_t>(columns));
-  check_tall(check, task, kinds);
-  right_result(check);
+  check_many_rows(check, task, kinds);
+  report_right_result(check);
 }
 
 // A launch that is only counted; the values in the table do not matter.
@@ -214,7 +214,7 @@ device::Run run_for_counters(Check& check, Task task) {
 // in addition, because a scaled limit for shorter rows has too little of it.
 void recount_at_secret_length(Check& check, Task task) {
   constexpr uint32_t kUnit = 32;
-  Random random(stream_of(check.session.setup.seed, check.row.check + " length"));
+  Random random(seed_of_stream(check.session.setup.seed, check.row.check + " length"));
   const std::vector<double> range = check.row.numbers("drawn_columns");
   const uint32_t least = static_cast<uint32_t>(range.at(0)) / kUnit,
                  most = static_cast<uint32_t>(range.at(1)) / kUnit,
@@ -238,7 +238,7 @@ using Reference = std::function<std::vector<ExpectedValue>(const std::vector<flo
 // Work over `rows` rows of noise; every row of the result is checked.
 TimedWork row_work(Check& check, uint32_t rows, size_t sets, const Reference& reference) {
   const InputSets<float> inputs = random_inputs(check, sets, size_t{rows} * kColumns);
-  TimedWork work = work_from_in_to_out(inputs);
+  TimedWork work = work_with_in_and_out(inputs);
   work.mismatch = [inputs, rows, reference](size_t set, const Outputs& outputs) {
     const std::vector<float> got = values_of<float>(outputs[0]);
     for (ptrdiff_t row = 0; row < rows; ++row) {
@@ -271,8 +271,8 @@ TimedWork layer_norm_work(Check& check, uint32_t rows, size_t sets) {
   TimedWork work = row_work(check, rows, sets, [weight, bias](const std::vector<float>& row) {
     return layer_norm_of(row, weight, bias, kEpsilon);
   });
-  work.arrays.push_back(read_array("weight", weight));
-  work.arrays.push_back(read_array("bias", bias));
+  work.arrays.push_back(input_array("weight", weight));
+  work.arrays.push_back(input_array("bias", bias));
   work.steps = [rows](device::LoadedModule&, uint32_t) {
     return std::vector<device::TimedStep>{device::TimedLaunch{
         "layer_norm",
@@ -296,7 +296,7 @@ const RubricKey kRows = whole("rows", 1, 65536), kDrawnRows = interval("drawn_ro
 TEST_SUITE("lab:shuffle") {
   LAB_CHECK("D1 row_range: result" *
             takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
-    check_columns(check, run_range, kAny);
+    check_row_lengths(check, run_range, kAny);
   }
 
   LAB_CHECK("D1 row_range: shared" *
@@ -311,7 +311,7 @@ TEST_SUITE("lab:shuffle") {
 
   LAB_CHECK("D2 row_moments: result" *
             takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
-    check_columns(check, run_moments, kFinite);
+    check_row_lengths(check, run_moments, kFinite);
   }
 
   LAB_CHECK("D2 row_moments: sectors" *
@@ -324,7 +324,7 @@ TEST_SUITE("lab:shuffle") {
 
   LAB_CHECK("D3 softmax: result" *
             takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
-    check_columns(check, run_softmax, kPadded);
+    check_row_lengths(check, run_softmax, kPadded);
   }
 
   LAB_CHECK("D3 softmax: sectors" *
@@ -335,7 +335,7 @@ TEST_SUITE("lab:shuffle") {
 
   LAB_CHECK("D4 layer_norm: result" *
             takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
-    check_columns(check, run_layer_norm, kFinite);
+    check_row_lengths(check, run_layer_norm, kFinite);
   }
 
   LAB_CHECK("D4 layer_norm: sectors" *

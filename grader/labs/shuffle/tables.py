@@ -42,15 +42,15 @@ def atomic_levels_table(device):
     rows = []
     for form in LEVELS:
 
-        def value(metric, form=form):
+        def metric_value(metric, form=form):
             return counters.value("value", task="sum", form=form, n=LESSON, metric=metric)
 
         rows.append(
             [
                 form,
-                f"{value('l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum'):,.0f}",
-                f"{value('smsp__sass_inst_executed_op_shared_atom.sum'):,.0f}",
-                f"{value('memory_l1_wavefronts_shared'):,.0f}",
+                f"{metric_value('l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum'):,.0f}",
+                f"{metric_value('smsp__sass_inst_executed_op_shared_atom.sum'):,.0f}",
+                f"{metric_value('memory_l1_wavefronts_shared'):,.0f}",
                 f"{times.value('median_ms', task='sum', form=form, n=LESSON):.3f} ms",
             ]
         )

@@ -46,8 +46,8 @@ void add_mapping_picture(Check& check, const pictures::SwizzleShape& shape,
   check.mappings.push_back(pictures::mapping_of(shape, places));
 }
 
-std::vector<uint32_t> ask_student(Check& check, const Swizzle& swizzle,
-                                  const std::vector<uint32_t>& offsets) {
+std::vector<uint32_t> run_student_swizzle(Check& check, const Swizzle& swizzle,
+                                          const std::vector<uint32_t>& offsets) {
   const uint32_t n = static_cast<uint32_t>(offsets.size());
   Input<uint32_t> in(check, "in", offsets);
   Output<uint32_t> out(check, "out", n);
@@ -133,7 +133,7 @@ void check_formula(Check& check, const std::vector<SwizzleTry>& tries) {
 
 // The answer to a question that asks for a whole number from 0 to `most`. Loses the check if there
 // is no such answer.
-int whole_answer(Check& check, const std::string& question, int most) {
+int whole_number_answer(Check& check, const std::string& question, int most) {
   const int line = check.line_of(question.c_str());
   const std::optional<float> given = answer_to(check, question);
   if (!given)
@@ -147,7 +147,7 @@ int whole_answer(Check& check, const std::string& question, int most) {
     check.measured("no such place");
     check.lose(kWrongAnswer, line,
                fmt::format("{} is {}, but the question asks for a whole number from 0 to {}.",
-                           question, text_of_answer(check, question, *given), most));
+                           question, answer_as_typed(check, question, *given), most));
   }
   return static_cast<int>(*given);
 }
@@ -177,7 +177,7 @@ struct StudentPlacements {
   std::vector<int> chunk, documented, general;
 };
 
-StudentPlacements run_placements(Check& check, const Tile& tile) {
+StudentPlacements run_student_placements(Check& check, const Tile& tile) {
   const uint32_t n = static_cast<uint32_t>(tile.elements());
   Output<int> chunk(check, "chunk", 5 * n), documented(check, "documented", 2 * n),
       general(check, "general", n);
@@ -282,7 +282,7 @@ TEST_SUITE("lab:swizzle") {
     const Swizzle swizzle = kSwizzles[0];
     std::vector<uint32_t> offsets(64);
     std::iota(offsets.begin(), offsets.end(), 0);
-    const std::vector<uint32_t> got = ask_student(check, swizzle, offsets);
+    const std::vector<uint32_t> got = run_student_swizzle(check, swizzle, offsets);
     size_t right = 0;
     for (uint32_t i : offsets) right += got[i] == swizzle(i);
     check.measured(fmt::format("{} of 64 right", right));
@@ -309,7 +309,7 @@ TEST_SUITE("lab:swizzle") {
     std::vector<SwizzleTry> tries;
     std::vector<std::vector<uint32_t>> all;
     for (const Swizzle& s : kSwizzles) {
-      all.push_back(ask_student(check, s, offsets));
+      all.push_back(run_student_swizzle(check, s, offsets));
       for (size_t i = 0; i < offsets.size(); ++i) tries.push_back({s, offsets[i], all.back()[i]});
     }
     // A function that only returns its offset, or 0, has the same hint from check_formula, so it is
@@ -321,8 +321,8 @@ TEST_SUITE("lab:swizzle") {
 
   LAB_CHECK("A3 alike in a column") {
     check.expected("a counter-example");
-    const int one = whole_answer(check, "alike_row_1", 7),
-              other = whole_answer(check, "alike_row_2", 7);
+    const int one = whole_number_answer(check, "alike_row_1", 7),
+              other = whole_number_answer(check, "alike_row_2", 7);
     const int line = check.line_of("alike_row_2");
     check.measured(fmt::format("rows {} and {}", one, other));
     if (one == other)
@@ -340,7 +340,7 @@ TEST_SUITE("lab:swizzle") {
     check.expected("all right");
     for (const Type& type : kTypes) {
       const Tile tile{type, kLineBytes};
-      check_chunks(check, tile, run_placements(check, tile));
+      check_chunks(check, tile, run_student_placements(check, tile));
     }
     check.measured("4 types right");
   }
@@ -348,10 +348,10 @@ TEST_SUITE("lab:swizzle") {
   LAB_CHECK("B2 collision") {
     check.expected("a collision");
     const int nx = 16, bytes = 4;
-    const int y1 = whole_answer(check, "collision_y_1", kTileRows - 1);
-    const int x1 = whole_answer(check, "collision_x_1", nx - 1);
-    const int y2 = whole_answer(check, "collision_y_2", kTileRows - 1);
-    const int x2 = whole_answer(check, "collision_x_2", nx - 1);
+    const int y1 = whole_number_answer(check, "collision_y_1", kTileRows - 1);
+    const int x1 = whole_number_answer(check, "collision_x_1", nx - 1);
+    const int y2 = whole_number_answer(check, "collision_y_2", kTileRows - 1);
+    const int x2 = whole_number_answer(check, "collision_x_2", nx - 1);
     const int line = check.line_of("collision_y_2");
     if (y1 == y2 && x1 == x2) {
       check.measured("one element");
@@ -384,7 +384,7 @@ TEST_SUITE("lab:swizzle") {
     for (const auto& [row_bytes, rows] : shapes) {
       for (const Type& type : kTypes) {
         const Tile tile{type, row_bytes, rows};
-        const std::vector<int> general = run_placements(check, tile).general;
+        const std::vector<int> general = run_student_placements(check, tile).general;
         check_permutation(check, tile, general);
         check_whole_chunks(check, tile, general);
         if (tile.row_bytes <= kLineBytes && kLineBytes % tile.row_bytes == 0)

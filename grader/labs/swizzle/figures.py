@@ -18,14 +18,14 @@ from handouts.drawing import (
 )
 from lab32 import tables
 from lab32.labs.swizzle import notebook as swizzle
-from lab32.labs.swizzle.tables import boxes
+from lab32.labs.swizzle.tables import recorded_boxes
 
 CELL, NARROW = 30, 28
 CHUNKS = 8  # chunks of 16 bytes in a line of 128 bytes, which covers all banks once
 MONO = "DejaVu Sans Mono, monospace"
 
 
-def grid(drawing, x, y, rows, cell=CELL):
+def draw_grid(drawing, x, y, rows, cell=CELL):
     """Rows of (text, colour) pairs."""
     for r, row in enumerate(rows):
         for c, (text, fill) in enumerate(row):
@@ -33,11 +33,11 @@ def grid(drawing, x, y, rows, cell=CELL):
             drawing.text(x + (c + 0.5) * cell, y + (r + 0.5) * cell + 4, text, 12, "middle")
 
 
-def draw_bits():
+def draw_xored_bits():
     drawing = Drawing(760, 268, "Which bits Swizzle<B, M, S> XORs onto which")
     wide, left = 44, 104
 
-    def number(y, title, words, count, first_z, distance, size):
+    def draw_number_bits(y, title, words, count, first_z, distance, size):
         first_y = first_z + distance
         drawing.code(16, y + 22, title, 14, font_weight="bold")
         for bit in range(count):
@@ -48,18 +48,18 @@ def draw_bits():
             drawing.text(x + wide / 2, y + 21, "Y" if in_y else "Z" if in_z else "·", 14, "middle")
             drawing.text(x + wide / 2, y - 6, str(bit), 11, "middle", GREY)
 
-        def middle(first):
+        def middle_of_field(first):
             return left + (count - first - size / 2) * wide
 
-        drawing.line(middle(first_y), y + 36, middle(first_y), y + 48, INK)
-        drawing.line(middle(first_y), y + 48, middle(first_z), y + 48, INK)
-        drawing.arrow(middle(first_z), y + 48, middle(first_z), y + 35)
+        drawing.line(middle_of_field(first_y), y + 36, middle_of_field(first_y), y + 48, INK)
+        drawing.line(middle_of_field(first_y), y + 48, middle_of_field(first_z), y + 48, INK)
+        drawing.arrow(middle_of_field(first_z), y + 48, middle_of_field(first_z), y + 35)
         drawing.text(left + count * wide + 16, y + 13, words[0], 12)
         drawing.text(left + count * wide + 16, y + 30, words[1], 12)
 
     drawing.text(16, 24, "Bits of an offset: B bits YYY are XORed onto B bits ZZZ", 14)
-    number(64, "<3, 0, 3>", ("the table above: YYY is the row,", "ZZZ the column"), 8, 0, 3, 3)
-    number(
+    draw_number_bits(64, "<3, 0, 3>", ("the table above: YYY is the row,", "ZZZ the column"), 8, 0, 3, 3)
+    draw_number_bits(
         164,
         "<2, 1, 4>",
         ("bit 0 stays: elements move in pairs;", "YYY begins 4 bits above ZZZ"),
@@ -78,7 +78,7 @@ def draw_bits():
     return drawing
 
 
-def draw_rows():
+def draw_chunks_of_rows():
     """Rows of 128, 64 and 32 bytes in lines of 128 bytes, without a swizzle."""
     drawing = Drawing(
         760, 268, "Where the chunks of a row lie, for three widths, without a swizzle"
@@ -144,7 +144,7 @@ def draw_ldmatrix():
     return drawing
 
 
-def draw_xor():
+def draw_stored_entries():
     """The documented table, with the entry of the worked example marked."""
     drawing = Drawing(760, 330, "Where each entry of an 8 × 8 table is stored")
     left, top, row, column = 216, 62, 5, 3
@@ -163,7 +163,7 @@ def draw_xor():
         ]
         for r, values in enumerate(entries)
     ]
-    grid(drawing, left, top, cells)
+    draw_grid(drawing, left, top, cells)
     for k in range(8):
         drawing.text(left + (k + 0.5) * CELL, top - 8, str(k), 12, "middle", BLUE)
         drawing.text(left - 10, top + (k + 0.5) * CELL + 4, str(k), 12, "end", BLUE)
@@ -174,7 +174,7 @@ def draw_xor():
     return drawing
 
 
-def draw_table():
+def draw_swizzle_tables():
     """The documented table, and <2, 0, 3>, where the rows repeat."""
     drawing = Drawing(760, 330, "The tables of <3, 0, 3> and <2, 0, 3>")
     for left, title, rows, words in (
@@ -188,7 +188,7 @@ def draw_table():
     ):
         drawing.text(left, 24, title, 14, font_weight="bold")
         cells = [[(str(v), ORANGE if v == 0 else PALE) for v in row] for row in rows]
-        grid(drawing, left, 52, cells)
+        draw_grid(drawing, left, 52, cells)
         for k in range(8):
             drawing.text(left + (k + 0.5) * CELL, 46, str(k), 11, "middle", BLUE)
             drawing.text(left - 8, 52 + (k + 0.5) * CELL + 4, str(k), 11, "end", BLUE)
@@ -196,7 +196,7 @@ def draw_table():
     return drawing
 
 
-def draw_tile():
+def draw_tile_layouts():
     """The rows of one matrix in a plain, a padded and a swizzled tile."""
     chosen = 2
     layouts = {
@@ -238,7 +238,7 @@ def draw_tile():
     return drawing
 
 
-def draw_narrow():
+def draw_narrow_rows():
     """Chunks of 64-byte rows, placed by the document's formulas and by the general mapping."""
     drawing = Drawing(760, 252, "Rows of 64 bytes: 4 chunks per row")
     top, high = 38, 20
@@ -277,9 +277,9 @@ def draw_narrow():
     return drawing
 
 
-def draw_tensor():
+def draw_tensor_modes():
     """The three modes as an H200 applied them: the places of each row's chunks."""
-    dumped = boxes()
+    dumped = recorded_boxes()
     drawing = Drawing(760, 324, "The copy engine's swizzle modes, as dumped on an H200")
     colours = [SKY, ORANGE, GREEN, PINK, "#cccccc", STRAW, LILAC, SALMON]
     drawing.text(
@@ -297,7 +297,7 @@ def draw_tensor():
         each = 128 // mode
         title = f"{mode} bytes, {each} row{'s' * (each > 1)} a line"
         drawing.text(left, 52, title, 14, font_weight="bold")
-        grid(drawing, left, 64, cells, NARROW)
+        draw_grid(drawing, left, 64, cells, NARROW)
         bottom = 64 + min(8, len(rows) // each) * NARROW
         for row in range(1, each):
             x = left + row * mode // 16 * NARROW
@@ -308,7 +308,7 @@ def draw_tensor():
     return drawing
 
 
-def draw_measured():
+def draw_measured_times():
     times = tables.measured("h200-swizzle")
     tiles = max(int(row["n"]) for row in times.rows)
     drawing = Drawing(760, 258, "What the layouts cost on an H200")
@@ -334,13 +334,13 @@ def draw_measured():
 
 
 FIGURES = {
-    "swizzle/bits.svg": draw_bits,
-    "swizzle/xor.svg": draw_xor,
-    "swizzle/rows.svg": draw_rows,
+    "swizzle/bits.svg": draw_xored_bits,
+    "swizzle/xor.svg": draw_stored_entries,
+    "swizzle/rows.svg": draw_chunks_of_rows,
     "swizzle/ldmatrix.svg": draw_ldmatrix,
-    "swizzle/table.svg": draw_table,
-    "swizzle/tile.svg": draw_tile,
-    "swizzle/narrow.svg": draw_narrow,
-    "swizzle/tensor.svg": draw_tensor,
-    "swizzle/measured.svg": draw_measured,
+    "swizzle/table.svg": draw_swizzle_tables,
+    "swizzle/tile.svg": draw_tile_layouts,
+    "swizzle/narrow.svg": draw_narrow_rows,
+    "swizzle/tensor.svg": draw_tensor_modes,
+    "swizzle/measured.svg": draw_measured_times,
 }

@@ -49,10 +49,10 @@ struct ResultPosition {
   // Row, in each strip, and column of the tile's elements of which the result is made. ldmatrix
   // gives lane l the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of each matrix, or, with
   // .trans, of column l / 4 (PTX ISA).
-  uint32_t row(bool transpose) const {
+  uint32_t element_row(bool transpose) const {
     return 8 * (matrix % 2) + (transpose ? 2 * (lane % 4) + half : lane / 4);
   }
-  uint32_t column(bool transpose) const {
+  uint32_t element_column(bool transpose) const {
     return 16 * step + 8 * (matrix / 2) + (transpose ? lane / 4 : 2 * (lane % 4) + half);
   }
 };
@@ -65,7 +65,8 @@ std::vector<uint16_t> expected_weights(const std::vector<uint16_t>& elements,
   std::vector<uint32_t> offsets;  // within the first strip
   for (uint32_t i = 0; i < kWeighedTile; ++i) {
     places.emplace_back(i);
-    offsets.push_back(places[i].row(transpose) * kColumns + places[i].column(transpose));
+    offsets.push_back(places[i].element_row(transpose) * kColumns +
+                      places[i].element_column(transpose));
   }
   std::vector<uint16_t> results(elements.size() / kTileElements * kWeighedTile);
   for (size_t i = 0; i < results.size(); ++i) {
@@ -101,22 +102,22 @@ device::Run run_weighing(Check& check, const char* kernel, bool transpose, uint3
         " In elements of 2 bytes, that is warp {}, k = {}, lane {}, matrix {}: row "
         "{} of each strip, column {}. Do the store and the load use the same place "
         "for its chunk?",
-        r.warp, r.step, r.lane, r.matrix, r.row(transpose), r.column(transpose));
+        r.warp, r.step, r.lane, r.matrix, r.element_row(transpose), r.element_column(transpose));
   }
   check_result(check, setting, check.line_of(kernel), wrong);
   return launched;
 }
 
 void check_results(Check& check, const char* kernel) {
-  for (double tiles : check.row.numbers("tiles"))
+  for (double tiles : check.element_row.numbers("tiles"))
     for (bool transpose : {false, true})
       run_weighing(check, kernel, transpose, static_cast<uint32_t>(tiles));
-  right_result(check);
+  report_right_result(check);
 }
 
 // The line to show for conflicts on `line`: the call of the given load_matrices if they are inside
 // it, because the caller computes the address.
-int blamed_line(Check& check, const char* kernel, int line) {
+int line_to_blame(Check& check, const char* kernel, int line) {
   const SourceFile& source = check.session.source;
   const bool given = line > source.find("load_matrices") && line < source.find("add_weighted");
   if (!given) return line;
@@ -129,25 +130,27 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
   // The skeleton's kernels access shared memory as weigh_plain does, about which C1 asks.
   withhold_until_passed(check, "C1 plain: wavefronts");
   for (const char* transpose : {"false", "true"})
-    limit_shared(check, fmt::format("{}<{}>", kernel, transpose), check.row.number("shared_bytes"));
-  const device::Run straight = run_weighing(check, kernel, false, check.row.count("tiles"));
-  const device::Run turned = run_weighing(check, kernel, true, check.row.count("tiles"));
+    limit_shared_memory(check, fmt::format("{}<{}>", kernel, transpose),
+                        check.element_row.number("shared_bytes"));
+  const device::Run straight = run_weighing(check, kernel, false, check.element_row.count("tiles"));
+  const device::Run turned = run_weighing(check, kernel, true, check.element_row.count("tiles"));
   const bool second = counters_of(check, turned).shared_wavefronts() >
                       counters_of(check, straight).shared_wavefronts();
   const device::Run &judged = second ? turned : straight, &other = second ? straight : turned;
-  const double ideal = check.row.number("ideal"), sectors = check.row.number("most_sectors");
+  const double ideal = check.element_row.number("ideal"),
+               sectors = check.element_row.number("most_sectors");
   credit_wavefronts(check, judged, ideal, idea,
-                    [&](int line) { return blamed_line(check, kernel, line); });
-  credit_most_sectors(check, judged, sectors);
+                    [&](int line) { return line_to_blame(check, kernel, line); });
+  limit_sectors(check, judged, sectors);
   recount_sectors(check, second ? "Without .trans" : "With .trans", sectors, other);
   // Few accesses with conflicts may take no more wavefronts than many without. The task is to have
   // no conflicts, so they cost points in any case.
   const counters::Counters& c = counters_of(check, judged, Counted::shared);
   const uint64_t conflicts = c.shared_wavefronts() - c.shared_ideal();
-  check.credit_at_most(ideal, ideal + static_cast<double>(conflicts));
+  check.limit_credit_to_share(ideal, ideal + static_cast<double>(conflicts));
   if (static_cast<double>(c.shared_wavefronts()) <= ideal && conflicts > 0) {
-    const WorstLine waste = worst_shared(check, judged);
-    check.explain(blamed_line(check, kernel, waste.line), waste.message);
+    const WorstLine waste = worst_shared_line(check, judged);
+    check.explain(line_to_blame(check, kernel, waste.line), waste.message);
   }
   const SecretSize size = secret_size(check, 1, 0, "tiles");
   for (bool transpose : {false, true}) {
@@ -166,8 +169,8 @@ MakeWork weighing_work(const std::string& kernel) {
     const auto inputs = input_sets<uint16_t>(
         check, sets, [tiles](Random& own) { return tile_elements(own, tiles); });
     TimedWork work;
-    work.arrays = {read_array("in", inputs), read_array("weight", weights),
-                   written_array<uint16_t>("out", size_t{tiles} * kWeighedTile)};
+    work.arrays = {input_array("in", inputs), input_array("weight", weights),
+                   output_array<uint16_t>("out", size_t{tiles} * kWeighedTile)};
     work.bytes = work.arrays[0].bytes + work.arrays[2].bytes;
     work.steps = [=](device::LoadedModule&, uint32_t) {
       return std::vector<device::TimedStep>{device::TimedLaunch{
@@ -251,7 +254,7 @@ const char* hint_for_box(const TensorBox& box) {
          "within which chunks change places.";
 }
 
-void check_mode(Check& check, const TensorBox& box) {
+void check_box(Check& check, const TensorBox& box) {
   Output<int> out(check, "out", box.landing.size());
   run(check, {given_kernel(check, "land_all"),
               {{blocks_for(box.landing.size(), 256)}, {256}},
@@ -276,17 +279,17 @@ void check_mode(Check& check, const TensorBox& box) {
 // swizzle modes of the rubric row, and compares where each element is put. For each mode the record
 // begins with boxes at base 0 that are as wide as the mode, so the first message is about a simple
 // box.
-void check_modes(Check& check) {
+void check_swizzle_modes(Check& check) {
   check.expected("as on an H200");
   int boxes = 0;
-  for (double mode : check.row.numbers("modes")) {
+  for (double mode : check.element_row.numbers("modes")) {
     for (const TensorBox& box : tensor_boxes()) {
       if (box.mode != static_cast<int>(mode)) continue;
-      check_mode(check, box);
+      check_box(check, box);
       ++boxes;
     }
   }
-  REQUIRE(boxes == static_cast<int>(check.row.number("boxes")));
+  REQUIRE(boxes == static_cast<int>(check.element_row.number("boxes")));
   check.figure("boxes", boxes);
   check.measured(fmt::format("{} boxes right", boxes));
 }
@@ -296,9 +299,9 @@ const RubricKey kModes = wholes("modes", 32, 128, 0, 32), kBoxes = whole("boxes"
 }  // namespace
 
 TEST_SUITE("lab:swizzle") {
-  LAB_CHECK("D1 the 128-byte mode" * takes(kModes, kBoxes)) { check_modes(check); }
+  LAB_CHECK("D1 the 128-byte mode" * takes(kModes, kBoxes)) { check_swizzle_modes(check); }
 
-  LAB_CHECK("D2 the 64- and 32-byte modes" * takes(kModes, kBoxes)) { check_modes(check); }
+  LAB_CHECK("D2 the 64- and 32-byte modes" * takes(kModes, kBoxes)) { check_swizzle_modes(check); }
 }
 
 }  // namespace lab32::checks::swizzle

@@ -19,7 +19,7 @@ from lab32.labs.transpose import notebook as transpose
 from lab32.labs.transpose.tables import words_in_banks
 
 
-def grid(drawing, x, y, columns, rows, cell, fill, stroke_width=0.5):
+def draw_matrix_cells(drawing, x, y, columns, rows, cell, fill, stroke_width=0.5):
     """A matrix; fill(row, column) is the colour of a cell."""
     for row in range(rows):
         for column in range(columns):
@@ -29,7 +29,7 @@ def grid(drawing, x, y, columns, rows, cell, fill, stroke_width=0.5):
             )  # fmt: skip
 
 
-def draw_lines():
+def draw_cache_lines():
     """Cache lines of a matrix that is traversed by rows and by columns."""
     drawing = Drawing(760, 246, "A matrix in cache lines, walked by rows and by columns")
     cell, columns, rows, line = 21, 16, 6, 4
@@ -44,10 +44,10 @@ def draw_lines():
         drawing.text(x + columns * cell, y - 14, verdict, 13, "end")
         touched = {(r, c // line) for r in range(rows) for c in range(columns) if seen(r, c)}
 
-        def fill(r, c, seen=seen, touched=touched):
+        def cell_colour(r, c, seen=seen, touched=touched):
             return ORANGE if seen(r, c) else CREAM if (r, c // line) in touched else PALE
 
-        grid(drawing, x, y, columns, rows, cell, fill)
+        draw_matrix_cells(drawing, x, y, columns, rows, cell, cell_colour)
         for r in range(rows):
             for part in range(columns // line):
                 there = (r, part) in touched
@@ -68,7 +68,7 @@ def draw_lines():
     return drawing
 
 
-def draw_naive():
+def draw_naive_requests():
     """One request reads a row; the other writes a column."""
     drawing = Drawing(760, 330, "The naive kernel: one of its two accesses scatters")
     cell, size, sector = 16, 16, 8
@@ -80,7 +80,7 @@ def draw_naive():
     ):
         x, y = 16 + 470 * k, 60
         drawing.text(x, y - 8, title, 14, font_weight="bold")
-        grid(
+        draw_matrix_cells(
             drawing, x, y, size, size, cell, lambda r, c, mine=mine: ORANGE if mine(r, c) else PALE
         )
         for r in range(size):
@@ -96,28 +96,28 @@ def draw_naive():
     return drawing
 
 
-def draw_tile():
+def draw_way_through_tile():
     """From tile (i, j) of in through shared memory to tile (j, i) of out."""
     drawing = Drawing(760, 300, "Through a tile in shared memory both sides are rows")
     cell, tiles, edge, top = 11, 3, 4, 92
     big = tiles * edge
 
-    def matrix(x, title, verdict, tile_at, row):
+    def draw_matrix(x, title, verdict, tile_at, row):
         drawing.text(x, top - 32, title, 14, font_weight="bold")
         drawing.text(x, top - 12, verdict, 12)
         r0, c0 = tile_at[0] * edge, tile_at[1] * edge
 
-        def fill(r, c):
+        def cell_colour(r, c):
             if not (r0 <= r < r0 + edge and c0 <= c < c0 + edge):
                 return PALE
             return ORANGE if r - r0 == row else SKY
 
-        grid(drawing, x, top, big, big, cell, fill)
+        draw_matrix_cells(drawing, x, top, big, big, cell, cell_colour)
         drawing.rect(x + c0 * cell, top + r0 * cell, edge * cell, edge * cell, "none", INK,
                      stroke_width=1.8)  # fmt: skip
 
-    matrix(16, "in", "a warp reads a row", (0, 2), 1)
-    matrix(606, "out", "a warp writes a row", (2, 0), 2)
+    draw_matrix(16, "in", "a warp reads a row", (0, 2), 1)
+    draw_matrix(606, "out", "a warp writes a row", (2, 0), 2)
     side = 30
     for x, words, mine in (
         (210, "stored along rows", lambda r, c: r == 1),
@@ -125,7 +125,7 @@ def draw_tile():
     ):
         drawing.text(x, top - 32, "the tile", 14, font_weight="bold")
         drawing.text(x, top - 12, words, 12)
-        grid(drawing, x, top + 6, edge, edge, side,
+        draw_matrix_cells(drawing, x, top + 6, edge, edge, side,
              lambda r, c, mine=mine: ORANGE if mine(r, c) else SKY, 1)  # fmt: skip
     drawing.arrow(152, top + 66, 204, top + 66)
     drawing.arrow(336, top + 66, 414, top + 66)
@@ -146,7 +146,7 @@ def draw_tile():
     return drawing
 
 
-def draw_edge():
+def draw_partial_tile():
     """A tile of 4 x 4 threads at the corner of a matrix with 7 rows of 10 columns."""
     drawing = Drawing(760, 322, "A partial tile: who loads and who stores")
     size, n, m, cell, top = 4, 7, 10, 16, 66
@@ -155,9 +155,9 @@ def draw_edge():
         16, 24, "Tiles of 4 × 4; in has 7 rows of 10 columns, so the corner keeps 3 rows of 2.", 13
     )
 
-    def matrix(x, title, rows, columns, part):
+    def draw_matrix(x, title, rows, columns, part):
         drawing.text(x, top - 12, title, 14, font_weight="bold")
-        grid(drawing, x, top, columns, rows, cell, lambda r, c: ORANGE if part(r, c) else PALE)
+        draw_matrix_cells(drawing, x, top, columns, rows, cell, lambda r, c: ORANGE if part(r, c) else PALE)
         for k in range(0, max(rows, columns) + 1, size):
             if k <= columns:
                 drawing.line(x + k * cell, top, x + k * cell, top + rows * cell, INK)
@@ -165,15 +165,15 @@ def draw_edge():
                 drawing.line(x, top + k * cell, x + columns * cell, top + k * cell, INK)
         drawing.rect(x, top, columns * cell, rows * cell, "none", INK)
 
-    matrix(16, "in: 7 × 10", n, m, lambda r, c: r >= n - high and c >= m - wide)
-    matrix(590, "out: 10 × 7", m, n, lambda r, c: r >= m - wide and c >= n - high)
+    draw_matrix(16, "in: 7 × 10", n, m, lambda r, c: r >= n - high and c >= m - wide)
+    draw_matrix(590, "out: 10 × 7", m, n, lambda r, c: r >= m - wide and c >= n - high)
     side = 30
     for x, words, who in (
         (216, "threads that load", lambda r, c: c < wide and r < high),
         (406, "threads that store", lambda r, c: c < high and r < wide),
     ):
         drawing.text(x, top - 12, words, 14, font_weight="bold")
-        grid(
+        draw_matrix_cells(
             drawing,
             x,
             top,
@@ -199,14 +199,14 @@ def draw_edge():
     return drawing
 
 
-def draw_squares():
+def draw_elements_of_thread():
     """A thread moves four rows; then a square of 4 x 4 elements."""
     drawing = Drawing(760, 462, "Two steps to B4: four rows per thread, then squares of 4 x 4")
     side, top = 24, 62
     drawing.text(16, 26, "Step 1: four rows per thread", 15, font_weight="bold")
     drawing.text(16, 48, "8 × 8 elements, 8 × 2 threads", 12)
     colours = [SKY, ORANGE]
-    grid(drawing, 16, top, 8, 8, side, lambda r, c: colours[r % 2], 1)
+    draw_matrix_cells(drawing, 16, top, 8, 8, side, lambda r, c: colours[r % 2], 1)
     for r in range(8):
         for c in range(8):
             if c == 2:
@@ -222,7 +222,7 @@ def draw_squares():
     drawing.text(16, top - 36, "Step 2: a square of 4 × 4 per thread", 15, font_weight="bold")
     names, fills = "ABCD", [SKY, ORANGE, GREEN, PINK]
 
-    def tile_of(x, title, place):
+    def draw_tile_of_thread(x, title, place):
         drawing.text(x, top - 10, title, 12)
         for k in range(4):
             r, c = place(*divmod(k, 2))
@@ -232,17 +232,17 @@ def draw_squares():
                 drawing.line(px, py + 13.5 * line, px + 54, py + 13.5 * line, PAPER)
             drawing.text(px + 27, py + 34, names[k], 18, "middle", font_weight="bold")
 
-    def registers(x, title, name):
+    def draw_registers(x, title, name):
         drawing.text(x, top - 10, title, 12)
         for r in range(4):
             for c in range(4):
                 drawing.rect(x + 30 * c, top + 27 * r, 30, 27, ORANGE, PAPER)
                 drawing.text(x + 30 * (c + 0.5), top + 27 * (r + 0.5) + 4, name(r, c), 12, "middle")
 
-    tile_of(16, "in: 4 vectors each", lambda r, c: (r, c))
-    registers(198, "B, as loaded", lambda r, c: f"{r}{c}")
-    registers(398, "B, renamed", lambda r, c: f"{c}{r}")
-    tile_of(602, "out: 4 vectors each", lambda r, c: (c, r))
+    draw_tile_of_thread(16, "in: 4 vectors each", lambda r, c: (r, c))
+    draw_registers(198, "B, as loaded", lambda r, c: f"{r}{c}")
+    draw_registers(398, "B, renamed", lambda r, c: f"{c}{r}")
+    draw_tile_of_thread(602, "out: 4 vectors each", lambda r, c: (c, r))
     drawing.arrow(134, top + 54, 192, top + 54)
     drawing.arrow(324, top + 54, 392, top + 54)
     drawing.arrow(524, top + 54, 596, top + 54)
@@ -250,7 +250,7 @@ def draw_squares():
     return drawing
 
 
-def draw_banks():
+def draw_banks_of_column():
     """The banks of one column's elements: a row of the picture is a row of the tile."""
     drawing = Drawing(760, 356, "Where a column of the tile lies: row by row, bank by bank")
     cell, column = 7, 5
@@ -264,7 +264,7 @@ def draw_banks():
         x, y = 16 + 250 * k, 84
         drawing.text(x, y - 26, title, 14, font_weight="bold")
         drawing.text(x, y - 8, verdict, 12, fill=GREY)
-        grid(drawing, x, y, 32, 32, cell, lambda r, c, f=bank_of: RED if f(r) == c else PALE, 0.3)
+        draw_matrix_cells(drawing, x, y, 32, 32, cell, lambda r, c, f=bank_of: RED if f(r) == c else PALE, 0.3)
         drawing.rect(x, y, 32 * cell, 32 * cell, "none", INK, stroke_width=0.8)
         for bank in (0, 8, 16, 24, 31):
             drawing.text(x + (bank + 0.5) * cell, y + 32 * cell + 16, str(bank), 12, "middle", GREY)
@@ -275,7 +275,7 @@ def draw_banks():
     return drawing
 
 
-def draw_then_and_now():
+def draw_banks_then_and_now():
     """Words of a column that each bank serves: with 16 banks and half-warps, and with 32 banks and warps."""
     drawing = Drawing(760, 456, "The SYSU Lecture's tile, 16 wide, on G80 and today")
     panels = [
@@ -309,7 +309,7 @@ def draw_then_and_now():
     return drawing
 
 
-def draw_measured():
+def draw_measured_times():
     """Times of the versions as multiples of a copy."""
     table = tables.measured("h200-transpose")
     drawing = Drawing(760, 322, "What each version takes on an H200")
@@ -333,12 +333,12 @@ def draw_measured():
 
 
 FIGURES = {
-    "transpose/lines.svg": draw_lines,
-    "transpose/naive.svg": draw_naive,
-    "transpose/tile.svg": draw_tile,
-    "transpose/edge.svg": draw_edge,
-    "transpose/squares.svg": draw_squares,
-    "transpose/banks.svg": draw_banks,
-    "transpose/then-and-now.svg": draw_then_and_now,
-    "transpose/measured.svg": draw_measured,
+    "transpose/lines.svg": draw_cache_lines,
+    "transpose/naive.svg": draw_naive_requests,
+    "transpose/tile.svg": draw_way_through_tile,
+    "transpose/edge.svg": draw_partial_tile,
+    "transpose/squares.svg": draw_elements_of_thread,
+    "transpose/banks.svg": draw_banks_of_column,
+    "transpose/then-and-now.svg": draw_banks_then_and_now,
+    "transpose/measured.svg": draw_measured_times,
 }

@@ -48,11 +48,11 @@ def documented_ratios():
     """{label: ratio} from the SYSU Lecture's times for 50000 x 50000 and 3000 x 3000 ints."""
     table = tables.documented("cpu_walks")
 
-    def seconds(what, form):
+    def documented_seconds(what, form):
         return table.value("value", kernel=f"{what}, {form}")
 
     return {
-        label: seconds(what, slow) / seconds(what, fast)
+        label: documented_seconds(what, slow) / documented_seconds(what, fast)
         for label, (what, slow, fast) in RATIOS.items()
     }
 

@@ -34,7 +34,7 @@ constexpr const char* kType<short> = "short";
 // all ones, which is poison.
 template <class T>
 std::vector<T> random_values(Random& random, size_t count) {
-  if constexpr (std::is_same_v<T, float>) return any_floats(random, count);
+  if constexpr (std::is_same_v<T, float>) return floats_with_special_values(random, count);
   std::vector<T> found(count);
   for (T& v : found) {
     if constexpr (std::is_floating_point_v<T>)
@@ -44,7 +44,8 @@ std::vector<T> random_values(Random& random, size_t count) {
       while (is_poison(v));
   }
   if constexpr (std::is_integral_v<T>)
-    scatter(random, found, {std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), T{0}});
+    insert_at_random_places(random, found,
+                            {std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), T{0}});
   return found;
 }
 
@@ -120,13 +121,13 @@ void check_shapes(Check& check, const Version& version) {
   for (size_t i = 0; i < rows.size(); ++i)
     turn_all(static_cast<uint32_t>(rows[i]), static_cast<uint32_t>(columns[i]));
   // One shape with sides that are multiples of a vector but not of a tile, and one with any sides.
-  Random random(stream_of(check.session.setup.seed, check.row.check + " shapes"));
+  Random random(seed_of_stream(check.session.setup.seed, check.row.check + " shapes"));
   turn_all(4 * (1 + random.below(50)), 4 * (1 + random.below(50)));
   turn_all(1 + random.below(200), 1 + random.below(200));
   run_transpose(check, check.row.text("large"), version,
                 static_cast<uint32_t>(check.row.number("large_rows")),
                 static_cast<uint32_t>(check.row.number("large_columns")));
-  right_result(check);
+  report_right_result(check);
 }
 
 // The launch with floats whose sectors, requests and wavefronts the checks of a version use; it is
@@ -151,7 +152,7 @@ struct SecretLaunch {
 template <class T>
 SecretLaunch launch_at_secret_size(Check& check, const Version& version) {
   const std::string key = fmt::format("{} of drawn {}s", version.kernel, kType<T>);
-  Random random(stream_of(check.session.setup.seed, key));
+  Random random(seed_of_stream(check.session.setup.seed, key));
   const std::vector<double> range = check.row.numbers("drawn");
   const uint32_t most = static_cast<uint32_t>(range.at(1)) / kTileOfAny,
                  least = static_cast<uint32_t>(range.at(0)) / kTileOfAny;
@@ -192,7 +193,7 @@ void recount_requests(Check& check, const SecretLaunch& other) {
   recount_at_secret_size(check, other.where, "requests",
                          other.elements * check.row.number("ideal_requests"),
                          counters_of(check, *other.run, Counted::global).global_requests(),
-                         worst_global(check, *other.run));
+                         worst_global_line(check, *other.run));
 }
 
 // Until these questions are answered rightly, the counts of tiles are withheld, because they would
@@ -218,7 +219,8 @@ void credit_version_wavefronts(Check& check, const Version& version, const char*
 // The line whose lanes access more bytes than the matrix has; no line if there is none. In a matrix
 // whose rows do not begin at sectors, even a good kernel has accesses with a sector too many, so
 // its worst access does not explain why this kernel has more sectors.
-WorstLine repeated_elements(Check& check, const device::Run& run, uint64_t bytes_of_matrix) {
+WorstLine line_with_repeated_accesses(Check& check, const device::Run& run,
+                                      uint64_t bytes_of_matrix) {
   for (const counters::LineCounters& line : run.lines) {
     const uint64_t bytes = line.counters.global_bytes;
     if (line.file != check.session.source.display() || bytes <= bytes_of_matrix) continue;
@@ -240,11 +242,11 @@ const char kSectorIdea[] =
 const char kBeginWithTile[] = "Begin with the idea that fixes transpose_tiled.";
 
 Version declared_tile_version(Check& check) {
-  const Tile tile = tile_of_best(check, check.session.module);
+  const Tile tile = declared_tile(check, check.session.module);
   return {"transpose_best", tile.rows, tile.columns, {tile.threads}};
 }
 
-std::string per_request(uint64_t count, uint64_t requests) {
+std::string count_per_request_text(uint64_t count, uint64_t requests) {
   return fmt::format("{:.1f}", static_cast<double>(count) / static_cast<double>(requests));
 }
 
@@ -258,9 +260,9 @@ void show_sectors(Check& check, const std::vector<CounterRow>& rows) {
   std::string table = "The profiler's table of the given kernel, sectors per request:";
   table += fmt::format("\n    {:<24}{:>8}{:>8}", "", "loads", "stores");
   for (const auto& [name, c] : rows)
-    table +=
-        fmt::format("\n    {:<24}{:>8}{:>8}", name, per_request(c.load.sectors, c.load.requests),
-                    per_request(c.store.sectors, c.store.requests));
+    table += fmt::format("\n    {:<24}{:>8}{:>8}", name,
+                         count_per_request_text(c.load.sectors, c.load.requests),
+                         count_per_request_text(c.store.sectors, c.store.requests));
   check.explain(0, table);
 }
 
@@ -268,9 +270,10 @@ void show_wavefronts(Check& check, const std::vector<CounterRow>& rows) {
   std::string table = "The profiler's table of the given kernel, wavefronts per request:";
   table += fmt::format("\n    {:<24}{:>8}{:>8}", "", "loads", "stores");
   for (const auto& [name, c] : rows)
-    table += fmt::format("\n    {:<24}{:>8}{:>8}", name,
-                         per_request(c.shared_load.wavefronts, c.shared_load.requests),
-                         per_request(c.shared_store.wavefronts, c.shared_store.requests));
+    table +=
+        fmt::format("\n    {:<24}{:>8}{:>8}", name,
+                    count_per_request_text(c.shared_load.wavefronts, c.shared_load.requests),
+                    count_per_request_text(c.shared_store.wavefronts, c.shared_store.requests));
   check.explain(0, table);
 }
 
@@ -337,7 +340,7 @@ TEST_SUITE("lab:transpose") {
     if (check.has_passed(kBankQuestions))
       check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
     check.figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
-    const WorstLine waste = worst_shared(check, *launched);
+    const WorstLine waste = worst_shared_line(check, *launched);
     if (check.verdict.credit == 1 && waste.line > 0)
       check.explain(waste.line,
                     "No points are lost here: B2 is about these conflicts. " + waste.message);
@@ -348,7 +351,8 @@ TEST_SUITE("lab:transpose") {
     withhold_until_passed(check, kSectorQuestions);
     const auto launched = counted_launch(check, kTiled);
     const uint64_t elements = uint64_t{check.row.count("rows")} * check.row.count("columns");
-    const WorstLine repeated = repeated_elements(check, *launched, elements * sizeof(float));
+    const WorstLine repeated =
+        line_with_repeated_accesses(check, *launched, elements * sizeof(float));
     credit_sectors(check, *launched, check.row.number("ideal"),
                    repeated.line > 0 ? "Which lanes of a partial tile have an element of their own?"
                                      : kSectorIdea,
@@ -367,8 +371,8 @@ TEST_SUITE("lab:transpose") {
   LAB_CHECK("B2 padded: wavefronts" *
             takes("min_working_share", kRows, kColumns, "ideal", "drawn", "shared_bytes")) {
     for (const char* type : {"int", "float"})
-      limit_shared(check, fmt::format("transpose_padded<{}>", type),
-                   check.row.number("shared_bytes"));
+      limit_shared_memory(check, fmt::format("transpose_padded<{}>", type),
+                          check.row.number("shared_bytes"));
     credit_version_wavefronts(
         check, kPadded,
         "Word w lies in bank w % 32. The words of a column are one row apart: which "
@@ -387,8 +391,8 @@ TEST_SUITE("lab:transpose") {
   LAB_CHECK("B3 swizzled: wavefronts" *
             takes("min_working_share", kRows, kColumns, "ideal", "drawn", "shared_bytes")) {
     for (const char* type : {"int", "float"})
-      limit_shared(check, fmt::format("transpose_swizzled<{}>", type),
-                   check.row.number("shared_bytes"));
+      limit_shared_memory(check, fmt::format("transpose_swizzled<{}>", type),
+                          check.row.number("shared_bytes"));
     credit_version_wavefronts(
         check, kSwizzled,
         "Each row may keep its elements in an order of its own. Which permutation of "

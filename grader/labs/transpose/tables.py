@@ -56,15 +56,15 @@ def transpose_counters(device, kind, counted, timed, chosen):
     rows = []
     for form in SETS[chosen]:
 
-        def value(metric, form=form):
+        def metric_value(metric, form=form):
             return table.value("value", task=kind, form=form, n=counted, metric=metric)
 
         each = [
-            value(LSU.format("sectors", op)) / value(LSU.format("requests", op))
+            metric_value(LSU.format("sectors", op)) / metric_value(LSU.format("requests", op))
             for op in ("ld", "st")
         ]
-        requests = sum(value(LSU.format("requests", op)) for op in ("ld", "st"))
-        shared, ideal = (value(f"memory_l1_wavefronts_shared{s}") for s in ("", "_ideal"))
+        requests = sum(metric_value(LSU.format("requests", op)) for op in ("ld", "st"))
+        shared, ideal = (metric_value(f"memory_l1_wavefronts_shared{s}") for s in ("", "_ideal"))
         rows.append(
             [
                 form,

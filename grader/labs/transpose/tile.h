@@ -26,8 +26,8 @@ struct Tile {
 
 // The LAB32_TILE record of transpose_best in `module`. If there is none, or if it is invalid, the
 // check is lost with a message that says what to write.
-inline Tile tile_of_best(Check& check, device::LoadedModule& module) {
-  const auto bytes = record(check, module, "lab32_tile_transpose_best");
+inline Tile declared_tile(Check& check, device::LoadedModule& module) {
+  const auto bytes = read_record(check, module, "lab32_tile_transpose_best");
   std::array<int32_t, 3> asked{};
   if (!bytes || bytes->size() != sizeof(asked))
     check.lose({Failure::Kind::missing, "", "LAB32_TILE(transpose_best)"}, 0,

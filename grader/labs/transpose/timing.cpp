@@ -17,7 +17,7 @@ TimedVersion timed_version(Check& check, const std::string& version, uint32_t n,
   TimedVersion made;
   made.steps = [=, &check](device::LoadedModule& module, uint32_t) {
     const device::Shape shape =
-        version == "best" ? tile_of_best(check, module).shape(n, n)
+        version == "best" ? declared_tile(check, module).shape(n, n)
                           : device::Shape{{blocks_for(n, kTimedTile), blocks_for(n, kTimedTile)},
                                           {kTimedTile, kTimedTile}};
     return std::vector<device::TimedStep>{
@@ -42,15 +42,15 @@ TimedVersion timed_version(Check& check, const std::string& version, uint32_t n,
 }
 
 // The timed work of a version, next to the earlier version `before` unless that is empty.
-TimedWork work_of(Check& check, const std::string& version, const std::string& before, uint32_t n,
-                  size_t sets) {
+TimedWork version_work(Check& check, const std::string& version, const std::string& before,
+                       uint32_t n, size_t sets) {
   const size_t count = size_t{n} * n;
   const InputSets<float> inputs = random_inputs(check, sets, count);
-  TimedWork work = work_from_in_to_out(inputs);
+  TimedWork work = work_with_in_and_out(inputs);
   static_cast<TimedVersion&>(work) = timed_version(check, version, n, 1, inputs);
   if (!before.empty()) {
     work.before = timed_version(check, before, n, 2, inputs);
-    work.arrays.push_back(written_array<float>("out of the version before", count));
+    work.arrays.push_back(output_array<float>("out of the version before", count));
   }
   return work;
 }
@@ -61,7 +61,7 @@ void check_step(Check& check, const std::string& before, const std::string& vers
   step.before = "transpose_" + before;
   step.form_before = before;
   step.make = [=](Check& check, uint32_t n, size_t sets) {
-    return work_of(check, version, before, n, sets);
+    return version_work(check, version, before, n, sets);
   };
   credit_step(check, step);
 }
@@ -71,7 +71,7 @@ void check_step(Check& check, const std::string& before, const std::string& vers
 TEST_SUITE("lab:transpose") {
   LAB_CHECK("C1 best: time" * takes_of_speed()) {
     const MakeWork make = [](Check& check, uint32_t n, size_t sets) {
-      return work_of(check, "best", "", n, sets);
+      return version_work(check, "best", "", n, sets);
     };
     credit_speed(check, {"transpose_best", make});
   }

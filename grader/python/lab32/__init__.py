@@ -11,4 +11,4 @@ def load_ipython_extension(shell):
     """`%load_ext lab32`."""
     from lab32 import magic  # only this module needs IPython
 
-    magic.load(shell)
+    magic.register_magic_commands(shell)

@@ -17,10 +17,10 @@ from lab32 import ROOT, labs
 from lab32.classroom import chooser
 from lab32.classroom.entries import (
     SOURCE_BYTES,
-    Budget,
-    Refused,
+    SizeBudget,
+    SubmissionRefused,
     folder_entries,
-    with_opened_archives,
+    open_nested_archives,
 )
 from lab32.classroom.problem import Problem, visible
 from lab32.pictures import draw, leading_kind
@@ -33,7 +33,7 @@ NO_PLACE = ("classroom50", "codegrade")
 PICTURE_BYTES, MOST_PICTURES = 600_000, 3
 
 
-def options_of(arguments):
+def parse_options(arguments):
     parser = argparse.ArgumentParser(prog="lab32.autograde", description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("folder", type=Path)
     parser.add_argument("format")
@@ -48,7 +48,7 @@ def find_handed_in_files(folder, asked):
     """({path below labs/: bytes}, what the student is told) of a submission."""
     known = sorted({path.stem for path in (ROOT / "data/limits").glob("*.toml")} | set(asked))
     try:
-        entries = list(with_opened_archives(folder_entries(folder), Budget()))
+        entries = list(open_nested_archives(folder_entries(folder), SizeBudget()))
         found, left = chooser.find_candidates(entries, known, asked)
         tree, told = {}, []
         for lab, candidates in chooser.sort_by_lab(found).items():
@@ -56,12 +56,12 @@ def find_handed_in_files(folder, asked):
             data = entry.read(SOURCE_BYTES + 1)
             tree |= {f"{lab}/{path}": text for path, text in chooser.own_headers(entry, data, entries).items()}
             tree[f"{lab}/{lab}.cu"] = data
-            passed_over = ", ".join(each.entry.name() for each in candidates[1:4])
-            told.append(f"{lab}: graded is {entry.name()}" + (f"; passed over: {passed_over}" if passed_over else ""))
-    except Refused as error:
+            passed_over = ", ".join(each.entry.visible_name() for each in candidates[1:4])
+            told.append(f"{lab}: graded is {entry.visible_name()}" + (f"; passed over: {passed_over}" if passed_over else ""))
+    except SubmissionRefused as error:
         return {}, [f"The submission is refused: {error}."]
     missing = [lab for lab in asked if f"{lab}/{lab}.cu" not in tree]
-    others = [each.name() for each in left + [e for e in entries if not e.is_source() and not e.is_header()]]
+    others = [each.visible_name() for each in left + [e for e in entries if not e.is_source() and not e.is_header()]]
     if missing and others:
         told.append(
             f"Nothing is graded of {', '.join(others[:3])}{' ...' if len(others) > 3 else ''}. "
@@ -88,7 +88,7 @@ def add_notes(output, form, told):
     return json.dumps(record, indent=2) + "\n"
 
 
-def with_repository(output, environment):
+def add_repository_fields(output, environment):
     """Classroom 50's result with the fields that name the repository, from the variables that its runner sets."""
     record = json.loads(output)
     commit = environment.get("COMMIT_URL", "")
@@ -106,7 +106,7 @@ def with_repository(output, environment):
     return json.dumps({"schema": record.pop("schema")} | named | record, indent=2) + "\n"
 
 
-def first_picture(lab, test, device):
+def leading_picture(lab, test, device):
     """The check's picture as PrairieLearn takes it; None if there is none."""
     own = labs.own_pictures(lab, Test(test["name"], test["status"], 0, 0, figures=test["figures"]), device)
     launch = test.get("pictures")
@@ -124,7 +124,7 @@ def add_pictures(output, result):
     tests = {f"{lab['lab']}: {test['name']}": (lab["lab"], test) for lab in result["labs"] for test in lab["tests"]}
     for shown in record["tests"]:
         lab, test = tests.get(shown["name"], ("", {}))
-        picture = first_picture(lab, test, result["device"]) if left and test.get("status") == "failed" else None
+        picture = leading_picture(lab, test, result["device"]) if left and test.get("status") == "failed" else None
         if picture and len(picture["url"]) <= room:
             shown["images"], room, left = [picture], room - len(picture["url"]), left - 1
     return json.dumps(record, indent=2) + "\n"
@@ -150,13 +150,13 @@ def grade(options):
         if drawn and output and Path(work, "result.json").exists():
             output = add_pictures(output, json.loads(Path(work, "result.json").read_text()))
         if options.format == "classroom50" and done.returncode in (0, 1):
-            output = with_repository(output, os.environ)
+            output = add_repository_fields(output, os.environ)
     sys.stdout.write(add_notes(output, options.format, told))
     return GRADED if done.returncode in (0, 1) else NOT_GRADED
 
 
 def main(arguments=None):
-    options = options_of(arguments)
+    options = parse_options(arguments)
     try:
         return grade(options)
     except Problem as problem:

@@ -16,17 +16,17 @@ NO_MAIN = "the cell has no main()"
 
 
 @dataclass
-class Outcome:
+class CellOutcome:
     status: int
     output: str
     errors: str
 
     @property
-    def is_built(self):
+    def has_been_built(self):
         return "does not compile" not in self.errors and NO_MAIN not in self.errors
 
 
-class Cell:
+class NotebookCell:
     """A notebook's cell, stored in a folder of its own. Line 1 is the line of the magic command, so that line numbers
     match Jupyter's."""
 
@@ -42,7 +42,7 @@ class Cell:
     def __exit__(self, *_):
         self.folder.cleanup()
 
-    def run(self, command, options=(), arguments=(), compiler=""):
+    def run_lab32(self, command, options=(), arguments=(), compiler=""):
         """Runs `lab32 COMMAND OPTIONS cell.cu -- ARGUMENTS` in the notebook's folder."""
         line = [str(BINARY), command, *options, str(self.path), "--", *arguments]
         folders = f"-I{Path.cwd()} -I{ROOT / 'labs/include'}"
@@ -53,9 +53,9 @@ class Cell:
                                   errors="replace", stdin=subprocess.DEVNULL, check=False)  # fmt: skip
         except FileNotFoundError:
             raise RuntimeError(f"there is no {BINARY}: run `make build` first") from None
-        return Outcome(done.returncode, self.with_cell_lines(done.stdout), self.with_cell_lines(done.stderr))
+        return CellOutcome(done.returncode, self.point_to_cell_lines(done.stdout), self.point_to_cell_lines(done.stderr))
 
-    def with_cell_lines(self, text):
+    def point_to_cell_lines(self, text):
         """`/tmp/…/cell.cu(7): error: …` -> `line 7 of the cell: error: …`, with that line of the cell below."""
         text = text.replace(str(self.path), NAME)
         if re.search(r"undefined reference to `main'", text):

@@ -66,7 +66,7 @@ def derive_profile(text, source):
     return "\n".join(lines) + "\n"
 
 
-def profiles():
+def derived_profiles():
     """(file, its text, the text with newly derived values) for each profile except the H200's."""
     folder = ROOT / "data" / "devices"
     source = tomllib.loads((folder / f"{SOURCE}.toml").read_text())
@@ -77,7 +77,7 @@ def profiles():
 
 
 def main():
-    for path, text, fresh in profiles():
+    for path, text, fresh in derived_profiles():
         if text != fresh:
             path.write_text(fresh)
             print(f"{path}: written anew", file=sys.stderr)

@@ -9,11 +9,11 @@ from html import escape
 from pathlib import Path
 
 from lab32 import ROOT
-from lab32.results import BINARY, submissions
+from lab32.results import BINARY, submissions_folder
 from lab32.score_report import message_html
 
 
-class Picture:
+class ExplainedPicture:
     """A picture, as SVG, with its description in words."""
 
     def __init__(self, svg, words=""):
@@ -54,13 +54,13 @@ def run_explain(arguments):
         command = [str(BINARY), "explain", "--format", "svg", "-o", str(target), *arguments]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False,
                               env=os.environ | {"LAB32_PYTHON": sys.executable})  # fmt: skip
-        return picture_from(target, done.stdout, done.stderr, done.returncode)
+        return read_picture_or_reason(target, done.stdout, done.stderr, done.returncode)
 
 
-def picture_from(target, output, errors, status):
+def read_picture_or_reason(target, output, errors, status):
     """The picture that `lab32 explain` wrote, or else the reason that it gave."""
     if target.is_file():
-        return Picture(target.read_text(), output.strip())
+        return ExplainedPicture(target.read_text(), output.strip())
     said = (errors or output).strip().splitlines() or [f"lab32 explain ended with status {status}"]
     return NoPicture(said[-1].removeprefix("lab32: "))
 
@@ -69,7 +69,7 @@ def worst_access_of_check(lab, check=None, more=()):
     """A picture of the worst access of a check of the student's submission, or of the whole lab if no check is
     given."""
     check = [check] if check else []
-    return run_explain([lab, *check, "--dir", str(submissions(lab)), *more])
+    return run_explain([lab, *check, "--dir", str(submissions_folder(lab)), *more])
 
 
 MOST_TRIES = 3  # few, because each one runs the lab's kernels
@@ -84,7 +84,7 @@ def worst_access_of_result(lab):
     for test in wasteful[:MOST_TRIES]:
         # The seed repeats the random inputs, so that the picture shows the launch that the message describes.
         picture = worst_access_of_check(lab.name, test.name, ["--seed", str(lab.seed)])
-        if isinstance(picture, Picture):
+        if isinstance(picture, ExplainedPicture):
             picture.words = f"{test.name}\n{test.message}"
             return picture
         shown = shown or picture

@@ -29,7 +29,7 @@ def read_bytes(path, most=SMALL):
     return data
 
 
-def decoded(data, path):
+def decode_utf8(data, path):
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -38,7 +38,7 @@ def decoded(data, path):
 
 
 def read_text(path, most=SMALL):
-    return decoded(read_bytes(path, most), path)
+    return decode_utf8(read_bytes(path, most), path)
 
 
 def read_toml(path, most=SMALL):
@@ -53,9 +53,9 @@ def read_toml(path, most=SMALL):
     lines, header = {}, ()
     for number, line in enumerate(text.split("\n"), 1):
         if found := re.match(rf"\s*\[\[?\s*({KEYS})\s*\]", line):
-            header = path = _parts(found[1])
+            header = path = _key_parts(found[1])
         elif found := re.match(rf"\s*({KEYS})\s*=", line):
-            path = header + _parts(found[1])
+            path = header + _key_parts(found[1])
         else:
             continue
         for depth in range(1, len(path) + 1):
@@ -68,25 +68,25 @@ KEY = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
 KEYS = rf"{KEY}(?:\s*\.\s*{KEY})*"
 
 
-def _parts(keys):
+def _key_parts(keys):
     return tuple(part.strip("\"'") for part in re.findall(KEY, keys))
 
 
-def _finite(text):
+def _parse_finite(text):
     value = float(text)
     if not abs(value) <= LARGEST_NUMBER:
         raise ValueError(f"the number {text[:20]} is out of range")
     return value
 
 
-def _whole(text):
-    return int(text) if len(text) <= 20 else _finite(text)
+def _parse_whole(text):
+    return int(text) if len(text) <= 20 else _parse_finite(text)
 
 
 def parse_json(text, name):
     """The value of a JSON text; numbers that are not finite are an error. `name` is the file's name for messages."""
     try:
-        return json.loads(text, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
+        return json.loads(text, parse_constant=_parse_finite, parse_float=_parse_finite, parse_int=_parse_whole)
     except json.JSONDecodeError as error:
         raise Problem(f"{visible(name)}:{error.lineno}: not JSON ({error.msg})") from None
     except RecursionError:

@@ -3,11 +3,11 @@
 from lab32 import tables
 
 
-def label(row):
+def kernel_label(row):
     return row["kernel"] + (" (given)" if row["file"] == "labs" else "")
 
 
-def largest_sizes(lab):
+def largest_launches(lab):
     """{kernel: the row of its largest launch} from h200-labs.csv, with the model's columns. A kernel's given form
     precedes its optimised one, and both have the same size. Launches of one block are left out: they are
     too short to be timed."""
@@ -16,7 +16,7 @@ def largest_sizes(lab):
     for row in measured.where(lab=lab):
         # The record also has solutions of earlier versions of the lab, which are left out.
         if int(row["blocks"]) > 1 and row["file"] != "earlier":
-            sizes = kernels.setdefault(row["kernel"], {}).setdefault(label(row), {})
+            sizes = kernels.setdefault(row["kernel"], {}).setdefault(kernel_label(row), {})
             sizes.setdefault(int(row["n"]), row)
     if not kernels:
         raise LookupError(f"h200-labs.csv has no kernel of `{lab}`")
@@ -34,7 +34,7 @@ def measured_and_modelled(lab, hidden=()):
     The times are multiples of that of a cold copy of the same bytes, so that launches of different sizes compare.
     """
     columns = {"measured: H200": "cold_us", "modelled: H200": "modelled_us"}
-    rows = {name: row for name, row in largest_sizes(lab).items() if name.split(" (")[0] not in hidden}
+    rows = {name: row for name, row in largest_launches(lab).items() if name.split(" (")[0] not in hidden}
     return {
         series: {name: float(row[column]) / float(row["copy_cold_us"]) for name, row in rows.items()}
         for series, column in columns.items()

@@ -41,28 +41,28 @@ def all_labs():
     return sorted(labs, key=lambda lab: (lab.order, lab.name))
 
 
-def names(level=None):
+def lab_names(level=None):
     """The names of the labs in the order of the course; of those of one level if it is given."""
     return [lab.name for lab in all_labs() if level in (None, lab.level)]
 
 
-def module(lab, name):
+def lab_module(lab, name):
     """The module grader/labs/<lab>/<name>.py, or None if the lab has none."""
     if not (FOLDER / lab / f"{name}.py").exists():
         return None
     return importlib.import_module(f"lab32.labs.{lab}.{name}")
 
 
-def modules(name):
+def lab_modules(name):
     """{lab: module grader/labs/<lab>/<name>.py} for the labs that have one."""
-    return {lab: found for lab in names() if (found := module(lab, name))}
+    return {lab: found for lab in lab_names() if (found := lab_module(lab, name))}
 
 
 def own_pictures(lab, test, device):
     """The pictures of a check that the lab's pictures.py draws by the check's figures; most labs have none."""
-    return getattr(module(lab, "pictures"), "check_pictures", lambda *_: [])(test, device)
+    return getattr(lab_module(lab, "pictures"), "check_pictures", lambda *_: [])(test, device)
 
 
 def notebook_attribute(lab, name, default):
     """The attribute `name` of a lab's notebook.py, or `default`."""
-    return getattr(module(lab, "notebook"), name, default)
+    return getattr(lab_module(lab, "notebook"), name, default)

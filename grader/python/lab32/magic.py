@@ -23,7 +23,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.display import display
 
 from lab32 import ROOT, explained, questions, results
-from lab32.cells import Cell
+from lab32.cells import NotebookCell
 from lab32.report import history, plots
 
 CELL_COMMANDS = ["run", "profile", "check", "explain"]
@@ -45,25 +45,25 @@ MOST_LAUNCHES = 8
 
 
 @magics_class
-class Lab32(Magics):
+class Lab32Magic(Magics):
     @line_magic("lab32")
-    def line(self, line):
+    def lab32_line(self, line):
         if not line.strip():
             print(__doc__)
             return None
         command, *rest = split_words(line)
         if command == "grade":
-            return grade(rest)
+            return grade_magic(rest)
         if command == "explain":
             if not rest:
                 raise UsageError("%lab32 explain LAB [CHECK]: name a lab")
             return explained.worst_access_of_check(rest[0], *split_check(rest[1:]))
         if command == "ask":
-            return ask(rest)
+            return ask_magic(rest)
         if command == "progress":
             return progress(rest)
         if command == "runtime":
-            return runtime_folder()
+            return prepare_runtime_folder()
         done = subprocess.run([str(results.BINARY), command, *rest], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, check=False)  # fmt: skip
         print(done.stdout, end="")
@@ -71,22 +71,22 @@ class Lab32(Magics):
         return None
 
     @cell_magic("lab32")
-    def cell(self, line, cell):
+    def lab32_cell(self, line, cell):
         run_cell(line, cell)
 
 
 @magics_class
-class Cuda(Magics):
+class CudaMagic(Magics):
     @cell_magic
     def cuda(self, line, cell):
         run_cell(line, cell)
 
 
-def load(shell):
-    shell.register_magics(Lab32)
+def register_magic_commands(shell):
+    shell.register_magics(Lab32Magic)
     owner = shell.find_cell_magic("cuda")
-    if owner is None or isinstance(getattr(owner, "__self__", None), Cuda):
-        shell.register_magics(Cuda)
+    if owner is None or isinstance(getattr(owner, "__self__", None), CudaMagic):
+        shell.register_magics(CudaMagic)
     else:
         print(f"%%cuda remains {owner.__module__.split('.')[0]}'s; use %%lab32 for lab32. "
               "After `%lab32 runtime`, both run on the simulator.")  # fmt: skip
@@ -108,7 +108,7 @@ def split_check(rest):
     return " ".join(rest[:options]) or None, rest[options:]
 
 
-def grade(rest):
+def grade_magic(rest):
     if not rest or rest[0].startswith("-"):
         raise UsageError("%lab32 grade LAB [OPTIONS]: name a lab")
     lab, *more = rest
@@ -123,14 +123,14 @@ def grade(rest):
         raise UsageError(str(error)) from None
 
 
-def ask(rest):
+def ask_magic(rest):
     if not rest or rest[0].startswith("-"):
         raise UsageError("%lab32 ask LAB [CHECK] [--answer N ...]: name a lab")
     lab, *more = rest
     if "--dir" not in more:
-        more += ["--dir", str(results.submissions(lab))]
+        more += ["--dir", str(results.submissions_folder(lab))]
     try:
-        return questions.asked(lab, more)
+        return questions.ask_questions(lab, more)
     except ValueError as error:
         raise UsageError(str(error)) from None
 
@@ -139,7 +139,7 @@ def progress(rest):
     """The plot of predictions and counts, from the attempts in the history; None with a line that says why there is none."""
     if len(rest) != 1:
         raise UsageError("%lab32 progress LAB: name a lab")
-    attempts = [each for each in history.read(results.submissions(rest[0])) if each["lab"] == rest[0]]
+    attempts = [each for each in history.read(results.submissions_folder(rest[0])) if each["lab"] == rest[0]]
     plot = plots.plot_progress(attempts)
     if plot is None:
         print("no plot: the history has no prediction that was wrong at first and is right by now")
@@ -147,7 +147,7 @@ def progress(rest):
     return explained.Picture(str(plot))
 
 
-def runtime_folder():
+def prepare_runtime_folder():
     """Makes programs that nvcc4jupyter's %%cuda or `!nvcc` builds from now on run on lab32's CUDA runtime, without a GPU."""
     os.environ["PATH"] = os.pathsep.join([str(find_nvcc().parent), os.environ.get("PATH", "")])
     folder = str(ROOT / "build/runtime")
@@ -176,7 +176,7 @@ def find_nvcc():
 # ---- %%cuda ---------------------------------------------------------------------------------------
 
 
-def parse(line):
+def parse_cell_line(line):
     """Splits the magic's line into command, lab32's options, the program's arguments and nvcc's options."""
     rest, arguments = split_words(line), []
     if "--" in rest:
@@ -203,29 +203,29 @@ def parse(line):
 
 
 def run_cell(line, text):
-    command, options, arguments, compiler = parse(line)
-    with Cell(text) as cell:
+    command, options, arguments, compiler = parse_cell_line(line)
+    with NotebookCell(text) as cell:
         made = Path(cell.folder.name)
         if command == "explain":
             options = [*options, "--format", "svg", "-o", str(made / "picture.svg")]
         if command == "profile" and "--csv" not in options:
             options = [*options, "--csv", str(made / "launches.csv")]
-        done = cell.run(command, options, arguments, compiler)
-        if not done.is_built:
+        done = cell.run_lab32(command, options, arguments, compiler)
+        if not done.has_been_built:
             print(done.errors, end="", file=sys.stderr)
             raise UsageError("the cell does not compile")
         if command == "explain":
-            display(explained.picture_from(made / "picture.svg", done.output, done.errors, done.status))
+            display(explained.read_picture_or_reason(made / "picture.svg", done.output, done.errors, done.status))
             return
         if (made / "launches.csv").is_file():
-            display(launches((made / "launches.csv").read_text()))
+            display(launch_table((made / "launches.csv").read_text()))
         print(done.output, end="")
         print(done.errors, end="", file=sys.stderr)
         if done.status and command != "check":
             print(f"exit status {done.status}", file=sys.stderr)
 
 
-def launches(text):
+def launch_table(text):
     """A table with a column for each launch and a row for each counter, by Nsight Compute's names of metrics."""
     import pandas  # takes long to import, and is needed only here
 

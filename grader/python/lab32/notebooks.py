@@ -23,7 +23,7 @@ except ModuleNotFoundError as missing:
 FOLDER = Path("build/notebooks")  # relative to the current folder
 
 
-def name(path):
+def executed_file_name(path):
     """The name of the executed copy: coalescing-report.ipynb for labs/coalescing/report.ipynb, since all notebooks are
     called report."""
     return f"{path.resolve().parent.name}-{path.name}"
@@ -42,7 +42,7 @@ def execute(path, folder=FOLDER, more=None):
     search = [str(ROOT / "grader/python"), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, search))} | (more or {})
     folder.mkdir(parents=True, exist_ok=True)
-    target = folder / name(path)
+    target = folder / executed_file_name(path)
     try:
         client.execute(env=environment)
     finally:

@@ -32,7 +32,7 @@ DIM, LINES = "#595959", "#dddddd"
 SMALL = 8.5  # points: 11.8 pixels at 100 dots per inch
 
 
-def number(value):
+def readable_number(value):
     """Rounded for people: 1,210 rather than 1.21e+03, and three significant digits below 1000."""
     if value == 0:
         return "0"
@@ -49,7 +49,7 @@ def number(value):
 def bar_number(value, values):
     """The value with three significant digits, including 3.00; without decimals if all values are whole."""
     if all(v == int(v) for v in values) or not 0.001 <= abs(value) < 100:
-        return number(value)
+        return readable_number(value)
     return f"{value:#.3g}"
 
 
@@ -79,7 +79,7 @@ def series_styles(names):
     return found
 
 
-def ticks(low, high, most=7):
+def log_ticks(low, high, most=7):
     """Round numbers for a logarithmic axis, at most `most` of them."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ([1, 2, 5], [1, 3], [1]):
@@ -104,7 +104,7 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
     if not any(label in values for values in series.values() for label in labels):
         return empty_figure(title, axes)
     if axes is None:
-        _, axes = plt.subplots(figsize=(8, height(labels, series, bool(limit) + bool(expected))), layout="constrained")
+        _, axes = plt.subplots(figsize=(8, figure_height(labels, series, bool(limit) + bool(expected))), layout="constrained")
     there = [v[k] for v in [*series.values(), limit, expected] for k in labels if k in v]
     start = frame_axes(axes, there, scale, 1.26 if limit else 1.16)
     drawn = {name: values for name, values in series.items() if values}
@@ -115,7 +115,7 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
             y = n + (k + 0.5) * thick - 0.4
             if label in values:
                 words = bar_number(values[label], [values[k] for k in labels if k in values])
-                draw(axes, y, values[label], words, start, thick * 0.9, style, scale, limit.get(label))
+                draw_bar(axes, y, values[label], words, start, thick * 0.9, style, scale, limit.get(label))
             elif name == "simulated: yours":
                 add_note(axes, y, start, "not counted", 1, color=DIM, style="italic")
     draw_marks(axes, labels, limit, dict(marker="|", color=INK, s=180 * thick + 60, linewidths=2.5))
@@ -132,7 +132,7 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
     return axes
 
 
-def height(labels, series, marked=1):
+def figure_height(labels, series, marked=1):
     """The figure's height in inches: its rows, and the legend below them. `marked` is the number of marks per row."""
     rows = len(labels) * sum(bool(values) for values in series.values())
     return 1.35 + 0.25 * max(rows, 1) + 0.22 * math.ceil((len(series) + marked) / 3)
@@ -140,7 +140,7 @@ def height(labels, series, marked=1):
 
 def several(*groups):
     """One figure with several charts above each other; each group is (labels, series), as for bars()."""
-    heights = [height(labels, series) for labels, series in groups]
+    heights = [figure_height(labels, series) for labels, series in groups]
     _, all_axes = plt.subplots(
         len(groups), figsize=(8, sum(heights)), height_ratios=heights, layout="constrained"
     )
@@ -166,7 +166,7 @@ def frame_axes(axes, values, scale, room=1.16):
     if scale == "linear":
         axes.set_xlim(0, room * top or 1)
         axes.xaxis.set_major_locator(MaxNLocator(7, integer=all(v == int(v) for v in values)))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: number(v)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: readable_number(v)))
         return 0
     seen = [v for v in values if v > 0] or [1]
     low, top = min(seen), max(seen)
@@ -178,9 +178,9 @@ def frame_axes(axes, values, scale, room=1.16):
     low, top = low / 10 ** (left * room), top * 10 ** (0.16 * room)
     axes.set_xscale("log")
     axes.set_xlim(low, top)
-    axes.xaxis.set_major_locator(FixedLocator(ticks(low, top)))
+    axes.xaxis.set_major_locator(FixedLocator(log_ticks(low, top)))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: number(v)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: readable_number(v)))
     if scale == "ratio":
         axes.axvline(1, color=INK, linewidth=1)
         return 1
@@ -189,10 +189,10 @@ def frame_axes(axes, values, scale, room=1.16):
     return low
 
 
-def draw(axes, y, value, words, start, thick, style, scale, limit=None):
+def draw_bar(axes, y, value, words, start, thick, style, scale, limit=None):
     low, high = axes.get_xlim()
     if value <= 0 < low:
-        add_note(axes, y, low, f"{number(value)} (off the axis)", 1)
+        add_note(axes, y, low, f"{readable_number(value)} (off the axis)", 1)
         return
     if scale == "points":
         axes.scatter(value, y, marker=style["marker"], color=[style["color"]], edgecolor=INK, s=46)
@@ -204,7 +204,7 @@ def draw(axes, y, value, words, start, thick, style, scale, limit=None):
     )  # fmt: skip
     # If the limit's mark would cross a number, the number stands right of the mark.
     behind = limit is not None and value <= limit < value + 0.14 * (high - low) and scale == "linear"
-    words += f" of {number(limit)}" if behind and value < limit else ""
+    words += f" of {readable_number(limit)}" if behind and value < limit else ""
     add_note(axes, y, limit if behind else value, words, 1 if value >= start or words == "1.00" else -1)
 
 

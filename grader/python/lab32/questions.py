@@ -10,7 +10,7 @@ from lab32.pictures import draw, draw_access, picture_kinds
 from lab32.results import BINARY
 
 
-def run(lab, *options, binary=BINARY):
+def run_ask(lab, *options, binary=BINARY):
     """Runs `lab32 ask`. Raises ValueError with its reason if it cannot ask."""
     command = [str(binary), "ask", lab, *options]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
@@ -19,13 +19,13 @@ def run(lab, *options, binary=BINARY):
     return done.stdout
 
 
-def drawn(lab, *options, binary=BINARY):
+def drawn_questions(lab, *options, binary=BINARY):
     """The questions about the lab's file, and the reason if there are none."""
-    record = json.loads(run(lab, "--format", "json", *options, binary=binary))
+    record = json.loads(run_ask(lab, "--format", "json", *options, binary=binary))
     return [SimpleNamespace(**question) for question in record["questions"]], record["why_none"]
 
 
-def sealed(question, answer):
+def sealed_answer(question, answer):
     """The name under which `lab32 ask` stores an answer: FNV-1a of KEY:ANSWER (grader/base/random.h)."""
     value = 0xCBF29CE484222325
     for byte in f"{question.key}:{answer}".encode():
@@ -33,9 +33,9 @@ def sealed(question, answer):
     return f"{value:016x}"
 
 
-def feedback(question, answer):
+def feedback_text(question, answer):
     """The sentences that a student reads after an answer."""
-    name = sealed(question, answer)
+    name = sealed_answer(question, answer)
     if name == question.answer:
         return "Right."
     what = f"option {answer}" if question.options else answer
@@ -50,14 +50,14 @@ def pictures(question):
     return [draw(question.picture)] if kinds else []
 
 
-def text_html(question):
+def question_html(question):
     """The launch, the line of source and the question, without its options."""
     source = f"<p>Line {question.line}: <code>{escape(question.source)}</code></p>" if question.line else ""
     text = re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(question.text))
     return f"<p><code>{escape(question.launch)}</code></p>{source}<p>{text}</p>"
 
 
-class Asked:
+class AskedQuestions:
     """Shows questions in a notebook; after answers, also what is wrong with them, and pictures."""
 
     def __init__(self, lab, questions, answers=(), why_none=""):
@@ -67,10 +67,10 @@ class Asked:
         out = [f"<p>No questions: {escape(self.why_none)}.</p>"] if not self.questions else []
         for n, question in enumerate(self.questions):
             items = "".join(f"<li>{escape(option)}</li>" for option in question.options)
-            out += [f"<h4>Question {n + 1}</h4>", text_html(question), items and f"<ol>{items}</ol>"]
+            out += [f"<h4>Question {n + 1}</h4>", question_html(question), items and f"<ol>{items}</ol>"]
             if n < len(self.answers):
                 drawings = "".join(map(str, pictures(question)))
-                out += [f"<p><b>{escape(feedback(question, self.answers[n]))}</b></p>"]
+                out += [f"<p><b>{escape(feedback_text(question, self.answers[n]))}</b></p>"]
                 out += [f"<div style='background: white; max-width: 60em'>{drawings}</div>"]
         if self.questions and not self.answers:
             words = " ".join(f"--answer N{n + 1}" for n in range(len(self.questions)))
@@ -83,15 +83,15 @@ class Asked:
             lines += [f"Question {n + 1}: {question.launch}", f"Line {question.line}: {question.source}", question.text]
             lines += [f"    {k + 1}  {option}" for k, option in enumerate(question.options)]
             if n < len(self.answers):
-                lines.append(feedback(question, self.answers[n]))
+                lines.append(feedback_text(question, self.answers[n]))
         printer.text("\n".join(lines))
 
 
-def asked(lab, options):
+def ask_questions(lab, options):
     """The questions, judged if `options` has --answer; `lab32 ask` then records the answers, too."""
     answers = [options[k + 1] for k, word in enumerate(options[:-1]) if word == "--answer"]
     others = [word for k, word in enumerate(options) if "--answer" not in (word, options[k - 1] if k else "")]
-    questions, why_none = drawn(lab, *others)
+    questions, why_none = drawn_questions(lab, *others)
     if answers:
-        run(lab, *options)
-    return Asked(lab, questions, answers, why_none)
+        run_ask(lab, *options)
+    return AskedQuestions(lab, questions, answers, why_none)

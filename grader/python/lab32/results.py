@@ -76,13 +76,13 @@ class Result:
         raise KeyError(f"no lab {name} in this result (there: {there})")
 
     def _repr_html_(self):
-        return score_report.html(self)
+        return score_report.result_html(self)
 
     def _repr_pretty_(self, printer, cycle):
-        printer.text(score_report.text(self))
+        printer.text(score_report.result_text(self))
 
 
-def _is_a(kind, value):
+def _has_type(kind, value):
     if kind is float:
         return is_number(value)
     if kind is int:
@@ -97,7 +97,7 @@ def _construct(cls, values, place):
         raise ValueError(f"{place} is not an object")
     for name, value in values.items():
         known = name != "status" or value in STATUSES
-        if name not in hints or not known or not _is_a(hints[name], value):
+        if name not in hints or not known or not _has_type(hints[name], value):
             raise ValueError(f"{place}: `{visible(name, 40)}` is not what a result has")
     try:
         return cls(**values)
@@ -106,7 +106,7 @@ def _construct(cls, values, place):
         raise ValueError(f"{place} lacks {', '.join(lacking)}") from None
 
 
-def parse(text, source="the result"):
+def parse_result(text, source="the result"):
     try:
         record = parse_json(text, source)
     except Problem as problem:
@@ -135,9 +135,9 @@ def _result_of(record):
     return _construct(Result, values | {"labs": labs}, "the result")
 
 
-def load(path):
+def load_result(path):
     try:
-        return parse(read_text(path, LARGE), source=path)
+        return parse_result(read_text(path, LARGE), source=path)
     except Problem as problem:
         raise ValueError(str(problem)) from None
 
@@ -148,7 +148,7 @@ def labs_folder():
     return next((each / "labs" for each in (here, *here.parents) if (each / "labs").is_dir()), Path("labs"))
 
 
-def submissions(lab):
+def submissions_folder(lab):
     """The folder of the LAB/LAB.cu files: LAB32_DIR if set; for a notebook in LAB/, the folder above; otherwise
     the project's labs/."""
     named = os.environ.get("LAB32_DIR")
@@ -160,12 +160,12 @@ def submissions(lab):
 
 def grade(lab, directory=None, binary=BINARY, more=()):
     """Grades one lab now. A submission that lost points (status 1) gives a result; other failures raise an error."""
-    return parse(grade_json(lab, directory, binary, more), source="what lab32 grade printed")
+    return parse_result(grade_json(lab, directory, binary, more), source="what lab32 grade printed")
 
 
 def grade_json(lab, directory=None, binary=BINARY, more=()):
     """Grades one lab like grade(), but returns the JSON text."""
-    folder = ROOT / directory if directory else submissions(lab)
+    folder = ROOT / directory if directory else submissions_folder(lab)
     if folder.is_relative_to(ROOT):
         folder = folder.relative_to(ROOT)  # messages show paths relative to the project
     command = [str(binary), "grade", lab, "--dir", str(folder), "--format", "json", *more]

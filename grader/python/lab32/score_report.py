@@ -11,7 +11,7 @@ SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "not run": "–", "no
 HEAD = ["", "check", "points", "measured", "expected"]
 
 
-def points(test):
+def points_text(test):
     """The points of a check as text, `2.5 of 4`; empty if the check was not run."""
     most = f"{test.max_score:g}{' (bonus)' if test.bonus else ''}"
     return f"not run, of {most}" if test.status == "not run" else f"{test.score:g} of {most}"
@@ -20,7 +20,7 @@ def points(test):
 def table_rows(lab):
     """A table with a row per check: sign, name, points, measured, expected."""
     return [
-        [SIGNS[t.status], t.name, points(t), format_numbers(t.measured), format_numbers(t.expected)]
+        [SIGNS[t.status], t.name, points_text(t), format_numbers(t.measured), format_numbers(t.expected)]
         for t in lab.tests
     ]
 
@@ -31,7 +31,7 @@ def total_text(result):
     return f"{result.score:g} of {result.max_score:g} points, on {on}, seed {result.seed}"
 
 
-def html(result):
+def result_html(result):
     return f"<p><b>{escape(total_text(result))}</b></p>" + "".join(map(lab_html, result.labs))
 
 
@@ -69,7 +69,7 @@ def message_html(message):
     return f"<pre style='{style}'>{escape(format_numbers(message))}</pre>" if message else ""
 
 
-def text(result):
+def result_text(result):
     """The report as plain text, for terminals and for readers of the notebook's file."""
     lines = [total_text(result)]
     for lab in result.labs:

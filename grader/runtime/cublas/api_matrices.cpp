@@ -79,11 +79,11 @@ cublasStatus_t gemv(const char* name, cublasHandle_t handle, const Gemv& p) {
     if (!p.a) return CUBLAS_STATUS_INTERNAL_ERROR;
     if (!is_operation(p.op)) throw Error("an invalid operation is not simulated");
     if (p.step_x == 0 || p.step_y == 0) throw Error("a step of 0");
-    const Scalar<T> by(handle, "alpha", p.alpha), keep(handle, "beta", p.beta);
+    const ScalarFactor<T> by(handle, "alpha", p.alpha), keep(handle, "beta", p.beta);
     if (by.is_null() || keep.is_null()) throw Error("alpha or beta is a null pointer");
     const int64_t rows = p.op == CUBLAS_OP_N ? p.m : p.n, columns = p.op == CUBLAS_OP_N ? p.n : p.m;
     return submit(
-        r, handle, name, fmt::format("{}, {} p.x {}", letter_of(p.op), p.m, p.n),
+        r, handle, name, fmt::format("{}, {} p.x {}", operation_letter(p.op), p.m, p.n),
         [=](Runtime&, DeviceAccess& access) {
           const T f = by.get(access), g = keep.get(access);
           const bool reads = f != T();
@@ -109,13 +109,13 @@ cublasStatus_t gemv(const char* name, cublasHandle_t handle, const Gemv& p) {
 template <class T>
 cublasStatus_t ger(const char* name, const char* routine, cublasHandle_t handle, const Ger& p) {
   return with_handle(name, handle, [&](Runtime& r) {
-    if (p.m < 0) return report_illegal(routine, 1);
-    if (p.n < 0) return report_illegal(routine, 2);
-    if (p.step_x == 0) return report_illegal(routine, 5);
-    if (p.step_y == 0) return report_illegal(routine, 7);
-    if (p.lda < at_least_one(p.m)) return report_illegal(routine, 9);
+    if (p.m < 0) return report_illegal_parameter(routine, 1);
+    if (p.n < 0) return report_illegal_parameter(routine, 2);
+    if (p.step_x == 0) return report_illegal_parameter(routine, 5);
+    if (p.step_y == 0) return report_illegal_parameter(routine, 7);
+    if (p.lda < at_least_one(p.m)) return report_illegal_parameter(routine, 9);
     if (p.m == 0 || p.n == 0) return CUBLAS_STATUS_SUCCESS;
-    const Scalar<T> by(handle, "alpha", p.alpha);
+    const ScalarFactor<T> by(handle, "alpha", p.alpha);
     if (by.is_null()) return CUBLAS_STATUS_INVALID_VALUE;
     return submit(
         r, handle, name, fmt::format("{} p.x {}", p.m, p.n), [=](Runtime&, DeviceAccess& access) {
@@ -136,16 +136,16 @@ template <class T>
 cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle, const Geam& p) {
   return with_handle(name, handle, [&](Runtime& r) {
     const auto extent = [=](cublasOperation_t op, int64_t leading) {
-      return op == CUBLAS_OP_N ? Extent{p.m, p.n, leading} : Extent{p.n, p.m, leading};
+      return op == CUBLAS_OP_N ? MatrixExtent{p.m, p.n, leading} : MatrixExtent{p.n, p.m, leading};
     };
-    const Extent of_a = extent(p.op_a, p.lda), of_b = extent(p.op_b, p.ldb);
-    if (!is_operation(p.op_a)) return report_illegal(routine, 1);
-    if (!is_operation(p.op_b)) return report_illegal(routine, 2);
-    if (p.m < 0) return report_illegal(routine, 3);
-    if (p.n < 0) return report_illegal(routine, 4);
-    if (p.lda < at_least_one(of_a.rows)) return report_illegal(routine, 7);
-    if (p.ldb < at_least_one(of_b.rows)) return report_illegal(routine, 10);
-    if (p.ldc < at_least_one(p.m)) return report_illegal(routine, 12);
+    const MatrixExtent of_a = extent(p.op_a, p.lda), of_b = extent(p.op_b, p.ldb);
+    if (!is_operation(p.op_a)) return report_illegal_parameter(routine, 1);
+    if (!is_operation(p.op_b)) return report_illegal_parameter(routine, 2);
+    if (p.m < 0) return report_illegal_parameter(routine, 3);
+    if (p.n < 0) return report_illegal_parameter(routine, 4);
+    if (p.lda < at_least_one(of_a.rows)) return report_illegal_parameter(routine, 7);
+    if (p.ldb < at_least_one(of_b.rows)) return report_illegal_parameter(routine, 10);
+    if (p.ldc < at_least_one(p.m)) return report_illegal_parameter(routine, 12);
     if (p.m == 0 || p.n == 0) return CUBLAS_STATUS_SUCCESS;
     // The operation may be done in place only if each element is read from the address that it is
     // written to.
@@ -153,7 +153,7 @@ cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle
       return at == p.c && (op != CUBLAS_OP_N || leading != p.ldc);
     };
     if (moved(p.a, p.op_a, p.lda) || moved(p.b, p.op_b, p.ldb)) return CUBLAS_STATUS_INVALID_VALUE;
-    const Scalar<T> by_a(handle, "alpha", p.alpha), by_b(handle, "beta", p.beta);
+    const ScalarFactor<T> by_a(handle, "alpha", p.alpha), by_b(handle, "beta", p.beta);
     if (by_a.is_null() || by_b.is_null()) throw Error("alpha or beta is a null pointer");
     return submit(r, handle, name, fmt::format("{} x {}", p.m, p.n),
                   [=](Runtime&, DeviceAccess& access) {
@@ -179,11 +179,11 @@ template <class T>
 cublasStatus_t dgmm(const char* name, const char* routine, cublasHandle_t handle, const Dgmm& p) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (p.side != CUBLAS_SIDE_LEFT && p.side != CUBLAS_SIDE_RIGHT)
-      return report_illegal(routine, 1);
-    if (p.m < 0) return report_illegal(routine, 2);
-    if (p.n < 0) return report_illegal(routine, 3);
-    if (p.lda < at_least_one(p.m)) return report_illegal(routine, 5);
-    if (p.ldc < at_least_one(p.m)) return report_illegal(routine, 9);
+      return report_illegal_parameter(routine, 1);
+    if (p.m < 0) return report_illegal_parameter(routine, 2);
+    if (p.n < 0) return report_illegal_parameter(routine, 3);
+    if (p.lda < at_least_one(p.m)) return report_illegal_parameter(routine, 5);
+    if (p.ldc < at_least_one(p.m)) return report_illegal_parameter(routine, 9);
     if (p.m == 0 || p.n == 0) return CUBLAS_STATUS_SUCCESS;
     return submit(
         r, handle, name, fmt::format("{} p.x {}", p.m, p.n), [=](Runtime&, DeviceAccess& access) {
@@ -253,7 +253,7 @@ RANK_ONE(cuDoubleComplex, Zgerc, "ZGERC", true)
 namespace {
 
 // The status that an H100 returns for a failed copy. The runtime also remembers its own error.
-cublasStatus_t copy_status(cudaError_t error) {
+cublasStatus_t status_of_copy(cudaError_t error) {
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
@@ -269,15 +269,16 @@ struct CopySides {
 };
 
 // Copies rows; the steps and the width are in bytes.
-cublasStatus_t copy(size_t width, size_t height, const CopySides& s) {
+cublasStatus_t copy_pitched(size_t width, size_t height, const CopySides& s) {
   if (!s.from || !s.to) return CUBLAS_STATUS_MAPPING_ERROR;
   const auto from_pitch = static_cast<size_t>(s.step_from),
              to_pitch = static_cast<size_t>(s.step_to);
   // Rows without gaps are copied as one piece, which is a one-dimensional copy in a captured graph.
   if (width == from_pitch && width == to_pitch)
-    return copy_status(s.stream ? cudaMemcpyAsync(s.to, s.from, width * height, s.kind, *s.stream)
-                                : cudaMemcpy(s.to, s.from, width * height, s.kind));
-  return copy_status(
+    return status_of_copy(s.stream
+                              ? cudaMemcpyAsync(s.to, s.from, width * height, s.kind, *s.stream)
+                              : cudaMemcpy(s.to, s.from, width * height, s.kind));
+  return status_of_copy(
       s.stream
           ? cudaMemcpy2DAsync(s.to, to_pitch, s.from, from_pitch, width, height, s.kind, *s.stream)
           : cudaMemcpy2D(s.to, to_pitch, s.from, from_pitch, width, height, s.kind));
@@ -290,59 +291,59 @@ CopySides with_steps_in_bytes(CopySides s, int64_t element) {
   return s;
 }
 
-cublasStatus_t vector(int64_t n, int64_t element, const CopySides& s) {
+cublasStatus_t copy_vector(int64_t n, int64_t element, const CopySides& s) {
   if (element <= 0 || s.step_from <= 0 || s.step_to <= 0) return CUBLAS_STATUS_INVALID_VALUE;
   if (n == 0) return CUBLAS_STATUS_SUCCESS;
   if (n < 0) return CUBLAS_STATUS_MAPPING_ERROR;
-  return copy(static_cast<size_t>(element), static_cast<size_t>(n),
-              with_steps_in_bytes(s, element));
+  return copy_pitched(static_cast<size_t>(element), static_cast<size_t>(n),
+                      with_steps_in_bytes(s, element));
 }
 
-cublasStatus_t matrix(int64_t rows, int64_t columns, int64_t element, const CopySides& s) {
+cublasStatus_t copy_matrix(int64_t rows, int64_t columns, int64_t element, const CopySides& s) {
   if (rows < 0 || columns < 0 || element <= 0 || s.step_from <= 0 || s.step_to <= 0)
     return CUBLAS_STATUS_INVALID_VALUE;
   if (rows == 0 || columns == 0) return CUBLAS_STATUS_SUCCESS;
   if (s.step_from < rows || s.step_to < rows) return CUBLAS_STATUS_MAPPING_ERROR;
-  return copy(static_cast<size_t>(element * rows), static_cast<size_t>(columns),
-              with_steps_in_bytes(s, element));
+  return copy_pitched(static_cast<size_t>(element * rows), static_cast<size_t>(columns),
+                      with_steps_in_bytes(s, element));
 }
 
 }  // namespace
 
 // Int is int, or int64_t for the functions whose names end in _64.
-#define COPIES(suffix, Int)                                                                      \
-  cublasStatus_t cublasSetVector##suffix(Int n, Int element, const void* x, Int step_x, void* y, \
-                                         Int step_y) {                                           \
-    return vector(n, element, {x, step_x, y, step_y, cudaMemcpyHostToDevice});                   \
-  }                                                                                              \
-  cublasStatus_t cublasGetVector##suffix(Int n, Int element, const void* x, Int step_x, void* y, \
-                                         Int step_y) {                                           \
-    return vector(n, element, {x, step_x, y, step_y, cudaMemcpyDeviceToHost});                   \
-  }                                                                                              \
-  cublasStatus_t cublasSetVectorAsync##suffix(Int n, Int element, const void* x, Int step_x,     \
-                                              void* y, Int step_y, cudaStream_t stream) {        \
-    return vector(n, element, {x, step_x, y, step_y, cudaMemcpyHostToDevice, &stream});          \
-  }                                                                                              \
-  cublasStatus_t cublasGetVectorAsync##suffix(Int n, Int element, const void* x, Int step_x,     \
-                                              void* y, Int step_y, cudaStream_t stream) {        \
-    return vector(n, element, {x, step_x, y, step_y, cudaMemcpyDeviceToHost, &stream});          \
-  }                                                                                              \
-  cublasStatus_t cublasSetMatrix##suffix(Int rows, Int columns, Int element, const void* a,      \
-                                         Int lda, void* b, Int ldb) {                            \
-    return matrix(rows, columns, element, {a, lda, b, ldb, cudaMemcpyHostToDevice});             \
-  }                                                                                              \
-  cublasStatus_t cublasGetMatrix##suffix(Int rows, Int columns, Int element, const void* a,      \
-                                         Int lda, void* b, Int ldb) {                            \
-    return matrix(rows, columns, element, {a, lda, b, ldb, cudaMemcpyDeviceToHost});             \
-  }                                                                                              \
-  cublasStatus_t cublasSetMatrixAsync##suffix(Int rows, Int columns, Int element, const void* a, \
-                                              Int lda, void* b, Int ldb, cudaStream_t stream) {  \
-    return matrix(rows, columns, element, {a, lda, b, ldb, cudaMemcpyHostToDevice, &stream});    \
-  }                                                                                              \
-  cublasStatus_t cublasGetMatrixAsync##suffix(Int rows, Int columns, Int element, const void* a, \
-                                              Int lda, void* b, Int ldb, cudaStream_t stream) {  \
-    return matrix(rows, columns, element, {a, lda, b, ldb, cudaMemcpyDeviceToHost, &stream});    \
-  }                                                                                              \
+#define COPIES(suffix, Int)                                                                        \
+  cublasStatus_t cublasSetVector##suffix(Int n, Int element, const void* x, Int step_x, void* y,   \
+                                         Int step_y) {                                             \
+    return copy_vector(n, element, {x, step_x, y, step_y, cudaMemcpyHostToDevice});                \
+  }                                                                                                \
+  cublasStatus_t cublasGetVector##suffix(Int n, Int element, const void* x, Int step_x, void* y,   \
+                                         Int step_y) {                                             \
+    return copy_vector(n, element, {x, step_x, y, step_y, cudaMemcpyDeviceToHost});                \
+  }                                                                                                \
+  cublasStatus_t cublasSetVectorAsync##suffix(Int n, Int element, const void* x, Int step_x,       \
+                                              void* y, Int step_y, cudaStream_t stream) {          \
+    return copy_vector(n, element, {x, step_x, y, step_y, cudaMemcpyHostToDevice, &stream});       \
+  }                                                                                                \
+  cublasStatus_t cublasGetVectorAsync##suffix(Int n, Int element, const void* x, Int step_x,       \
+                                              void* y, Int step_y, cudaStream_t stream) {          \
+    return copy_vector(n, element, {x, step_x, y, step_y, cudaMemcpyDeviceToHost, &stream});       \
+  }                                                                                                \
+  cublasStatus_t cublasSetMatrix##suffix(Int rows, Int columns, Int element, const void* a,        \
+                                         Int lda, void* b, Int ldb) {                              \
+    return copy_matrix(rows, columns, element, {a, lda, b, ldb, cudaMemcpyHostToDevice});          \
+  }                                                                                                \
+  cublasStatus_t cublasGetMatrix##suffix(Int rows, Int columns, Int element, const void* a,        \
+                                         Int lda, void* b, Int ldb) {                              \
+    return copy_matrix(rows, columns, element, {a, lda, b, ldb, cudaMemcpyDeviceToHost});          \
+  }                                                                                                \
+  cublasStatus_t cublasSetMatrixAsync##suffix(Int rows, Int columns, Int element, const void* a,   \
+                                              Int lda, void* b, Int ldb, cudaStream_t stream) {    \
+    return copy_matrix(rows, columns, element, {a, lda, b, ldb, cudaMemcpyHostToDevice, &stream}); \
+  }                                                                                                \
+  cublasStatus_t cublasGetMatrixAsync##suffix(Int rows, Int columns, Int element, const void* a,   \
+                                              Int lda, void* b, Int ldb, cudaStream_t stream) {    \
+    return copy_matrix(rows, columns, element, {a, lda, b, ldb, cudaMemcpyDeviceToHost, &stream}); \
+  }                                                                                                \
   static_assert(true)
 COPIES(, int);
 COPIES(_64, int64_t);

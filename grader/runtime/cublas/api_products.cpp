@@ -10,17 +10,17 @@ namespace {
 
 // A product whose matrices, factors and sums all have the type T.
 template <class T>
-constexpr Types kTypes{};
+constexpr ProductTypes kTypes{};
 template <>
-constexpr Types kTypes<float>{CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+constexpr ProductTypes kTypes<float>{CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
 template <>
-constexpr Types kTypes<double>{CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
+constexpr ProductTypes kTypes<double>{CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
 template <>
-constexpr Types kTypes<cuComplex>{CUDA_C_32F, CUDA_C_32F, CUBLAS_COMPUTE_32F};
+constexpr ProductTypes kTypes<cuComplex>{CUDA_C_32F, CUDA_C_32F, CUBLAS_COMPUTE_32F};
 template <>
-constexpr Types kTypes<cuDoubleComplex>{CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F};
+constexpr ProductTypes kTypes<cuDoubleComplex>{CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F};
 template <>
-constexpr Types kTypes<__half>{CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F};
+constexpr ProductTypes kTypes<__half>{CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F};
 
 // The positions in GEMM_EX. BLAS counts its type arguments, too.
 constexpr ArgumentPositions kEx{"GEMM_EX ", 9, 12, 16, 0};
@@ -30,18 +30,18 @@ bool is_algorithm(cublasGemmAlgo_t a) {
   return (a >= -1 && a <= 23) || (a >= 99 && a <= 115) || a == 999;
 }
 
-struct ExTypes {
+struct GemmExTypes {
   cudaDataType a, b, c;
   cublasComputeType_t compute;
   cublasGemmAlgo_t algorithm;
 };
 
 cublasStatus_t multiply_ex(cublasHandle_t handle, const char* name, const Product& p,
-                           const ExTypes& ex, const Batch& batch) {
+                           const GemmExTypes& ex, const ProductBatch& batch) {
   return with_handle(name, handle, [&](Runtime&) {
-    if (!is_algorithm(ex.algorithm)) return report_illegal(kEx.routine, kAlgorithm);
+    if (!is_algorithm(ex.algorithm)) return report_illegal_parameter(kEx.routine, kAlgorithm);
     // An H100 also refuses A and B of different types.
-    const Types types{ex.a == ex.b ? ex.a : CUDA_R_64U, ex.c, ex.compute};
+    const ProductTypes types{ex.a == ex.b ? ex.a : CUDA_R_64U, ex.c, ex.compute};
     return multiply(handle, name, kEx, p, types, batch);
   });
 }

@@ -35,8 +35,8 @@ class StridedVector {
 
 // Submits work whose result goes to the host, or to a word of device memory.
 template <class Result>
-cublasStatus_t reduce(const char* name, cublasHandle_t handle, int64_t n, Result* out,
-                      const std::function<Result(DeviceAccess&)>& work) {
+cublasStatus_t submit_reduction(const char* name, cublasHandle_t handle, int64_t n, Result* out,
+                                const std::function<Result(DeviceAccess&)>& work) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (!out) throw Error("the result is a null pointer");
     if (handle->pointers == CUBLAS_POINTER_MODE_DEVICE)
@@ -70,14 +70,14 @@ enum class Conjugated : bool { no, yes };
 
 // A vector operand, as the program passes it.
 template <class T>
-struct Vector {
+struct VectorOperand {
   T* at;
   int64_t step;
 };
 
 template <class T>
-cublasStatus_t dot(const char* name, cublasHandle_t handle, int64_t n, Vector<const T> x,
-                   Vector<const T> y, T* out, Conjugated conjugated) {
+cublasStatus_t dot(const char* name, cublasHandle_t handle, int64_t n, VectorOperand<const T> x,
+                   VectorOperand<const T> y, T* out, Conjugated conjugated) {
   using W = typename AccumulatorType<T>::type;
   return reduce<T>(name, handle, n, out, [=](DeviceAccess& access) {
     if (n <= 0) return T();
@@ -93,7 +93,7 @@ cublasStatus_t dot(const char* name, cublasHandle_t handle, int64_t n, Vector<co
 }
 
 template <class T>
-auto magnitude(T x) {
+auto sum_of_absolute_parts(T x) {
   if constexpr (kComplex<T>)
     return std::abs(x.real()) + std::abs(x.imag());
   else
@@ -101,7 +101,7 @@ auto magnitude(T x) {
 }
 
 template <class T>
-using Real = decltype(magnitude(T()));
+using Real = decltype(sum_of_absolute_parts(T()));
 
 template <class T>
 cublasStatus_t asum(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
@@ -161,9 +161,10 @@ cublasStatus_t index_of_extreme(const char* name, cublasHandle_t handle, int64_t
     const StridedVector<const T> a(access.pointer_to_read<T>("x", x, vector_of(n, step)), n, step);
     int64_t best = -1;
     for (int64_t i = 0; i < n; ++i) {
-      const auto v = magnitude(a[i]);
+      const auto v = sum_of_absolute_parts(a[i]);
       if (std::isnan(v)) continue;
-      if (best < 0 || (wanted == Wanted::most ? v > magnitude(a[best]) : v < magnitude(a[best])))
+      if (best < 0 || (wanted == Wanted::most ? v > sum_of_absolute_parts(a[best])
+                                              : v < sum_of_absolute_parts(a[best])))
         best = i;
     }
     return static_cast<Index>(best < 0 ? 1 : best + 1);
@@ -171,12 +172,12 @@ cublasStatus_t index_of_extreme(const char* name, cublasHandle_t handle, int64_t
 }
 
 template <class T>
-cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n, Vector<T> x,
-                            Vector<T> y, bool swaps) {
+cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n, VectorOperand<T> x,
+                            VectorOperand<T> y, bool swaps) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
     return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
-      const Extent of_x = vector_of(n, x.step), of_y = vector_of(n, y.step);
+      const MatrixExtent of_x = vector_of(n, x.step), of_y = vector_of(n, y.step);
       T* from = swaps ? access.pointer_to_update<T>("x", x.at, of_x)
                       : const_cast<T*>(access.pointer_to_read<T>("x", x.at, of_x));
       T* to = access.pointer_to_update<T>("y", y.at, of_y, swaps);
@@ -195,10 +196,10 @@ cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n, 
 // Computes y = alpha x + y. If alpha is 0, the terms are skipped, so a NaN in x has no effect.
 template <class T>
 cublasStatus_t axpy(const char* name, cublasHandle_t handle, int64_t n, const void* alpha,
-                    Vector<const T> x, Vector<T> y) {
+                    VectorOperand<const T> x, VectorOperand<T> y) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
-    const Scalar<T> factor(handle, "alpha", alpha);
+    const ScalarFactor<T> factor(handle, "alpha", alpha);
     if (factor.is_null()) throw Error("alpha is a null pointer");
     return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
       const T f = factor.get(access);
@@ -218,7 +219,7 @@ cublasStatus_t scal(const char* name, cublasHandle_t handle, int64_t n, const vo
                     int64_t step) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (n <= 0 || step <= 0) return CUBLAS_STATUS_SUCCESS;
-    const Scalar<S> factor(handle, "alpha", alpha);
+    const ScalarFactor<S> factor(handle, "alpha", alpha);
     if (factor.is_null()) throw Error("alpha is a null pointer");
     return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
       const S f = factor.get(access);

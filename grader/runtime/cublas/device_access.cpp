@@ -12,10 +12,10 @@ constexpr double kOperationsOfWarp = 32 * 2;
 
 }  // namespace
 
-bool overlap(const void* a, const Extent& of_a, const void* b, const Extent& of_b,
-             uint64_t element) {
+bool operands_overlap(const void* a, const MatrixExtent& of_a, const void* b,
+                      const MatrixExtent& of_b, uint64_t element) {
   const auto size = static_cast<int64_t>(element);
-  const auto empty = [](const Extent& e) { return e.rows <= 0 || e.columns <= 0; };
+  const auto empty = [](const MatrixExtent& e) { return e.rows <= 0 || e.columns <= 0; };
   if (!a || !b || empty(of_a) || empty(of_b)) return false;
   if (a == b) return true;
   const int64_t bytes = static_cast<const char*>(b) - static_cast<const char*>(a);
@@ -31,14 +31,15 @@ bool overlap(const void* a, const Extent& of_a, const void* b, const Extent& of_
   return meet(columns, rows) || meet(columns + 1, rows - leading);
 }
 
-double DeviceAccess::least_seconds() const {
+double DeviceAccess::lower_bound_seconds() const {
   const model::Profile& p = runtime_.profile;
   const double rate = p.time.fp32_per_clock * kOperationsOfWarp * p.time.sm_hz * p.multiprocessors;
   return p.time.warm_launch_seconds +
          std::max(bytes_ / p.time.dram_bytes_per_second, rate > 0 ? operations_ / rate : 0);
 }
 
-std::string DeviceAccess::operand_text(const char* name, const Extent& e, uint64_t element) const {
+std::string DeviceAccess::operand_text(const char* name, const MatrixExtent& e,
+                                       uint64_t element) const {
   if (e.rows == 1 && e.columns == 1) return fmt::format("{} ({} bytes)", name, element);
   if (e.rows == 1)
     return fmt::format("{} ({} elements of {} bytes, step {})", name, e.columns, element,
@@ -47,7 +48,7 @@ std::string DeviceAccess::operand_text(const char* name, const Extent& e, uint64
                      element, e.leading);
 }
 
-void* DeviceAccess::host_address(const char* name, const void* at, const Extent& e,
+void* DeviceAccess::host_address(const char* name, const void* at, const MatrixExtent& e,
                                  uint64_t element, bool reads, bool writes) {
   if (e.rows <= 0 || e.columns <= 0) return nullptr;
   sim::Memory& memory = runtime_.memory;
@@ -59,12 +60,12 @@ void* DeviceAccess::host_address(const char* name, const void* at, const Extent&
     throw Fault{error, what + " " + text};
   };
   if (begin == 0) wrong("is a null pointer");
-  sim::Allocation* a = memory.holds(begin) ? memory.find(begin) : nullptr;
+  sim::Allocation* a = memory.is_in_used_range(begin) ? memory.find(begin) : nullptr;
   if (!a) wrong(fmt::format("begins at {:#x}, which is not device memory", begin));
   if (a->freed) wrong(fmt::format("begins in `{}`, which was freed", a->name));
   if (!a->permits(begin, 1, writes))
     wrong(fmt::format("begins in `{}`, where nothing is mapped", a->name));
-  if (!memory.reaches(*a))
+  if (!memory.can_access(*a))
     wrong(fmt::format("begins in `{}` of device {}, to which device {} has no access", a->name,
                       a->device, memory.device()));
   if (writes && a->read_only) wrong(fmt::format("is in `{}`, which is constant", a->name));
@@ -96,7 +97,7 @@ void* DeviceAccess::host_address(const char* name, const void* at, const Extent&
         reads = false;  // report an uninitialised read once
       }
     }
-    if (writes) memory.mark_range(from, end, true);
+    if (writes) memory.set_range_written(from, end, true);
   }
   if (writes) a->pristine = false;
   return memory.host(begin);

@@ -20,17 +20,17 @@ using cudart::Runtime;
 
 // A matrix: columns of `rows` elements; `leading` elements from the start of a column to that of
 // the next.
-struct Extent {
+struct MatrixExtent {
   int64_t rows = 0, columns = 0, leading = 0;
 };
 // A vector as a matrix of one row: n elements, `step` elements apart. A negative step covers the
 // same elements backwards.
-inline Extent vector_of(int64_t n, int64_t step) { return {1, n, step < 0 ? -step : step}; }
+inline MatrixExtent vector_of(int64_t n, int64_t step) { return {1, n, step < 0 ? -step : step}; }
 
 // Whether two matrices with elements of that size overlap. Returns false in cases that are hard to
 // decide: different leading dimensions, or one matrix in the gaps of the other.
-bool overlap(const void* a, const Extent& of_a, const void* b, const Extent& of_b,
-             uint64_t element);
+bool operands_overlap(const void* a, const MatrixExtent& of_a, const void* b,
+                      const MatrixExtent& of_b, uint64_t element);
 
 // An operand is not in allocated memory, or only partly; cuBLAS' kernel would fault on a GPU.
 struct Fault {
@@ -46,15 +46,15 @@ class DeviceAccess {
   // The host address of an operand in device memory. Call these functions for all operands before
   // the first write. Throws Fault. A read of uninitialised memory is recorded as a finding.
   template <class T>
-  const T* pointer_to_read(const char* name, const void* at, const Extent& extent) {
+  const T* pointer_to_read(const char* name, const void* at, const MatrixExtent& extent) {
     return static_cast<const T*>(host_address(name, at, extent, sizeof(T), true, false));
   }
   template <class T>
-  T* pointer_to_write(const char* name, void* at, const Extent& extent) {
+  T* pointer_to_write(const char* name, void* at, const MatrixExtent& extent) {
     return pointer_to_update<T>(name, at, extent, false);
   }
   template <class T>
-  T* pointer_to_update(const char* name, void* at, const Extent& extent, bool reads = true) {
+  T* pointer_to_update(const char* name, void* at, const MatrixExtent& extent, bool reads = true) {
     T* const found = static_cast<T*>(host_address(name, at, extent, sizeof(T), reads, true));
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>)
       canonicalise_.push_back([found, extent] {
@@ -70,19 +70,19 @@ class DeviceAccess {
   // Call if the call only moves elements, so that NaNs keep their bits. Without it, NaNs get the
   // bits that the GPU computes.
   void keep_bits() { canonicalise_.clear(); }
-  void finish() const {
+  void canonicalise_results() const {
     for (const auto& f : canonicalise_) f();
   }
 
-  // Adds single or double precision operations to the sum from which least_seconds() computes a
-  // lower bound of the call's time.
+  // Adds single or double precision operations to the sum from which lower_bound_seconds() computes
+  // a lower bound of the call's time.
   void count_operations(double operations) { operations_ += operations; }
-  double least_seconds() const;
+  double lower_bound_seconds() const;
 
  private:
-  void* host_address(const char* name, const void* at, const Extent& extent, uint64_t element,
+  void* host_address(const char* name, const void* at, const MatrixExtent& extent, uint64_t element,
                      bool reads, bool writes);
-  std::string operand_text(const char* name, const Extent& extent, uint64_t element) const;
+  std::string operand_text(const char* name, const MatrixExtent& extent, uint64_t element) const;
 
   Runtime& runtime_;
   record::LibraryCall& record_;

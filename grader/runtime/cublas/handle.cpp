@@ -49,8 +49,8 @@ void execute_now(Runtime& r, cudaStream_t stream, const char* name, const std::s
   DeviceAccess access(r, record);
   try {
     work(r, access);
-    access.finish();
-    r.gpu().timeline.advance(access.least_seconds());
+    access.canonicalise_results();
+    r.gpu().timeline.advance(access.lower_bound_seconds());
     explain_lower_bounds(r, name);
   } catch (const Fault& fault) {
     r.gpu().fault = fault.error;
@@ -59,12 +59,12 @@ void execute_now(Runtime& r, cudaStream_t stream, const char* name, const std::s
     else
       cudart::print_message(fmt::format("{}: {}", name, fault.text));
   }
-  if (const std::string path = value_of(variables::kRecord); !path.empty())
+  if (const std::string path = environment_value(variables::kRecord); !path.empty())
     record::append_line(path, cudart::with_variable_names(record::to_line(record)));
 }
 
 // The status that an H100 returns for each error of the runtime (measured).
-cublasStatus_t status_of(cudaError_t error) {
+cublasStatus_t status_of_error(cudaError_t error) {
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
@@ -75,18 +75,18 @@ cublasStatus_t call(const char* name, const std::function<cublasStatus_t(Runtime
   try {
     Runtime& r = cudart::runtime();
     cudart::LaunchMemo::forget_digests();
-    r.contexts.use_primary();
+    r.contexts.ensure_current_context();
     const cudart::DeviceScope on(r, cudart::Contexts::current_device());
     return body(r);
   } catch (const cudart::NotLoaded&) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
   } catch (const Error& e) {
-    cudart::refuse(fmt::format("{}: {}", name, e.what()));
+    cudart::report_unsupported(fmt::format("{}: {}", name, e.what()));
     return CUBLAS_STATUS_NOT_SUPPORTED;
   } catch (const std::bad_alloc&) {
     return CUBLAS_STATUS_ALLOC_FAILED;
   } catch (const std::exception& e) {
-    cudart::refuse(fmt::format("{}: {}", name, e.what()));
+    cudart::report_unsupported(fmt::format("{}: {}", name, e.what()));
     return CUBLAS_STATUS_INTERNAL_ERROR;
   }
 }
@@ -111,9 +111,9 @@ cublasStatus_t submit(Runtime& r, cublasHandle_t handle, const char* name,
     execute_now(on, on.streams.knows(stream) ? stream : nullptr, name, arguments, work);
     return cudaSuccess;
   };
-  if (!r.captures.captures(handle->stream)) return status_of(now(r));
-  return status_of(
-      r.captures.add(handle->stream, cudaGraphNodeTypeKernel, cudart::on_this_device(now)));
+  if (!r.captures.captures(handle->stream)) return status_of_error(now(r));
+  return status_of_error(
+      r.captures.add(handle->stream, cudaGraphNodeTypeKernel, cudart::work_on_current_device(now)));
 }
 
 cublasStatus_t submit_and_wait(Runtime& r, cublasHandle_t handle, const char* name,
@@ -129,7 +129,7 @@ cublasStatus_t submit_and_wait(Runtime& r, cublasHandle_t handle, const char* na
   return r.sticky ? CUBLAS_STATUS_MAPPING_ERROR : status;
 }
 
-cublasStatus_t report_illegal(const char* routine, int parameter) {
+cublasStatus_t report_illegal_parameter(const char* routine, int parameter) {
   std::printf(" ** On entry to %-6s parameter number %d had an illegal value\n", routine,
               parameter);
   return CUBLAS_STATUS_INVALID_VALUE;
@@ -165,7 +165,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   return with_handle("cublasSetStream", handle, [&](Runtime& r) {
     if (!r.streams.knows(stream)) throw lab32::Error("the stream does not exist");
-    if (!r.streams.is_here(stream))
+    if (!r.streams.is_on_current_device(stream))
       throw lab32::Error("the stream and the handle belong to different devices");
     handle->stream = stream;
     return CUBLAS_STATUS_SUCCESS;
@@ -222,13 +222,13 @@ namespace {
 // The versions in CUDA 13.0.
 constexpr int kMajor = 13, kMinor = 1, kPatch = 0, kRuntime = 13000;
 
-struct Status {
+struct StatusText {
   cublasStatus_t status;
   const char *name, *text;
 };
 
 // Names and texts from an H100's library of CUDA 13.0.
-constexpr Status kStatuses[] = {
+constexpr StatusText kStatuses[] = {
 #define STATUS(name, text) \
   { name, #name, text }
     STATUS(CUBLAS_STATUS_SUCCESS, "success"),
@@ -246,13 +246,13 @@ constexpr Status kStatuses[] = {
 #undef STATUS
 };
 
-Status find_status(cublasStatus_t status) {
-  for (const Status& known : kStatuses)
+StatusText find_status(cublasStatus_t status) {
+  for (const StatusText& known : kStatuses)
     if (known.status == status) return known;
   return {status, "unrecognized status", "unrecognized status"};
 }
 
-cublasStatus_t property(libraryPropertyType which, int* out) {
+cublasStatus_t store_version_property(libraryPropertyType which, int* out) {
   const int values[] = {kMajor, kMinor, kPatch};
   const auto index = static_cast<size_t>(which);
   if (!out || index >= std::size(values)) return CUBLAS_STATUS_INVALID_VALUE;
@@ -271,7 +271,7 @@ cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* out) {
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasGetProperty(libraryPropertyType which, int* out) {
-  return property(which, out);
+  return store_version_property(which, out);
 }
 size_t cublasGetCudartVersion() { return kRuntime; }
 const char* cublasGetStatusName(cublasStatus_t status) { return find_status(status).name; }
@@ -304,7 +304,7 @@ cublasStatus_t cublasLtDestroy(cublasLtContext* handle) {
 size_t cublasLtGetVersion() { return kMajor * 10000 + kMinor * 100 + kPatch; }
 size_t cublasLtGetCudartVersion() { return kRuntime; }
 cublasStatus_t cublasLtGetProperty(libraryPropertyType which, int* out) {
-  return property(which, out);
+  return store_version_property(which, out);
 }
 const char* cublasLtGetStatusName(cublasStatus_t status) { return find_status(status).name; }
 const char* cublasLtGetStatusString(cublasStatus_t status) { return find_status(status).text; }
@@ -316,7 +316,7 @@ namespace {
 constexpr int kStatusNotSupported = 15;  // CUBLAS_STATUS_NOT_SUPPORTED
 
 // The name in the program's source: "cublasSsyrk" for cublasSsyrk_v2 and cublasSsyrk_v2_64.
-std::string source_name(const char* symbol) {
+std::string name_in_source(const char* symbol) {
   std::string name = symbol;
   for (const char* ending : {"_64", "_v2"})
     if (const size_t n = std::strlen(ending);
@@ -330,11 +330,11 @@ std::string source_name(const char* symbol) {
 // Other C++ names for the exported symbols, because no header declares all of them. The refusing
 // functions ignore their arguments.
 #define WORKS(symbol) extern "C" int work_##symbol() asm(#symbol);
-#define REFUSES(symbol)                                                     \
-  extern "C" int refuse_##symbol() asm(#symbol);                            \
-  int refuse_##symbol() {                                                   \
-    lab32::cudart::refuse(lab32::cublas::refusal_of(source_name(#symbol))); \
-    return kStatusNotSupported;                                             \
+#define REFUSES(symbol)                                                                         \
+  extern "C" int refuse_##symbol() asm(#symbol);                                                \
+  int refuse_##symbol() {                                                                       \
+    lab32::cudart::report_unsupported(lab32::cublas::refusal_message(name_in_source(#symbol))); \
+    return kStatusNotSupported;                                                                 \
   }
 #include "runtime/cublas/api.def"
 #include "runtime/cublas/lt_api.def"
@@ -344,13 +344,13 @@ std::string source_name(const char* symbol) {
 namespace lab32::cublas {
 namespace {
 
-struct Symbol {
+struct CublasSymbol {
   const char* symbol;
   bool is_simulated;
   void* address;
 };
 
-const Symbol kSymbols[] = {
+const CublasSymbol kSymbols[] = {
 #define WORKS(symbol) {#symbol, true, reinterpret_cast<void*>(work_##symbol)},
 #define REFUSES(symbol) {#symbol, false, reinterpret_cast<void*>(refuse_##symbol)},
 #include "runtime/cublas/api.def"
@@ -361,13 +361,13 @@ const Symbol kSymbols[] = {
 
 }  // namespace
 
-std::optional<std::string> refused_symbol(const std::string& symbol) {
-  for (const Symbol& s : kSymbols)
-    if (!s.is_simulated && symbol == s.symbol) return source_name(s.symbol);
+std::optional<std::string> find_refused_symbol(const std::string& symbol) {
+  for (const CublasSymbol& s : kSymbols)
+    if (!s.is_simulated && symbol == s.symbol) return name_in_source(s.symbol);
   return std::nullopt;
 }
 
-std::string refusal_of(const std::string& name) {
+std::string refusal_message(const std::string& name) {
   const bool light = name.rfind("cublasLt", 0) == 0;
   return fmt::format(
       "{} is not supported: {}", name,
@@ -380,7 +380,7 @@ std::string refusal_of(const std::string& name) {
 
 // For libcublas.so.13 and libcublasLt.so.13: the address of the simulated function of that name.
 extern "C" __attribute__((visibility("default"))) void* lab32_cublas_symbol(const char* symbol) {
-  for (const lab32::cublas::Symbol& s : lab32::cublas::kSymbols)
+  for (const lab32::cublas::CublasSymbol& s : lab32::cublas::kSymbols)
     if (std::strcmp(s.symbol, symbol) == 0) return s.address;
   return nullptr;
 }

@@ -44,14 +44,14 @@ cublasStatus_t submit_and_wait(Runtime& runtime, cublasHandle_t handle, const ch
 
 // Prints BLAS' message about a wrong argument on stdout and returns CUBLAS_STATUS_INVALID_VALUE.
 // `parameter` is the argument's position, `routine` a name such as "SGEMM ".
-cublasStatus_t report_illegal(const char* routine, int parameter);
+cublasStatus_t report_illegal_parameter(const char* routine, int parameter);
 
 // A scalar factor. A factor in host memory is read when the program makes the call, a factor in
 // device memory when the work runs.
 template <class T>
-class Scalar {
+class ScalarFactor {
  public:
-  Scalar(cublasHandle_t handle, const char* name, const void* at) : name_(name) {
+  ScalarFactor(cublasHandle_t handle, const char* name, const void* at) : name_(name) {
     if (handle->pointers == CUBLAS_POINTER_MODE_DEVICE)
       at_ = at;
     else if (at)
@@ -78,9 +78,9 @@ class Scalar {
 
 // The name in the program's source, such as "cublasSsyrk" for cublasSsyrk_v2; nullopt if the symbol
 // is not refused.
-std::optional<std::string> refused_symbol(const std::string& symbol);
+std::optional<std::string> find_refused_symbol(const std::string& symbol);
 
 // The message that a call of the refused function prints.
-std::string refusal_of(const std::string& name);
+std::string refusal_message(const std::string& name);
 
 }  // namespace lab32::cublas

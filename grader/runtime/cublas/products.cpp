@@ -32,8 +32,9 @@ constexpr char kWheel[] = "scipy_openblas32/lib/libscipy_openblas.so";
 
 // The paths at which OpenBLAS may be: a checkout has it in .venv, an installed lab32 wheel beside
 // itself in site-packages; the last one is the system's library path.
-std::vector<fs::path> places() {
-  if (const std::string named = value_of(variables::kOpenBlas); !named.empty()) return {named};
+std::vector<fs::path> openblas_paths() {
+  if (const std::string named = environment_value(variables::kOpenBlas); !named.empty())
+    return {named};
   std::vector<fs::path> found;
   const fs::path top = root();
   std::error_code error;
@@ -56,7 +57,7 @@ std::string install_command() {
       pip);
 }
 
-void* load() {
+void* load_openblas() {
   // One thread and the kernels of one processor type make a product reproducible on every machine
   // that can run these kernels.
   const ScopedVariable one_thread(variables::kOpenBlasThreads, "1");
@@ -68,7 +69,7 @@ void* load() {
   one_kind.emplace(variables::kOpenBlasCore, "ARMV8");
 #endif
   std::string why;
-  for (const fs::path& place : places()) {
+  for (const fs::path& place : openblas_paths()) {
     if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
     why = dlerror();
   }
@@ -80,8 +81,8 @@ void* load() {
 }
 
 // The names in the wheel's library have the prefix `scipy_`.
-void* function(const char* name) {
-  static void* const library = load();
+void* openblas_function(const char* name) {
+  static void* const library = load_openblas();
   if (void* found = dlsym(library, (std::string("scipy_") + name).c_str())) return found;
   if (void* found = dlsym(library, name)) return found;
   throw Error(fmt::format("the installed OpenBLAS has no function {}", name));
@@ -103,12 +104,12 @@ constexpr const char* kName<std::complex<double>> = "cblas_zgemm";
 
 // BLAS takes real scalars by value and complex scalars by address.
 template <class T>
-struct PassedScalar {
+struct BlasScalar {
   using Type = T;
   static T pass(const T& value) { return value; }
 };
 template <class T>
-struct PassedScalar<std::complex<T>> {
+struct BlasScalar<std::complex<T>> {
   using Type = const void*;
   static const void* pass(const std::complex<T>& value) { return &value; }
 };
@@ -132,35 +133,39 @@ struct Gemm {
 // 0. Throws Error if OpenBLAS is missing; the message has the command that installs it.
 template <class T>
 void gemm(const Gemm<T>& g) {
-  using Scalar = typename PassedScalar<T>::Type;
-  using Function =
-      void (*)(int, int, int, int, int, int, Scalar, const T*, int, const T*, int, Scalar, T*, int);
-  static const auto call = reinterpret_cast<Function>(function(kName<T>));
-  call(kColumns, op(g.op_a), op(g.op_b), g.m, g.n, g.k, PassedScalar<T>::pass(g.alpha), g.a, g.lda,
-       g.b, g.ldb, PassedScalar<T>::pass(g.beta), g.c, g.ldc);
+  using ScalarFactor = typename BlasScalar<T>::Type;
+  using Function = void (*)(int, int, int, int, int, int, ScalarFactor, const T*, int, const T*,
+                            int, ScalarFactor, T*, int);
+  static const auto call = reinterpret_cast<Function>(openblas_function(kName<T>));
+  call(kColumns, op(g.op_a), op(g.op_b), g.m, g.n, g.k, BlasScalar<T>::pass(g.alpha), g.a, g.lda,
+       g.b, g.ldb, BlasScalar<T>::pass(g.beta), g.c, g.ldc);
 }
 
 // ---- products of all types and batches ----
 
 // The status for wrong arguments, which are checked in the order in which an H100 checks them;
 // nullopt if all arguments are right.
-std::optional<cublasStatus_t> argument_error(const ArgumentPositions& at, const Product& p,
-                                             const Batch& batch) {
+std::optional<cublasStatus_t> status_of_wrong_arguments(const ArgumentPositions& at,
+                                                        const Product& p,
+                                                        const ProductBatch& batch) {
   const auto least = [](int64_t rows) { return std::max<int64_t>(1, rows); };
-  if (!is_operation(p.op_a)) return report_illegal(at.routine, 1);
-  if (!is_operation(p.op_b)) return report_illegal(at.routine, 2);
-  if (p.m < 0) return report_illegal(at.routine, 3);
-  if (p.n < 0) return report_illegal(at.routine, 4);
-  if (p.k < 0) return report_illegal(at.routine, 5);
-  if (p.lda < least(p.op_a == CUBLAS_OP_N ? p.m : p.k)) return report_illegal(at.routine, at.lda);
-  if (p.ldb < least(p.op_b == CUBLAS_OP_N ? p.k : p.n)) return report_illegal(at.routine, at.ldb);
-  if (p.ldc < least(p.m)) return report_illegal(at.routine, at.ldc);
+  if (!is_operation(p.op_a)) return report_illegal_parameter(at.routine, 1);
+  if (!is_operation(p.op_b)) return report_illegal_parameter(at.routine, 2);
+  if (p.m < 0) return report_illegal_parameter(at.routine, 3);
+  if (p.n < 0) return report_illegal_parameter(at.routine, 4);
+  if (p.k < 0) return report_illegal_parameter(at.routine, 5);
+  if (p.lda < least(p.op_a == CUBLAS_OP_N ? p.m : p.k))
+    return report_illegal_parameter(at.routine, at.lda);
+  if (p.ldb < least(p.op_b == CUBLAS_OP_N ? p.k : p.n))
+    return report_illegal_parameter(at.routine, at.ldb);
+  if (p.ldc < least(p.m)) return report_illegal_parameter(at.routine, at.ldc);
   if (batch.count < 0)
-    return at.count ? report_illegal(at.routine, at.count) : CUBLAS_STATUS_EXECUTION_FAILED;
+    return at.count ? report_illegal_parameter(at.routine, at.count)
+                    : CUBLAS_STATUS_EXECUTION_FAILED;
   return std::nullopt;
 }
 
-int narrow(int64_t n) {
+int narrow_to_int(int64_t n) {
   if (n > std::numeric_limits<int>::max())
     throw Error(fmt::format("matrices with more than 2^31 - 1 rows or columns ({})", n));
   return static_cast<int>(n);
@@ -174,7 +179,7 @@ struct ProductOperands {
 // The operands of each product in the batch.
 template <class T, class C>
 std::vector<ProductOperands> operands_of_batch(DeviceAccess& access, const Product& p,
-                                               const Batch& batch) {
+                                               const ProductBatch& batch) {
   std::vector<ProductOperands> all;
   const auto list = [&](const char* name, const void* at) {
     return batch.listed ? access.pointer_to_read<const void*>(name, at, vector_of(batch.count, 1))
@@ -196,7 +201,7 @@ std::vector<ProductOperands> operands_of_batch(DeviceAccess& access, const Produ
 
 // Returns a copy without gaps, converted to the type of the computation.
 template <class To, class From>
-std::vector<To> widened(const From* from, const Extent& e) {
+std::vector<To> widened_copy(const From* from, const MatrixExtent& e) {
   std::vector<To> to(static_cast<size_t>(e.rows * e.columns));
   for (int64_t j = 0; from && j < e.columns; ++j)
     for (int64_t i = 0; i < e.rows; ++i)
@@ -208,29 +213,30 @@ std::vector<To> widened(const From* from, const Extent& e) {
 template <class T>
 struct Matrix {
   const T* at;
-  Extent extent;
+  MatrixExtent extent;
 };
 
 // C = alpha op(A) op(B) + beta C. BLAS computes the types that it has; other types are converted
 // first.
 template <class T, class C, class S>
 void multiply_one(const Product& p, const Matrix<T>& a, const Matrix<T>& b, C* c, S alpha, S beta) {
-  const int m = narrow(p.m), n = narrow(p.n), k = narrow(p.k);
-  const char op_a = letter_of(p.op_a), op_b = letter_of(p.op_b);
+  const int m = narrow_to_int(p.m), n = narrow_to_int(p.n), k = narrow_to_int(p.k);
+  const char op_a = operation_letter(p.op_a), op_b = operation_letter(p.op_b);
   if constexpr (std::is_same_v<T, C> && std::is_same_v<T, S>) {
-    gemm<T>({op_a, op_b, m, n, k, alpha, a.at, narrow(p.lda), b.at, narrow(p.ldb), beta, c,
-             narrow(p.ldc)});
+    gemm<T>({op_a, op_b, m, n, k, alpha, a.at, narrow_to_int(p.lda), b.at, narrow_to_int(p.ldb),
+             beta, c, narrow_to_int(p.ldc)});
   } else {
     using R = Reckoned<T>;
     // Sums of 8-bit integers are integers, which double precision holds exactly.
     constexpr bool whole = std::is_same_v<T, int8_t>;
-    const std::vector<R> A = widened<R>(a.at, a.extent), B = widened<R>(b.at, b.extent);
+    const std::vector<R> A = widened_copy<R>(a.at, a.extent), B = widened_copy<R>(b.at, b.extent);
     std::vector<R> sums(static_cast<size_t>(p.m * p.n));
     const bool adds = !whole && beta != S();
-    if (adds) sums = widened<R>(c, {p.m, p.n, p.ldc});
+    if (adds) sums = widened_copy<R>(c, {p.m, p.n, p.ldc});
     gemm<R>({op_a, op_b, m, n, k, whole ? R(1) : R(alpha), A.data(),
-             std::max(1, narrow(a.extent.rows)), B.data(), std::max(1, narrow(b.extent.rows)),
-             adds ? R(beta) : R(0), sums.data(), std::max(1, m)});
+             std::max(1, narrow_to_int(a.extent.rows)), B.data(),
+             std::max(1, narrow_to_int(b.extent.rows)), adds ? R(beta) : R(0), sums.data(),
+             std::max(1, m)});
     for (int64_t j = 0; j < p.n; ++j) {
       for (int64_t i = 0; i < p.m; ++i) {
         const R sum = sums[static_cast<size_t>(j * p.m + i)];
@@ -254,8 +260,8 @@ void multiply_one(const Product& p, const Matrix<T>& a, const Matrix<T>& b, C* c
 // T is the type of A and B, C that of C, S that of alpha and beta.
 template <class T, class C, class S, class GivenScalar = S>
 cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* name,
-                               const Product& p, const Batch& batch) {
-  const Scalar<GivenScalar> alpha(handle, "alpha", p.alpha), beta(handle, "beta", p.beta);
+                               const Product& p, const ProductBatch& batch) {
+  const ScalarFactor<GivenScalar> alpha(handle, "alpha", p.alpha), beta(handle, "beta", p.beta);
   if (p.m == 0 || p.n == 0 || batch.count == 0) return CUBLAS_STATUS_SUCCESS;
   if (alpha.is_null() || beta.is_null() || !p.c) return CUBLAS_STATUS_INVALID_VALUE;
   const std::optional<GivenScalar> known_alpha = alpha.value_if_known();
@@ -267,18 +273,20 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
   };
   if (misplaced(p.a, sizeof(T)) || misplaced(p.b, sizeof(T)) || misplaced(p.c, sizeof(C)))
     return CUBLAS_STATUS_NOT_SUPPORTED;
-  std::string arguments =
-      fmt::format("{} {}, {} x {} x {}", letter_of(p.op_a), letter_of(p.op_b), p.m, p.n, p.k);
+  std::string arguments = fmt::format("{} {}, {} x {} x {}", operation_letter(p.op_a),
+                                      operation_letter(p.op_b), p.m, p.n, p.k);
   if (batch.count > 1) arguments += fmt::format(", {} of them", batch.count);
 
   return submit(r, handle, name, arguments, [=](Runtime&, DeviceAccess& access) {
-    const auto factor = [&](const Scalar<GivenScalar>& s) {
+    const auto factor = [&](const ScalarFactor<GivenScalar>& s) {
       return static_cast<S>(widened_value(s.get(access)));
     };
     const S a = factor(alpha), b = factor(beta);
     const bool reads = p.k != 0 && a != S();
-    const Extent rows_a = p.op_a == CUBLAS_OP_N ? Extent{p.m, p.k, p.lda} : Extent{p.k, p.m, p.lda};
-    const Extent rows_b = p.op_b == CUBLAS_OP_N ? Extent{p.k, p.n, p.ldb} : Extent{p.n, p.k, p.ldb};
+    const MatrixExtent rows_a =
+        p.op_a == CUBLAS_OP_N ? MatrixExtent{p.m, p.k, p.lda} : MatrixExtent{p.k, p.m, p.lda};
+    const MatrixExtent rows_b =
+        p.op_b == CUBLAS_OP_N ? MatrixExtent{p.k, p.n, p.ldb} : MatrixExtent{p.n, p.k, p.ldb};
     if (batch.count > 1 && !batch.listed && batch.step_c == 0)
       throw Error(
           "two products of the batch are written to the same place, so the result is not defined");
@@ -286,14 +294,14 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
       const T* A = reads ? access.pointer_to_read<T>("A", one.a, rows_a) : nullptr;
       const T* B = reads ? access.pointer_to_read<T>("B", one.b, rows_b) : nullptr;
       C* to = access.pointer_to_update<C>("C", one.c, {p.m, p.n, p.ldc}, b != S());
-      const Extent rows_c{p.m, p.n, p.ldc};
+      const MatrixExtent rows_c{p.m, p.n, p.ldc};
       if (reads && sizeof(T) == sizeof(C) &&
-          (overlap(one.a, rows_a, one.c, rows_c, sizeof(T)) ||
-           overlap(one.b, rows_b, one.c, rows_c, sizeof(T))))
+          (operands_overlap(one.a, rows_a, one.c, rows_c, sizeof(T)) ||
+           operands_overlap(one.b, rows_b, one.c, rows_c, sizeof(T))))
         throw Error("C overlaps A or B, so the result is not defined");
       Product of = p;
       if (!reads) of.k = 0;
-      const Extent none{1, 0, 1};
+      const MatrixExtent none{1, 0, 1};
       multiply_one<T, C, S>(of, {A, reads ? rows_a : none}, {B, reads ? rows_b : none}, to, a, b);
       // On tensor cores, memory limits products of halves and bytes, so operations are counted only
       // for wider types.
@@ -311,9 +319,9 @@ bool is_one_of(cublasComputeType_t type, std::initializer_list<int> list) {
 }  // namespace
 
 cublasStatus_t multiply(cublasHandle_t handle, const char* name, const ArgumentPositions& places,
-                        const Product& p, const Types& types, const Batch& batch) {
+                        const Product& p, const ProductTypes& types, const ProductBatch& batch) {
   return with_handle(name, handle, [&](Runtime& r) {
-    if (const auto status = argument_error(places, p, batch)) return *status;
+    if (const auto status = status_of_wrong_arguments(places, p, batch)) return *status;
     // The types that an H100 accepts. A fast mode permits fewer bits; the simulator keeps all of
     // them.
     const bool half = is_one_of(types.compute, {64, 65});

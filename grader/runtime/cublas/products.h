@@ -1,5 +1,5 @@
-// Matrix products: a single one, or a batch. `Product` has the program's arguments, `Types` the
-// types of the elements, and `Batch` where the matrices of each product begin.
+// Matrix products: a single one, or a batch. `Product` has the program's arguments, `ProductTypes`
+// the types of the elements, and `ProductBatch` where the matrices of each product begin.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace lab32::cublas {
 
 // Where the matrices of a batch begin: the first ones and the stride to the next in elements, or
 // lists of addresses in device memory.
-struct Batch {
+struct ProductBatch {
   bool listed = false;
   int64_t count = 1;
   int64_t step_a = 0, step_b = 0, step_c = 0;
@@ -41,12 +41,13 @@ constexpr ArgumentPositions argument_positions(const char* routine, int count = 
 }
 
 // The types of a product: of the elements of A and B, of those of C, and of the computation.
-struct Types {
+struct ProductTypes {
   cudaDataType ab, c;
   cublasComputeType_t compute;
 };
 
 cublasStatus_t multiply(cublasHandle_t handle, const char* name, const ArgumentPositions& places,
-                        const Product& product, const Types& types, const Batch& batch);
+                        const Product& product, const ProductTypes& types,
+                        const ProductBatch& batch);
 
 }  // namespace lab32::cublas

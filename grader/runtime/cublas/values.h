@@ -83,7 +83,7 @@ T canonical_nan(T x) {
 inline bool is_operation(cublasOperation_t op) {
   return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
 }
-inline char letter_of(cublasOperation_t op) {
+inline char operation_letter(cublasOperation_t op) {
   return op == CUBLAS_OP_N ? 'N' : op == CUBLAS_OP_T ? 'T' : 'C';
 }
 

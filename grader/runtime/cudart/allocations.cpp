@@ -19,7 +19,7 @@ namespace {
 
 // The bytes that this machine can still provide, because simulated device memory is host memory. 0:
 // unknown.
-uint64_t available_bytes() {
+uint64_t available_host_bytes() {
   std::ifstream info("/proc/meminfo");
   uint64_t kibibytes = 0;
   for (std::string name; info >> name; info.ignore(256, '\n'))
@@ -28,7 +28,7 @@ uint64_t available_bytes() {
 }
 
 // The resident bytes of this process that are not backed by files.
-uint64_t resident_bytes() {
+uint64_t resident_host_bytes() {
   std::ifstream pages("/proc/self/statm");
   uint64_t whole = 0, resident = 0, shared = 0;
   pages >> whole >> resident >> shared;
@@ -46,7 +46,7 @@ uint64_t rounded_to_pieces(uint64_t bytes) {
 
 }  // namespace
 
-void GraphMemory::take_bytes(uint64_t bytes) {
+void GraphMemory::hold_bytes(uint64_t bytes) {
   const uint64_t pieces = rounded_to_pieces(bytes);
   held += pieces;
   kept -= std::min(kept, pieces);
@@ -66,17 +66,18 @@ const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, con
   if (bytes > capacity_ || counted > capacity_ - used_[device]) return nullptr;
   // Without this check, the system would kill the program when it touches the pages.
   constexpr uint64_t kLarge = 256 << 20;
-  if (const uint64_t left = bytes >= kLarge ? available_bytes() : 0) {
+  if (const uint64_t left = bytes >= kLarge ? available_host_bytes() : 0) {
     // Pages of earlier allocations that were not touched yet will need memory, too.
-    const uint64_t due = memory_.bytes_on_demand(), come = std::min(due, resident_bytes());
+    const uint64_t due = memory_.bytes_on_demand(), come = std::min(due, resident_host_bytes());
     const uint64_t free = left - std::min(left, due - come);
     if (bytes + bytes / 8 > free) {
-      refuse(fmt::format("{} of {} MiB, but this machine has {} MiB left", what, bytes >> 20,
-                         free >> 20));
+      report_unsupported(fmt::format("{} of {} MiB, but this machine has {} MiB left", what,
+                                     bytes >> 20, free >> 20));
       return nullptr;
     }
   }
-  const std::string name = name_allocation(driver_function() ? driver_function() : what);
+  const std::string name =
+      name_allocation(current_driver_function() ? current_driver_function() : what);
   sim::Allocation* made = nullptr;
   try {
     made = home == MemoryKind::device ? memory_.allocate(bytes, name)
@@ -94,7 +95,7 @@ const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, con
   held.home = home;
   held.device = static_cast<int>(device);
   if (remembers_sites_) {
-    held.call = driver_function() ? driver_function() : what;
+    held.call = current_driver_function() ? current_driver_function() : what;
     held.site = CallSite::current();
   }
   return &(held_[made->begin] = held);
@@ -109,7 +110,7 @@ void Allocations::release(uint64_t begin) {
   held_.erase(at);
 }
 
-uint64_t Allocations::reserve(uint64_t bytes, const char* what) {
+uint64_t Allocations::reserve_address(uint64_t bytes, const char* what) {
   const AllocationInfo* made = allocate(bytes, MemoryKind::device, what);
   if (!made) return 0;
   const uint64_t begin = made->begin;
@@ -117,15 +118,15 @@ uint64_t Allocations::reserve(uint64_t bytes, const char* what) {
   return begin;
 }
 
-void Allocations::take_bytes(uint64_t begin, uint64_t bytes) {
-  memory_.revive(begin);
+void Allocations::allocate_reserved(uint64_t begin, uint64_t bytes) {
+  memory_.undo_release(begin);
   AllocationInfo held;
   held.begin = begin;
   held.bytes = bytes;
   held.device = static_cast<int>(call_device());
   held.of_graph = true;
   used_[call_device()] += bytes;
-  graph_memory_[call_device()].take_bytes(bytes);
+  graph_memory_[call_device()].hold_bytes(bytes);
   held_[begin] = held;
 }
 
@@ -157,7 +158,7 @@ AllocationInfo* Allocations::find(const void* pointer) {
   return address == held.begin || address - held.begin < held.bytes ? &held : nullptr;
 }
 
-const std::map<uint64_t, Registered>::value_type* Allocations::find_registered(
+const std::map<uint64_t, RegisteredHostMemory>::value_type* Allocations::find_registered(
     const void* pointer) const {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   auto after = registered_.upper_bound(address);
@@ -171,7 +172,7 @@ namespace {
 constexpr uint64_t kPage = 4096;
 constexpr unsigned kHost = 63;
 
-unsigned bit_of(const cudaMemLocation& location) {
+unsigned location_bit(const cudaMemLocation& location) {
   return location.type == cudaMemLocationTypeDevice ? static_cast<unsigned>(location.id) : kHost;
 }
 
@@ -180,7 +181,7 @@ bool is_same_location(const cudaMemLocation& a, const cudaMemLocation& b) {
 }
 
 // A location as the plain number that the older attributes return, which have no type of location.
-int device_number(const std::optional<cudaMemLocation>& place) {
+int device_of_location(const std::optional<cudaMemLocation>& place) {
   if (!place) return cudaInvalidDeviceId;
   if (place->type == cudaMemLocationTypeDevice) return place->id;
   return place->type == cudaMemLocationTypeHost ? cudaCpuDeviceId : cudaInvalidDeviceId;
@@ -188,8 +189,8 @@ int device_number(const std::optional<cudaMemLocation>& place) {
 
 }  // namespace
 
-ManagedRanges::PageRange ManagedRanges::pages(uint64_t allocation, uint64_t allocation_end,
-                                              uint64_t begin, uint64_t end) {
+ManagedRanges::PageRange ManagedRanges::page_range(uint64_t allocation, uint64_t allocation_end,
+                                                   uint64_t begin, uint64_t end) {
   const uint64_t first = (begin - allocation) / kPage * kPage;
   const uint64_t last = (end - allocation + kPage - 1) / kPage * kPage;
   return {allocation + first, std::min(allocation + last, allocation_end)};
@@ -226,18 +227,18 @@ void ManagedRanges::for_each_part(PageRange range, F f) const {
   if (part != range_parts_.begin() && std::prev(part)->second.end > range.begin) --part;
   uint64_t at = range.begin;
   for (; part != range_parts_.end() && part->first < range.end; ++part) {
-    if (part->first > at) f(RangeFacts{});
+    if (part->first > at) f(ManagedSettings{});
     f(part->second.facts);
     at = part->second.end;
   }
-  if (at < range.end) f(RangeFacts{});
+  if (at < range.end) f(ManagedSettings{});
 }
 
 template <class F>
 std::optional<cudaMemLocation> ManagedRanges::common_location(PageRange range, F place_of) const {
   std::optional<cudaMemLocation> found;
   bool first = true, all = true;
-  for_each_part(range, [&](const RangeFacts& facts) {
+  for_each_part(range, [&](const ManagedSettings& facts) {
     const std::optional<cudaMemLocation>& own = place_of(facts);
     all &= own && (first || is_same_location(*own, *found));
     if (first) found = own;
@@ -248,37 +249,37 @@ std::optional<cudaMemLocation> ManagedRanges::common_location(PageRange range, F
 
 bool ManagedRanges::advise(PageRange range, cudaMemoryAdvise advice,
                            const cudaMemLocation& location) {
-  const uint64_t bit = uint64_t{1} << bit_of(location);
+  const uint64_t bit = uint64_t{1} << location_bit(location);
   const bool named = location.type == cudaMemLocationTypeDevice ||
                      location.type == cudaMemLocationTypeHost ||
                      location.type == cudaMemLocationTypeHostNuma;
   switch (advice) {
     case cudaMemAdviseSetReadMostly:
     case cudaMemAdviseUnsetReadMostly:
-      change_settings(range,
-                      [&](RangeFacts& f) { f.read_mostly = advice == cudaMemAdviseSetReadMostly; });
+      change_settings(
+          range, [&](ManagedSettings& f) { f.read_mostly = advice == cudaMemAdviseSetReadMostly; });
       return true;
     case cudaMemAdviseSetPreferredLocation:
       if (!named) return false;
-      change_settings(range, [&](RangeFacts& f) { f.preferred = location; });
+      change_settings(range, [&](ManagedSettings& f) { f.preferred = location; });
       return true;
     case cudaMemAdviseUnsetPreferredLocation:
-      change_settings(range, [](RangeFacts& f) { f.preferred.reset(); });
+      change_settings(range, [](ManagedSettings& f) { f.preferred.reset(); });
       return true;
     case cudaMemAdviseSetAccessedBy:
       if (!named) return false;
-      change_settings(range, [&](RangeFacts& f) { f.accessed_by |= bit; });
+      change_settings(range, [&](ManagedSettings& f) { f.accessed_by |= bit; });
       return true;
     case cudaMemAdviseUnsetAccessedBy:
       if (!named) return false;
-      change_settings(range, [&](RangeFacts& f) { f.accessed_by &= ~bit; });
+      change_settings(range, [&](ManagedSettings& f) { f.accessed_by &= ~bit; });
       return true;
   }
   return false;
 }
 
 void ManagedRanges::prefetch(PageRange range, const cudaMemLocation& location) {
-  change_settings(range, [&](RangeFacts& f) { f.prefetched = location; });
+  change_settings(range, [&](ManagedSettings& f) { f.prefetched = location; });
 }
 
 bool ManagedRanges::read(PageRange range, cudaMemRangeAttribute attribute, void* data,
@@ -290,11 +291,11 @@ bool ManagedRanges::read(PageRange range, cudaMemRangeAttribute attribute, void*
   };
   const auto preferred = [&] {
     return common_location(
-        range, [](const RangeFacts& f) -> auto& { return f.preferred; });
+        range, [](const ManagedSettings& f) -> auto& { return f.preferred; });
   };
   const auto prefetched = [&] {
     return common_location(
-        range, [](const RangeFacts& f) -> auto& { return f.prefetched; });
+        range, [](const ManagedSettings& f) -> auto& { return f.prefetched; });
   };
   const auto type = [](const std::optional<cudaMemLocation>& place) {
     return place ? static_cast<int>(place->type) : cudaMemLocationTypeInvalid;
@@ -303,13 +304,13 @@ bool ManagedRanges::read(PageRange range, cudaMemRangeAttribute attribute, void*
   switch (attribute) {
     case cudaMemRangeAttributeReadMostly: {
       bool all = true;
-      for_each_part(range, [&](const RangeFacts& f) { all &= f.read_mostly; });
+      for_each_part(range, [&](const ManagedSettings& f) { all &= f.read_mostly; });
       return store(all);
     }
     case cudaMemRangeAttributePreferredLocation:
-      return store(device_number(preferred()));
+      return store(device_of_location(preferred()));
     case cudaMemRangeAttributeLastPrefetchLocation:
-      return store(device_number(prefetched()));
+      return store(device_of_location(prefetched()));
     case cudaMemRangeAttributePreferredLocationType:
       return store(type(preferred()));
     case cudaMemRangeAttributePreferredLocationId:
@@ -321,7 +322,7 @@ bool ManagedRanges::read(PageRange range, cudaMemRangeAttribute attribute, void*
     case cudaMemRangeAttributeAccessedBy: {
       if (size == 0 || size % sizeof(int) != 0) return false;
       uint64_t all = ~uint64_t{0};
-      for_each_part(range, [&](const RangeFacts& f) { all &= f.accessed_by; });
+      for_each_part(range, [&](const ManagedSettings& f) { all &= f.accessed_by; });
       std::vector<int> numbers(size / sizeof(int), cudaInvalidDeviceId);
       size_t next = 0;
       for (unsigned bit = 0; bit <= kHost; ++bit)

@@ -41,13 +41,13 @@ struct GraphMemory {
   bool is_known = true;  // false: how several allocations of one graph share pieces is not known
 
   uint64_t now() const { return held + kept; }
-  void take_bytes(uint64_t bytes);
+  void hold_bytes(uint64_t bytes);
   void free(uint64_t bytes);
   void trim() { kept = 0; }
 };
 
 // Host memory that the program registered with cudaHostRegister.
-struct Registered {
+struct RegisteredHostMemory {
   uint64_t bytes = 0;
   int device = 0;  // the current device at registration
   unsigned flags = 0;
@@ -64,7 +64,7 @@ class Allocations {
   const AllocationInfo* allocate(uint64_t bytes, MemoryKind home, const char* what,
                                  const uint64_t* reached_by = nullptr);
   // Sets the devices whose kernels reach memory that `device` allocates without a set of its own.
-  void set_reach(int device, const uint64_t* reached_by) {
+  void set_default_reach(int device, const uint64_t* reached_by) {
     reached_by_[static_cast<size_t>(device)] = reached_by;
   }
   void release(uint64_t begin);
@@ -78,7 +78,7 @@ class Allocations {
   // From here on, each allocation records the place in the program that made it.
   void remember_sites() { remembers_sites_ = true; }
   template <class F>
-  void each(F f) const {
+  void for_each_allocation(F f) const {
     for (const auto& [begin, held] : held_) f(held);
   }
   // Counts `bytes` as used on the device before they have an address. False: out of memory.
@@ -90,9 +90,9 @@ class Allocations {
   }
   void give_up(int device, uint64_t bytes) { used_[static_cast<size_t>(device)] -= bytes; }
   // Reserves an address for memory that is allocated and freed repeatedly; 0: out of memory.
-  // take_bytes() allocates memory at that address until it is released.
-  uint64_t reserve(uint64_t bytes, const char* what);
-  void take_bytes(uint64_t begin, uint64_t bytes);
+  // allocate_reserved() allocates memory at that address until it is released.
+  uint64_t reserve_address(uint64_t bytes, const char* what);
+  void allocate_reserved(uint64_t begin, uint64_t bytes);
   // Releases a device's memory and the memory that was pinned or managed for it, except allocations
   // for whose first address `keeps` returns true.
   void release_all(int device, const std::function<bool(uint64_t)>& keeps);
@@ -105,8 +105,9 @@ class Allocations {
   GraphMemory& graph_memory(int device) { return graph_memory_[static_cast<size_t>(device)]; }
   uint64_t used(int device) const { return used_[static_cast<size_t>(device)]; }
   uint64_t capacity() const { return capacity_; }
-  std::map<uint64_t, Registered>& registered() { return registered_; }
-  const std::map<uint64_t, Registered>::value_type* find_registered(const void* pointer) const;
+  std::map<uint64_t, RegisteredHostMemory>& registered() { return registered_; }
+  const std::map<uint64_t, RegisteredHostMemory>::value_type* find_registered(
+      const void* pointer) const;
 
  private:
   sim::Memory& memory_;
@@ -117,13 +118,13 @@ class Allocations {
   bool remembers_sites_ = false;
   std::set<CallSite> freed_;
   std::map<uint64_t, AllocationInfo> held_;
-  std::map<uint64_t, Registered> registered_;
+  std::map<uint64_t, RegisteredHostMemory> registered_;
 };
 
 // What the program set with cudaMemAdvise and cudaMemPrefetchAsync, page by page, so that
 // cudaMemRangeGetAttribute can return it. It has no other effect.
 
-struct RangeFacts {
+struct ManagedSettings {
   bool read_mostly = false;
   uint64_t accessed_by = 0;  // a bit for each device; the uppermost bit is the host
   std::optional<cudaMemLocation> preferred, prefetched;
@@ -136,8 +137,8 @@ class ManagedRanges {
   struct PageRange {
     uint64_t begin, end;
   };
-  static PageRange pages(uint64_t allocation, uint64_t allocation_end, uint64_t begin,
-                         uint64_t end);
+  static PageRange page_range(uint64_t allocation, uint64_t allocation_end, uint64_t begin,
+                              uint64_t end);
 
   // False: the advice or the location does not exist.
   bool advise(PageRange range, cudaMemoryAdvise advice, const cudaMemLocation& location);
@@ -149,7 +150,7 @@ class ManagedRanges {
  private:
   struct RangePart {
     uint64_t end;
-    RangeFacts facts;
+    ManagedSettings facts;
   };
   // Changes the settings of a range, and splits the parts at its ends.
   template <class F>

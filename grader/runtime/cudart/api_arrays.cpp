@@ -87,7 +87,7 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* out, const cudaChannelF
     lab32::sim::TexelFormat texels;
     if (device != 0) return cudaErrorInvalidDevice;
     if (!out || !format) return cudaErrorInvalidValue;
-    if (!read_format(*format, &texels)) return cudaErrorInvalidChannelDescriptor;
+    if (!convert_format(*format, &texels)) return cudaErrorInvalidChannelDescriptor;
     *out = std::min(size_t{1} << 30, (size_t{1} << 32) / texels.bytes());
     return cudaSuccess;
   });
@@ -103,7 +103,7 @@ cudaError_t lab32::cudart::create_texture_object(cudaTextureObject_t* out,
     if (!texture) return cudaErrorInvalidResourceHandle;
     lab32::sim::TextureObject object;
     if (const cudaError_t error =
-            texture_object(r.arrays, r.memory, *resource, *texture, view, fractions, &object))
+            build_texture_object(r.arrays, r.memory, *resource, *texture, view, fractions, &object))
       return error;
     object.device = static_cast<unsigned>(call_device());
     *out = r.memory.textures().add(std::move(object));
@@ -138,7 +138,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* out, const cudaResource
 namespace {
 
 // Destroys an object of that kind. Its number remains known, so that a later use is recognised.
-cudaError_t destroy(const char* name, unsigned long long number, bool surface) {
+cudaError_t destroy_object(const char* name, unsigned long long number, bool surface) {
   return call(name, Waits::no, [&](Runtime& r) {
     if (number == 0) return cudaSuccess;
     lab32::sim::TextureObject* object = r.memory.textures().find(number);
@@ -150,8 +150,8 @@ cudaError_t destroy(const char* name, unsigned long long number, bool surface) {
 }
 
 template <class Description>
-cudaError_t describe(const char* name, unsigned long long number, Description* out,
-                     Description TextureDescriptions::*part) {
+cudaError_t store_description(const char* name, unsigned long long number, Description* out,
+                              Description TextureDescriptions::*part) {
   return call(name, Waits::no, [&](Runtime& r) {
     const auto at = r.textures.find(number);
     if (!out || at == r.textures.end()) return cudaErrorInvalidValue;
@@ -163,13 +163,14 @@ cudaError_t describe(const char* name, unsigned long long number, Description* o
 }  // namespace
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
-  return destroy("cudaDestroyTextureObject", texture, false);
+  return destroy_object("cudaDestroyTextureObject", texture, false);
 }
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
-  return destroy("cudaDestroySurfaceObject", surface, true);
+  return destroy_object("cudaDestroySurfaceObject", surface, true);
 }
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* out, cudaTextureObject_t texture) {
-  return describe("cudaGetTextureObjectResourceDesc", texture, out, &TextureDescriptions::resource);
+  return store_description("cudaGetTextureObjectResourceDesc", texture, out,
+                           &TextureDescriptions::resource);
 }
 cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* out,
                                                  cudaTextureObject_t texture) {
@@ -181,10 +182,12 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* out,
   });
 }
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* out, cudaTextureObject_t texture) {
-  return describe("cudaGetTextureObjectTextureDesc", texture, out, &TextureDescriptions::texture);
+  return store_description("cudaGetTextureObjectTextureDesc", texture, out,
+                           &TextureDescriptions::texture);
 }
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceObject_t surface) {
-  return describe("cudaGetSurfaceObjectResourceDesc", surface, out, &TextureDescriptions::resource);
+  return store_description("cudaGetSurfaceObjectResourceDesc", surface, out,
+                           &TextureDescriptions::resource);
 }
 
 // Copies to, from and between CUDA arrays.
@@ -200,10 +203,10 @@ struct ArrayPosition {
   size_t x, y;
 };
 
-bool to_host(cudaMemcpyKind kind) {
+bool is_copy_to_host(cudaMemcpyKind kind) {
   return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost;
 }
-bool from_host(cudaMemcpyKind kind) {
+bool is_copy_from_host(cudaMemcpyKind kind) {
   return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost;
 }
 
@@ -212,15 +215,16 @@ Box memory_box(const void* pointer, size_t pitch = 0) {
 }
 
 // Copies rows between an array and memory.
-Body copy_rows(ArrayPosition place, void* pointer, size_t pitch, size_t width, size_t height,
-               cudaMemcpyKind kind, bool to_array) {
+Body copy_array_rows(ArrayPosition place, void* pointer, size_t pitch, size_t width, size_t height,
+                     cudaMemcpyKind kind, bool to_array) {
   return [=](Runtime& r) {
-    if (to_array ? to_host(kind) : from_host(kind)) return cudaErrorInvalidMemcpyDirection;
+    if (to_array ? is_copy_to_host(kind) : is_copy_from_host(kind))
+      return cudaErrorInvalidMemcpyDirection;
     const Array* a = r.arrays.find(place.array);
     if (!a) return cudaErrorInvalidResourceHandle;
     if (width > pitch) return cudaErrorInvalidPitchValue;
     const Extent extent{width, height, 1};
-    if (!a->holds(place.x, place.y, 0, extent)) return cudaErrorInvalidValue;
+    if (!a->contains_box(place.x, place.y, 0, extent)) return cudaErrorInvalidValue;
     const Box box = a->box(place.x, place.y, 0), other = memory_box(pointer, pitch);
     return to_array ? copy(r, box, other, extent, kind) : copy(r, other, box, extent, kind);
   };
@@ -228,13 +232,14 @@ Body copy_rows(ArrayPosition place, void* pointer, size_t pitch, size_t width, s
 
 // Copies bytes between an array and memory; the bytes continue from the end of a row at the next
 // row.
-Body bytes_of(ArrayPosition place, void* pointer, size_t count, cudaMemcpyKind kind,
-              bool to_array) {
+Body copy_linear_bytes(ArrayPosition place, void* pointer, size_t count, cudaMemcpyKind kind,
+                       bool to_array) {
   return [=](Runtime& r) {
-    if (to_array ? to_host(kind) : from_host(kind)) return cudaErrorInvalidMemcpyDirection;
+    if (to_array ? is_copy_to_host(kind) : is_copy_from_host(kind))
+      return cudaErrorInvalidMemcpyDirection;
     const Array* a = r.arrays.find(place.array);
     if (!a) return cudaErrorInvalidResourceHandle;
-    if (!a->holds_from(place.x, place.y, count)) return cudaErrorInvalidValue;
+    if (!a->contains_bytes_from(place.x, place.y, count)) return cudaErrorInvalidValue;
     // The rows of an array have no gaps between them.
     const Box box = a->box(place.x, place.y, 0), other = memory_box(pointer);
     const Extent extent{count, 1, 1};
@@ -250,7 +255,8 @@ Body copy_between_arrays(ArrayPosition to, ArrayPosition from, size_t width, siz
     const Array *target = r.arrays.find(to.array), *source = r.arrays.find(from.array);
     if (!target || !source) return cudaErrorInvalidResourceHandle;
     const Extent extent{width, height, 1};
-    if (!target->holds(to.x, to.y, 0, extent) || !source->holds(from.x, from.y, 0, extent))
+    if (!target->contains_box(to.x, to.y, 0, extent) ||
+        !source->contains_box(from.x, from.y, 0, extent))
       return cudaErrorInvalidValue;
     return copy(r, target->box(to.x, to.y, 0), source->box(from.x, from.y, 0), extent, kind);
   };
@@ -261,27 +267,28 @@ Body copy_between_arrays(ArrayPosition to, ArrayPosition from, size_t width, siz
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes,
                               cudaMemcpyKind kind) {
   return call("cudaMemcpyToArray", Waits::yes,
-              bytes_of({to, x, y}, const_cast<void*>(from), bytes, kind, true));
+              copy_linear_bytes({to, x, y}, const_cast<void*>(from), bytes, kind, true));
 }
 LAB32_PER_THREAD(cudaMemcpyToArray, _ptds);
 
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
                                 cudaMemcpyKind kind) {
-  return call("cudaMemcpyFromArray", Waits::yes, bytes_of({from, x, y}, to, bytes, kind, false));
+  return call("cudaMemcpyFromArray", Waits::yes,
+              copy_linear_bytes({from, x, y}, to, bytes, kind, false));
 }
 LAB32_PER_THREAD(cudaMemcpyFromArray, _ptds);
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
                                    size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   return run_in_stream("cudaMemcpyToArrayAsync", stream,
-                       bytes_of({to, x, y}, const_cast<void*>(from), bytes, kind, true));
+                       copy_linear_bytes({to, x, y}, const_cast<void*>(from), bytes, kind, true));
 }
 LAB32_PER_THREAD(cudaMemcpyToArrayAsync, _ptsz);
 
 cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x, size_t y,
                                      size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   return run_in_stream("cudaMemcpyFromArrayAsync", stream,
-                       bytes_of({from, x, y}, to, bytes, kind, false));
+                       copy_linear_bytes({from, x, y}, to, bytes, kind, false));
 }
 LAB32_PER_THREAD(cudaMemcpyFromArrayAsync, _ptsz);
 
@@ -291,25 +298,27 @@ cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cud
     const Array* source = r.arrays.find(from);
     if (!source) return cudaErrorInvalidResourceHandle;
     const Box box = source->box(x, y, 0);
-    if (!source->holds_from(x, y, bytes)) return cudaErrorInvalidValue;
+    if (!source->contains_bytes_from(x, y, bytes)) return cudaErrorInvalidValue;
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
       return cudaErrorInvalidMemcpyDirection;
-    return bytes_of({to, to_x, to_y}, reinterpret_cast<void*>(box.begin), bytes, kind, true)(r);
+    return copy_linear_bytes({to, to_x, to_y}, reinterpret_cast<void*>(box.begin), bytes, kind,
+                             true)(r);
   });
 }
 LAB32_PER_THREAD(cudaMemcpyArrayToArray, _ptds);
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
                                 size_t width, size_t height, cudaMemcpyKind kind) {
-  return call("cudaMemcpy2DToArray", Waits::yes,
-              copy_rows({to, x, y}, const_cast<void*>(from), pitch, width, height, kind, true));
+  return call(
+      "cudaMemcpy2DToArray", Waits::yes,
+      copy_array_rows({to, x, y}, const_cast<void*>(from), pitch, width, height, kind, true));
 }
 LAB32_PER_THREAD(cudaMemcpy2DToArray, _ptds);
 
 cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x,
                                   size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
   return call("cudaMemcpy2DFromArray", Waits::yes,
-              copy_rows({from, x, y}, to, pitch, width, height, kind, false));
+              copy_array_rows({from, x, y}, to, pitch, width, height, kind, false));
 }
 LAB32_PER_THREAD(cudaMemcpy2DFromArray, _ptds);
 
@@ -318,7 +327,7 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const v
                                      cudaStream_t stream) {
   return run_in_stream(
       "cudaMemcpy2DToArrayAsync", stream,
-      copy_rows({to, x, y}, const_cast<void*>(from), pitch, width, height, kind, true));
+      copy_array_rows({to, x, y}, const_cast<void*>(from), pitch, width, height, kind, true));
 }
 LAB32_PER_THREAD(cudaMemcpy2DToArrayAsync, _ptsz);
 
@@ -326,7 +335,7 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t
                                        size_t y, size_t width, size_t height, cudaMemcpyKind kind,
                                        cudaStream_t stream) {
   return run_in_stream("cudaMemcpy2DFromArrayAsync", stream,
-                       copy_rows({from, x, y}, to, pitch, width, height, kind, false));
+                       copy_array_rows({from, x, y}, to, pitch, width, height, kind, false));
 }
 LAB32_PER_THREAD(cudaMemcpy2DFromArrayAsync, _ptsz);
 

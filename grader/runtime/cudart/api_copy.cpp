@@ -11,7 +11,7 @@ using namespace lab32::cudart;
 
 namespace {
 
-Box box(const void* begin, size_t pitch = 0, size_t slice = 0) {
+Box box_at(const void* begin, size_t pitch = 0, size_t slice = 0) {
   return {reinterpret_cast<uint64_t>(begin), pitch, slice};
 }
 
@@ -23,7 +23,7 @@ Body copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, s
                size_t height, cudaMemcpyKind kind) {
   return [=](Runtime& r) {
     if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
-    return copy(r, box(to, to_pitch), box(from, from_pitch), {width, height, 1}, kind);
+    return copy(r, box_at(to, to_pitch), box_at(from, from_pitch), {width, height, 1}, kind);
   };
 }
 
@@ -34,7 +34,7 @@ Body copy_slices(const cudaMemcpy3DParms* p) {
 
 // Checks the device numbers and calls `body`. The numbers have no other effect, because addresses
 // alone determine which memory is meant.
-Body between_devices(int to, int from, const Body& body) {
+Body with_valid_devices(int to, int from, const Body& body) {
   return [=](Runtime& r) {
     return r.has_device(to) && r.has_device(from) ? body(r) : cudaErrorInvalidDevice;
   };
@@ -48,12 +48,12 @@ Body copy_slices(const cudaMemcpy3DPeerParms* p) {
   if (!p) return [](Runtime&) { return cudaErrorInvalidValue; };
   const cudaMemcpy3DParms same{p->srcArray, p->srcPos, p->srcPtr, p->dstArray,
                                p->dstPos,   p->dstPtr, p->extent, cudaMemcpyDeviceToDevice};
-  return between_devices(p->dstDevice, p->srcDevice, copy_slices(&same));
+  return with_valid_devices(p->dstDevice, p->srcDevice, copy_slices(&same));
 }
 
 Body fill_box(void* to, size_t pitch, size_t slice, int value, const Extent& extent) {
   return [=](Runtime& r) {
-    return fill(r, box(to, pitch, slice), extent, static_cast<unsigned>(value));
+    return fill(r, box_at(to, pitch, slice), extent, static_cast<unsigned>(value));
   };
 }
 
@@ -63,14 +63,14 @@ Body with_symbol(const void* symbol, size_t bytes, size_t offset,
   return [=](Runtime& r) {
     const VariableEntry* variable = r.registry.find_variable(symbol);
     if (!variable) return cudaErrorInvalidSymbol;
-    const lab32::device::Buffer where = r.registry.locate(*variable);
+    const lab32::device::Buffer where = r.registry.locate_variable(*variable);
     if (offset > where.bytes || bytes > where.bytes - offset) return cudaErrorInvalidValue;
     return body(r, reinterpret_cast<void*>(where.address + offset));
   };
 }
 
-Body to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset,
-               cudaMemcpyKind kind) {
+Body copy_to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset,
+                    cudaMemcpyKind kind) {
   return with_symbol(symbol, bytes, offset, [=](Runtime& r, void* at) {
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
       return cudaErrorInvalidMemcpyDirection;
@@ -78,7 +78,8 @@ Body to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset
   });
 }
 
-Body from_symbol(void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+Body copy_from_symbol(void* to, const void* symbol, size_t bytes, size_t offset,
+                      cudaMemcpyKind kind) {
   return with_symbol(symbol, bytes, offset, [=](Runtime& r, void* at) {
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
       return cudaErrorInvalidMemcpyDirection;
@@ -91,7 +92,7 @@ Body from_symbol(void* to, const void* symbol, size_t bytes, size_t offset, cuda
 namespace lab32::cudart {
 
 cudaError_t run_in_stream(const char* name, cudaStream_t stream, const Body& body,
-                          cudaGraphNodeType type, Work::NodeParameters given) {
+                          cudaGraphNodeType type, NodeWork::NodeParameters given) {
   return call(name, Waits::no, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (!r.captures.captures(stream)) {
@@ -100,7 +101,7 @@ cudaError_t run_in_stream(const char* name, cudaStream_t stream, const Body& bod
       const DeviceScope on(r, fills ? r.streams.device(stream) : r.gpu().number);
       return body(r);
     }
-    Work work = on_this_device(body);
+    NodeWork work = work_on_current_device(body);
     work.given = std::move(given);
     return r.captures.add(stream, type, std::move(work));
   });
@@ -121,15 +122,16 @@ LAB32_PER_THREAD(cudaMemcpyAsync, _ptsz);
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            size_t bytes) {
-  return call("cudaMemcpyPeer", Waits::yes,
-              between_devices(to_device, from_device, copy_bytes_between_devices(to, from, bytes)));
+  return call(
+      "cudaMemcpyPeer", Waits::yes,
+      with_valid_devices(to_device, from_device, copy_bytes_between_devices(to, from, bytes)));
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
                                 size_t bytes, cudaStream_t stream) {
   return run_in_stream(
       "cudaMemcpyPeerAsync", stream,
-      between_devices(to_device, from_device, copy_bytes_between_devices(to, from, bytes)));
+      with_valid_devices(to_device, from_device, copy_bytes_between_devices(to, from, bytes)));
 }
 
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
@@ -169,27 +171,28 @@ LAB32_PER_THREAD(cudaMemcpy3DAsync, _ptsz);
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
                                cudaMemcpyKind kind) {
-  return call("cudaMemcpyToSymbol", Waits::yes, to_symbol(symbol, from, bytes, offset, kind));
+  return call("cudaMemcpyToSymbol", Waits::yes, copy_to_symbol(symbol, from, bytes, offset, kind));
 }
 LAB32_PER_THREAD(cudaMemcpyToSymbol, _ptds);
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes,
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return run_in_stream("cudaMemcpyToSymbolAsync", stream,
-                       to_symbol(symbol, from, bytes, offset, kind));
+                       copy_to_symbol(symbol, from, bytes, offset, kind));
 }
 LAB32_PER_THREAD(cudaMemcpyToSymbolAsync, _ptsz);
 
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset,
                                  cudaMemcpyKind kind) {
-  return call("cudaMemcpyFromSymbol", Waits::yes, from_symbol(to, symbol, bytes, offset, kind));
+  return call("cudaMemcpyFromSymbol", Waits::yes,
+              copy_from_symbol(to, symbol, bytes, offset, kind));
 }
 LAB32_PER_THREAD(cudaMemcpyFromSymbol, _ptds);
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
   return run_in_stream("cudaMemcpyFromSymbolAsync", stream,
-                       from_symbol(to, symbol, bytes, offset, kind));
+                       copy_from_symbol(to, symbol, bytes, offset, kind));
 }
 LAB32_PER_THREAD(cudaMemcpyFromSymbolAsync, _ptsz);
 

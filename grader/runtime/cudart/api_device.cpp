@@ -34,12 +34,12 @@ cudaError_t store_result(const char* name, T* out, T value, Waits waits = Waits:
   });
 }
 
-cudaError_t accept_call(const char* name) {
+cudaError_t accept_without_effect(const char* name) {
   return call(name, Waits::no, [](Runtime&) { return cudaSuccess; });
 }
 
 // The error for a limit that this device does not have, or that does not exist.
-cudaError_t no_limit(cudaLimit limit) {
+cudaError_t error_of_unknown_limit(cudaLimit limit) {
   return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue;
 }
 
@@ -66,7 +66,7 @@ cudaError_t cudaGetDevice(int* device) {
 cudaError_t cudaSetDevice(int device) {
   return call("cudaSetDevice", Waits::regardless, [&](Runtime& r) {
     if (!r.has_device(device)) return cudaErrorInvalidDevice;
-    r.contexts.use(device);
+    r.contexts.use_device(device);
     return cudaSuccess;
   });
 }
@@ -219,7 +219,7 @@ cudaError_t cudaDeviceReset() {
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return call("cudaDeviceSetLimit", Waits::no, [&](Runtime& r) {
     const auto at = r.gpu().limits.find(limit);
-    if (at == r.gpu().limits.end()) return no_limit(limit);
+    if (at == r.gpu().limits.end()) return error_of_unknown_limit(limit);
     if (limit == cudaLimitMallocHeapSize && r.gpu().heap_in_use) return cudaErrorInvalidValue;
     // The stack size is rounded up to 16 bytes.
     at->second = limit == cudaLimitStackSize ? lab32::align_up(value, 16) : value;
@@ -231,7 +231,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   return call("cudaDeviceGetLimit", Waits::no, [&](Runtime& r) {
     if (!value) return cudaErrorInvalidValue;
     const auto at = r.gpu().limits.find(limit);
-    if (at == r.gpu().limits.end()) return no_limit(limit);
+    if (at == r.gpu().limits.end()) return error_of_unknown_limit(limit);
     *value = at->second;
     return cudaSuccess;
   });
@@ -242,18 +242,20 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
   return store_result("cudaDeviceGetCacheConfig", config, cudaFuncCachePreferNone);
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
-  return accept_call("cudaDeviceSetCacheConfig");
+  return accept_without_effect("cudaDeviceSetCacheConfig");
 }
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
   return store_result("cudaDeviceGetSharedMemConfig", config, cudaSharedMemBankSizeFourByte);
 }
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
-  return accept_call("cudaDeviceSetSharedMemConfig");
+  return accept_without_effect("cudaDeviceSetSharedMemConfig");
 }
-cudaError_t cudaCtxResetPersistingL2Cache() { return accept_call("cudaCtxResetPersistingL2Cache"); }
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  return accept_without_effect("cudaCtxResetPersistingL2Cache");
+}
 
-cudaError_t cudaProfilerStart() { return accept_call("cudaProfilerStart"); }
-cudaError_t cudaProfilerStop() { return accept_call("cudaProfilerStop"); }
+cudaError_t cudaProfilerStart() { return accept_without_effect("cudaProfilerStart"); }
+cudaError_t cudaProfilerStop() { return accept_without_effect("cudaProfilerStop"); }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
   return store_result("cudaRuntimeGetVersion", version, CUDART_VERSION, Waits::regardless);
@@ -263,19 +265,19 @@ cudaError_t cudaDriverGetVersion(int* version) {
 }
 
 cudaError_t cudaGetLastError() {
-  note_question(last_error());
+  note_error_query(last_error());
   return std::exchange(last_error(), cudaSuccess);
 }
 cudaError_t cudaPeekAtLastError() {
-  note_question(last_error());
+  note_error_query(last_error());
   return last_error();
 }
 const char* cudaGetErrorName(cudaError_t error) {
-  note_question(error);
+  note_error_query(error);
   return error_name(error);
 }
 const char* cudaGetErrorString(cudaError_t error) {
-  note_question(error);
+  note_error_query(error);
   return error_text(error);
 }
 

@@ -14,7 +14,7 @@ using namespace lab32::cudart;
 namespace {
 
 // Replaces the work of a node. cudaErrorInvalidValue: the node is of another kind.
-cudaError_t set_node(cudaGraphNode_t node, cudaGraphNodeType type, Work work) {
+cudaError_t set_node_work(cudaGraphNode_t node, cudaGraphNodeType type, NodeWork work) {
   if (node->type != type) return cudaErrorInvalidValue;
   node->work = std::move(work);
   return cudaSuccess;
@@ -23,32 +23,33 @@ cudaError_t set_node(cudaGraphNode_t node, cudaGraphNodeType type, Work work) {
 bool is_element(unsigned bytes) { return bytes == 1 || bytes == 2 || bytes == 4; }
 
 // Resolves the address of a variable's bytes when the node is made.
-cudaError_t find_bytes(Runtime& r, const void* symbol, size_t bytes, size_t offset, void** at) {
+cudaError_t find_symbol_bytes(Runtime& r, const void* symbol, size_t bytes, size_t offset,
+                              void** at) {
   const VariableEntry* variable = r.registry.find_variable(symbol);
   if (!variable) return cudaErrorInvalidSymbol;
-  const lab32::device::Buffer where = r.registry.locate(*variable);
+  const lab32::device::Buffer where = r.registry.locate_variable(*variable);
   if (offset > where.bytes || bytes > where.bytes - offset) return cudaErrorInvalidValue;
   *at = reinterpret_cast<void*>(where.address + offset);
   return cudaSuccess;
 }
 
-cudaError_t to_symbol(Runtime& r, const void* symbol, const void* from, size_t bytes, size_t offset,
-                      cudaMemcpyKind kind, Work* work) {
+cudaError_t make_copy_to_symbol(Runtime& r, const void* symbol, const void* from, size_t bytes,
+                                size_t offset, cudaMemcpyKind kind, NodeWork* work) {
   if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
     return cudaErrorInvalidMemcpyDirection;
   void* at = nullptr;
-  if (const cudaError_t e = find_bytes(r, symbol, bytes, offset, &at)) return e;
+  if (const cudaError_t e = find_symbol_bytes(r, symbol, bytes, offset, &at)) return e;
   if (!from) return cudaErrorInvalidValue;
   *work = copy_work(at, from, bytes, kind);
   return cudaSuccess;
 }
 
-cudaError_t from_symbol(Runtime& r, void* to, const void* symbol, size_t bytes, size_t offset,
-                        cudaMemcpyKind kind, Work* work) {
+cudaError_t make_copy_from_symbol(Runtime& r, void* to, const void* symbol, size_t bytes,
+                                  size_t offset, cudaMemcpyKind kind, NodeWork* work) {
   if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
     return cudaErrorInvalidMemcpyDirection;
   void* at = nullptr;
-  if (const cudaError_t e = find_bytes(r, symbol, bytes, offset, &at)) return e;
+  if (const cudaError_t e = find_symbol_bytes(r, symbol, bytes, offset, &at)) return e;
   if (!to) return cudaErrorInvalidValue;
   *work = copy_work(to, at, bytes, kind);
   return cudaSuccess;
@@ -66,7 +67,7 @@ cudaError_t get_event(const char* name, cudaGraphNode_t node, cudaGraphNodeType 
   });
 }
 
-cudaError_t event_work(Runtime& r, cudaGraphNodeType type, cudaEvent_t event, Work* work) {
+cudaError_t make_event_work(Runtime& r, cudaGraphNodeType type, cudaEvent_t event, NodeWork* work) {
   if (!r.streams.knows(event)) return cudaErrorInvalidValue;
   *work = type == cudaGraphNodeTypeEventRecord ? record_work(event) : wait_work(event);
   return cudaSuccess;
@@ -75,23 +76,23 @@ cudaError_t event_work(Runtime& r, cudaGraphNodeType type, cudaEvent_t event, Wo
 cudaError_t set_event(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
                       cudaEvent_t event) {
   return with_node(name, node, [&](Runtime& r) {
-    Work work;
-    const cudaError_t error = event_work(r, type, event, &work);
-    return error ? error : set_node(node, type, std::move(work));
+    NodeWork work;
+    const cudaError_t error = make_event_work(r, type, event, &work);
+    return error ? error : set_node_work(node, type, std::move(work));
   });
 }
 
 cudaError_t set_event(const char* name, cudaGraphExec_t exec, cudaGraphNode_t node,
                       cudaGraphNodeType type, cudaEvent_t event) {
   return with_exec(name, exec, [&](Runtime& r) {
-    Work work;
-    const cudaError_t error = event_work(r, type, event, &work);
-    return error ? error : set_work(step_of(exec, node), type, std::move(work));
+    NodeWork work;
+    const cudaError_t error = make_event_work(r, type, event, &work);
+    return error ? error : set_step_work(step_of(exec, node), type, std::move(work));
   });
 }
 
 // Whether the step is of a kind that a program can disable and enable.
-bool is_switched(const Step* step) {
+bool can_be_disabled(const GraphStep* step) {
   return step && (step->type == cudaGraphNodeTypeKernel || step->type == cudaGraphNodeTypeMemcpy ||
                   step->type == cudaGraphNodeTypeMemset);
 }
@@ -104,7 +105,7 @@ cudaError_t with_kernel_node(const char* name, cudaGraphNode_t node,
   });
 }
 
-const char* kind_of(cudaGraphNodeType type) {
+const char* node_kind_name(cudaGraphNodeType type) {
   switch (type) {
     case cudaGraphNodeTypeKernel:
       return "kernel";
@@ -137,7 +138,7 @@ const char* kind_of(cudaGraphNodeType type) {
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* p) {
   return with_node("cudaGraphMemcpyNodeSetParams", node, [&](Runtime&) {
-    return p ? set_node(node, cudaGraphNodeTypeMemcpy, copy_work(*p)) : cudaErrorInvalidValue;
+    return p ? set_node_work(node, cudaGraphNodeTypeMemcpy, copy_work(*p)) : cudaErrorInvalidValue;
   });
 }
 
@@ -145,21 +146,21 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const
                                            size_t bytes, cudaMemcpyKind kind) {
   return with_node("cudaGraphMemcpyNodeSetParams1D", node, [&](Runtime&) {
     if (!to || !from) return cudaErrorInvalidValue;
-    return set_node(node, cudaGraphNodeTypeMemcpy, copy_work(to, from, bytes, kind));
+    return set_node_work(node, cudaGraphNodeTypeMemcpy, copy_work(to, from, bytes, kind));
   });
 }
 
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* p) {
   return with_node("cudaGraphMemsetNodeSetParams", node, [&](Runtime&) {
     if (!p || !is_element(p->elementSize)) return cudaErrorInvalidValue;
-    return set_node(node, cudaGraphNodeTypeMemset, fill_work(*p));
+    return set_node_work(node, cudaGraphNodeTypeMemset, fill_work(*p));
   });
 }
 
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* p) {
   return with_node("cudaGraphHostNodeSetParams", node, [&](Runtime&) {
     if (!p || !p->fn) return cudaErrorInvalidValue;
-    return set_node(node, cudaGraphNodeTypeHost, host_work(*p));
+    return set_node_work(node, cudaGraphNodeTypeHost, host_work(*p));
   });
 }
 
@@ -170,8 +171,8 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* out, cudaGraph_t gra
                                            const void* symbol, const void* source, size_t bytes,
                                            size_t offset, cudaMemcpyKind kind) {
   return add_node("cudaGraphAddMemcpyNodeToSymbol", out, graph, from, count,
-                  cudaGraphNodeTypeMemcpy, [&](Runtime& r, Work* work) {
-                    return to_symbol(r, symbol, source, bytes, offset, kind, work);
+                  cudaGraphNodeTypeMemcpy, [&](Runtime& r, NodeWork* work) {
+                    return make_copy_to_symbol(r, symbol, source, bytes, offset, kind, work);
                   });
 }
 
@@ -180,8 +181,8 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* out, cudaGraph_t g
                                              const void* symbol, size_t bytes, size_t offset,
                                              cudaMemcpyKind kind) {
   return add_node("cudaGraphAddMemcpyNodeFromSymbol", out, graph, from, count,
-                  cudaGraphNodeTypeMemcpy, [&](Runtime& r, Work* work) {
-                    return from_symbol(r, to, symbol, bytes, offset, kind, work);
+                  cudaGraphNodeTypeMemcpy, [&](Runtime& r, NodeWork* work) {
+                    return make_copy_from_symbol(r, to, symbol, bytes, offset, kind, work);
                   });
 }
 
@@ -189,9 +190,9 @@ cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const voi
                                                  const void* from, size_t bytes, size_t offset,
                                                  cudaMemcpyKind kind) {
   return with_node("cudaGraphMemcpyNodeSetParamsToSymbol", node, [&](Runtime& r) {
-    Work work;
-    const cudaError_t error = to_symbol(r, symbol, from, bytes, offset, kind, &work);
-    return error ? error : set_node(node, cudaGraphNodeTypeMemcpy, std::move(work));
+    NodeWork work;
+    const cudaError_t error = make_copy_to_symbol(r, symbol, from, bytes, offset, kind, &work);
+    return error ? error : set_node_work(node, cudaGraphNodeTypeMemcpy, std::move(work));
   });
 }
 
@@ -199,9 +200,9 @@ cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* t
                                                    const void* symbol, size_t bytes, size_t offset,
                                                    cudaMemcpyKind kind) {
   return with_node("cudaGraphMemcpyNodeSetParamsFromSymbol", node, [&](Runtime& r) {
-    Work work;
-    const cudaError_t error = from_symbol(r, to, symbol, bytes, offset, kind, &work);
-    return error ? error : set_node(node, cudaGraphNodeTypeMemcpy, std::move(work));
+    NodeWork work;
+    const cudaError_t error = make_copy_from_symbol(r, to, symbol, bytes, offset, kind, &work);
+    return error ? error : set_node_work(node, cudaGraphNodeTypeMemcpy, std::move(work));
   });
 }
 
@@ -210,9 +211,10 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaG
                                                      size_t bytes, size_t offset,
                                                      cudaMemcpyKind kind) {
   return with_exec("cudaGraphExecMemcpyNodeSetParamsToSymbol", exec, [&](Runtime& r) {
-    Work work;
-    const cudaError_t error = to_symbol(r, symbol, from, bytes, offset, kind, &work);
-    return error ? error : set_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, std::move(work));
+    NodeWork work;
+    const cudaError_t error = make_copy_to_symbol(r, symbol, from, bytes, offset, kind, &work);
+    return error ? error
+                 : set_step_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, std::move(work));
   });
 }
 
@@ -220,9 +222,10 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cud
                                                        void* to, const void* symbol, size_t bytes,
                                                        size_t offset, cudaMemcpyKind kind) {
   return with_exec("cudaGraphExecMemcpyNodeSetParamsFromSymbol", exec, [&](Runtime& r) {
-    Work work;
-    const cudaError_t error = from_symbol(r, to, symbol, bytes, offset, kind, &work);
-    return error ? error : set_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, std::move(work));
+    NodeWork work;
+    const cudaError_t error = make_copy_from_symbol(r, to, symbol, bytes, offset, kind, &work);
+    return error ? error
+                 : set_step_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, std::move(work));
   });
 }
 
@@ -255,8 +258,8 @@ cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNo
 
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
   return with_exec("cudaGraphNodeSetEnabled", exec, [&](Runtime&) {
-    Step* step = step_of(exec, node);
-    if (!is_switched(step)) return cudaErrorInvalidValue;
+    GraphStep* step = step_of(exec, node);
+    if (!can_be_disabled(step)) return cudaErrorInvalidValue;
     step->enabled = enabled != 0;
     return cudaSuccess;
   });
@@ -264,8 +267,8 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
 
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {
   return with_exec("cudaGraphNodeGetEnabled", exec, [&](Runtime&) {
-    const Step* step = step_of(exec, node);
-    if (!is_switched(step) || !enabled) return cudaErrorInvalidValue;
+    const GraphStep* step = step_of(exec, node);
+    if (!can_be_disabled(step) || !enabled) return cudaErrorInvalidValue;
     *enabled = step->enabled;
     return cudaSuccess;
   });
@@ -295,12 +298,12 @@ cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* o
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                  cudaGraph_t child) {
   return with_exec("cudaGraphExecChildGraphNodeSetParams", exec, [&](Runtime& r) {
-    Step* step = step_of(exec, node);
+    GraphStep* step = step_of(exec, node);
     if (!r.graphs.knows(child) || !step || step->type != cudaGraphNodeTypeGraph)
       return cudaErrorInvalidValue;
-    Work work;
+    NodeWork work;
     if (const cudaError_t error = child_work(*child, &work)) return error;
-    if (!same_shape(*step->work.child, *work.child)) return cudaErrorGraphExecUpdateFailure;
+    if (!have_same_topology(*step->work.child, *work.child)) return cudaErrorGraphExecUpdateFailure;
     step->work = std::move(work);
     return cudaSuccess;
   });
@@ -367,7 +370,7 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned
       const size_t n = number.emplace(node.get(), number.size()).first->second;
       const auto& kernel = node->work.kernel;
       std::fprintf(file, "  node_%zu [shape=\"record\" label=\"{%zu | %s%s%s}\"];\n", n, n,
-                   kind_of(node->type), kernel ? " " : "",
+                   node_kind_name(node->type), kernel ? " " : "",
                    kernel ? kernel->entry->symbol.c_str() : "");
     }
     for (const auto& node : graph->nodes)

@@ -18,7 +18,7 @@ bool is_zero(const cudaGraphNodeParams& p) {
 }
 
 // The work of a node with these parameters. add_conditional() makes conditional nodes.
-cudaError_t make_node_work(Runtime& r, const cudaGraphNodeParams& p, Work* work) {
+cudaError_t make_node_work(Runtime& r, const cudaGraphNodeParams& p, NodeWork* work) {
   switch (p.type) {
     case cudaGraphNodeTypeKernel: {
       const auto& k = p.kernel;
@@ -68,7 +68,7 @@ cudaError_t make_node_work(Runtime& r, const cudaGraphNodeParams& p, Work* work)
   }
 }
 
-bool has_size(const cudaConditionalNodeParams& p) {
+bool has_valid_body_count(const cudaConditionalNodeParams& p) {
   switch (p.type) {
     case cudaGraphCondTypeIf:
       return p.size == 1 || p.size == 2;
@@ -84,16 +84,18 @@ cudaError_t add_conditional(const char* name, cudaGraphNode_t* out, cudaGraph_t 
                             const cudaGraphNode_t* from, size_t count,
                             cudaConditionalNodeParams* p) {
   return with_graph(name, graph, [&](Runtime& r) {
-    Condition* condition = r.graphs.find_condition(graph, p->handle);
-    if (!condition || condition->used || !has_size(*p)) return cudaErrorInvalidValue;
+    GraphCondition* condition = r.graphs.find_condition(graph, p->handle);
+    if (!condition || condition->used || !has_valid_body_count(*p)) return cudaErrorInvalidValue;
     const cudaError_t error = add_node(
-        name, out, graph, from, count, cudaGraphNodeTypeConditional, [&](Runtime&, Work* work) {
-          work->branch = std::make_shared<Branch>(Branch{condition, p->type, {}});
+        name, out, graph, from, count, cudaGraphNodeTypeConditional, [&](Runtime&, NodeWork* work) {
+          work->branch =
+              std::make_shared<ConditionalBranch>(ConditionalBranch{condition, p->type, {}});
           return cudaSuccess;
         });
     if (error) return error;
     condition->used = true;
-    for (unsigned i = 0; i < p->size; ++i) (*out)->bodies.push_back(r.graphs.make_body(graph));
+    for (unsigned i = 0; i < p->size; ++i)
+      (*out)->bodies.push_back(r.graphs.make_body_graph(graph));
     p->phGraph_out = (*out)->bodies.data();
     return cudaSuccess;
   });
@@ -113,13 +115,13 @@ bool are_in_graph(Runtime& r, cudaGraph_t graph, const cudaGraphNode_t* nodes, s
 
 }  // namespace
 
-// The handle that the program gets is the address of the Condition.
+// The handle that the program gets is the address of the GraphCondition.
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* out, cudaGraph_t graph,
                                              unsigned otherwise, unsigned flags) {
   return with_graph("cudaGraphConditionalHandleCreate", graph, [&](Runtime& r) {
     if (!out || (flags & ~static_cast<unsigned>(cudaGraphCondAssignDefault)) != 0)
       return cudaErrorInvalidValue;
-    Condition& made =
+    GraphCondition& made =
         r.graphs.add_condition(graph, otherwise, (flags & cudaGraphCondAssignDefault) != 0);
     lab32::sim::Allocation* word =
         r.memory.allocate_small(sizeof otherwise, "the condition of a graph's node");
@@ -138,7 +140,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cuda
     return add_conditional(kName, out, graph, from, count, &p->conditional);
   if (p->type == cudaGraphNodeTypeGraph && p->graph.ownership == cudaGraphChildGraphOwnershipClone)
     return add_child(kName, out, graph, from, count, p->graph.graph);
-  return add_node(kName, out, graph, from, count, p->type, [&](Runtime& r, Work* work) {
+  return add_node(kName, out, graph, from, count, p->type, [&](Runtime& r, NodeWork* work) {
     refuse_special_edges(edges, count);
     if (p->type == cudaGraphNodeTypeMemAlloc) {
       auto& a = p->alloc;
@@ -155,7 +157,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cuda
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* p) {
   return with_node("cudaGraphNodeSetParams", node, [&](Runtime& r) {
     if (!p || !is_zero(*p) || p->type != node->type) return cudaErrorInvalidValue;
-    Work work;
+    NodeWork work;
     if (const cudaError_t error = make_node_work(r, *p, &work)) return error;
     node->work = std::move(work);
     if (node->type == cudaGraphNodeTypeGraph) {
@@ -171,9 +173,9 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t nod
                                        cudaGraphNodeParams* p) {
   return with_exec("cudaGraphExecNodeSetParams", exec, [&](Runtime& r) {
     if (!p || !is_zero(*p)) return cudaErrorInvalidValue;
-    Work work;
+    NodeWork work;
     if (const cudaError_t error = make_node_work(r, *p, &work)) return error;
-    return set_work(step_of(exec, node), p->type, std::move(work));
+    return set_step_work(step_of(exec, node), p->type, std::move(work));
   });
 }
 
@@ -206,7 +208,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
       const auto& before = r.captures.last_nodes(stream);
       last.insert(last.begin(), before.begin(), before.end());
     }
-    r.captures.set_last(stream, std::move(last));
+    r.captures.set_last_nodes(stream, std::move(last));
     return cudaSuccess;
   });
 }

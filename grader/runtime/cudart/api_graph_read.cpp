@@ -24,13 +24,13 @@ cudaError_t read_parameters(const char* name, cudaGraphNode_t node, cudaGraphNod
   });
 }
 
-struct Edge {
+struct GraphEdge {
   cudaGraphNode_t from, to;
 };
 
 // Edges in the order of their first nodes, then of their second nodes.
-std::vector<Edge> edges_of(const CUgraph_st& graph) {
-  std::vector<Edge> all;
+std::vector<GraphEdge> edges_of(const CUgraph_st& graph) {
+  std::vector<GraphEdge> all;
   for (const auto& from : graph.nodes)
     for (const auto& to : graph.nodes)
       if (std::count(to->from.begin(), to->from.end(), from.get()))
@@ -52,7 +52,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
       throw lab32::Error("the node is a library's call, which has no kernel parameters");
     KernelCall& k = *node->work.kernel;
     // A launch that was captured from a stream names its kernel by the handle.
-    const void* host = r.registry.host_of(*k.entry);
+    const void* host = r.registry.host_function_of(*k.entry);
     *out = {const_cast<void*>(host ? host : k.function),
             k.grid,
             k.block,
@@ -78,7 +78,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
   return with_graph("cudaGraphGetEdges", graph, [&](Runtime&) {
     if (!count || !from != !to) return cudaErrorInvalidValue;
     std::vector<cudaGraphNode_t> begins, ends;
-    for (const Edge& edge : edges_of(*graph)) {
+    for (const GraphEdge& edge : edges_of(*graph)) {
       begins.push_back(edge.from);
       ends.push_back(edge.to);
     }
@@ -102,7 +102,7 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t
                                            cudaGraphEdgeData* data, size_t* count) {
   return with_node("cudaGraphNodeGetDependentNodes", node, [&](Runtime&) {
     std::vector<cudaGraphNode_t> all;
-    for (const Edge& edge : edges_of(*node->graph))
+    for (const GraphEdge& edge : edges_of(*node->graph))
       if (edge.from == node) all.push_back(edge.to);
     const cudaError_t error = store_nodes(all, out, count);
     if (!error && out) set_plain_edges(data, *count);
@@ -144,15 +144,16 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                      const cudaGraphNode_t* from, size_t count,
                                      cudaMemAllocNodeParams* p) {
-  return add_node(
-      "cudaGraphAddMemAllocNode", out, graph, from, count, cudaGraphNodeTypeMemAlloc,
-      [&](Runtime& r, Work* work) { return p ? alloc_work(r, p, work) : cudaErrorInvalidValue; });
+  return add_node("cudaGraphAddMemAllocNode", out, graph, from, count, cudaGraphNodeTypeMemAlloc,
+                  [&](Runtime& r, NodeWork* work) {
+                    return p ? alloc_work(r, p, work) : cudaErrorInvalidValue;
+                  });
 }
 
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                     const cudaGraphNode_t* from, size_t count, void* pointer) {
   return add_node("cudaGraphAddMemFreeNode", out, graph, from, count, cudaGraphNodeTypeMemFree,
-                  [&](Runtime& r, Work* work) { return free_work(r, *graph, pointer, work); });
+                  [&](Runtime& r, NodeWork* work) { return free_work(r, *graph, pointer, work); });
 }
 
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* out) {

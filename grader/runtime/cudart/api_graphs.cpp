@@ -11,11 +11,11 @@ using namespace lab32::cudart;
 
 namespace {
 
-cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream);
+cudaError_t run_steps(const std::vector<GraphStep>& steps, cudaStream_t stream);
 
 // Reads the condition's value. `faulty` becomes true if a kernel was stopped by a fault, because no
 // later kernel will then set the condition.
-cudaError_t read_condition(const Branch& branch, unsigned* value, bool* faulty) {
+cudaError_t read_condition(const ConditionalBranch& branch, unsigned* value, bool* faulty) {
   return call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {
     r.memory.download(value, branch.condition->word, sizeof *value);
     *faulty = std::any_of(r.gpus.begin(), r.gpus.end(),
@@ -24,7 +24,7 @@ cudaError_t read_condition(const Branch& branch, unsigned* value, bool* faulty) 
   });
 }
 
-cudaError_t run_branch(const Branch& branch, cudaStream_t stream) {
+cudaError_t run_branch(const ConditionalBranch& branch, cudaStream_t stream) {
   for (;;) {
     unsigned value = 0;
     bool faulty = false;
@@ -40,8 +40,8 @@ cudaError_t run_branch(const Branch& branch, cudaStream_t stream) {
 
 // Runs the steps one after another, in an order that the edges allow. Host functions run without
 // the runtime's lock.
-cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream) {
-  for (const Step& step : steps) {
+cudaError_t run_steps(const std::vector<GraphStep>& steps, cudaStream_t stream) {
+  for (const GraphStep& step : steps) {
     if (!step.enabled) continue;
     bool faulty = false;
     const char* const name = step.work.kernel ? kKernelNode : "cudaGraphLaunch";
@@ -59,8 +59,8 @@ cudaError_t run_steps(const std::vector<Step>& steps, cudaStream_t stream) {
   return cudaSuccess;
 }
 
-void start_conditions(Runtime& r, const std::vector<Condition*>& conditions) {
-  for (const Condition* c : conditions)
+void initialise_conditions(Runtime& r, const std::vector<GraphCondition*>& conditions) {
+  for (const GraphCondition* c : conditions)
     r.memory.upload(c->word, &c->otherwise, sizeof c->otherwise);
 }
 
@@ -74,13 +74,13 @@ cudaError_t instantiate(Runtime& r, cudaGraphExec_t* exec, cudaGraph_t graph,
   const cudaError_t error = r.graphs.instantiate(exec, graph, result);
   if (error) return error;
   (*exec)->frees_first = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
-  start_conditions(r, (*exec)->conditions);
+  initialise_conditions(r, (*exec)->conditions);
   return cudaSuccess;
 }
 
 // Lets the graph's kernels set its conditions from here until the graph ends.
-void begin_conditions(Runtime& r, const std::vector<Condition*>& conditions) {
-  for (Condition* c : conditions) {
+void open_conditions(Runtime& r, const std::vector<GraphCondition*>& conditions) {
+  for (GraphCondition* c : conditions) {
     if (c->reset_at_launch) r.memory.upload(c->word, &c->otherwise, sizeof c->otherwise);
     c->reached_by = ~uint64_t{0};
   }
@@ -117,7 +117,7 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                    const cudaGraphNode_t* from, size_t count,
                                    const cudaKernelNodeParams* p) {
   return add_node("cudaGraphAddKernelNode", out, graph, from, count, cudaGraphNodeTypeKernel,
-                  [&](Runtime& r, Work* work) {
+                  [&](Runtime& r, NodeWork* work) {
                     if (!p) return cudaErrorInvalidValue;
                     *work = kernel_work(r, *p);
                     return work->kernel ? cudaSuccess : cudaErrorInvalidDeviceFunction;
@@ -128,7 +128,7 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                    const cudaGraphNode_t* from, size_t count,
                                    const cudaMemcpy3DParms* p) {
   return add_node("cudaGraphAddMemcpyNode", out, graph, from, count, cudaGraphNodeTypeMemcpy,
-                  [&](Runtime&, Work* work) {
+                  [&](Runtime&, NodeWork* work) {
                     if (!p) return cudaErrorInvalidValue;
                     *work = copy_work(*p);
                     return cudaSuccess;
@@ -139,7 +139,7 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* out, cudaGraph_t graph,
                                      const cudaGraphNode_t* from, size_t count, void* to,
                                      const void* source, size_t bytes, cudaMemcpyKind kind) {
   return add_node("cudaGraphAddMemcpyNode1D", out, graph, from, count, cudaGraphNodeTypeMemcpy,
-                  [&](Runtime&, Work* work) {
+                  [&](Runtime&, NodeWork* work) {
                     if (!to || !source) return cudaErrorInvalidValue;
                     *work = copy_work(to, source, bytes, kind);
                     return cudaSuccess;
@@ -150,7 +150,7 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                    const cudaGraphNode_t* from, size_t count,
                                    const cudaMemsetParams* p) {
   return add_node("cudaGraphAddMemsetNode", out, graph, from, count, cudaGraphNodeTypeMemset,
-                  [&](Runtime&, Work* work) {
+                  [&](Runtime&, NodeWork* work) {
                     if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
                       return cudaErrorInvalidValue;
                     *work = fill_work(*p);
@@ -162,7 +162,7 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                  const cudaGraphNode_t* from, size_t count,
                                  const cudaHostNodeParams* p) {
   return add_node("cudaGraphAddHostNode", out, graph, from, count, cudaGraphNodeTypeHost,
-                  [&](Runtime&, Work* work) {
+                  [&](Runtime&, NodeWork* work) {
                     if (!p || !p->fn) return cudaErrorInvalidValue;
                     *work = host_work(*p);
                     return cudaSuccess;
@@ -172,14 +172,14 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* out, cudaGraph_t graph,
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                   const cudaGraphNode_t* from, size_t count) {
   return add_node("cudaGraphAddEmptyNode", out, graph, from, count, cudaGraphNodeTypeEmpty,
-                  [](Runtime&, Work*) { return cudaSuccess; });
+                  [](Runtime&, NodeWork*) { return cudaSuccess; });
 }
 
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                         const cudaGraphNode_t* from, size_t count,
                                         cudaEvent_t event) {
   return add_node("cudaGraphAddEventRecordNode", out, graph, from, count,
-                  cudaGraphNodeTypeEventRecord, [&](Runtime& r, Work* work) {
+                  cudaGraphNodeTypeEventRecord, [&](Runtime& r, NodeWork* work) {
                     if (!r.streams.knows(event)) return cudaErrorInvalidValue;
                     *work = record_work(event);
                     return cudaSuccess;
@@ -190,7 +190,7 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                       const cudaGraphNode_t* from, size_t count,
                                       cudaEvent_t event) {
   return add_node("cudaGraphAddEventWaitNode", out, graph, from, count, cudaGraphNodeTypeWaitEvent,
-                  [&](Runtime& r, Work* work) {
+                  [&](Runtime& r, NodeWork* work) {
                     if (!r.streams.knows(event)) return cudaErrorInvalidValue;
                     *work = wait_work(event);
                     return cudaSuccess;
@@ -247,7 +247,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* p) {
   return with_node("cudaGraphKernelNodeSetParams", node, [&](Runtime& r) {
     if (!p || node->type != cudaGraphNodeTypeKernel) return cudaErrorInvalidValue;
-    Work work = kernel_work(r, *p);
+    NodeWork work = kernel_work(r, *p);
     if (!work.kernel) return cudaErrorInvalidDeviceFunction;
     node->work = std::move(work);
     return cudaSuccess;
@@ -289,9 +289,9 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
                                              const cudaKernelNodeParams* p) {
   return with_exec("cudaGraphExecKernelNodeSetParams", exec, [&](Runtime& r) {
     if (!p) return cudaErrorInvalidValue;
-    Work work = kernel_work(r, *p);
+    NodeWork work = kernel_work(r, *p);
     if (!work.kernel) return cudaErrorInvalidDeviceFunction;
-    return set_work(step_of(exec, node), cudaGraphNodeTypeKernel, std::move(work));
+    return set_step_work(step_of(exec, node), cudaGraphNodeTypeKernel, std::move(work));
   });
 }
 
@@ -300,7 +300,8 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNo
                                                cudaMemcpyKind kind) {
   return with_exec("cudaGraphExecMemcpyNodeSetParams1D", exec, [&](Runtime&) {
     if (!to || !from) return cudaErrorInvalidValue;
-    return set_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, copy_work(to, from, bytes, kind));
+    return set_step_work(step_of(exec, node), cudaGraphNodeTypeMemcpy,
+                         copy_work(to, from, bytes, kind));
   });
 }
 
@@ -308,7 +309,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
                                              const cudaMemcpy3DParms* p) {
   return with_exec("cudaGraphExecMemcpyNodeSetParams", exec, [&](Runtime&) {
     if (!p) return cudaErrorInvalidValue;
-    return set_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, copy_work(*p));
+    return set_step_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, copy_work(*p));
   });
 }
 
@@ -317,7 +318,7 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
   return with_exec("cudaGraphExecMemsetNodeSetParams", exec, [&](Runtime&) {
     if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
       return cudaErrorInvalidValue;
-    return set_work(step_of(exec, node), cudaGraphNodeTypeMemset, fill_work(*p));
+    return set_step_work(step_of(exec, node), cudaGraphNodeTypeMemset, fill_work(*p));
   });
 }
 
@@ -325,7 +326,7 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t
                                            const cudaHostNodeParams* p) {
   return with_exec("cudaGraphExecHostNodeSetParams", exec, [&](Runtime&) {
     if (!p || !p->fn) return cudaErrorInvalidValue;
-    return set_work(step_of(exec, node), cudaGraphNodeTypeHost, host_work(*p));
+    return set_step_work(step_of(exec, node), cudaGraphNodeTypeHost, host_work(*p));
   });
 }
 
@@ -335,15 +336,15 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
     if (!r.graphs.knows(graph)) return cudaErrorInvalidValue;
     if (uses_memory(exec->steps) || has_memory(*graph))
       throw lab32::Error("updating graphs whose nodes allocate or free is not simulated");
-    std::vector<Step> steps;
-    const bool same = read_steps(*graph, &steps) && same_shape(exec->steps, steps);
+    std::vector<GraphStep> steps;
+    const bool same = build_steps(*graph, &steps) && have_same_topology(exec->steps, steps);
     if (result)
       *result = {same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged,
                  nullptr, nullptr};
     if (!same) return cudaErrorGraphExecUpdateFailure;
     for (size_t i = 0; i < steps.size(); ++i) exec->steps[i].work = std::move(steps[i].work);
     exec->conditions = conditions_of(*graph);
-    start_conditions(r, exec->conditions);
+    initialise_conditions(r, exec->conditions);
     return cudaSuccess;
   });
 }
@@ -356,23 +357,23 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
 LAB32_PER_THREAD(cudaGraphUpload, _ptsz);
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  std::vector<Step> steps;
-  std::vector<Condition*> conditions;
+  std::vector<GraphStep> steps;
+  std::vector<GraphCondition*> conditions;
   const cudaError_t error = with_exec("cudaGraphLaunch", exec, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (r.captures.captures(stream)) {
       if (!exec->conditions.empty() || uses_memory(exec->steps)) return cudaErrorNotSupported;
       return r.captures.add(stream, cudaGraphNodeTypeGraph, child_work(exec->steps));
     }
-    if (const cudaError_t wrong = check_memory(r, *exec)) return wrong;
+    if (const cudaError_t wrong = check_graph_memory(r, *exec)) return wrong;
     steps = exec->steps;
     conditions = exec->conditions;
-    begin_conditions(r, conditions);
+    open_conditions(r, conditions);
     return cudaSuccess;
   });
   if (error) return error;
   const cudaError_t done = run_steps(steps, stream);
-  for (Condition* c : conditions) c->reached_by = 0;
+  for (GraphCondition* c : conditions) c->reached_by = 0;
   return done;
 }
 LAB32_PER_THREAD(cudaGraphLaunch, _ptsz);

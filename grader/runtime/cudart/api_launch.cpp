@@ -24,8 +24,8 @@ cudaError_t with_kernel(const char* name, const void* function,
   });
 }
 
-cudaError_t launch_as(const char* name, const void* function, const LaunchRequest& request,
-                      void** args) {
+cudaError_t launch_under_name(const char* name, const void* function, const LaunchRequest& request,
+                              void** args) {
   return with_kernel(name, function, [&](Runtime& r, KernelEntry& entry) {
     if (!r.captures.captures(request.stream)) return launch(r, entry, request, args);
     return r.captures.add(request.stream, cudaGraphNodeTypeKernel,
@@ -34,14 +34,14 @@ cudaError_t launch_as(const char* name, const void* function, const LaunchReques
 }
 
 // The maximum of dynamic shared memory for a block of this kernel, in bytes.
-int most_dynamic_shared(const Runtime& r, const lab32::device::KernelInfo& info) {
+int max_dynamic_shared_bytes(const Runtime& r, const lab32::device::KernelInfo& info) {
   return static_cast<int>(r.profile.shared_bytes_opt_in) - static_cast<int>(info.static_shared);
 }
 
 cudaError_t set_attribute(Runtime& r, KernelEntry& entry, cudaFuncAttribute which, int value) {
   switch (which) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
-      if (value < 0 || value > most_dynamic_shared(r, r.registry.load(entry).info()))
+      if (value < 0 || value > max_dynamic_shared_bytes(r, r.registry.load(entry).info()))
         return cudaErrorInvalidValue;
       entry.here().max_dynamic_shared = value;
       return cudaSuccess;
@@ -70,7 +70,7 @@ cudaError_t set_attribute(Runtime& r, KernelEntry& entry, cudaFuncAttribute whic
   }
 }
 
-std::optional<dim3> cluster_asked(const cudaLaunchConfig_t& config) {
+std::optional<dim3> requested_cluster(const cudaLaunchConfig_t& config) {
   std::optional<dim3> asked;
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute& a = config.attrs[i];
@@ -82,7 +82,8 @@ std::optional<dim3> cluster_asked(const cudaLaunchConfig_t& config) {
 
 // The number of blocks of such a launch that reside on a multiprocessor; 0: not even one block
 // fits.
-uint32_t blocks_of(Runtime& r, KernelEntry& entry, const cudaLaunchConfig_t& config) {
+uint32_t resident_blocks_of_config(Runtime& r, KernelEntry& entry,
+                                   const cudaLaunchConfig_t& config) {
   const dim3& b = config.blockDim;
   const lab32::device::KernelInfo& info = r.registry.load(entry).info();
   if (config.dynamicSmemBytes > dynamic_shared_limit(entry, info)) return 0;
@@ -94,14 +95,14 @@ uint32_t blocks_of(Runtime& r, KernelEntry& entry, const cudaLaunchConfig_t& con
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
                              size_t shared, cudaStream_t stream) {
   LaunchRequest request{grid, block, shared, stream, false, {}};
-  return launch_as("cudaLaunchKernel", function, request, args);
+  return launch_under_name("cudaLaunchKernel", function, request, args);
 }
 LAB32_PER_THREAD(cudaLaunchKernel, _ptsz);
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,
                                         size_t shared, cudaStream_t stream) {
   LaunchRequest request{grid, block, shared, stream, true, {}};
-  return launch_as("cudaLaunchCooperativeKernel", function, request, args);
+  return launch_under_name("cudaLaunchCooperativeKernel", function, request, args);
 }
 LAB32_PER_THREAD(cudaLaunchCooperativeKernel, _ptsz);
 
@@ -110,8 +111,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
   constexpr const char* kName = "cudaLaunchKernelExC";
   if (!config) return store_error(cudaErrorInvalidValue);
   LaunchRequest request{
-      config->gridDim, config->blockDim,      config->dynamicSmemBytes, config->stream,
-      false,           cluster_asked(*config)};
+      config->gridDim, config->blockDim,          config->dynamicSmemBytes, config->stream,
+      false,           requested_cluster(*config)};
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const cudaLaunchAttribute& a = config->attrs[i];
     switch (a.id) {
@@ -130,7 +131,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
         break;
     }
   }
-  return launch_as(kName, function, request, args);
+  return launch_under_name(kName, function, request, args);
 }
 LAB32_PER_THREAD(cudaLaunchKernelExC, _ptsz);
 
@@ -262,10 +263,10 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
         dim3 c;
         bool explicitly = false;
         if (const cudaError_t error = find_cluster(r, entry, r.registry.load(entry).info(),
-                                                   cluster_asked(*config), &c, &explicitly))
+                                                   requested_cluster(*config), &c, &explicitly))
           return error;
-        const auto active = lab32::model::active_clusters(r.profile, blocks_of(r, entry, *config),
-                                                          uint64_t{c.x} * c.y * c.z);
+        const auto active = lab32::model::active_clusters(
+            r.profile, resident_blocks_of_config(r, entry, *config), uint64_t{c.x} * c.y * c.z);
         if (!active) throw lab32::Error("how many clusters this device holds at once is not known");
         *clusters = explicitly ? static_cast<int>(*active) : 0;
         return cudaSuccess;
@@ -274,12 +275,14 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
 
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function,
                                                  const cudaLaunchConfig_t* config) {
-  return with_kernel(
-      "cudaOccupancyMaxPotentialClusterSize", function, [&](Runtime& r, KernelEntry& entry) {
-        if (!size || !config) return cudaErrorInvalidValue;
-        *size = blocks_of(r, entry, *config) == 0 ? 0 : static_cast<int>(cluster_limit(entry));
-        return cudaSuccess;
-      });
+  return with_kernel("cudaOccupancyMaxPotentialClusterSize", function,
+                     [&](Runtime& r, KernelEntry& entry) {
+                       if (!size || !config) return cudaErrorInvalidValue;
+                       *size = resident_blocks_of_config(r, entry, *config) == 0
+                                   ? 0
+                                   : static_cast<int>(cluster_limit(entry));
+                       return cudaSuccess;
+                     });
 }
 
 // Functions that nvcc's host code calls before main() and around <<<>>>.
@@ -296,7 +299,7 @@ void register_code(const char* name, const std::function<cudaError_t(Runtime&)>&
 
 // The configurations that <<<>>> has pushed and the host stub will pop. They form a stack, because
 // evaluating a launch's arguments may launch another kernel.
-std::vector<LaunchRequest>& configurations() {
+std::vector<LaunchRequest>& pushed_configurations() {
   struct OfLaunches;
   return lab32::thread_variable<std::vector<LaunchRequest>, OfLaunches>();
 }
@@ -366,14 +369,14 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstr
   request.block = block;
   request.shared = shared;
   request.stream = stream;
-  configurations().push_back(request);
+  pushed_configurations().push_back(request);
   return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
-  if (configurations().empty()) return store_error(cudaErrorMissingConfiguration);
-  const LaunchRequest request = configurations().back();
-  configurations().pop_back();
+  if (pushed_configurations().empty()) return store_error(cudaErrorMissingConfiguration);
+  const LaunchRequest request = pushed_configurations().back();
+  pushed_configurations().pop_back();
   *grid = request.grid;
   *block = request.block;
   *shared = request.shared;

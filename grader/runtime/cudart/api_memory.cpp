@@ -27,7 +27,7 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, MemoryKind home
   });
 }
 
-std::string why_not_freed(const Runtime& r, const void* pointer, const AllocationInfo* held) {
+std::string reason_not_freed(const Runtime& r, const void* pointer, const AllocationInfo* held) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const lab32::sim::Allocation* in = r.memory.find(address);
   if (!in) return "the pointer is not to memory that this function frees";
@@ -40,7 +40,7 @@ std::string why_not_freed(const Runtime& r, const void* pointer, const Allocatio
              : fmt::format("`{}` is freed in another way", in->name);
 }
 
-void forget_late(const void* pointer) {
+void forget_allocation_at_exit(const void* pointer) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   Allocations& all = runtime().allocations;
   const AllocationInfo* held = all.find(pointer);
@@ -56,13 +56,13 @@ cudaError_t release(const char* name, void* pointer, Passes&& passes) {
     if (!pointer) return cudaSuccess;
     const AllocationInfo* held = r.allocations.find(pointer);
     if (!held || held->begin != reinterpret_cast<uint64_t>(pointer) || !passes(held->home))
-      return fail(cudaErrorInvalidValue, why_not_freed(r, pointer, held));
+      return fail(cudaErrorInvalidValue, reason_not_freed(r, pointer, held));
     r.allocations.free(held->begin);
     return cudaSuccess;
   });
   // The destructor of a static variable frees the memory, too late for the runtime, but it is no
   // leak.
-  if (error == cudaErrorCudartUnloading) forget_late(pointer);
+  if (error == cudaErrorCudartUnloading) forget_allocation_at_exit(pointer);
   return error;
 }
 
@@ -154,11 +154,11 @@ cudaError_t cudaHostRegister(void* host, size_t bytes, unsigned flags) {
       return cudaErrorHostMemoryAlreadyRegistered;
     if (flags & cudaHostRegisterIoMemory)
       throw lab32::Error("memory of other devices is not simulated");
-    Registered registered;
+    RegisteredHostMemory registered;
     registered.bytes = bytes;
     registered.device = r.gpu().number;
     registered.flags = flags;
-    registered.device_address = r.memory.share(host, bytes, "registered host memory");
+    registered.device_address = r.memory.share_host_memory(host, bytes, "registered host memory");
     r.allocations.registered()[reinterpret_cast<uint64_t>(host)] = registered;
     return cudaSuccess;
   });
@@ -235,7 +235,7 @@ std::optional<ManagedRanges::PageRange> managed_pages(Runtime& r, const void* po
       held ? held->home == MemoryKind::managed : memory && memory->shared_with_host;
   if (bytes == 0 || !managed || !memory) return std::nullopt;
   if (whole && bytes > memory->end - begin) return std::nullopt;
-  return ManagedRanges::pages(memory->begin, memory->end, begin, begin + bytes);
+  return ManagedRanges::page_range(memory->begin, memory->end, begin, begin + bytes);
 }
 
 cudaError_t read_attributes(const char* name, void** data, const size_t* sizes,

@@ -20,7 +20,7 @@ using namespace lab32::cudart;
 
 namespace {
 
-struct OfDevice {
+struct DevicePools {
   CUmemPoolHandle_st standard;
   cudaMemPool_t current = &standard;
 };
@@ -32,14 +32,14 @@ struct Pools {
       on(i).standard.reached_by = uint64_t{1} << i;
     }
   }
-  OfDevice& on(int device) { return devices[static_cast<size_t>(device)]; }
+  DevicePools& on(int device) { return devices[static_cast<size_t>(device)]; }
   bool knows(cudaMemPool_t pool) const {
-    for (const OfDevice& own : devices)
+    for (const DevicePools& own : devices)
       if (pool == &own.standard) return true;
     return made.count(pool) != 0;
   }
 
-  std::array<OfDevice, kMostDevices> devices;
+  std::array<DevicePools, kMostDevices> devices;
   std::set<cudaMemPool_t> made;
 };
 
@@ -61,7 +61,7 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, cudaMemPool_t p
       p.poolProps.allocType = cudaMemAllocationTypePinned;
       p.poolProps.location = {cudaMemLocationTypeDevice, pool->device};
       p.bytesize = bytes;
-      Work work;
+      NodeWork work;
       if (const cudaError_t error = alloc_work(r, &p, &work)) return error;
       *out = p.dptr;
       return r.captures.add(stream, cudaGraphNodeTypeMemAlloc, std::move(work));
@@ -101,7 +101,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call("cudaFreeAsync", Waits::no, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (r.captures.captures(stream)) {
-      Work work;
+      NodeWork work;
       if (const cudaError_t error = free_work(r, *r.captures.graph(stream), pointer, &work))
         return error;
       return r.captures.add(stream, cudaGraphNodeTypeMemFree, std::move(work));
@@ -160,7 +160,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return call("cudaMemPoolDestroy", Waits::no, [&](Runtime& r) {
     if (pools().made.erase(pool) == 0) return cudaErrorInvalidValue;
-    OfDevice& own = pools().on(pool->device);
+    DevicePools& own = pools().on(pool->device);
     if (own.current == pool) own.current = &own.standard;
     r.allocations.forget_pool(pool);
     // Allocations from the pool remain accessible after it is destroyed, so the pool object

@@ -38,7 +38,7 @@ cudaError_t with_event(const char* name, Waits waits, cudaEvent_t event,
                        const std::function<cudaError_t(Runtime&)>& body) {
   return call(name, waits, [&](Runtime& r) {
     if (!r.streams.knows(event)) return cudaErrorInvalidResourceHandle;
-    if (waits == Waits::yes && !r.streams.is_here(event)) {
+    if (waits == Waits::yes && !r.streams.is_on_current_device(event)) {
       r.wait_for(r.gpu(event->device));
       if (r.sticky) return r.sticky;
     }

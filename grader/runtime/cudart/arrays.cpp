@@ -17,7 +17,7 @@ bool is_extent_within(const cudaExtent& e, size_t width, size_t height, size_t d
 bool is_layered(unsigned flags) { return (flags & (cudaArrayLayered | cudaArrayCubemap)) != 0; }
 
 // Limits of compute capability 9.0 (CUDA C++ Programming Guide, "Compute capabilities").
-bool has_size(const cudaExtent& e, unsigned flags) {
+bool is_valid_extent(const cudaExtent& e, unsigned flags) {
   const bool surface = (flags & cudaArraySurfaceLoadStore) != 0;
   if (e.width == 0) return false;
   if ((flags & cudaArrayTextureGather) && is_layered(flags)) return false;
@@ -36,20 +36,21 @@ bool has_size(const cudaExtent& e, unsigned flags) {
   return e.width <= (surface ? 32768u : 131072u);
 }
 
-cudaError_t check(const cudaChannelFormatDesc* format, const cudaExtent& extent, unsigned flags) {
+cudaError_t check_array_request(const cudaChannelFormatDesc* format, const cudaExtent& extent,
+                                unsigned flags) {
   if (!format) return cudaErrorInvalidValue;
   if (format->f > cudaChannelFormatKindNone)
     throw Error("arrays of compressed, planar and packed formats are not simulated");
   if (flags & (cudaArraySparse | cudaArrayDeferredMapping))
     throw Error("sparse arrays and deferred mapping are not simulated");
   sim::TexelFormat texels;
-  if (!read_format(*format, &texels)) return cudaErrorInvalidChannelDescriptor;
-  if ((flags & ~kKnownFlags) != 0 || !has_size(extent, flags)) return cudaErrorInvalidValue;
+  if (!convert_format(*format, &texels)) return cudaErrorInvalidChannelDescriptor;
+  if ((flags & ~kKnownFlags) != 0 || !is_valid_extent(extent, flags)) return cudaErrorInvalidValue;
   return cudaSuccess;
 }
 
 // Assigns addresses to the levels of an array, one after another. Returns the bytes of all levels.
-uint64_t lay_out(Array& a, uint64_t from) {
+uint64_t assign_level_addresses(Array& a, uint64_t from) {
   a.grid.width = static_cast<uint32_t>(a.extent.width);
   a.grid.height = static_cast<uint32_t>(std::max<size_t>(a.extent.height, 1));
   a.grid.slices = static_cast<uint32_t>(std::max<size_t>(a.extent.depth, 1));
@@ -64,19 +65,19 @@ size_t halved(size_t n, unsigned level) { return n == 0 ? 0 : std::max<size_t>(n
 
 }  // namespace
 
-bool Array::holds(uint64_t x, uint64_t y, uint64_t z, const Extent& e) const {
+bool Array::contains_box(uint64_t x, uint64_t y, uint64_t z, const Extent& e) const {
   const auto in = [](uint64_t from, uint64_t count, uint64_t of) {
     return from <= of && count <= of - from;
   };
   return in(x, e.width, row_bytes()) && in(y, e.height, grid.height) && in(z, e.depth, grid.slices);
 }
 
-bool Array::holds_from(uint64_t x, uint64_t y, uint64_t bytes) const {
+bool Array::contains_bytes_from(uint64_t x, uint64_t y, uint64_t bytes) const {
   const uint64_t row = row_bytes(), all = row * grid.height;
   return x <= row && y <= grid.height && y * row + x <= all && bytes <= all - (y * row + x);
 }
 
-bool read_format(const cudaChannelFormatDesc& d, sim::TexelFormat* format) {
+bool convert_format(const cudaChannelFormatDesc& d, sim::TexelFormat* format) {
   using Kind = sim::TexelFormat::Kind;
   const int channels = d.y == 0 ? 1 : d.z == 0 ? 2 : 4;
   const auto same = [&](int bits, int from) { return bits == (from < channels ? d.x : 0); };
@@ -107,9 +108,10 @@ Array& Arrays::add(const cudaChannelFormatDesc& format, cudaExtent extent, unsig
 cudaError_t Arrays::make(cudaArray_t* out, const cudaChannelFormatDesc* format, cudaExtent extent,
                          unsigned flags, const char* what) {
   if (!out) return cudaErrorInvalidValue;
-  if (const cudaError_t error = check(format, extent, flags)) return error;
+  if (const cudaError_t error = check_array_request(format, extent, flags)) return error;
   Array& array = add(*format, extent, flags);
-  const AllocationInfo* held = allocations_.allocate(lay_out(array, 0), MemoryKind::device, what);
+  const AllocationInfo* held =
+      allocations_.allocate(assign_level_addresses(array, 0), MemoryKind::device, what);
   if (!held) {
     arrays_.erase(&array);
     return cudaErrorMemoryAllocation;
@@ -122,7 +124,7 @@ cudaError_t Arrays::make(cudaArray_t* out, const cudaChannelFormatDesc* format, 
 cudaError_t Arrays::make(cudaMipmappedArray_t* out, const cudaChannelFormatDesc* format,
                          cudaExtent extent, unsigned levels, unsigned flags) {
   if (!out) return cudaErrorInvalidValue;
-  if (const cudaError_t error = check(format, extent, flags)) return error;
+  if (const cudaError_t error = check_array_request(format, extent, flags)) return error;
   const size_t depth = is_layered(flags) ? 1 : extent.depth;
   const size_t longest = std::max({extent.width, extent.height, depth});
   const auto most = static_cast<unsigned>(64 - __builtin_clzll(longest));
@@ -133,7 +135,7 @@ cudaError_t Arrays::make(cudaMipmappedArray_t* out, const cudaChannelFormatDesc*
                          is_layered(flags) ? extent.depth : halved(extent.depth, l)};
     Array& array = add(*format, own, flags);
     array.is_level = true;
-    bytes += lay_out(array, bytes);
+    bytes += assign_level_addresses(array, bytes);
     made->levels.push_back(&array);
   }
   const AllocationInfo* held =
@@ -184,7 +186,7 @@ void Arrays::clear() {
 
 sim::TexelArray Arrays::texels(const Array& array) {
   sim::TexelArray texels;
-  read_format(array.format, &texels.format);
+  convert_format(array.format, &texels.format);
   texels.cube = (array.flags & cudaArrayCubemap) != 0;
   texels.layered = (array.flags & cudaArrayLayered) != 0;
   const bool deep = array.extent.depth != 0 && !is_layered(array.flags);

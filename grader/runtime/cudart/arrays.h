@@ -41,10 +41,10 @@ struct Array {
     return {grid.begin + z * grid.slice_bytes + y * grid.pitch + x, grid.pitch, grid.slice_bytes};
   }
   // Whether the array contains the box. Units: bytes, rows, slices.
-  bool holds(uint64_t x, uint64_t y, uint64_t z, const Extent& e) const;
+  bool contains_box(uint64_t x, uint64_t y, uint64_t z, const Extent& e) const;
   // Whether the first slice has that many bytes from this position on, where the bytes continue
   // from row to row.
-  bool holds_from(uint64_t x, uint64_t y, uint64_t bytes) const;
+  bool contains_bytes_from(uint64_t x, uint64_t y, uint64_t bytes) const;
 };
 
 struct Mipmap {
@@ -52,7 +52,7 @@ struct Mipmap {
 };
 
 // Converts a channel description to a texel format. False: GPUs have no such format.
-bool read_format(const cudaChannelFormatDesc& description, sim::TexelFormat* format);
+bool convert_format(const cudaChannelFormatDesc& description, sim::TexelFormat* format);
 
 class Arrays {
  public:
@@ -93,10 +93,10 @@ struct TextureDescriptions {
 enum class Fractions { of_array, of_view };
 // Builds the texture object for these descriptions. `view` is null or a view of the resource.
 // Throws Error for features that are not simulated.
-cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
-                           const cudaResourceDesc& resource, const cudaTextureDesc& texture,
-                           const cudaResourceViewDesc* view, Fractions fractions,
-                           sim::TextureObject* object);
+cudaError_t build_texture_object(const Arrays& arrays, const sim::Memory& memory,
+                                 const cudaResourceDesc& resource, const cudaTextureDesc& texture,
+                                 const cudaResourceViewDesc* view, Fractions fractions,
+                                 sim::TextureObject* object);
 // The part that cudaCreateTextureObject() and cuTexObjectCreate() have in common.
 cudaError_t create_texture_object(cudaTextureObject_t* out, const cudaResourceDesc* resource,
                                   const cudaTextureDesc* texture, const cudaResourceViewDesc* view,

@@ -25,10 +25,10 @@
 namespace lab32::cudart {
 
 DriverCallScope::DriverCallScope(const char* name, ErrorNames names)
-    : before_(std::exchange(driver_function(), name)),
+    : before_(std::exchange(current_driver_function(), name)),
       names_before_(std::exchange(error_names(), names)) {}
 DriverCallScope::~DriverCallScope() {
-  driver_function() = before_;
+  current_driver_function() = before_;
   error_names() = names_before_;
 }
 
@@ -41,7 +41,7 @@ std::atomic<bool> destroyed{false};
 void mark_destroyed_at_exit() {
   static const int registered = on_exit(
       [](int status, void*) {
-        note_exit(status);
+        note_exit_status(status);
         destroyed = true;
       },
       nullptr);
@@ -50,7 +50,7 @@ void mark_destroyed_at_exit() {
 
 // Whether the function leaves memory unchanged. Launches, copies and fills report by themselves
 // whether they have changed it. Any function that is not listed might.
-bool leaves_memory(const char* name) {
+bool leaves_memory_unchanged(const char* name) {
   static const std::set<std::string_view> kNames{"cudaLaunchKernel",
                                                  "cudaLaunchKernelExC",
                                                  "cuLaunchKernel",
@@ -93,25 +93,25 @@ class CurrentCallScope {
   std::pair<const char*, bool> before_;
 };
 
-cudaError_t call_alone(const char* name, Waits waits,
-                       const std::function<cudaError_t(Runtime&)>& body,
-                       UserObjects::Unreferenced* dead) {
+cudaError_t call_with_lock(const char* name, Waits waits,
+                           const std::function<cudaError_t(Runtime&)>& body,
+                           UserObjects::Unreferenced* dead) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   try {
     Runtime& r = runtime();
     static const bool watched = watch_host_accesses();
     static_cast<void>(watched);
-    if (driver_function()) {
-      name = driver_function();
+    if (current_driver_function()) {
+      name = current_driver_function();
     } else {
       mark_destroyed_at_exit();
-      r.contexts.use_primary();
+      r.contexts.ensure_current_context();
     }
     const CurrentCallScope current(name, waits == Waits::yes);
     const DeviceScope on(r, Contexts::current_device());
     if (waits == Waits::yes) r.wait_for(r.gpu());
     // Registered memory belongs to the program, which can write to it without a call.
-    if (!leaves_memory(name) || r.devices() > 1 || !r.allocations.registered().empty())
+    if (!leaves_memory_unchanged(name) || r.devices() > 1 || !r.allocations.registered().empty())
       LaunchMemo::forget_digests();
     if (r.sticky && waits != Waits::regardless) return store_error(r.sticky);
     const cudaError_t error = body(r);
@@ -121,12 +121,12 @@ cudaError_t call_alone(const char* name, Waits waits,
   } catch (const NotLoaded&) {
     return store_error(cudaErrorNotSupported);
   } catch (const Error& e) {
-    refuse(fmt::format("{}: {}", name, e.what()));
+    report_unsupported(fmt::format("{}: {}", name, e.what()));
     return store_error(cudaErrorNotSupported);
   } catch (const std::bad_alloc&) {
     return store_error(cudaErrorMemoryAllocation);
   } catch (const std::exception& e) {
-    refuse(fmt::format("{}: {}", name, e.what()));
+    report_unsupported(fmt::format("{}: {}", name, e.what()));
     return store_error(cudaErrorUnknown);
   }
 }
@@ -136,7 +136,7 @@ cudaError_t call_alone(const char* name, Waits waits,
 cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body) {
   if (destroyed) return store_error(cudaErrorCudartUnloading);
   UserObjects::Unreferenced dead;
-  const cudaError_t error = call_alone(name, waits, body, &dead);
+  const cudaError_t error = call_with_lock(name, waits, body, &dead);
   for (const auto& [destroy, pointer] : dead) destroy(pointer);
   return error;
 }
@@ -147,12 +147,12 @@ namespace {
 
 constexpr const char* kLaunch = "cudaLaunchKernel";  // what `kernel<<<...>>>()` calls
 
-bool is_launch(const std::string& call) {
+bool is_launch_call(const std::string& call) {
   return call.rfind(kLaunch, 0) == 0 || call.rfind("cuLaunchKernel", 0) == 0 ||
          call == "cudaLaunchCooperativeKernel" || call == "cuLaunchCooperativeKernel";
 }
 
-struct Failure {
+struct FailedCall {
   std::string call;
   cudaError_t error;
   std::string reason;
@@ -166,14 +166,14 @@ struct Failure {
 };
 
 // The first failed call whose error the program has not asked for.
-std::optional<Failure>& ignored() {
-  static auto* const first = new std::optional<Failure>;
+std::optional<FailedCall>& unqueried_failure() {
+  static auto* const first = new std::optional<FailedCall>;
   return *first;
 }
 
 // Whether the call comes from the program itself. Interpreters and their extension modules try
 // calls that may fail, and have no line of a .cu file.
-bool is_of_program(const CallSite& site) {
+bool is_call_of_program(const CallSite& site) {
   std::error_code error;
   return site.file == std::filesystem::read_symlink("/proc/self/exe", error);
 }
@@ -195,13 +195,13 @@ void record_finding(record::HostFinding finding, const CallSite& site) {
   static auto* const sites = new std::set<std::tuple<CallSite, std::string, int>>;
   if (!sites->emplace(site, finding.call, kind).second) return;
   const SourcePlace place = source_place(site);
-  if (place.line == 0 && !is_of_program(site)) return;
+  if (place.line == 0 && !is_call_of_program(site)) return;
   // One line may have several calls; each is reported once.
   static auto* const lines = new std::set<std::tuple<std::string, int, std::string, int>>;
   if (place.line != 0 && !lines->emplace(place.file, place.line, finding.call, kind).second) return;
   finding.file = place.file;
   finding.line = place.line;
-  if (const std::string path = value_of(variables::kRecord); !path.empty())
+  if (const std::string path = environment_value(variables::kRecord); !path.empty())
     record::append_line(path, with_variable_names(record::to_line(finding)));
 }
 
@@ -210,8 +210,8 @@ void note_failure(Runtime& r, cudaError_t error) {
   // its own message.
   if (error == cudaSuccess || error == cudaErrorNotReady || error == r.sticky) return;
   const CurrentCall& call = current_call();
-  const Failure failure{call.name, error, call.reason, CallSite::current()};
-  const bool launch = is_launch(failure.call);
+  const FailedCall failure{call.name, error, call.reason, CallSite::current()};
+  const bool launch = is_launch_call(failure.call);
   if (r.tool == Tool::check || (r.tool == Tool::profile && launch)) {
     record::HostFinding finding;
     finding.call = failure.call;
@@ -220,12 +220,13 @@ void note_failure(Runtime& r, cudaError_t error) {
     record_finding(std::move(finding), failure.site);
   }
   // The driver's functions have no error that a program could ask for later.
-  if (r.tool == Tool::run && !driver_function() && !ignored()) ignored() = failure;
+  if (r.tool == Tool::run && !current_driver_function() && !unqueried_failure())
+    unqueried_failure() = failure;
 }
 
-void note_question(cudaError_t error) {
+void note_error_query(cudaError_t error) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
-  if (ignored() && ignored()->error == error) ignored().reset();
+  if (unqueried_failure() && unqueried_failure()->error == error) unqueried_failure().reset();
 }
 
 void note_unwritten_copy(const sim::Allocation& from, uint64_t first, uint64_t bytes) {
@@ -252,7 +253,7 @@ void note_leaks(Runtime& r, int device) {
     uint64_t count = 0, bytes = 0;
   };
   std::map<CallSite, Leak> leaks;
-  r.allocations.each([&](const AllocationInfo& held) {
+  r.allocations.for_each_allocation([&](const AllocationInfo& held) {
     if (held.device != device || held.site.addresses.empty()) return;
     Leak& leak = leaks[held.site];
     leak.call = held.call;
@@ -276,29 +277,29 @@ void note_leaks(Runtime& r, int device) {
 namespace {
 
 // Call when the program has ended with this exit status.
-void note_end(int status) {
+void report_at_program_end(int status) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   Runtime& r = runtime();
   // A program that ends with an error may have left its memory for that reason.
   if (status == 0)
     for (int device = 0; device < r.devices(); ++device) note_leaks(r, device);
-  if (!ignored()) return;
+  if (!unqueried_failure()) return;
   // `kernel<<<...>>>()` returns nothing, so its error is known to have been ignored. The result of
   // another call may have been looked at if the program then ended with an error.
-  const bool launch = is_launch(ignored()->call);
+  const bool launch = is_launch_call(unqueried_failure()->call);
   if (!launch && status != 0) return;
-  print_message(fmt::format("{}{} {}; {}", prefix(source_place(ignored()->site)), ignored()->call,
-                            ignored()->text(false),
+  print_message(fmt::format("{}{} {}; {}", place_prefix(source_place(unqueried_failure()->site)),
+                            unqueried_failure()->call, unqueried_failure()->text(false),
                             launch ? "the program never asked for this error (cudaGetLastError)"
                                    : "the program ended as if it had not"));
 }
 
 }  // namespace
 
-void note_exit(int status) {
+void note_exit_status(int status) {
   static std::atomic<int> of_program;
   of_program = status;
-  run_at_end([] { note_end(of_program); });
+  run_at_end([] { report_at_program_end(of_program); });
 }
 
 }  // namespace lab32::cudart

@@ -57,7 +57,7 @@ cudaError_t fail(cudaError_t error, std::string reason);
 // Call when the current call has ended with this error.
 void note_failure(Runtime& runtime, cudaError_t error);
 // Call when the program has asked for this error, or for the last one.
-void note_question(cudaError_t error);
+void note_error_query(cudaError_t error);
 
 // Under `check`: bytes that nothing has written are copied from an allocation to the host.
 // `first`: the offset of the first such byte.
@@ -70,7 +70,7 @@ void record_finding(record::HostFinding finding, const CallSite& site);
 void note_leaks(Runtime& runtime, int device);
 // Call when the program calls exit() with this status. What it has left is reported when
 // none of its code runs any more.
-void note_exit(int status);
+void note_exit_status(int status);
 
 // ---------------------------------------------------------------------------------------------
 // The host's own accesses to the memory of the simulated devices (host_access.cpp). An access to

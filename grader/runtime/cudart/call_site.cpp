@@ -30,28 +30,29 @@ namespace fs = std::filesystem;
 constexpr size_t kMostFrames = 8;
 constexpr int kMostDepth = 64;
 
-const link_map* map_of(const void* code) {
+const link_map* link_map_of(const void* code) {
   Dl_info info;
   link_map* map = nullptr;
   return dladdr1(code, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) ? map : nullptr;
 }
 
 // For the main program, the loader has no name.
-fs::path file_of(const link_map& map) {
+fs::path file_of_link_map(const link_map& map) {
   std::error_code error;
   return *map.l_name ? fs::path(map.l_name) : fs::read_symlink("/proc/self/exe", error);
 }
 
-fs::path addr2line() {
-  const fs::path beside = toolchain::installed().host_compiler.parent_path() / "addr2line";
+fs::path find_addr2line() {
+  const fs::path beside =
+      toolchain::installed_toolchain().host_compiler.parent_path() / "addr2line";
   return access(beside.c_str(), X_OK) == 0 ? beside : fs::path("/usr/bin/addr2line");
 }
 
 // The function, and "file:line" in it, for each address. An inlined function gives an entry of its
 // own; the innermost comes first.
-std::vector<std::pair<std::string, std::string>> lines_of(const CallSite& site) {
+std::vector<std::pair<std::string, std::string>> source_lines_of(const CallSite& site) {
   Command command;
-  command.argv = {addr2line().string(), "-f", "-C", "-i", "-e", site.file.string()};
+  command.argv = {find_addr2line().string(), "-f", "-C", "-i", "-e", site.file.string()};
   for (const uint64_t address : site.addresses)
     command.argv.push_back(fmt::format("{:#x}", address));
   command.environment = {"LC_ALL=C"};
@@ -66,7 +67,7 @@ std::vector<std::pair<std::string, std::string>> lines_of(const CallSite& site) 
 
 bool is_header_of_toolkit(const fs::path& file) {
   if (std::find(file.begin(), file.end(), "include") == file.end()) return false;
-  const auto& roots = toolchain::installed().roots;
+  const auto& roots = toolchain::installed_toolchain().roots;
   return std::any_of(roots.begin(), roots.end(),
                      [&](const fs::path& root) { return toolchain::is_inside(file, root); });
 }
@@ -78,7 +79,7 @@ bool ends_with(const std::string& text, const std::string& end) {
 SourcePlace find_place(const CallSite& site) {
   if (site.addresses.empty()) return {};
   bool behind_stub = false;
-  for (const auto& [function, line] : lines_of(site)) {
+  for (const auto& [function, line] : source_lines_of(site)) {
     const size_t colon = line.rfind(':');
     const fs::path file = fs::path(line.substr(0, colon)).lexically_normal();
     const std::string number = colon == line.npos ? "" : line.substr(colon + 1);
@@ -109,7 +110,7 @@ CallSite CallSite::current() {
   CallSite found;
   const link_map *own = nullptr, *theirs = nullptr;
   for (int i = 0; i < count && found.addresses.size() < kMostFrames; ++i) {
-    const link_map* map = map_of(frames[i]);
+    const link_map* map = link_map_of(frames[i]);
     if (!map) break;
     if (!own) own = map;  // the library that contains this function
     if (map == own && !theirs) continue;
@@ -118,7 +119,7 @@ CallSite CallSite::current() {
     // A frame holds the return address, which may belong to the next line.
     found.addresses.push_back(reinterpret_cast<uint64_t>(frames[i]) - map->l_addr - 1);
   }
-  if (theirs) found.file = file_of(*theirs);
+  if (theirs) found.file = file_of_link_map(*theirs);
   return found;
 }
 
@@ -132,14 +133,14 @@ CallSite CallSite::of_code(const void* code) {
   // A library function such as memcpy() counts as its caller in the program.
   for (bool innermost = true; at < end && found.addresses.size() < kMostFrames;
        ++at, innermost = false) {
-    const link_map* map = map_of(*at);
+    const link_map* map = link_map_of(*at);
     if (!map) break;
     if (!program && *map->l_name) continue;
     if (program && map != program) break;
     program = map;
     found.addresses.push_back(reinterpret_cast<uint64_t>(*at) - map->l_addr - (innermost ? 0 : 1));
   }
-  if (program) found.file = file_of(*program);
+  if (program) found.file = file_of_link_map(*program);
   return found;
 }
 
@@ -151,8 +152,8 @@ SourcePlace source_place(const CallSite& site) {
   }
 }
 
-std::string prefix(const SourcePlace& place) {
-  return place.line == 0 ? "" : fmt::format("{}:{}: ", shown_path(place.file), place.line);
+std::string place_prefix(const SourcePlace& place) {
+  return place.line == 0 ? "" : fmt::format("{}:{}: ", path_for_display(place.file), place.line);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -202,7 +203,7 @@ std::string argument_at(const std::string& text, size_t begin) {
 }
 
 // "d_in" of "(void**)&d_in"; empty unless the argument is the address of a variable or a member.
-std::string variable_of(std::string argument) {
+std::string variable_of_argument(std::string argument) {
   static const std::string kCast = "reinterpret_cast<void**>(";
   if (argument.rfind("(void**)", 0) == 0)
     argument.erase(0, 8);
@@ -237,14 +238,14 @@ std::vector<std::string> variables_on_line(const SourcePlace& place, const std::
     if (at != 0 && is_word(text[at - 1])) continue;
     while (end < text.size() && text[end] == ' ') ++end;
     if (end < text.size() && text[end] == '(')
-      variables.push_back(variable_of(argument_at(text, end + 1)));
+      variables.push_back(variable_of_argument(argument_at(text, end + 1)));
   }
   return variables;
 }
 
 // The position of the call among the calls on its line that the program has made, and the number of
 // these.
-std::pair<size_t, size_t> position_on_line(const NamedAllocation& made) {
+std::pair<size_t, size_t> call_position_on_line(const NamedAllocation& made) {
   std::set<CallSite> sites;
   for (NamedAllocation& other : named_allocations())
     if (other.call == made.call && other.site.file == made.site.file &&
@@ -255,7 +256,7 @@ std::pair<size_t, size_t> position_on_line(const NamedAllocation& made) {
 }
 
 // The name of the allocation in messages; empty if the line is not known.
-std::string shown_name(NamedAllocation& made, bool quoted) {
+std::string allocation_display_name(NamedAllocation& made, bool quoted) {
   const SourcePlace& place = place_of_allocation(made);
   if (place.line == 0) return "";
   const std::vector<std::string> variables = variables_on_line(place, made.call);
@@ -264,7 +265,7 @@ std::string shown_name(NamedAllocation& made, bool quoted) {
   constexpr size_t kMostOnLine = 8;
   if (variables.size() > 1 && variables.size() <= kMostOnLine &&
       named_allocations().size() <= 8 * kMostOnLine)
-    if (const auto [at, count] = position_on_line(made); count == variables.size())
+    if (const auto [at, count] = call_position_on_line(made); count == variables.size())
       variable = variables[at];
   if (variable.empty()) return fmt::format("the allocation of line {}", place.line);
   return fmt::format(quoted ? "`{}` (allocated on line {})" : "{} (allocated on line {})", variable,
@@ -292,7 +293,7 @@ std::string with_variable_names(std::string text) {
     if (made.call != text.substr(begin, at - begin)) continue;
     const bool quoted =
         begin > 0 && text[begin - 1] == '`' && end < text.size() && text[end] == '`';
-    const std::string name = shown_name(made, quoted);
+    const std::string name = allocation_display_name(made, quoted);
     if (name.empty()) continue;
     text.replace(begin - quoted, end - begin + 2 * quoted, name);
     at = begin;

@@ -21,7 +21,7 @@ constexpr uint64_t kLargestMember = 16;
 constexpr uint64_t kLargestStructure = 64;
 
 // Whether the structure that the gaps are in has a written member of this alignment and size.
-bool has_member(const Gaps& gaps, size_t count, uint64_t structure, uint64_t size) {
+bool has_written_member(const Gaps& gaps, size_t count, uint64_t structure, uint64_t size) {
   uint64_t begin = 0;
   for (size_t i = 0; i <= count; ++i) {
     const uint64_t end = i < count ? gaps[i].first : structure;
@@ -32,12 +32,12 @@ bool has_member(const Gaps& gaps, size_t count, uint64_t structure, uint64_t siz
 }
 
 // Whether the first `count` gaps are the padding of one structure.
-bool is_padding(const Gaps& gaps, size_t count, uint64_t structure) {
+bool is_structure_padding(const Gaps& gaps, size_t count, uint64_t structure) {
   for (size_t i = 0; i < count; ++i) {
     uint64_t alignment = 2;
     while (alignment <= gaps[i].second - gaps[i].first) alignment *= 2;
     if (alignment > kLargestMember || gaps[i].second % alignment != 0 ||
-        structure % alignment != 0 || !has_member(gaps, count, structure, alignment))
+        structure % alignment != 0 || !has_written_member(gaps, count, structure, alignment))
       return false;
   }
   return true;
@@ -63,7 +63,7 @@ bool may_be_padding(const Gaps& gaps, uint64_t bytes) {
                              [&](const auto& gap) { return gap.second <= structure; }) -
         gaps.begin());
     if (count != 0 && gaps_repeat(gaps, count, structure, bytes / structure) &&
-        is_padding(gaps, count, structure))
+        is_structure_padding(gaps, count, structure))
       return true;
   }
   return false;
@@ -102,7 +102,7 @@ struct CopySide {
   const sim::Allocation* allocation = nullptr;
 
   // Whether this side is memory of that device and of no other.
-  bool is_of(int device) const {
+  bool is_only_on(int device) const {
     return allocation && allocation->reached_by && static_cast<int>(allocation->device) == device;
   }
 };
@@ -134,7 +134,7 @@ bool is_to_device(cudaMemcpyKind kind) {
 bool is_from_device(cudaMemcpyKind kind) {
   return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
 }
-bool direction_holds(cudaMemcpyKind kind, const CopySide& to, const CopySide& from) {
+bool direction_matches_kind(cudaMemcpyKind kind, const CopySide& to, const CopySide& from) {
   return side_has_stated_kind(is_to_device(kind), to) &&
          side_has_stated_kind(is_from_device(kind), from);
 }
@@ -157,7 +157,7 @@ std::string explain_refused_range(const CopySide& side, const char* role, uint64
 std::string explain_refused_range(cudaMemcpyKind kind, const CopySide& to, const CopySide& from) {
   static constexpr const char* kNames[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
                                            "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice"};
-  if (direction_holds(kind, to, from)) return "";
+  if (direction_matches_kind(kind, to, from)) return "";
   return fmt::format("the direction is {}, but the {} is host memory", kNames[kind],
                      side_has_stated_kind(is_to_device(kind), to) ? "source" : "destination");
 }
@@ -176,8 +176,8 @@ void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_de
 
 // Whether the destination already has these bytes and all are initialised. Loops often copy the
 // same input in each iteration.
-bool already_has(const Runtime& r, uint64_t to, uint64_t from, uint64_t bytes,
-                 const CopySide& source) {
+bool already_has_bytes(const Runtime& r, uint64_t to, uint64_t from, uint64_t bytes,
+                       const CopySide& source) {
   const auto written = [&](const sim::Allocation& a, uint64_t at) {
     return a.initialised || r.memory.first_unwritten(at, at + bytes) == at + bytes;
   };
@@ -200,7 +200,7 @@ Route copy_route(Runtime& r, const CopySide& to, const CopySide& from) {
 }
 
 // Merges rows without gaps into a single row.
-void join_rows(Extent& e, Box& a, Box& b) {
+void merge_contiguous_rows(Extent& e, Box& a, Box& b) {
   if (e.height > 1 && a.pitch == e.width && b.pitch == e.width &&
       (e.depth == 1 || (a.slice == e.width * e.height && b.slice == e.width * e.height))) {
     e.width *= e.height * e.depth;
@@ -221,7 +221,8 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
                  source = find_copy_side(r, from.begin, bytes_spanned(from, e), false);
   // A device with a fault executes nothing more. The next call that waits reports the fault.
   for (const auto& gpu : r.gpus)
-    if (gpu->fault && (target.is_of(gpu->number) || source.is_of(gpu->number))) return cudaSuccess;
+    if (gpu->fault && (target.is_only_on(gpu->number) || source.is_only_on(gpu->number)))
+      return cudaSuccess;
   for (const std::string& why :
        {explain_refused_range(target, "destination", to.begin, bytes_spanned(to, e)),
         explain_refused_range(source, "source", from.begin, bytes_spanned(from, e)),
@@ -235,13 +236,13 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
   if (r.tool == Tool::check && source.on_device && to_host)
     if (const auto gap = find_unwritten(r.memory, *source.allocation, from, e))
       note_unwritten_copy(*source.allocation, gap->first, gap->bytes);
-  join_rows(e, to, from);
+  merge_contiguous_rows(e, to, from);
   for (uint64_t z = 0; z < e.depth; ++z) {
     for (uint64_t y = 0; y < e.height; ++y) {
       const uint64_t row = to.begin + z * to.slice + y * to.pitch;
       const uint64_t other = from.begin + z * from.slice + y * from.pitch;
       if (target.on_device && LaunchMemo::has_digests() &&
-          !already_has(r, row, other, e.width, source))
+          !already_has_bytes(r, row, other, e.width, source))
         LaunchMemo::forget_digests();
       copy_row(r, row, other, e.width, target.on_device, source.on_device);
     }
@@ -266,8 +267,8 @@ cudaError_t copy(Runtime& r, void* to, const void* from, uint64_t bytes, cudaMem
 
 // Whether all bytes of the allocation are initialised and have this value, as when a loop fills the
 // same buffer again.
-bool holds(const sim::Memory& memory, const sim::Allocation& allocation,
-           const LaunchMemo::Fill& fill) {
+bool is_already_filled(const sim::Memory& memory, const sim::Allocation& allocation,
+                       const LaunchMemo::Fill& fill) {
   if (LaunchMemo::is_filled_with(allocation, fill)) return true;
   const std::byte* first = memory.host(fill.at);
   if (!allocation.initialised || *first != std::byte{fill.value} ||
@@ -285,13 +286,14 @@ cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element)
   if (!target.fits)
     return fail(cudaErrorInvalidValue,
                 explain_refused_range(target, "destination", to.begin, bytes_spanned(to, e)));
-  if (!r.memory.reaches(*target.allocation)) return cudaErrorInvalidValue;
+  if (!r.memory.can_access(*target.allocation)) return cudaErrorInvalidValue;
   if (r.gpu().fault) return cudaSuccess;
   Box same = to;
   const uint64_t bytes = e.width * e.height * e.depth;
-  join_rows(e, to, same);
+  merge_contiguous_rows(e, to, same);
   if (element == 1 && e.height == 1 && e.depth == 1 &&
-      holds(r.memory, *target.allocation, {to.begin, bytes, static_cast<unsigned char>(value)})) {
+      is_already_filled(r.memory, *target.allocation,
+                        {to.begin, bytes, static_cast<unsigned char>(value)})) {
     r.gpu().timeline.advance(fill_seconds(r.profile, bytes));
     return cudaSuccess;
   }
@@ -328,7 +330,7 @@ cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& p) {
             pointer.pitch, slice};
   };
   const auto holds = [&](const Array& a, const cudaPos& pos) {
-    return a.holds(pos.x * unit, pos.y, pos.z, extent);
+    return a.contains_box(pos.x * unit, pos.y, pos.z, extent);
   };
   if ((to && !holds(*to, p.dstPos)) || (from && !holds(*from, p.srcPos)))
     return cudaErrorInvalidValue;

@@ -42,7 +42,7 @@ cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& parameters);
 using Body = std::function<cudaError_t(Runtime&)>;
 cudaError_t run_in_stream(const char* name, cudaStream_t stream, const Body& body,
                           cudaGraphNodeType type = cudaGraphNodeTypeMemcpy,
-                          Work::NodeParameters given = {});
+                          NodeWork::NodeParameters given = {});
 
 // Fills a box with the low bytes of `value`, in elements of 1, 2 or 4 bytes.
 cudaError_t fill(Runtime& runtime, Box to, Extent extent, unsigned value, unsigned element = 1);

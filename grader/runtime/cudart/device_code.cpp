@@ -29,17 +29,17 @@ constexpr uint64_t kLz4 = 0x2000, kZstd = 0x8000;
 constexpr uint64_t kMostPlain = 256 << 20;
 constexpr uint16_t kPtx = 1, kElf = 2;
 
-struct Wrapper {
+struct FatbinWrapper {
   uint32_t magic, version;
   const void* block;
   const void* more;
 };
-struct Block {
+struct FatbinHeader {
   uint32_t magic;
   uint16_t version, header_bytes;
   uint64_t bytes;  // bytes of the entries, which follow this header
 };
-struct Entry {
+struct FatbinEntryHeader {
   uint16_t kind, version;
   uint32_t header_bytes;
   uint64_t bytes;  // bytes of the payload, with padding
@@ -48,7 +48,7 @@ struct Entry {
   uint32_t arch, name_offset, name_bytes;
   uint64_t flags, zero, plain_bytes;
 };
-static_assert(sizeof(Block) == 16 && sizeof(Entry) == 64);
+static_assert(sizeof(FatbinHeader) == 16 && sizeof(FatbinEntryHeader) == 64);
 
 template <class T>
 T read(const char* at) {
@@ -60,18 +60,19 @@ T read(const char* at) {
 // Reads the entries of the block at `at`, of which `room` bytes are readable. Writes the block's
 // length to `bytes`.
 std::vector<FatEntry> read_block(const char* at, uint64_t room, uint64_t* bytes) {
-  if (!at || room < sizeof(Block) || read<Block>(at).magic != kBlockMagic)
+  if (!at || room < sizeof(FatbinHeader) || read<FatbinHeader>(at).magic != kBlockMagic)
     throw Error("the program's device code has an unknown format: compile it with CUDA 13");
-  const auto header = read<Block>(at);
+  const auto header = read<FatbinHeader>(at);
   if (header.header_bytes > room || header.bytes > room - header.header_bytes)
     throw Error("the program's device code is damaged: it is cut off");
   *bytes = header.header_bytes + header.bytes;
   const char* const end = at + *bytes;
   at += header.header_bytes;
   std::vector<FatEntry> entries;
-  while (static_cast<size_t>(end - at) >= sizeof(Entry)) {
-    const auto e = read<Entry>(at);
-    if (e.header_bytes < sizeof(Entry) || e.header_bytes > static_cast<uint64_t>(end - at) ||
+  while (static_cast<size_t>(end - at) >= sizeof(FatbinEntryHeader)) {
+    const auto e = read<FatbinEntryHeader>(at);
+    if (e.header_bytes < sizeof(FatbinEntryHeader) ||
+        e.header_bytes > static_cast<uint64_t>(end - at) ||
         e.bytes > static_cast<uint64_t>(end - at) - e.header_bytes)
       throw Error("the program's device code is damaged: an entry is longer than the whole");
     FatEntry entry;
@@ -117,14 +118,14 @@ std::string choose_ptx(const std::vector<FatEntry>& entries, const std::string& 
         "the program contains no PTX for {} ({}): build it with lab32 nvcc, or nvcc -arch={}", arch,
         have.empty() ? "it contains no device code" : "it contains " + have, arch));
   }
-  std::string text = unpack(*ptx);
+  std::string text = unpack_entry(*ptx);
   text.resize(std::min(text.size(), text.find('\0')));  // the payload is padded with zeros
   return text;
 }
 
 }  // namespace
 
-std::string unpack(const FatEntry& e) {
+std::string unpack_entry(const FatEntry& e) {
   if (e.packing == FatEntry::Packing::none) return std::string(e.bytes);
   std::string plain(std::min(e.plain_bytes, kMostPlain), '\0');
   bool whole = false;
@@ -159,7 +160,7 @@ FatBinary read_fatbin(const void* wrapper) {
     binary.entries = read_block(begin, kAll, &bytes);
     return binary;
   }
-  const auto outer = read<Wrapper>(begin);
+  const auto outer = read<FatbinWrapper>(begin);
   binary.entries = read_block(
       outer.magic == kWrapperMagic ? static_cast<const char*>(outer.block) : nullptr, kAll, &bytes);
   if (outer.version != kLinked || !outer.more) return binary;
@@ -173,7 +174,7 @@ std::string write_fatbin(const std::string& ptx, const std::string& cubin, uint3
   std::string entries;
   const auto add = [&](uint16_t kind, std::string payload) {
     payload.resize(align_up(payload.size() + 1, kAlignment));  // PTX ends with a zero byte
-    Entry e{};
+    FatbinEntryHeader e{};
     e.kind = kind;
     e.version = 0x101;
     e.header_bytes = sizeof e;
@@ -185,7 +186,7 @@ std::string write_fatbin(const std::string& ptx, const std::string& cubin, uint3
   };
   add(kPtx, ptx);
   if (!cubin.empty()) add(kElf, cubin);
-  const Block block{kBlockMagic, 1, sizeof(Block), entries.size()};
+  const FatbinHeader block{kBlockMagic, 1, sizeof(FatbinHeader), entries.size()};
   return std::string(reinterpret_cast<const char*>(&block), sizeof block) + entries;
 }
 
@@ -201,7 +202,7 @@ std::vector<std::vector<FatEntry>> read_blocks(std::string_view section) {
   return blocks;
 }
 
-DeviceCode choose(const FatBinary& binary, const std::string& arch) {
+DeviceCode choose_device_code(const FatBinary& binary, const std::string& arch) {
   DeviceCode code;
   if (binary.parts.empty()) {
     code.ptx = choose_ptx(binary.entries, arch);
@@ -219,7 +220,7 @@ DeviceCode choose(const FatBinary& binary, const std::string& arch) {
   }
   for (const FatEntry& e : binary.entries)
     if (e.kind == FatEntry::Kind::cubin && e.arch == architecture_number(arch))
-      code.cubin = unpack(e);
+      code.cubin = unpack_entry(e);
   return code;
 }
 
@@ -231,7 +232,7 @@ namespace {
 constexpr uint8_t kFormatSized = 4;
 constexpr uint8_t kRegisters = 0x2f, kFrameSize = 0x11;
 
-uint32_t word(std::string_view data, size_t at) {
+uint32_t word_at(std::string_view data, size_t at) {
   uint32_t value = 0;
   std::memcpy(&value, data.data() + at, sizeof value);
   return value;
@@ -248,14 +249,14 @@ CubinInfo read_cubin(const std::string& cubin) {
   const std::string_view data = attributes ? attributes->data : std::string_view();
   for (size_t at = 0; at + 4 <= data.size();) {
     const auto format = static_cast<uint8_t>(data[at]), name = static_cast<uint8_t>(data[at + 1]);
-    const size_t bytes = format == kFormatSized ? word(data, at) >> 16 : 0;
+    const size_t bytes = format == kFormatSized ? word_at(data, at) >> 16 : 0;
     at += 4;
     if (bytes > data.size() - at)
       throw Error("the program's cubin is damaged: .nv.info is cut off");
     if (bytes == 8 && (name == kRegisters || name == kFrameSize)) {
-      const uint32_t symbol = word(data, at), value = word(data, at + 4);
+      const uint32_t symbol = word_at(data, at), value = word_at(data, at + 4);
       if (symbol < elf.functions.size() && !elf.functions[symbol].empty()) {
-        Resources& r = info.kernels[elf.functions[symbol]];
+        KernelResources& r = info.kernels[elf.functions[symbol]];
         (name == kRegisters ? r.registers : r.local_bytes) = value;
       }
     }
@@ -277,7 +278,7 @@ std::string_view line_at(const std::string& text, size_t at) {
 // Calls `each` for each line note, in the order of the listing, with the text between kFile's name
 // and the quotation mark, and the function.
 template <class Each>
-void for_each_note(const std::string& listing, Each each) {
+void for_each_line_note(const std::string& listing, Each each) {
   std::string_view function;
   for (size_t at = 0; at < listing.size();) {
     const std::string_view line = line_at(listing, at);
@@ -299,15 +300,15 @@ std::string with_linked_lines(const std::string& listing,
   if (lines_before.empty()) return listing;
   // Linking renames functions local to a file, so a file's kernels identify the file.
   std::map<std::string_view, int> before;
-  for_each_note(listing, [&](std::string_view number, std::string_view function, size_t,
-                             std::string_view) {
+  for_each_line_note(listing, [&](std::string_view number, std::string_view function, size_t,
+                                  std::string_view) {
     if (const auto known = lines_before.find(std::string(function)); known != lines_before.end())
       before.emplace(number, known->second);
   });
   std::string text;
   size_t copied = 0;
-  for_each_note(listing, [&](std::string_view number, std::string_view, size_t at,
-                             std::string_view line) {
+  for_each_line_note(listing, [&](std::string_view number, std::string_view, size_t at,
+                                  std::string_view line) {
     constexpr std::string_view kLine = "\", line ";
     const size_t digits = line.find(kLine) + kLine.size();
     const auto known = before.find(number);

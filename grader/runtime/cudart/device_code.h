@@ -1,6 +1,6 @@
 // Reads the device code that nvcc embeds in a program: fat binaries with a PTX text or cubin for
-// each architecture. choose() returns the code that a GPU would run; read_cubin() returns the
-// registers and memory that each kernel needs.
+// each architecture. choose_device_code() returns the code that a GPU would run; read_cubin()
+// returns the registers and memory that each kernel needs.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ std::string write_fatbin(const std::string& ptx, const std::string& cubin, uint3
 std::vector<std::vector<FatEntry>> read_blocks(std::string_view section);
 
 // The entry's content, unpacked. Throws Error if it cannot be unpacked.
-std::string unpack(const FatEntry& entry);
+std::string unpack_entry(const FatEntry& entry);
 
 // The kernels of a module that use a fence or an access of system scope. If a device function uses
 // one, all kernels count.
@@ -62,18 +62,18 @@ struct DeviceCode {
 // What a GPU of `arch` ("sm_90") would run, unpacked: the newest PTX that it can translate, and the
 // cubin built from it. The PTX of a linked program is linked from its parts. Throws Error if there
 // is no such PTX.
-DeviceCode choose(const FatBinary& binary, const std::string& arch);
+DeviceCode choose_device_code(const FatBinary& binary, const std::string& arch);
 
 // What ptxas reports for each kernel of a cubin. Occupancy and cudaFuncGetAttributes need it.
 
-struct Resources {
+struct KernelResources {
   uint32_t registers = 0;    // per thread
   uint32_t local_bytes = 0;  // stack frame of a thread
 };
 
 struct CubinInfo {
-  std::map<std::string, Resources> kernels;  // by symbol
-  uint32_t constant_bytes = 0;               // size of the module's __constant__ variables
+  std::map<std::string, KernelResources> kernels;  // by symbol
+  uint32_t constant_bytes = 0;                     // size of the module's __constant__ variables
 };
 
 // Throws Error if the text is not a cubin.

@@ -29,11 +29,11 @@ namespace {
 std::atomic<bool> refused{false};
 std::atomic<void (*)()> at_end{nullptr};
 
-struct Text {
+struct ErrorText {
   const char *name, *text;
 };
 
-Text find(cudaError_t error) {
+ErrorText find_error_text(cudaError_t error) {
   switch (static_cast<int>(error)) {
 #define ERROR(value, name, text) \
   case value:                    \
@@ -46,7 +46,7 @@ Text find(cudaError_t error) {
 }
 
 // stdio's buffers may still hold output, so they are flushed before _exit().
-void exit_with_2() {
+void exit_if_refused() {
   if (!refused) return;
   std::fflush(nullptr);
   _exit(kNotSupported);
@@ -56,13 +56,13 @@ void exit_with_2() {
 // loaded later.
 __attribute__((destructor)) void end_process() {
   if (const auto function = at_end.load()) function();
-  exit_with_2();
+  exit_if_refused();
 }
 
 // After an unexpected error a program may throw, fail an assertion, or exit without exit handlers.
 // Its exit status must then be 2 as well, unless it has a handler of its own.
-void handle_other_exits() {
-  at_quick_exit([] { exit_with_2(); });
+void handle_abnormal_exits() {
+  at_quick_exit([] { exit_if_refused(); });
   struct sigaction old {
   }, leave{};
   leave.sa_handler = [](int) { _exit(kNotSupported); };
@@ -77,20 +77,20 @@ cudaError_t& last_error() {
   return error;
 }
 
-const char*& driver_function() {
+const char*& current_driver_function() {
   thread_local const char* name = nullptr;
   return name;
 }
 
 cudaError_t store_error(cudaError_t error) {
   // "Not ready" is an answer and no error.
-  if (error != cudaSuccess && error != cudaErrorNotReady && !driver_function())
+  if (error != cudaSuccess && error != cudaErrorNotReady && !current_driver_function())
     last_error() = error;
   return error;
 }
 
-const char* error_name(cudaError_t error) { return find(error).name; }
-const char* error_text(cudaError_t error) { return find(error).text; }
+const char* error_name(cudaError_t error) { return find_error_text(error).name; }
+const char* error_text(cudaError_t error) { return find_error_text(error).text; }
 
 ErrorNames& error_names() {
   thread_local ErrorNames names = error_name;
@@ -99,23 +99,23 @@ ErrorNames& error_names() {
 
 void run_at_end(void (*function)()) { at_end = function; }
 
-void refuse(const std::string& message) {
+void report_unsupported(const std::string& message) {
   static std::mutex mutex;
   static std::set<std::string> said;
   const std::string what = message.substr(0, message.find('\n'));  // without the quoted PTX
   const std::lock_guard<std::mutex> lock(mutex);
   const bool first = !refused.exchange(true);
-  if (first) handle_other_exits();
+  if (first) handle_abnormal_exits();
   if (!said.insert(what).second) return;
   // If the line of device code is known, `what` contains it, and the line of the call is left out.
   const std::string place =
-      what.find("(source: ") == what.npos ? prefix(source_place(CallSite::current())) : "";
+      what.find("(source: ") == what.npos ? place_prefix(source_place(CallSite::current())) : "";
   print_message(place + what + (first ? "; the program's results are not valid from here on" : ""));
-  if (const std::string path = value_of(variables::kRecord); !path.empty())
+  if (const std::string path = environment_value(variables::kRecord); !path.empty())
     record::append_line(path, record::to_line_unsupported(what));
 }
 
-std::vector<std::string> refused_names() {
+std::vector<std::string> refused_runtime_functions() {
   std::vector<std::string> names = {
 #define WORKS(name)
 #define REFUSES(name) #name,
@@ -127,7 +127,7 @@ std::vector<std::string> refused_names() {
   return names;
 }
 
-std::string refusal_of(const std::string& name) {
+std::string refusal_message(const std::string& name) {
   return fmt::format("{} is not supported by the simulated runtime", name);
 }
 
@@ -138,7 +138,7 @@ namespace {
 // The function ignores its arguments. With this platform's calling convention, in which the caller
 // cleans up, a function without parameters may be called with any.
 cudaError_t refuse_call(const char* name) {
-  lab32::cudart::refuse(lab32::cudart::refusal_of(name));
+  lab32::cudart::report_unsupported(lab32::cudart::refusal_message(name));
   return lab32::cudart::store_error(cudaErrorNotSupported);
 }
 

@@ -40,7 +40,7 @@ struct SourcePlace {
 SourcePlace source_place(const CallSite& site);
 
 // "a.cu:12: ", or "" if the line is not known.
-std::string prefix(const SourcePlace& place);
+std::string place_prefix(const SourcePlace& place);
 
 // Names the allocation that the function `call` makes now: "cudaMalloc no. 2".
 std::string name_allocation(const std::string& call);
@@ -55,7 +55,7 @@ std::string with_variable_names(std::string text);
 cudaError_t& last_error();
 
 // The driver function that this thread is in; nullptr: none.
-const char*& driver_function();
+const char*& current_driver_function();
 
 // Stores an error for cudaGetLastError() and returns it. Success and errors of driver functions
 // leave the stored error unchanged.
@@ -73,7 +73,7 @@ ErrorNames& error_names();
 // Reports a feature that is not supported. Prints the first line of the message on stderr once,
 // with the place of the call if it is known. From then on the exit status is 2 if the program exits
 // or aborts, because its results are incomplete; the first message warns of that.
-void refuse(const std::string& message);
+void report_unsupported(const std::string& message);
 
 // Calls the function once none of the program's code runs any more, and before a refusal changes
 // the exit status.
@@ -85,9 +85,9 @@ void print_message(const std::string& text);
 // The functions of the runtime that exist only to be refused.
 
 // The names, sorted.
-std::vector<std::string> refused_names();
+std::vector<std::string> refused_runtime_functions();
 
 // The message that a call of the refused function prints.
-std::string refusal_of(const std::string& name);
+std::string refusal_message(const std::string& name);
 
 }  // namespace lab32::cudart

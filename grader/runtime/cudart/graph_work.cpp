@@ -10,7 +10,7 @@
 
 namespace lab32::cudart {
 
-Work on_this_device(const std::function<cudaError_t(Runtime&)>& body) {
+NodeWork work_on_current_device(const std::function<cudaError_t(Runtime&)>& body) {
   return {[body, device = static_cast<int>(call_device())](Runtime& r, cudaStream_t) {
             const DeviceScope on(r, device);
             return body(r);
@@ -19,8 +19,8 @@ Work on_this_device(const std::function<cudaError_t(Runtime&)>& body) {
           {}};
 }
 
-Work record_work(cudaEvent_t event) {
-  Work work;
+NodeWork record_work(cudaEvent_t event) {
+  NodeWork work;
   work.device = [event](Runtime& r, cudaStream_t) {
     if (!r.streams.knows(event)) return cudaErrorInvalidResourceHandle;
     r.streams.record(event, r.gpu(event->device).timeline.now());
@@ -30,26 +30,27 @@ Work record_work(cudaEvent_t event) {
   return work;
 }
 
-Work wait_work(cudaEvent_t event) {
-  Work work;
+NodeWork wait_work(cudaEvent_t event) {
+  NodeWork work;
   work.given = event;
   return work;
 }
 
-Work host_work(const cudaHostNodeParams& p) {
-  Work work{{}, [p] { p.fn(p.userData); }, {}};
+NodeWork host_work(const cudaHostNodeParams& p) {
+  NodeWork work{{}, [p] { p.fn(p.userData); }, {}};
   work.given = p;
   return work;
 }
 
-Work copy_work(const cudaMemcpy3DParms& p) {
-  Work work = on_this_device([p](Runtime& r) { return copy(r, p); });
+NodeWork copy_work(const cudaMemcpy3DParms& p) {
+  NodeWork work = work_on_current_device([p](Runtime& r) { return copy(r, p); });
   work.given = p;
   return work;
 }
 
-Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  Work work = on_this_device([=](Runtime& r) { return copy(r, to, from, bytes, kind); });
+NodeWork copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  NodeWork work =
+      work_on_current_device([=](Runtime& r) { return copy(r, to, from, bytes, kind); });
   // The copy is a single row, for which the pitch has no meaning.
   cudaMemcpy3DParms given{};
   given.dstPtr.ptr = to;
@@ -60,8 +61,8 @@ Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return work;
 }
 
-Work fill_work(const cudaMemsetParams& p) {
-  Work work = on_this_device([p](Runtime& r) {
+NodeWork fill_work(const cudaMemsetParams& p) {
+  NodeWork work = work_on_current_device([p](Runtime& r) {
     const uint64_t row = uint64_t{p.width} * p.elementSize;
     const auto at = reinterpret_cast<uint64_t>(p.dst);
     return fill(r, {at, p.pitch, 0}, {row, p.height, 1}, p.value, p.elementSize);
@@ -70,25 +71,25 @@ Work fill_work(const cudaMemsetParams& p) {
   return work;
 }
 
-Work child_work(std::vector<Step> steps) {
-  return {{}, {}, std::make_shared<std::vector<Step>>(std::move(steps))};
+NodeWork child_work(std::vector<GraphStep> steps) {
+  return {{}, {}, std::make_shared<std::vector<GraphStep>>(std::move(steps))};
 }
 
-cudaError_t child_work(const CUgraph_st& graph, Work* work) {
+cudaError_t child_work(const CUgraph_st& graph, NodeWork* work) {
   if (has_conditions(graph) || has_memory(graph)) return cudaErrorNotSupported;
-  std::vector<Step> steps;
-  if (!read_steps(graph, &steps)) return cudaErrorInvalidValue;
+  std::vector<GraphStep> steps;
+  if (!build_steps(graph, &steps)) return cudaErrorInvalidValue;
   *work = child_work(std::move(steps));
   return cudaSuccess;
 }
 
-Work launch_work(std::shared_ptr<KernelCall> call) {
-  Work work;
+NodeWork launch_work(std::shared_ptr<KernelCall> call) {
+  NodeWork work;
   work.kernel = std::move(call);
   return work;
 }
 
-Work kernel_work(Runtime& r, const cudaKernelNodeParams& p) {
+NodeWork kernel_work(Runtime& r, const cudaKernelNodeParams& p) {
   KernelEntry* entry = r.registry.find_kernel(p.func);
   if (!entry) return {};
   if (!p.kernelParams && p.extra) throw Error("arguments in the `extra` form are not simulated");
@@ -105,7 +106,7 @@ bool is_allocated_at(Runtime& r, uint64_t begin) {
 
 }  // namespace
 
-cudaError_t alloc_work(Runtime& r, cudaMemAllocNodeParams* p, Work* work) {
+cudaError_t alloc_work(Runtime& r, cudaMemAllocNodeParams* p, NodeWork* work) {
   p->dptr = nullptr;
   const cudaMemLocation& where = p->poolProps.location;
   if (p->bytesize == 0 || p->poolProps.allocType != cudaMemAllocationTypePinned)
@@ -118,7 +119,7 @@ cudaError_t alloc_work(Runtime& r, cudaMemAllocNodeParams* p, Work* work) {
     if (p->accessDescs[i].location.id != where.id)
       throw Error("memory of a graph's node that other devices reach is not simulated");
   const DeviceScope on(r, where.id);
-  const uint64_t begin = r.allocations.reserve(p->bytesize, "memory of a graph's node");
+  const uint64_t begin = r.allocations.reserve_address(p->bytesize, "memory of a graph's node");
   if (begin == 0) return cudaErrorMemoryAllocation;
   p->dptr = reinterpret_cast<void*>(begin);
   cudaMemAllocNodeParams& kept = r.graphs.memory()[begin] = *p;
@@ -127,13 +128,13 @@ cudaError_t alloc_work(Runtime& r, cudaMemAllocNodeParams* p, Work* work) {
   work->allocates = begin;
   work->device = [begin, bytes = p->bytesize, device = where.id](Runtime& now, cudaStream_t) {
     const DeviceScope there(now, device);
-    now.allocations.take_bytes(begin, bytes);
+    now.allocations.allocate_reserved(begin, bytes);
     return cudaSuccess;
   };
   return cudaSuccess;
 }
 
-cudaError_t free_work(Runtime& r, const CUgraph_st& graph, void* pointer, Work* work) {
+cudaError_t free_work(Runtime& r, const CUgraph_st& graph, void* pointer, NodeWork* work) {
   const auto begin = reinterpret_cast<uint64_t>(pointer);
   if (r.graphs.memory().count(begin) == 0) return cudaErrorInvalidValue;
   for (const auto& node : graph.nodes)
@@ -147,8 +148,8 @@ cudaError_t free_work(Runtime& r, const CUgraph_st& graph, void* pointer, Work* 
   return cudaSuccess;
 }
 
-bool uses_memory(const std::vector<Step>& steps) {
-  return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+bool uses_memory(const std::vector<GraphStep>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const GraphStep& step) {
     return step.work.allocates != 0 || step.work.frees != 0;
   });
 }
@@ -157,9 +158,9 @@ namespace {
 
 // Whether several allocations of the graph may exist at once. How a GPU distributes the pieces of
 // memory among them is not known.
-bool holds_several(const CUgraphExec_st& exec) {
+bool may_hold_several_allocations(const CUgraphExec_st& exec) {
   std::set<uint64_t> there;
-  for (const Step& step : exec.steps) {
+  for (const GraphStep& step : exec.steps) {
     if (step.work.allocates) there.insert(step.work.allocates);
     there.erase(step.work.frees);
     if (there.size() > 1) return true;
@@ -169,10 +170,11 @@ bool holds_several(const CUgraphExec_st& exec) {
 
 }  // namespace
 
-cudaError_t check_memory(Runtime& r, const CUgraphExec_st& exec) {
-  if (holds_several(exec)) r.allocations.graph_memory(r.gpu().number).is_known = false;
+cudaError_t check_graph_memory(Runtime& r, const CUgraphExec_st& exec) {
+  if (may_hold_several_allocations(exec))
+    r.allocations.graph_memory(r.gpu().number).is_known = false;
   std::set<uint64_t> own;
-  for (const Step& step : exec.steps) {
+  for (const GraphStep& step : exec.steps) {
     const uint64_t begin = step.work.allocates;
     if (begin == 0) continue;
     own.insert(begin);
@@ -180,7 +182,7 @@ cudaError_t check_memory(Runtime& r, const CUgraphExec_st& exec) {
     if (!exec.frees_first) return cudaErrorInvalidValue;
     r.allocations.release(begin);
   }
-  for (const Step& step : exec.steps)
+  for (const GraphStep& step : exec.steps)
     if (const uint64_t begin = step.work.frees;
         begin && !own.count(begin) && !is_allocated_at(r, begin))
       return cudaErrorInvalidValue;
@@ -199,12 +201,12 @@ cudaError_t with_node(const char* name, cudaGraphNode_t node, const GraphBody& b
 
 cudaError_t add_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
                      const cudaGraphNode_t* from, size_t count, cudaGraphNodeType type,
-                     const std::function<cudaError_t(Runtime&, Work*)>& make) {
+                     const std::function<cudaError_t(Runtime&, NodeWork*)>& make) {
   return with_graph(name, graph, [&](Runtime& r) {
     if (!out || (count && !from)) return cudaErrorInvalidValue;
     for (size_t i = 0; i < count; ++i)
       if (!r.graphs.knows(from[i]) || from[i]->graph != graph) return cudaErrorInvalidValue;
-    Work work;
+    NodeWork work;
     if (const cudaError_t error = make(r, &work)) return error;
     *out = r.graphs.add(graph, type, {from, from + count}, std::move(work));
     return cudaSuccess;
@@ -214,11 +216,12 @@ cudaError_t add_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
 cudaError_t add_child(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
                       const cudaGraphNode_t* from, size_t count, cudaGraph_t child) {
   return with_graph(name, graph, [&](Runtime& r) {
-    const cudaError_t error =
-        add_node(name, out, graph, from, count, cudaGraphNodeTypeGraph, [&](Runtime&, Work* work) {
-          if (!r.graphs.knows(child) || child == graph) return cudaErrorInvalidValue;
-          return child_work(*child, work);
-        });
+    const cudaError_t error = add_node(name, out, graph, from, count, cudaGraphNodeTypeGraph,
+                                       [&](Runtime&, NodeWork* work) {
+                                         if (!r.graphs.knows(child) || child == graph)
+                                           return cudaErrorInvalidValue;
+                                         return child_work(*child, work);
+                                       });
     if (error) return error;
     cudaGraph_t const own = r.graphs.clone(child);
     own->parent = graph;
@@ -236,21 +239,23 @@ cudaError_t store_nodes(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t
   return cudaSuccess;
 }
 
-bool same_shape(const std::vector<Step>& a, const std::vector<Step>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Step& x, const Step& y) {
-    const auto bodies = [](const Step& step) {
-      return step.work.branch ? step.work.branch->bodies.size() : 0;
-    };
-    if (x.type != y.type || x.from != y.from || !x.work.child != !y.work.child ||
-        bodies(x) != bodies(y))
-      return false;
-    for (size_t i = 0; i < bodies(x); ++i)
-      if (!same_shape(x.work.branch->bodies[i], y.work.branch->bodies[i])) return false;
-    return !x.work.child || same_shape(*x.work.child, *y.work.child);
-  });
+bool have_same_topology(const std::vector<GraphStep>& a, const std::vector<GraphStep>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const GraphStep& x, const GraphStep& y) {
+                      const auto bodies = [](const GraphStep& step) {
+                        return step.work.branch ? step.work.branch->bodies.size() : 0;
+                      };
+                      if (x.type != y.type || x.from != y.from || !x.work.child != !y.work.child ||
+                          bodies(x) != bodies(y))
+                        return false;
+                      for (size_t i = 0; i < bodies(x); ++i)
+                        if (!have_same_topology(x.work.branch->bodies[i], y.work.branch->bodies[i]))
+                          return false;
+                      return !x.work.child || have_same_topology(*x.work.child, *y.work.child);
+                    });
 }
 
-cudaError_t set_work(Step* step, cudaGraphNodeType type, Work work) {
+cudaError_t set_step_work(GraphStep* step, cudaGraphNodeType type, NodeWork work) {
   if (!step || step->type != type) return cudaErrorInvalidValue;
   step->work = std::move(work);
   return cudaSuccess;
@@ -258,19 +263,21 @@ cudaError_t set_work(Step* step, cudaGraphNodeType type, Work work) {
 
 namespace {
 
-Step* find_step(std::vector<Step>& steps, cudaGraphNode_t node) {
-  for (Step& step : steps) {
+GraphStep* find_step(std::vector<GraphStep>& steps, cudaGraphNode_t node) {
+  for (GraphStep& step : steps) {
     if (step.origin == node) return &step;
     if (!step.work.branch) continue;
-    for (std::vector<Step>& body : step.work.branch->bodies)
-      if (Step* found = find_step(body, node)) return found;
+    for (std::vector<GraphStep>& body : step.work.branch->bodies)
+      if (GraphStep* found = find_step(body, node)) return found;
   }
   return nullptr;
 }
 
 }  // namespace
 
-Step* step_of(cudaGraphExec_t exec, cudaGraphNode_t node) { return find_step(exec->steps, node); }
+GraphStep* step_of(cudaGraphExec_t exec, cudaGraphNode_t node) {
+  return find_step(exec->steps, node);
+}
 
 cudaError_t with_exec(const char* name, cudaGraphExec_t exec, const GraphBody& body) {
   return call(name, Waits::no,

@@ -10,36 +10,36 @@
 
 namespace lab32::cudart {
 
-// Work that runs on the device that is current now, whichever device is current when the graph is
-// launched.
-Work on_this_device(const std::function<cudaError_t(Runtime&)>& body);
+// NodeWork that runs on the device that is current now, whichever device is current when the graph
+// is launched.
+NodeWork work_on_current_device(const std::function<cudaError_t(Runtime&)>& body);
 
-Work record_work(cudaEvent_t event);
-Work wait_work(cudaEvent_t event);  // wait until the recorded work is done
-Work host_work(const cudaHostNodeParams& parameters);
-Work copy_work(const cudaMemcpy3DParms& parameters);
-Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
-Work fill_work(const cudaMemsetParams& parameters);
-Work child_work(std::vector<Step> steps);
-cudaError_t child_work(const CUgraph_st& graph, Work* work);
-Work launch_work(std::shared_ptr<KernelCall> call);
+NodeWork record_work(cudaEvent_t event);
+NodeWork wait_work(cudaEvent_t event);  // wait until the recorded work is done
+NodeWork host_work(const cudaHostNodeParams& parameters);
+NodeWork copy_work(const cudaMemcpy3DParms& parameters);
+NodeWork copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+NodeWork fill_work(const cudaMemsetParams& parameters);
+NodeWork child_work(std::vector<GraphStep> steps);
+cudaError_t child_work(const CUgraph_st& graph, NodeWork* work);
+NodeWork launch_work(std::shared_ptr<KernelCall> call);
 // Throws Error for features that a launch would refuse. If the result has no `kernel`, there is no
 // kernel to launch.
-Work kernel_work(Runtime& runtime, const cudaKernelNodeParams& parameters);
+NodeWork kernel_work(Runtime& runtime, const cudaKernelNodeParams& parameters);
 
 // Nodes that allocate and free memory. The address is fixed when the node is added; the memory
 // exists between the allocating and the freeing node.
 
 // Accepts the parameters that an H100 accepts, and writes the address to `parameters`.
-cudaError_t alloc_work(Runtime& runtime, cudaMemAllocNodeParams* parameters, Work* work);
+cudaError_t alloc_work(Runtime& runtime, cudaMemAllocNodeParams* parameters, NodeWork* work);
 // Frees an address that a node of this or another graph allocates. A graph may free it once.
-cudaError_t free_work(Runtime& runtime, const CUgraph_st& graph, void* pointer, Work* work);
+cudaError_t free_work(Runtime& runtime, const CUgraph_st& graph, void* pointer, NodeWork* work);
 
-bool uses_memory(const std::vector<Step>& steps);
+bool uses_memory(const std::vector<GraphStep>& steps);
 // Checks before a launch that memory which the graph allocates is not allocated (except if the
 // graph frees it first), and that memory which it frees is allocated, by the graph itself or
 // before. Otherwise returns cudaErrorInvalidValue.
-cudaError_t check_memory(Runtime& runtime, const CUgraphExec_st& exec);
+cudaError_t check_graph_memory(Runtime& runtime, const CUgraphExec_st& exec);
 
 // Checks that the functions of graphs share.
 
@@ -54,7 +54,7 @@ cudaError_t with_exec(const char* name, cudaGraphExec_t exec, const GraphBody& b
 // `make` may find wrong arguments and return an error.
 cudaError_t add_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
                      const cudaGraphNode_t* from, size_t count, cudaGraphNodeType type,
-                     const std::function<cudaError_t(Runtime&, Work*)>& make);
+                     const std::function<cudaError_t(Runtime&, NodeWork*)>& make);
 
 // Adds a node that executes a copy of `graph`, as the graph is now.
 cudaError_t add_child(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
@@ -65,11 +65,11 @@ cudaError_t store_nodes(const std::vector<cudaGraphNode_t>& all, cudaGraphNode_t
                         size_t* count);
 
 // Whether the steps have the same kinds and the same edges.
-bool same_shape(const std::vector<Step>& a, const std::vector<Step>& b);
+bool have_same_topology(const std::vector<GraphStep>& a, const std::vector<GraphStep>& b);
 
 // The step of a node; nullptr: the node has none or belongs to another graph.
-Step* step_of(cudaGraphExec_t exec, cudaGraphNode_t node);
+GraphStep* step_of(cudaGraphExec_t exec, cudaGraphNode_t node);
 // Replaces a step's work. cudaErrorInvalidValue: no such step, or another kind.
-cudaError_t set_work(Step* step, cudaGraphNodeType type, Work work);
+cudaError_t set_step_work(GraphStep* step, cudaGraphNodeType type, NodeWork work);
 
 }  // namespace lab32::cudart

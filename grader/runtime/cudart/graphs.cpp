@@ -33,8 +33,8 @@ namespace {
 
 // Copies the work. Each node and each step of an executable graph has its own copy of a kernel's
 // arguments.
-Work copy_of(const Work& work) {
-  Work copy = work;
+NodeWork copy_of_work(const NodeWork& work) {
+  NodeWork copy = work;
   if (work.kernel) copy.kernel = std::make_shared<KernelCall>(*work.kernel);
   return copy;
 }
@@ -55,7 +55,7 @@ cudaGraph_t Graphs::clone(cudaGraph_t graph) {
   std::map<cudaGraphNode_t, cudaGraphNode_t> copies;
   for (const auto& node : graph->nodes) {
     cudaGraphNode_t copy = copies[node.get()] =
-        add(made, node->type, node->from, copy_of(node->work));
+        add(made, node->type, node->from, copy_of_work(node->work));
     copy->copy_of = node.get();
     if (node->type == cudaGraphNodeTypeGraph)
       for (cudaGraph_t body : node->bodies) copy->bodies.push_back(clone(body));
@@ -77,23 +77,23 @@ void Graphs::drop(cudaGraph_t graph) {
   delete graph;
 }
 
-Condition& Graphs::add_condition(cudaGraph_t graph, unsigned otherwise, bool reset_at_launch) {
-  conditions_.push_back(std::make_unique<Condition>());
-  Condition& made = *conditions_.back();
+GraphCondition& Graphs::add_condition(cudaGraph_t graph, unsigned otherwise, bool reset_at_launch) {
+  conditions_.push_back(std::make_unique<GraphCondition>());
+  GraphCondition& made = *conditions_.back();
   made.otherwise = otherwise;
   made.reset_at_launch = reset_at_launch;
   graph->conditions.push_back(&made);
   return made;
 }
 
-Condition* Graphs::find_condition(cudaGraph_t graph, uint64_t handle) const {
+GraphCondition* Graphs::find_condition(cudaGraph_t graph, uint64_t handle) const {
   for (; graph; graph = graph->parent)
-    for (Condition* condition : graph->conditions)
+    for (GraphCondition* condition : graph->conditions)
       if (condition->word == handle) return condition;
   return nullptr;
 }
 
-cudaGraph_t Graphs::make_body(cudaGraph_t parent) {
+cudaGraph_t Graphs::make_body_graph(cudaGraph_t parent) {
   cudaGraph_t body = make();
   body->parent = parent;
   return body;
@@ -107,7 +107,7 @@ bool Graphs::knows(cudaGraphNode_t node) const {
 }
 
 cudaGraphNode_t Graphs::add(cudaGraph_t graph, cudaGraphNodeType type,
-                            std::vector<cudaGraphNode_t> from, Work work) {
+                            std::vector<cudaGraphNode_t> from, NodeWork work) {
   auto node = std::make_unique<CUgraphNode_st>();
   node->graph = graph;
   node->type = type;
@@ -127,38 +127,38 @@ bool may_be_in_body(cudaGraphNodeType type) {
          type == cudaGraphNodeTypeGraph || type == cudaGraphNodeTypeConditional;
 }
 
-bool may_be_body(const std::vector<Step>& steps) {
-  return std::all_of(steps.begin(), steps.end(), [](const Step& step) {
+bool may_be_body(const std::vector<GraphStep>& steps) {
+  return std::all_of(steps.begin(), steps.end(), [](const GraphStep& step) {
     return may_be_in_body(step.type) && (!step.work.child || may_be_body(*step.work.child));
   });
 }
 
-bool read_bodies(const CUgraphNode_st& node, Step* step) {
+bool build_body_steps(const CUgraphNode_st& node, GraphStep* step) {
   if (node.bodies.empty()) return true;
   if (node.type == cudaGraphNodeTypeGraph) {
-    step->work.child = std::make_shared<std::vector<Step>>();
-    return read_steps(*node.bodies.front(), step->work.child.get());
+    step->work.child = std::make_shared<std::vector<GraphStep>>();
+    return build_steps(*node.bodies.front(), step->work.child.get());
   }
-  step->work.branch = std::make_shared<Branch>(*node.work.branch);
+  step->work.branch = std::make_shared<ConditionalBranch>(*node.work.branch);
   for (cudaGraph_t body : node.bodies) {
-    std::vector<Step> steps;
-    if (!read_steps(*body, &steps) || !may_be_body(steps)) return false;
+    std::vector<GraphStep> steps;
+    if (!build_steps(*body, &steps) || !may_be_body(steps)) return false;
     step->work.branch->bodies.push_back(std::move(steps));
   }
   return true;
 }
 
-void add_conditions(const CUgraph_st& graph, std::vector<Condition*>* all) {
+void collect_conditions(const CUgraph_st& graph, std::vector<GraphCondition*>* all) {
   all->insert(all->end(), graph.conditions.begin(), graph.conditions.end());
   for (const auto& node : graph.nodes)
-    for (cudaGraph_t body : node->bodies) add_conditions(*body, all);
+    for (cudaGraph_t body : node->bodies) collect_conditions(*body, all);
 }
 
 }  // namespace
 
-std::vector<Condition*> conditions_of(const CUgraph_st& graph) {
-  std::vector<Condition*> all;
-  add_conditions(graph, &all);
+std::vector<GraphCondition*> conditions_of(const CUgraph_st& graph) {
+  std::vector<GraphCondition*> all;
+  collect_conditions(graph, &all);
   return all;
 }
 
@@ -173,8 +173,8 @@ bool has_memory(const CUgraph_st& graph) {
   });
 }
 
-bool read_steps(const CUgraph_st& graph, std::vector<Step>* all) {
-  std::vector<Step>& steps = *all;
+bool build_steps(const CUgraph_st& graph, std::vector<GraphStep>* all) {
+  std::vector<GraphStep>& steps = *all;
   std::map<cudaGraphNode_t, size_t> done;
   while (steps.size() < graph.nodes.size()) {
     const size_t before = steps.size();
@@ -182,8 +182,8 @@ bool read_steps(const CUgraph_st& graph, std::vector<Step>* all) {
       const bool ready = std::all_of(node->from.begin(), node->from.end(),
                                      [&](cudaGraphNode_t f) { return done.count(f) != 0; });
       if (!ready || done.count(node.get())) continue;
-      Step step{node.get(), node->type, {}, copy_of(node->work)};
-      if (!read_bodies(*node, &step)) return false;
+      GraphStep step{node.get(), node->type, {}, copy_of_work(node->work)};
+      if (!build_body_steps(*node, &step)) return false;
       for (cudaGraphNode_t from : node->from) step.from.push_back(done.at(from));
       std::sort(step.from.begin(), step.from.end());
       done[node.get()] = steps.size();
@@ -196,13 +196,13 @@ bool read_steps(const CUgraph_st& graph, std::vector<Step>* all) {
 
 cudaError_t Graphs::instantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                 cudaGraphInstantiateResult* result) {
-  std::vector<Step> steps;
-  std::vector<Condition*> conditions = conditions_of(*graph);
+  std::vector<GraphStep> steps;
+  std::vector<GraphCondition*> conditions = conditions_of(*graph);
   const bool all_used =
-      std::all_of(conditions.begin(), conditions.end(), [](Condition* c) { return c->used; });
-  *result = !all_used                     ? cudaGraphInstantiateConditionalHandleUnused
-            : !read_steps(*graph, &steps) ? cudaGraphInstantiateInvalidStructure
-                                          : cudaGraphInstantiateSuccess;
+      std::all_of(conditions.begin(), conditions.end(), [](GraphCondition* c) { return c->used; });
+  *result = !all_used                      ? cudaGraphInstantiateConditionalHandleUnused
+            : !build_steps(*graph, &steps) ? cudaGraphInstantiateInvalidStructure
+                                           : cudaGraphInstantiateSuccess;
   if (*result != cudaGraphInstantiateSuccess) return cudaErrorInvalidValue;
   // Conditions and memory belong to the graph, so two executable graphs would conflict.
   const bool single = !conditions.empty() || has_memory(*graph);
@@ -249,12 +249,12 @@ cudaError_t Captures::begin(cudaStream_t stream, cudaGraph_t graph,
   return cudaSuccess;
 }
 
-void Captures::set_last(cudaStream_t stream, std::vector<cudaGraphNode_t> last) {
+void Captures::set_last_nodes(cudaStream_t stream, std::vector<cudaGraphNode_t> last) {
   streams_.at(stream).last = std::move(last);
 }
 
 // Whether the first stream's last node depends on everything that the other streams have added.
-bool Captures::is_joined(const Capture& capture) const {
+bool Captures::all_streams_have_joined(const Capture& capture) const {
   std::vector<cudaGraphNode_t> work = streams_.at(capture.origin).last;
   std::set<cudaGraphNode_t> before(work.begin(), work.end());
   while (!work.empty()) {
@@ -275,9 +275,9 @@ cudaError_t Captures::end(cudaStream_t stream, cudaGraph_t* graph) {
   if (at == streams_.end()) return cudaErrorIllegalState;
   const std::shared_ptr<Capture> capture = at->second.capture;
   if (capture->origin != stream) return cudaErrorStreamCaptureUnmatched;
-  const cudaError_t error = !capture->valid        ? cudaErrorStreamCaptureInvalidated
-                            : !is_joined(*capture) ? cudaErrorStreamCaptureUnjoined
-                                                   : cudaSuccess;
+  const cudaError_t error = !capture->valid                      ? cudaErrorStreamCaptureInvalidated
+                            : !all_streams_have_joined(*capture) ? cudaErrorStreamCaptureUnjoined
+                                                                 : cudaSuccess;
   const auto forget = [&](auto& places) {
     for (auto place = places.begin(); place != places.end();)
       place = place->second.capture == capture ? places.erase(place) : std::next(place);
@@ -311,7 +311,7 @@ const std::vector<cudaGraphNode_t>& Captures::last_nodes(cudaStream_t stream) co
   return streams_.at(stream).last;
 }
 
-cudaError_t Captures::add(cudaStream_t stream, cudaGraphNodeType type, Work work) {
+cudaError_t Captures::add(cudaStream_t stream, cudaGraphNodeType type, NodeWork work) {
   CapturePosition& place = streams_.at(stream);
   if (!place.capture->valid) return cudaErrorStreamCaptureInvalidated;
   place.last = {graphs_.add(place.capture->graph, type, place.last, std::move(work))};

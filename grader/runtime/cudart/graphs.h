@@ -83,10 +83,10 @@ class UserObjects {
 };
 
 struct Runtime;
-struct Step;
+struct GraphStep;
 
 // The condition of a conditional node: a word in device memory. Its address is its handle.
-struct Condition {
+struct GraphCondition {
   uint64_t word = 0;
   unsigned otherwise = 0;        // value of the condition when the graph is instantiated
   bool reset_at_launch = false;  // each launch resets the value
@@ -96,19 +96,19 @@ struct Condition {
 };
 
 // A conditional node. Its bodies are graphs, or lists of steps in an executable graph.
-struct Branch {
-  Condition* condition = nullptr;
+struct ConditionalBranch {
+  GraphCondition* condition = nullptr;
   cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
-  std::vector<std::vector<Step>> bodies;
+  std::vector<std::vector<GraphStep>> bodies;
 };
 
 // The work of a node: one of the five alternatives, or none in an empty node.
-struct Work {
+struct NodeWork {
   std::function<cudaError_t(Runtime&, cudaStream_t)> device;  // the stream of the launch
   // The host function runs without the runtime's lock, because it may wait for another thread.
   std::function<void()> host;
-  std::shared_ptr<std::vector<Step>> child;  // the steps of a child graph
-  std::shared_ptr<Branch> branch = {};
+  std::shared_ptr<std::vector<GraphStep>> child;  // the steps of a child graph
+  std::shared_ptr<ConditionalBranch> branch = {};
   std::shared_ptr<KernelCall> kernel = {};
   // The parameters as the program passed them, which it may query. Captured copies have none.
   using NodeParameters = std::variant<std::monostate, cudaMemcpy3DParms, cudaMemsetParams,
@@ -119,11 +119,11 @@ struct Work {
 };
 
 // A node of an executable graph. `origin` is the graph's node.
-struct Step {
+struct GraphStep {
   cudaGraphNode_t origin = nullptr;
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   std::vector<size_t> from;  // indices of earlier steps
-  Work work;
+  NodeWork work;
   bool enabled = true;
 };
 
@@ -133,7 +133,7 @@ struct CUgraphNode_st {
   CUgraph_st* graph = nullptr;
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   std::vector<cudaGraphNode_t> from;
-  lab32::cudart::Work work;
+  lab32::cudart::NodeWork work;
   // The bodies of a conditional node, or the copy of a child graph. They are destroyed with the
   // node.
   std::vector<cudaGraph_t> bodies;
@@ -143,13 +143,13 @@ struct CUgraphNode_st {
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order of addition
   cudaGraph_t parent = nullptr;                        // the parent of a body
-  std::vector<lab32::cudart::Condition*> conditions;
+  std::vector<lab32::cudart::GraphCondition*> conditions;
   lab32::cudart::OwnedObjects objects;
 };
 
 struct CUgraphExec_st {
-  std::vector<lab32::cudart::Step> steps;  // each step stands behind those on which it depends
-  std::vector<lab32::cudart::Condition*> conditions = {};
+  std::vector<lab32::cudart::GraphStep> steps;  // each step stands behind those on which it depends
+  std::vector<lab32::cudart::GraphCondition*> conditions = {};
   // the graph, if only one executable graph of it may exist (conditions, allocating nodes)
   cudaGraph_t of = nullptr;
   // whether a launch frees what an earlier one left allocated
@@ -169,12 +169,12 @@ class Graphs {
   bool knows(cudaGraph_t graph) const { return graphs_.count(graph) != 0; }
   bool knows(cudaGraphNode_t node) const;
   cudaGraphNode_t add(cudaGraph_t graph, cudaGraphNodeType type, std::vector<cudaGraphNode_t> from,
-                      Work work);
+                      NodeWork work);
 
-  Condition& add_condition(cudaGraph_t graph, unsigned otherwise, bool reset_at_launch);
+  GraphCondition& add_condition(cudaGraph_t graph, unsigned otherwise, bool reset_at_launch);
   // Searches the graph and its parents.
-  Condition* find_condition(cudaGraph_t graph, uint64_t handle) const;
-  cudaGraph_t make_body(cudaGraph_t parent);
+  GraphCondition* find_condition(cudaGraph_t graph, uint64_t handle) const;
+  cudaGraph_t make_body_graph(cudaGraph_t parent);
 
   // cudaErrorInvalidValue: the edges form a cycle, or conditions are wrong, which `result`
   // explains.
@@ -194,18 +194,18 @@ class Graphs {
   std::set<cudaGraphExec_t> execs_;
   // Kept to the end of the process, because executable graphs outlive the graphs that they were
   // instantiated from.
-  std::vector<std::unique_ptr<Condition>> conditions_;
+  std::vector<std::unique_ptr<GraphCondition>> conditions_;
   std::map<uint64_t, cudaMemAllocNodeParams> memory_;
   UserObjects objects_;
 };
 
 // Orders the nodes so that each follows its predecessors. False: the edges form a cycle.
-bool read_steps(const CUgraph_st& graph, std::vector<Step>* steps);
+bool build_steps(const CUgraph_st& graph, std::vector<GraphStep>* steps);
 bool has_conditions(const CUgraph_st& graph);
 // Whether any node allocates or frees memory.
 bool has_memory(const CUgraph_st& graph);
 // The conditions of the graph and of its bodies.
-std::vector<Condition*> conditions_of(const CUgraph_st& graph);
+std::vector<GraphCondition*> conditions_of(const CUgraph_st& graph);
 
 // Streams in capture. Functions that take a stream also apply to the events recorded in it.
 class Captures {
@@ -226,12 +226,12 @@ class Captures {
   cudaGraph_t graph(cudaStream_t stream) const;
   const std::vector<cudaGraphNode_t>& last_nodes(cudaStream_t stream) const;
 
-  cudaError_t add(cudaStream_t stream, cudaGraphNodeType type, Work work);
+  cudaError_t add(cudaStream_t stream, cudaGraphNodeType type, NodeWork work);
   void record(cudaEvent_t event, cudaStream_t stream);
   // Whether the event was recorded in a capture. A stream that waits for it joins the capture.
   bool is_captured(cudaEvent_t event) const { return events_.count(event) != 0; }
   cudaError_t wait(cudaStream_t stream, cudaEvent_t event);
-  void set_last(cudaStream_t stream, std::vector<cudaGraphNode_t> last);
+  void set_last_nodes(cudaStream_t stream, std::vector<cudaGraphNode_t> last);
   void forget(cudaEvent_t event) { events_.erase(event); }
   // The stream got work that cannot be captured, so cudaStreamEndCapture will return an error.
   void invalidate(cudaStream_t stream);
@@ -249,7 +249,7 @@ class Captures {
     std::shared_ptr<Capture> capture;
     std::vector<cudaGraphNode_t> last;  // the next node of the stream depends on these
   };
-  bool is_joined(const Capture& capture) const;
+  bool all_streams_have_joined(const Capture& capture) const;
 
   Graphs& graphs_;
   std::map<cudaStream_t, CapturePosition> streams_;

@@ -23,20 +23,20 @@ namespace lab32::cudart {
 namespace {
 
 // The state of the thread that has raised a signal.
-class Interrupted {
+class InterruptedThread {
  public:
-  explicit Interrupted(void* context) : context_(static_cast<ucontext_t*>(context)) {}
+  explicit InterruptedThread(void* context) : context_(static_cast<ucontext_t*>(context)) {}
 
 #if defined(__x86_64__)
   static constexpr bool kHasSteps = true;
   const void* code() const {
     return reinterpret_cast<const void*>(context_->uc_mcontext.gregs[REG_RIP]);
   }
-  const char* use() const {
+  const char* access_verb() const {
     return (context_->uc_mcontext.gregs[REG_ERR] & 2) != 0 ? "writes" : "reads";
   }
   // Sets whether the next instruction raises SIGTRAP.
-  void step(bool on) {
+  void set_single_step(bool on) {
     constexpr greg_t kTrap = 1 << 8;
     greg_t& flags = context_->uc_mcontext.gregs[REG_EFL];
     flags = on ? flags | kTrap : flags & ~kTrap;
@@ -44,8 +44,8 @@ class Interrupted {
 #else
   static constexpr bool kHasSteps = false;
   const void* code() const { return reinterpret_cast<const void*>(context_->uc_mcontext.pc); }
-  const char* use() const { return "accesses"; }
-  void step(bool) {}
+  const char* access_verb() const { return "accesses"; }
+  void set_single_step(bool) {}
 #endif
 
  private:
@@ -54,85 +54,85 @@ class Interrupted {
 
 // The pages that one instruction of the host may access, although unfinished work writes to other
 // words of them.
-struct Step {
+struct OpenedPages {
   std::array<uint64_t, 4> pages;
   size_t count = 0;
   struct sigaction before;
 };
-Step& current_step() {
-  static Step step;
+OpenedPages& opened_pages() {
+  static OpenedPages step;
   return step;
 }
 
-void end_step(int, siginfo_t*, void* context) {
-  Interrupted(context).step(false);
-  Step& step = current_step();
+void close_opened_pages(int, siginfo_t*, void* context) {
+  InterruptedThread(context).set_single_step(false);
+  OpenedPages& step = opened_pages();
   for (size_t i = 0; i < step.count; ++i) runtime().unfinished.close_page_of(step.pages[i]);
   step.count = 0;
   sigaction(SIGTRAP, &step.before, nullptr);
 }
 
 // Opens the page to the interrupted instruction only. False: that is not possible.
-bool step_over(Interrupted& at, uint64_t address) {
-  Step& step = current_step();
-  if (!Interrupted::kHasSteps || step.count == step.pages.size()) return false;
+bool step_over_access(InterruptedThread& at, uint64_t address) {
+  OpenedPages& step = opened_pages();
+  if (!InterruptedThread::kHasSteps || step.count == step.pages.size()) return false;
   if (step.count == 0) {
     struct sigaction trap {};
-    trap.sa_sigaction = end_step;
+    trap.sa_sigaction = close_opened_pages;
     trap.sa_flags = SA_SIGINFO;
     sigaction(SIGTRAP, &trap, &step.before);
   }
   runtime().unfinished.open_page_of(address);
   step.pages[step.count++] = address;
-  at.step(true);
+  at.set_single_step(true);
   return true;
 }
 
-std::string place_in(const sim::Allocation& a, uint64_t address) {
+std::string offset_text(const sim::Allocation& a, uint64_t address) {
   return fmt::format("offset {} of `{}` ({} bytes)", grouped(address - a.begin), a.name,
                      grouped(a.end - a.begin));
 }
 
-void record_early_access(const UnfinishedWrites::Work& work, const sim::Allocation& in,
-                         uint64_t address, const Interrupted& at) {
+void record_early_access(const UnfinishedWrites::UnfinishedWork& work, const sim::Allocation& in,
+                         uint64_t address, const InterruptedThread& at) {
   record::HostFinding finding;
   finding.kind = record::HostFinding::Kind::race;
   const SourcePlace begun = source_place(work.site);
   finding.text = fmt::format(
       "the host {} {}, which {}{} may still be writing: the program has not waited for it",
-      at.use(), place_in(in, address), work.name,
+      at.access_verb(), offset_text(in, address), work.name,
       begun.line == 0 ? "" : fmt::format(" (begun on line {})", begun.line));
   record_finding(std::move(finding), CallSite::of_code(at.code()));
 }
 
-void name_bad_access(Runtime& r, const sim::Allocation& in, uint64_t address,
-                     const Interrupted& at) {
+void record_bad_access(Runtime& r, const sim::Allocation& in, uint64_t address,
+                       const InterruptedThread& at) {
   record::HostFinding finding;
   finding.text =
-      fmt::format("the host {} {}, {}", at.use(), place_in(in, address),
+      fmt::format("the host {} {}, {}", at.access_verb(), offset_text(in, address),
                   in.freed ? "which the program has freed"
                            : "which is device memory: only kernels and copies can access it");
   const CallSite site = CallSite::of_code(at.code());
   if (r.tool == Tool::check)
     record_finding(std::move(finding), site);
   else
-    print_message(prefix(source_place(site)) + finding.text);
+    print_message(place_prefix(source_place(site)) + finding.text);
 }
 
 void handle_fault(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<uint64_t>(info->si_addr);
-  Interrupted at(context);
+  InterruptedThread at(context);
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   Runtime& r = runtime();
   const sim::Allocation* const in = r.memory.find(address);
   if (in && r.unfinished.closes_page_of(address)) {
-    const UnfinishedWrites::Work* const work = r.unfinished.writer(address);
-    if (!work && step_over(at, address)) return;
+    const UnfinishedWrites::UnfinishedWork* const work = r.unfinished.find_writer(address);
+    if (!work && step_over_access(at, address)) return;
     if (work) record_early_access(*work, *in, address, at);
     r.unfinished.clear();
     return;
   }
-  if (in && info->si_code > 0) name_bad_access(r, *in, address, at);
+  if (in && info->si_code > 0) record_bad_access(r, *in, address, at);
   // The instruction is executed again and then ends the program.
   ::signal(signal, SIG_DFL);
 }

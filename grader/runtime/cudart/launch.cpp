@@ -111,7 +111,7 @@ cudaError_t check_launch(Runtime& r, KernelEntry& entry, const device::KernelInf
   return cudaSuccess;
 }
 
-cudaError_t error_of(const device::Fault& fault) {
+cudaError_t error_of_fault(const device::Fault& fault) {
   // Both codes are an H100's.
   if (fault.trap && (fault.trap->reason == sim::TrapReason::tensor_coordinate ||
                      fault.trap->reason == sim::TrapReason::tensor_map))
@@ -157,7 +157,7 @@ void print_fault(const device::Fault& fault, const std::string& kernel,
 
 // Returns a hint for kernels of Numba, which have lines of the PTX unless the program asks for
 // lines of Python.
-std::string hint_at_lines(const std::string& symbol, const std::string& file) {
+std::string hint_about_line_info(const std::string& symbol, const std::string& file) {
   return file.rfind("<PTX", 0) == 0 && is_name_of_numba(symbol)
              ? "; @cuda.jit(lineinfo=True) gives the line of Python"
              : "";
@@ -165,9 +165,9 @@ std::string hint_at_lines(const std::string& symbol, const std::string& file) {
 
 uint64_t launches = 0;
 
-record::LaunchProfile record_of(Runtime& r, const KernelEntry& entry,
-                                const device::KernelInfo& info, const LaunchRequest& request,
-                                const device::Shape& shape) {
+record::LaunchProfile make_launch_record(Runtime& r, const KernelEntry& entry,
+                                         const device::KernelInfo& info,
+                                         const LaunchRequest& request, const device::Shape& shape) {
   record::LaunchProfile record;
   record.id = launches++;
   record.process_id = getpid();
@@ -188,7 +188,7 @@ record::LaunchProfile record_of(Runtime& r, const KernelEntry& entry,
   return record;
 }
 
-device::LaunchOptions options_for(Runtime& r, const LaunchRequest& request) {
+device::LaunchOptions launch_options_for(Runtime& r, const LaunchRequest& request) {
   using Model = device::LaunchOptions::Model;
   device::LaunchOptions options;
   options.devices = r.devices();
@@ -288,10 +288,10 @@ uint32_t resident_blocks(Runtime& r, KernelEntry& entry, uint64_t threads, uint6
 }
 
 cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request, void** args) {
-  if (!r.streams.knows(request.stream) || !r.streams.is_here(request.stream))
+  if (!r.streams.knows(request.stream) || !r.streams.is_on_current_device(request.stream))
     return cudaErrorInvalidResourceHandle;
   r.registry.load(*entry.binary);
-  warn_of_kernels(r.registry, r.profile.arch);
+  warn_of_unsupported_kernels(r.registry, r.profile.arch);
   device::Kernel& kernel = r.registry.load(entry);
   const device::KernelInfo& info = kernel.info();
   device::Shape shape;
@@ -308,14 +308,14 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   for (size_t i = 0; i < info.parameter_bytes.size(); ++i)
     arguments.push_back(device::Arg::from_bytes(args[i], info.parameter_bytes[i]));
 
-  device::LaunchOptions options = options_for(r, request);
-  const std::string path = value_of(variables::kRecord);
+  device::LaunchOptions options = launch_options_for(r, request);
+  const std::string path = environment_value(variables::kRecord);
   const bool recorded = !path.empty();
   const std::string key = launch_key(entry.symbol, shape, arguments);
   TimeEstimate* known = nullptr;
   if (options.model == device::LaunchOptions::Model::warm) {
-    const TimeEstimates::EstimateLookup found =
-        r.gpu().known_times.look_up(key, pieces_key(entry.symbol, shape, arguments, r.memory));
+    const TimeEstimates::EstimateLookup found = r.gpu().known_times.look_up(
+        key, key_of_aligned_pieces(entry.symbol, shape, arguments, r.memory));
     known = found.time;
     if (!found.model) {
       options.model = device::LaunchOptions::Model::none;
@@ -330,7 +330,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
     r.gpu().timeline.advance(known ? known->seconds(r.profile, of) : launch_seconds(r.profile, of));
   };
   const auto append_record = [&](device::Run of) {
-    record::LaunchProfile record = record_of(r, entry, info, request, shape);
+    record::LaunchProfile record = make_launch_record(r, entry, info, request, shape);
     record.run = std::move(of);
     record::append_line(path, with_variable_names(record::to_line(record)));
   };
@@ -338,7 +338,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
                        entry.binary->order_for_host.count(entry.symbol) == 0 &&
                        watch_host_accesses();
   const UnfinishedWrites::Contents before =
-      watched ? r.unfinished.contents() : UnfinishedWrites::Contents();
+      watched ? r.unfinished.copy_contents() : UnfinishedWrites::Contents();
   if (const auto instructions = repeated ? repeated->replay(r.memory) : std::nullopt) {
     device::Run left_out;
     left_out.warp_instructions = instructions;
@@ -362,7 +362,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
         !run.fault && run.output.empty() && !run.output_lost && run.child_launches == 0);
   if (run.fault && run.fault->kind == sim::TrapKind::launch)
-    return fail(error_of(*run.fault), device::describe(*run.fault));
+    return fail(error_of_fault(*run.fault), device::describe(*run.fault));
   r.unfinished.add_changes(before, info.name);
   advance(run);
   r.gpu().output += run.output;
@@ -380,10 +380,10 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
     print_fault(*run.uninitialised, info.name,
                 "; on a GPU it may be zero, and `lab32 check` tells more");
   if (run.fault) {
-    r.gpu().fault = error_of(*run.fault);
+    r.gpu().fault = error_of_fault(*run.fault);
     // `lab32 check` reports findings when the program has ended.
     if (r.tool != Tool::check || !sim::is_finding(run.fault->kind))
-      print_fault(*run.fault, info.name, hint_at_lines(entry.symbol, run.fault->file));
+      print_fault(*run.fault, info.name, hint_about_line_info(entry.symbol, run.fault->file));
   }
   if (recorded) append_record(std::move(run));
   return cudaSuccess;
@@ -412,10 +412,11 @@ std::shared_ptr<KernelCall> prepare_launch(Runtime& runtime, KernelEntry& entry,
 cudaError_t launch(Runtime& r, KernelCall& call, cudaStream_t stream) {
   const DeviceScope on(r, call.device);
   // A graph may be launched in a stream of a device other than that of its kernels.
-  return launch(r, *call.entry,
-                {call.grid, call.block, call.shared, r.streams.is_here(stream) ? stream : nullptr,
-                 call.cooperative, call.cluster},
-                call.arguments());
+  return launch(
+      r, *call.entry,
+      {call.grid, call.block, call.shared,
+       r.streams.is_on_current_device(stream) ? stream : nullptr, call.cooperative, call.cluster},
+      call.arguments());
 }
 
 }  // namespace lab32::cudart

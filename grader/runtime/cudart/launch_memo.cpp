@@ -9,7 +9,7 @@ namespace lab32::cudart {
 namespace {
 
 // The speed of the last comparison, in bytes of memory per second.
-double& comparison_speed() {
+double& comparison_bytes_per_second() {
   static double bytes_per_second = 4e9;
   return bytes_per_second;
 }
@@ -42,7 +42,7 @@ std::map<uint32_t, KnownFill>& known_fills() {
 
 // The bytes that the next comparison has to read.
 uint64_t bytes_to_read(const sim::Memory& memory) {
-  if (!last_digests()) return sim::digest_bytes(memory);
+  if (!last_digests()) return sim::bytes_to_digest(memory);
   uint64_t bytes = 0;
   for (const auto& known : *last_digests())
     if (const auto& a = *memory.allocations()[known.allocation]; a.shared_with_host)
@@ -61,8 +61,8 @@ std::vector<sim::AllocationDigest> digest_memory(const sim::Memory& memory) {
   const Clock::time_point start = Clock::now();
   std::vector<sim::AllocationDigest> digest = sim::digest(memory, device::host_threads());
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  const auto bytes = static_cast<double>(sim::digest_bytes(memory));
-  if (bytes > 1e6 && seconds > 0) comparison_speed() = bytes / seconds;
+  const auto bytes = static_cast<double>(sim::bytes_to_digest(memory));
+  if (bytes > 1e6 && seconds > 0) comparison_bytes_per_second() = bytes / seconds;
   last_digests() = digest;
   return digest;
 }
@@ -92,7 +92,7 @@ bool LaunchMemo::Entry::is_worthwhile(const sim::Memory& memory) const {
   // comparison.
   constexpr size_t kMost = 20'000;
   if (seconds_ == 0 || memory.allocations().size() >= kMost) return false;
-  const double look = static_cast<double>(bytes_to_read(memory)) / comparison_speed();
+  const double look = static_cast<double>(bytes_to_read(memory)) / comparison_bytes_per_second();
   return before_ ? look < seconds_ * kPartOfRun : look < seconds_since_mismatch_ * kPartOfSpent;
 }
 

@@ -54,7 +54,7 @@ Binary* Registry::add_module(DeviceCode code) {
   Binary* module = add_binary(nullptr);
   module->code = std::move(code);
   try {
-    load_now(*module);
+    load_on_current_device(*module);
   } catch (...) {
     remove_binary(module);
     throw;
@@ -72,7 +72,7 @@ void Registry::remove_binary(Binary* binary) {
                   binaries_.end());
 }
 
-std::vector<Binary*> Registry::take_unexamined() {
+std::vector<Binary*> Registry::take_unexamined_binaries() {
   std::vector<Binary*> found;
   if (!std::exchange(has_new_, false)) return found;
   for (auto& binary : binaries_)
@@ -124,7 +124,7 @@ KernelEntry* Registry::find_kernel(Binary& module, const std::string& symbol) {
   return made;
 }
 
-const void* Registry::host_of(const KernelEntry& kernel) const {
+const void* Registry::host_function_of(const KernelEntry& kernel) const {
   for (const auto& [host, entry] : kernels_)
     if (entry.get() == &kernel) return host;
   return nullptr;
@@ -135,10 +135,10 @@ const VariableEntry* Registry::find_variable(const void* host) const {
   return at == variables_.end() ? nullptr : &at->second;
 }
 
-void Registry::load_now(Binary& binary) {
+void Registry::load_on_current_device(Binary& binary) {
   device::Device& device = *devices_[call_device()];
   const DeviceCode code =
-      binary.code ? *binary.code : choose(read_fatbin(binary.wrapper), device.arch());
+      binary.code ? *binary.code : choose_device_code(read_fatbin(binary.wrapper), device.arch());
   toolchain::Artifact artifact;
   artifact.arch = device.arch();
   artifact.ptx = shorten_paths(code.ptx);
@@ -170,10 +170,10 @@ void Registry::load(Binary& binary) {
   if (binary.here()) return;
   if (binary.refused) throw NotLoaded{};
   try {
-    load_now(binary);
+    load_on_current_device(binary);
   } catch (const Error& e) {
     binary.refused = true;
-    refuse(e.what());
+    report_unsupported(e.what());
     throw NotLoaded{};
   }
 }
@@ -186,7 +186,7 @@ device::Kernel& Registry::load(KernelEntry& entry) {
   return *entry.here().kernel;
 }
 
-device::Buffer Registry::locate(const VariableEntry& entry) {
+device::Buffer Registry::locate_variable(const VariableEntry& entry) {
   load(*entry.binary);
   const auto where = entry.binary->here()->symbol(entry.symbol);
   if (!where) throw Error(fmt::format("the program's PTX has no variable `{}`", entry.symbol));
@@ -200,7 +200,7 @@ namespace {
 // Beyond this number of lines, the message recommends --list-unsupported.
 constexpr size_t kMostLines = 4;
 
-void print_each(const char* of, const std::vector<std::string>& lines) {
+void print_each_once(const char* of, const std::vector<std::string>& lines) {
   static std::set<std::string> said;
   size_t number = 0;
   for (const std::string& line : lines)
@@ -211,8 +211,8 @@ void print_each(const char* of, const std::vector<std::string>& lines) {
                               number - kMostLines));
 }
 
-void add_all(const std::map<std::string, std::string>& refusals, const std::string& name,
-             CodeRefusals* all) {
+void add_refusals(const std::map<std::string, std::string>& refusals, const std::string& name,
+                  CodeRefusals* all) {
   for (const auto& [symbol, why] : refusals) all->add(why, device::kernel_name(symbol), name);
 }
 
@@ -220,9 +220,9 @@ void add_all(const std::map<std::string, std::string>& refusals, const std::stri
 // unknown opcode.
 void examine_unused(const Binary& binary, const std::string& arch, CodeRefusals* all) {
   try {
-    const std::string ptx = choose(read_fatbin(binary.wrapper), arch).ptx;
+    const std::string ptx = choose_device_code(read_fatbin(binary.wrapper), arch).ptx;
     if (ptx::may_have_unknown_opcodes(ptx))
-      add_all(device::refusals_of(shorten_paths(ptx)), "", all);
+      add_refusals(device::unsupported_kernels_of(shorten_paths(ptx)), "", all);
   } catch (const Error&) {
     // The module has no code for this device, which its first use will report.
   }
@@ -252,26 +252,26 @@ std::vector<std::string> CodeRefusals::lines() const {
   return lines;
 }
 
-void warn_of_kernels(Registry& registry, const std::string& arch) {
-  const std::vector<Binary*> binaries = registry.take_unexamined();
+void warn_of_unsupported_kernels(Registry& registry, const std::string& arch) {
+  const std::vector<Binary*> binaries = registry.take_unexamined_binaries();
   if (binaries.empty()) return;
   CodeRefusals all;
   for (Binary* binary : binaries)
     if (binary->here())
-      add_all(binary->here()->refusals(), "", &all);
+      add_refusals(binary->here()->refusals(), "", &all);
     else if (!binary->refused)
       examine_unused(*binary, arch, &all);
-  print_each("the program contains a kernel that cannot run", all.lines());
+  print_each_once("the program contains a kernel that cannot run", all.lines());
 }
 
-void warn_of_kernels(Binary& module) {
+void warn_of_unsupported_kernels(Binary& module) {
   CodeRefusals all;
-  add_all(module.here()->refusals(), module.code->name, &all);
-  print_each("the program has loaded a kernel that cannot run", all.lines());
+  add_refusals(module.here()->refusals(), module.code->name, &all);
+  print_each_once("the program has loaded a kernel that cannot run", all.lines());
 }
 
-void warn_of_calls(const std::vector<std::string>& refusals) {
-  print_each("the program uses a function that cannot run", refusals);
+void warn_of_unsupported_calls(const std::vector<std::string>& refusals) {
+  print_each_once("the program uses a function that cannot run", refusals);
 }
 
 }  // namespace lab32::cudart

@@ -27,7 +27,7 @@ struct Binary {
   // The code of a module that the program loaded; empty if there is a wrapper.
   std::optional<DeviceCode> code;
   bool refused = false;   // whether loading failed; a message was then printed
-  bool examined = false;  // Registry::take_unexamined() has named it
+  bool examined = false;  // Registry::take_unexamined_binaries() has named it
   // The loaded module on each device; null before its first use there.
   std::array<std::unique_ptr<device::LoadedModule>, kMostDevices> modules;
   std::string arch;  // architecture of the PTX: "sm_90"
@@ -47,7 +47,7 @@ struct KernelEntry {
   Binary* binary = nullptr;
   std::string symbol;
   // A unique number, also among kernels that were unloaded.
-  const uint64_t number = next_number();
+  const uint64_t number = next_kernel_number();
 
   struct DeviceState {
     device::Kernel* kernel = nullptr;  // null until first used
@@ -63,7 +63,7 @@ struct KernelEntry {
   DeviceState& here() const { return devices[call_device()]; }
 
  private:
-  static uint64_t next_number() {
+  static uint64_t next_kernel_number() {
     static uint64_t last = 0;
     return ++last;
   }
@@ -100,7 +100,7 @@ class Registry {
   // A module's kernel by its symbol; the same entry for each call. nullptr: no such kernel.
   KernelEntry* find_kernel(Binary& module, const std::string& symbol);
   // The address of the kernel's host function; nullptr: the kernel has none.
-  const void* host_of(const KernelEntry& kernel) const;
+  const void* host_function_of(const KernelEntry& kernel) const;
   const VariableEntry* find_variable(const void* host) const;
 
   // Loads the module if necessary, and sets the pointers to its managed variables. Throws NotLoaded
@@ -110,12 +110,12 @@ class Registry {
   // not support.
   device::Kernel& load(KernelEntry& entry);
   // The modules that came with the program and that earlier calls have not returned.
-  std::vector<Binary*> take_unexamined();
+  std::vector<Binary*> take_unexamined_binaries();
   // The address and size of a variable.
-  device::Buffer locate(const VariableEntry& entry);
+  device::Buffer locate_variable(const VariableEntry& entry);
 
  private:
-  void load_now(Binary& binary);
+  void load_on_current_device(Binary& binary);
 
   std::vector<device::Device*> devices_;
   bool listings_, has_new_ = false;
@@ -146,10 +146,10 @@ class CodeRefusals {
 
 // Warns about the program's own modules that were registered since the last call. Every launch
 // calls it; without new modules it costs nothing.
-void warn_of_kernels(Registry& registry, const std::string& arch);
+void warn_of_unsupported_kernels(Registry& registry, const std::string& arch);
 // Warns about a module that the program has just loaded.
-void warn_of_kernels(Binary& module);
+void warn_of_unsupported_kernels(Binary& module);
 // `refusals`: messages about functions that the program imports.
-void warn_of_calls(const std::vector<std::string>& refusals);
+void warn_of_unsupported_calls(const std::vector<std::string>& refusals);
 
 }  // namespace lab32::cudart

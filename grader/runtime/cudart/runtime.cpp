@@ -89,8 +89,8 @@ std::string launch_key(const std::string& symbol, const device::Shape& shape,
   return key;
 }
 
-std::string pieces_key(const std::string& symbol, const device::Shape& shape,
-                       std::vector<device::Arg> arguments, const sim::Memory& memory) {
+std::string key_of_aligned_pieces(const std::string& symbol, const device::Shape& shape,
+                                  std::vector<device::Arg> arguments, const sim::Memory& memory) {
   // cudaMalloc's alignment, so that arrays have equal lines and sectors
   constexpr uint64_t kAligned = 256;
   for (device::Arg& argument : arguments) {
@@ -98,7 +98,7 @@ std::string pieces_key(const std::string& symbol, const device::Shape& shape,
     for (size_t at = 0; at + sizeof(uint64_t) <= bytes.size(); at += sizeof(uint64_t)) {
       uint64_t word;
       std::memcpy(&word, &bytes[at], sizeof word);
-      const sim::Allocation* const in = memory.holds(word) ? memory.find(word) : nullptr;
+      const sim::Allocation* const in = memory.is_in_used_range(word) ? memory.find(word) : nullptr;
       if (in == nullptr) continue;
       word = in->begin + (word - in->begin) % kAligned;
       std::memcpy(&bytes[at], &word, sizeof word);
@@ -149,7 +149,7 @@ namespace {
 
 // Freed addresses are not reused, so that a use after free is found. A program that allocates and
 // frees in a loop therefore needs much more address space than memory.
-uint64_t address_space(uint64_t dram_bytes) {
+uint64_t address_space_bytes(uint64_t dram_bytes) {
   for (uint64_t bytes = uint64_t{8} << 40; bytes > dram_bytes; bytes /= 2) {
     // One bit marks each initialised byte, so an eighth is added.
     void* probe = mmap(nullptr, bytes + bytes / 8, PROT_NONE,
@@ -161,8 +161,8 @@ uint64_t address_space(uint64_t dram_bytes) {
   return std::min(dram_bytes, uint64_t{64} << 30);  // ulimit -v limits the address space
 }
 
-std::string value_or(const Variable& variable, const char* otherwise) {
-  const std::string value = value_of(variable);
+std::string environment_value_or(const Variable& variable, const char* otherwise) {
+  const std::string value = environment_value(variable);
   return value.empty() ? otherwise : value;
 }
 
@@ -173,7 +173,7 @@ Tool tool_of(const std::string& name) {
   throw Error("LAB32_TOOL=" + name + ": it must be run, profile or check");
 }
 
-std::optional<uint64_t> schedule_of(const std::string& text) {
+std::optional<uint64_t> schedule_seed_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   uint64_t seed = 0;
   const char* end = text.data() + text.size();
@@ -183,7 +183,7 @@ std::optional<uint64_t> schedule_of(const std::string& text) {
   return seed;
 }
 
-int devices_of(const std::string& text) {
+int device_count_of(const std::string& text) {
   if (text.size() == 1 && text[0] >= '1' && text[0] <= '0' + kMostDevices) return text[0] - '0';
   throw Error("LAB32_GPUS=" + text + ": it may be a number from 1 to " +
               std::to_string(kMostDevices));
@@ -203,7 +203,7 @@ std::vector<device::Device*> devices_of(const std::vector<std::unique_ptr<Gpu>>&
   return devices;
 }
 
-std::optional<counters::DetailFilter> launch_detail_of(const std::string& text) {
+std::optional<counters::DetailFilter> detail_filter_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   return record::read_detail_filter(text);
 }
@@ -211,16 +211,16 @@ std::optional<counters::DetailFilter> launch_detail_of(const std::string& text) 
 }  // namespace
 
 Runtime::Runtime(const std::string& profile_name, int count)
-    : tool(tool_of(value_or(variables::kTool, "run"))),
-      schedule(schedule_of(value_of(variables::kSchedule))),
-      launch_detail(launch_detail_of(value_of(variables::kLaunchDetail))),
+    : tool(tool_of(environment_value_or(variables::kTool, "run"))),
+      schedule(schedule_seed_of(environment_value(variables::kSchedule))),
+      launch_detail(detail_filter_of(environment_value(variables::kLaunchDetail))),
       profile(model::read_profile(profile_name)),
-      memory(address_space(profile.dram_bytes)),
+      memory(address_space_bytes(profile.dram_bytes)),
       gpus(make_gpus(count, profile, memory, host_time)),
       registry(devices_of(gpus), tool == Tool::profile),
       allocations(memory, profile.dram_bytes),
       contexts(count) {
-  for (const auto& gpu : gpus) allocations.set_reach(gpu->number, &gpu->reached_by);
+  for (const auto& gpu : gpus) allocations.set_default_reach(gpu->number, &gpu->reached_by);
   if (tool == Tool::check) allocations.remember_sites();
 }
 
@@ -234,13 +234,13 @@ void DeviceScope::switch_to(size_t number) {
   call_device() = number;
   // With a single device, kernels reach all memory.
   const bool alone = runtime_.gpus.size() == 1;
-  runtime_.memory.act_for(static_cast<unsigned>(number),
-                          alone ? nullptr : &runtime_.gpus[number]->own);
+  runtime_.memory.set_current_device(static_cast<unsigned>(number),
+                                     alone ? nullptr : &runtime_.gpus[number]->own);
 }
 
 void Runtime::reset() {
   allocations.release_all(gpu().number, [&](uint64_t begin) {
-    Contexts::Context owner = contexts.owner(begin);
+    Contexts::Context owner = contexts.owner_of_allocation(begin);
     return owner && !contexts.is_primary(owner);  // true for a context that the program created
   });
   arrays.clear();
@@ -264,8 +264,8 @@ std::recursive_mutex& runtime_lock() {
 }
 
 Runtime& runtime() {
-  static auto* made = new Runtime(value_or(variables::kDevice, "h200"),
-                                  devices_of(value_or(variables::kGpus, "1")));
+  static auto* made = new Runtime(environment_value_or(variables::kDevice, "h200"),
+                                  device_count_of(environment_value_or(variables::kGpus, "1")));
   return *made;
 }
 
@@ -275,7 +275,7 @@ int major_of(const Runtime& r) { return std::stoi(r.profile.arch.substr(3)) / 10
 int minor_of(const Runtime& r) { return std::stoi(r.profile.arch.substr(3)) % 10; }
 
 template <class Field, class Value>
-void set(Field& field, Value value) {
+void set_field(Field& field, Value value) {
   field = static_cast<Field>(value);
 }
 
@@ -309,7 +309,7 @@ cudaDeviceProp properties(const Runtime& r, int device) {
   // A UUID of 16 bytes that no real GPU has.
   const std::string uuid = "lab32-simulated" + std::to_string(device);
   std::memcpy(out.uuid.bytes, uuid.data(), sizeof out.uuid.bytes);
-#define ATTRIBUTE(name, field, value) set(out.field, value);
+#define ATTRIBUTE(name, field, value) set_field(out.field, value);
 #include "runtime/cudart/attributes.def"
 #undef ATTRIBUTE
   out.major = major_of(r);

@@ -143,8 +143,8 @@ std::string launch_key(const std::string& symbol, const device::Shape& shape,
 // Launches with the same key differ at most in which part of the same arrays they work on, as when
 // a loop distributes pieces to streams. An address counts as its allocation and its offset within a
 // sector of an L2 line.
-std::string pieces_key(const std::string& symbol, const device::Shape& shape,
-                       std::vector<device::Arg> arguments, const sim::Memory& memory);
+std::string key_of_aligned_pieces(const std::string& symbol, const device::Shape& shape,
+                                  std::vector<device::Arg> arguments, const sim::Memory& memory);
 
 class TimeEstimates {
  public:
@@ -152,13 +152,14 @@ class TimeEstimates {
     TimeEstimate* time;
     bool model;  // whether to model the launch, not to use the time known so far
   };
-  // Looks up launch_key() and pieces_key(). If launches differ only in their pieces, only the first
-  // one's launches are modelled.
+  // Looks up launch_key() and key_of_aligned_pieces(). If launches differ only in their pieces,
+  // only the first one's launches are modelled.
   EstimateLookup look_up(const std::string& launch, const std::string& pieces);
 
  private:
   std::map<std::string, TimeEstimate> known_;
-  std::map<std::string, std::string> first_;  // pieces_key() of the first launch -> launch_key()
+  std::map<std::string, std::string>
+      first_;  // key_of_aligned_pieces() of the first launch -> launch_key()
 };
 
 // A simulated device and its state. All devices of a process have the same profile.

@@ -51,18 +51,18 @@ std::atomic<bool>& Contexts::initialised() {
   return called;
 }
 
-void Contexts::use_primary() {
+void Contexts::ensure_current_context() {
   initialised() = true;
-  if (!current()) use(chosen_device());
+  if (!current()) use_device(chosen_device());
 }
 
-void Contexts::use(int device) {
+void Contexts::use_device(int device) {
   chosen_device() = device;
   primaries_[index(device)].in_use_by_runtime = true;
   set_current(primary(device));
 }
 
-Contexts::Context Contexts::owner(uint64_t begin) {
+Contexts::Context Contexts::owner_of_allocation(uint64_t begin) {
   for (PrimaryContext& p : primaries_)
     if (p.context.memory.count(begin) != 0) return &p.context;
   for (Context context : made_)
@@ -122,11 +122,11 @@ int Streams::device(cudaStream_t stream) const {
   return is_default(stream) ? static_cast<int>(call_device()) : stream->device;
 }
 
-bool Streams::is_here(cudaStream_t stream) const {
+bool Streams::is_on_current_device(cudaStream_t stream) const {
   return device(stream) == static_cast<int>(call_device());
 }
 
-bool Streams::is_here(cudaEvent_t event) const {
+bool Streams::is_on_current_device(cudaEvent_t event) const {
   return event->device == static_cast<int>(call_device());
 }
 

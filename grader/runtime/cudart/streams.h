@@ -56,12 +56,12 @@ class Contexts {
   bool is_active(int device) const;
   // Call when a runtime function was called: without a current context, the first device's primary
   // context becomes current.
-  void use_primary();
+  void ensure_current_context();
   // Makes the device's primary context current in this thread, as cudaSetDevice does.
-  void use(int device);
+  void use_device(int device);
 
   // The context that was current when the allocation at this address was made; nullptr: none.
-  Context owner(uint64_t begin);
+  Context owner_of_allocation(uint64_t begin);
 
   // Whether the program or the runtime has called cuInit().
   static std::atomic<bool>& initialised();
@@ -125,7 +125,7 @@ class Streams {
   unsigned long long id(cudaStream_t stream) const;
   // A default stream belongs to the device that the call works on.
   int device(cudaStream_t stream) const;
-  bool is_here(cudaStream_t stream) const;
+  bool is_on_current_device(cudaStream_t stream) const;
 
   // The attributes that the program set; all are hints.
   std::map<int, cudaStreamAttrValue>& attributes(cudaStream_t stream);
@@ -133,7 +133,7 @@ class Streams {
   cudaEvent_t make_event(unsigned flags);
   void drop(cudaEvent_t event);
   bool knows(cudaEvent_t event) const { return events_.count(event) != 0; }
-  bool is_here(cudaEvent_t event) const;
+  bool is_on_current_device(cudaEvent_t event) const;
   // Whether an event with times was recorded. Earlier times cannot be queried.
   bool timed() const { return timed_; }
   void record(cudaEvent_t event, double at);

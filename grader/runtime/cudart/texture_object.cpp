@@ -19,13 +19,13 @@ bool is_compressed(cudaResourceViewFormat format) {
 }
 
 // The array's extent as the program gave it: a missing height or depth is 0.
-cudaExtent extent_of(const Arrays& arrays, const cudaResourceDesc& r) {
+cudaExtent array_extent_of(const Arrays& arrays, const cudaResourceDesc& r) {
   if (r.resType == cudaResourceTypeArray) return arrays.find(r.res.array.array)->extent;
   return arrays.find(r.res.mipmap.mipmap)->levels.front()->extent;
 }
 
 // Keeps the levels (or layers) from the view's first to its last. False: they do not exist.
-bool keep_levels(const cudaResourceViewDesc& view, sim::TexelArray* texels) {
+bool keep_view_levels(const cudaResourceViewDesc& view, sim::TexelArray* texels) {
   if (view.firstMipmapLevel > view.lastMipmapLevel || view.lastMipmapLevel >= texels->levels.size())
     return false;
   auto& levels = texels->levels;
@@ -34,7 +34,7 @@ bool keep_levels(const cudaResourceViewDesc& view, sim::TexelArray* texels) {
   return true;
 }
 
-bool keep_layers(const cudaResourceViewDesc& view, sim::TexelArray* texels) {
+bool keep_view_layers(const cudaResourceViewDesc& view, sim::TexelArray* texels) {
   const bool some = view.firstLayer != 0 || view.lastLayer != 0;
   if (texels->cube && some) throw Error("views of some faces of a cube map are not simulated");
   if (!texels->layered || texels->cube) return !some;
@@ -73,14 +73,14 @@ cudaError_t apply_view(const Arrays& arrays, const cudaResourceDesc& resource,
   if (is_compressed(view.format)) throw Error("views of compressed formats are not simulated");
   const auto format = format_of_view(view.format);
   sim::TexelFormat seen;
-  if (!format || !read_format(*format, &seen)) return cudaErrorInvalidValue;
-  const cudaExtent extent = extent_of(arrays, resource);
+  if (!format || !convert_format(*format, &seen)) return cudaErrorInvalidValue;
+  const cudaExtent extent = array_extent_of(arrays, resource);
   if (seen.bytes() != texels->format.bytes() || view.width != extent.width ||
       view.height != extent.height || view.depth != extent.depth)
     return cudaErrorInvalidValue;
   texels->format = seen;
-  return keep_levels(view, texels) && keep_layers(view, texels) ? cudaSuccess
-                                                                : cudaErrorInvalidValue;
+  return keep_view_levels(view, texels) && keep_view_layers(view, texels) ? cudaSuccess
+                                                                          : cudaErrorInvalidValue;
 }
 
 namespace {
@@ -89,7 +89,7 @@ constexpr uint64_t kTextureAlignment = 512, kPitchAlignment = 32;
 constexpr uint64_t kMostElements = uint64_t{1} << 30, kMostBytes = uint64_t{1} << 32;
 
 // A GPU aligns allocations to 512 bytes. Simulated allocations are less aligned.
-bool is_aligned(const sim::Memory& memory, uint64_t address) {
+bool is_texture_aligned(const sim::Memory& memory, uint64_t address) {
   const sim::Allocation* a = memory.find(address);
   return a && !a->freed && (address - a->begin) % kTextureAlignment == 0;
 }
@@ -97,10 +97,10 @@ bool is_aligned(const sim::Memory& memory, uint64_t address) {
 cudaError_t texels_of_linear(const sim::Memory& memory, const cudaResourceDesc& r,
                              sim::TexelArray* texels) {
   const auto& own = r.res.linear;
-  if (!read_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
+  if (!convert_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
   const uint64_t count = own.sizeInBytes / texels->format.bytes();
   const auto begin = reinterpret_cast<uint64_t>(own.devPtr);
-  if (!is_aligned(memory, begin)) return cudaErrorInvalidValue;
+  if (!is_texture_aligned(memory, begin)) return cudaErrorInvalidValue;
   if (count > kMostElements || own.sizeInBytes > kMostBytes) return cudaErrorInvalidValue;
   texels->linear = texels->in_rows = true;
   sim::TexelGrid grid;
@@ -113,9 +113,9 @@ cudaError_t texels_of_linear(const sim::Memory& memory, const cudaResourceDesc& 
 cudaError_t texels_of_pitched(const sim::Memory& memory, const cudaResourceDesc& r,
                               sim::TexelArray* texels) {
   const auto& own = r.res.pitch2D;
-  if (!read_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
+  if (!convert_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
   const auto begin = reinterpret_cast<uint64_t>(own.devPtr);
-  if (!is_aligned(memory, begin) || own.pitchInBytes % kPitchAlignment != 0 ||
+  if (!is_texture_aligned(memory, begin) || own.pitchInBytes % kPitchAlignment != 0 ||
       own.pitchInBytes < own.width * texels->format.bytes() || own.width > 131072 ||
       own.height > 65000)
     return cudaErrorInvalidValue;
@@ -207,10 +207,10 @@ cudaError_t sampler_of(const cudaTextureDesc& d, const sim::TexelFormat& format,
 
 }  // namespace
 
-cudaError_t texture_object(const Arrays& arrays, const sim::Memory& memory,
-                           const cudaResourceDesc& r, const cudaTextureDesc& texture,
-                           const cudaResourceViewDesc* view, Fractions fractions,
-                           sim::TextureObject* object) {
+cudaError_t build_texture_object(const Arrays& arrays, const sim::Memory& memory,
+                                 const cudaResourceDesc& r, const cudaTextureDesc& texture,
+                                 const cudaResourceViewDesc* view, Fractions fractions,
+                                 sim::TextureObject* object) {
   if (const cudaError_t error = texels_of_resource(arrays, memory, r, &object->array)) return error;
   const sim::TexelFormat own = object->array.format;
   // A view without a format has no effect. The runtime's default view consists of zeros.

@@ -8,7 +8,7 @@
 
 namespace lab32::cudart {
 
-UnfinishedWrites::Contents UnfinishedWrites::contents() const {
+UnfinishedWrites::Contents UnfinishedWrites::copy_contents() const {
   // Copying more than this before each launch would cost more than the launch.
   constexpr uint64_t kMost = 512 << 20;
   Contents all;
@@ -35,7 +35,7 @@ void UnfinishedWrites::add_changes(const Contents& before, const std::string& ke
       }
       for (const uint64_t end = at + rest; at < end; at += kWord)
         if (std::memcmp(now + at, &old[at], std::min(kWord, end - at)) != 0)
-          add_words(allocation->begin + at, allocation->begin + at + 1);
+          mark_words(allocation->begin + at, allocation->begin + at + 1);
     }
   }
   close_pages();
@@ -43,41 +43,41 @@ void UnfinishedWrites::add_changes(const Contents& before, const std::string& ke
 
 void UnfinishedWrites::add(uint64_t begin, uint64_t bytes, const std::string& call) {
   work_.push_back({call, CallSite::current()});
-  add_words(begin, begin + bytes);
+  mark_words(begin, begin + bytes);
   close_pages();
 }
 
-void UnfinishedWrites::add_words(uint64_t begin, uint64_t end) {
+void UnfinishedWrites::mark_words(uint64_t begin, uint64_t end) {
   for (uint64_t at = begin / kWord * kWord; at < end; at += kWord) {
-    Page& page = pages_[at / kPage];
+    WatchedPage& page = pages_[at / kPage];
     page.words.set(at % kPage / kWord);
     page.work = work_.size() - 1;
   }
 }
 
 void UnfinishedWrites::clear() {
-  permit_all(true);
+  set_access_to_all(true);
   pages_.clear();
   work_.clear();
 }
 
-const UnfinishedWrites::Work* UnfinishedWrites::writer(uint64_t address) const {
+const UnfinishedWrites::UnfinishedWork* UnfinishedWrites::find_writer(uint64_t address) const {
   const auto page = pages_.find(address / kPage);
   return page != pages_.end() && page->second.words[address % kPage / kWord]
              ? &work_[page->second.work]
              : nullptr;
 }
 
-void UnfinishedWrites::permit_all(bool access) const {
+void UnfinishedWrites::set_access_to_all(bool access) const {
   for (auto at = pages_.begin(); at != pages_.end();) {
     const uint64_t first = at->first;
     uint64_t end = first;
     for (; at != pages_.end() && at->first == end; ++at) ++end;
-    permit(first, end, access);
+    set_page_access(first, end, access);
   }
 }
 
-void UnfinishedWrites::permit(uint64_t first_page, uint64_t end_page, bool access) {
+void UnfinishedWrites::set_page_access(uint64_t first_page, uint64_t end_page, bool access) {
   mprotect(reinterpret_cast<void*>(first_page * kPage), (end_page - first_page) * kPage,
            access ? PROT_READ | PROT_WRITE : PROT_NONE);
 }

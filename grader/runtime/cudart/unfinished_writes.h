@@ -22,7 +22,7 @@ class UnfinishedWrites {
 
   // The contents of all managed and pinned memory, to be taken before a launch.
   using Contents = std::vector<std::pair<const sim::Allocation*, std::vector<std::byte>>>;
-  Contents contents() const;
+  Contents copy_contents() const;
   // Adds the words that differ from `before`. A word that was written without being changed does
   // not count.
   void add_changes(const Contents& before, const std::string& kernel);
@@ -31,33 +31,35 @@ class UnfinishedWrites {
   // Call when the host has waited: it may then access everything.
   void clear();
 
-  struct Work {
+  struct UnfinishedWork {
     std::string name;  // "kernel `fill`"
     CallSite site;
   };
   // The work that writes this address; nullptr: none does.
-  const Work* writer(uint64_t address) const;
+  const UnfinishedWork* find_writer(uint64_t address) const;
   bool closes_page_of(uint64_t address) const { return pages_.count(address / kPage) != 0; }
   // Lets the host access the page, or stops it from accessing it again.
-  void open_page_of(uint64_t address) const { permit(address / kPage, address / kPage + 1, true); }
+  void open_page_of(uint64_t address) const {
+    set_page_access(address / kPage, address / kPage + 1, true);
+  }
   void close_page_of(uint64_t address) const {
-    if (closes_page_of(address)) permit(address / kPage, address / kPage + 1, false);
+    if (closes_page_of(address)) set_page_access(address / kPage, address / kPage + 1, false);
   }
 
  private:
   static constexpr uint64_t kPage = 4096, kWord = 4;
-  struct Page {
+  struct WatchedPage {
     std::bitset<kPage / kWord> words;
     size_t work = 0;  // index of the last work that writes to the page
   };
-  void add_words(uint64_t begin, uint64_t end);
-  void close_pages() const { permit_all(false); }
-  void permit_all(bool access) const;
-  static void permit(uint64_t first_page, uint64_t end_page, bool access);
+  void mark_words(uint64_t begin, uint64_t end);
+  void close_pages() const { set_access_to_all(false); }
+  void set_access_to_all(bool access) const;
+  static void set_page_access(uint64_t first_page, uint64_t end_page, bool access);
 
   const sim::Memory& memory_;
-  std::map<uint64_t, Page> pages_;  // by number
-  std::vector<Work> work_;
+  std::map<uint64_t, WatchedPage> pages_;  // by number
+  std::vector<UnfinishedWork> work_;
 };
 
 }  // namespace lab32::cudart

@@ -67,7 +67,7 @@ CUresult make_array(const char* name, CUarray* out, const CUDA_ARRAY3D_DESCRIPTO
   });
 }
 
-CUresult describe(const char* name, CUDA_ARRAY3D_DESCRIPTOR* out, CUarray array) {
+CUresult store_description(const char* name, CUDA_ARRAY3D_DESCRIPTOR* out, CUarray array) {
   return forward(name, [&] {
     cudaChannelFormatDesc format;
     cudaExtent extent;
@@ -82,7 +82,7 @@ CUresult describe(const char* name, CUDA_ARRAY3D_DESCRIPTOR* out, CUarray array)
 
 // Converts a description to the runtime's. cudaErrorInvalidValue: the runtime has no such
 // description.
-cudaError_t resource_of(const CUDA_RESOURCE_DESC& d, cudaResourceDesc* out) {
+cudaError_t runtime_resource_of(const CUDA_RESOURCE_DESC& d, cudaResourceDesc* out) {
   *out = {};
   switch (d.resType) {
     case CU_RESOURCE_TYPE_ARRAY:
@@ -114,7 +114,7 @@ cudaError_t resource_of(const CUDA_RESOURCE_DESC& d, cudaResourceDesc* out) {
 }
 
 // The format of the texels that a texture reads; nullopt: no such resource.
-std::optional<cudaChannelFormatDesc> texels_of(const cudaResourceDesc& d) {
+std::optional<cudaChannelFormatDesc> texel_format_read_by(const cudaResourceDesc& d) {
   cudaChannelFormatDesc format;
   cudaArray_t array = d.res.array.array;
   switch (d.resType) {
@@ -132,7 +132,8 @@ std::optional<cudaChannelFormatDesc> texels_of(const cudaResourceDesc& d) {
   return format;
 }
 
-cudaTextureDesc sampler_of(const CUDA_TEXTURE_DESC& d, const cudaChannelFormatDesc& texels) {
+cudaTextureDesc runtime_texture_of(const CUDA_TEXTURE_DESC& d,
+                                   const cudaChannelFormatDesc& texels) {
   cudaTextureDesc out{};
   for (int k = 0; k < 3; ++k)
     out.addressMode[k] = static_cast<cudaTextureAddressMode>(d.addressMode[k]);
@@ -165,12 +166,12 @@ CUresult cuArray3DCreate_v2(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR* d) {
   return make_array("cuArray3DCreate", out, d);
 }
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* out, CUarray array) {
-  return out ? describe("cuArray3DGetDescriptor", out, array) : CUDA_ERROR_INVALID_VALUE;
+  return out ? store_description("cuArray3DGetDescriptor", out, array) : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* out, CUarray array) {
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   CUDA_ARRAY3D_DESCRIPTOR whole;
-  if (const CUresult e = describe("cuArrayGetDescriptor", &whole, array)) return e;
+  if (const CUresult e = store_description("cuArrayGetDescriptor", &whole, array)) return e;
   *out = {whole.Width, whole.Height, whole.Format, whole.NumChannels};
   return CUDA_SUCCESS;
 }
@@ -208,15 +209,15 @@ CUresult cuTexObjectCreate(CUtexObject* out, const CUDA_RESOURCE_DESC* resource,
   return forward("cuTexObjectCreate", [&] {
     if (!out || !resource || !texture) return cudaErrorInvalidValue;
     cudaResourceDesc same;
-    if (const cudaError_t e = resource_of(*resource, &same)) return e;
-    auto texels = texels_of(same);
+    if (const cudaError_t e = runtime_resource_of(*resource, &same)) return e;
+    auto texels = texel_format_read_by(same);
     if (!texels) return cudaErrorInvalidResourceHandle;
     cudaResourceViewDesc of{};
     if (view) {
       std::memcpy(&of, view, sizeof of);
       if (const auto seen = lab32::cudart::format_of_view(of.format)) texels = seen;
     }
-    const cudaTextureDesc sampler = sampler_of(*texture, *texels);
+    const cudaTextureDesc sampler = runtime_texture_of(*texture, *texels);
     using namespace lab32::cudart;
     return create_texture_object(out, &same, &sampler, view ? &of : nullptr, Fractions::of_view);
   });
@@ -234,7 +235,7 @@ CUresult cuSurfObjectCreate(CUsurfObject* out, const CUDA_RESOURCE_DESC* resourc
   return forward("cuSurfObjectCreate", [&] {
     if (!out || !resource) return cudaErrorInvalidValue;
     cudaResourceDesc same;
-    if (const cudaError_t e = resource_of(*resource, &same)) return e;
+    if (const cudaError_t e = runtime_resource_of(*resource, &same)) return e;
     return cudaCreateSurfaceObject(out, &same);
   });
 }

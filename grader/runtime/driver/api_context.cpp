@@ -23,7 +23,7 @@ CUresult call_for_device(const char* name, CUdevice device, Waits waits,
 CUresult make_context(CUcontext* out, unsigned flags, CUdevice device) {
   return call_for_device("cuCtxCreate", device, Waits::no, [&](Runtime& r) {
     if (!out || (flags & ~kKnownFlags)) return CUDA_ERROR_INVALID_VALUE;
-    if (r.sticky) return result_of(r.sticky);
+    if (r.sticky) return driver_result_of(r.sticky);
     *out = r.contexts.make(flags, device);
     Contexts::context_stack().push_back(*out);
     return CUDA_SUCCESS;
@@ -31,7 +31,7 @@ CUresult make_context(CUcontext* out, unsigned flags, CUdevice device) {
 }
 
 // Releases the modules and allocations that belong to the context.
-void clear(Runtime& r, CUcontext context) {
+void clear_context(Runtime& r, CUcontext context) {
   modules().unload_all(r, context);
   for (const uint64_t begin : context->memory)
     if (r.allocations.find(reinterpret_cast<void*>(begin))) r.allocations.release(begin);
@@ -39,7 +39,7 @@ void clear(Runtime& r, CUcontext context) {
 }
 
 // Releases everything that the primary context and the runtime hold.
-void reset(Runtime& r, int device) {
+void reset_device(Runtime& r, int device) {
   const lab32::cudart::DeviceScope on(r, device);
   modules().unload_all(r, r.contexts.primary(device));
   r.contexts.primary(device)->memory.clear();
@@ -53,7 +53,7 @@ CUresult destroy(const char* name, CUcontext context) {
     if (!context) return CUDA_ERROR_INVALID_VALUE;
     if (!r.contexts.knows(context) || r.contexts.is_primary(context))
       return CUDA_ERROR_INVALID_CONTEXT;
-    clear(r, context);
+    clear_context(r, context);
     r.contexts.drop(context);
     return CUDA_SUCCESS;
   });
@@ -80,14 +80,14 @@ CUresult pop_context(CUcontext* out) {
 CUresult release(CUdevice device) {
   return call_for_device("cuDevicePrimaryCtxRelease", device, Waits::no, [&](Runtime& r) {
     if (!r.contexts.is_active(device)) return CUDA_ERROR_INVALID_CONTEXT;
-    if (r.contexts.release(device) && !r.contexts.is_active(device)) reset(r, device);
+    if (r.contexts.release(device) && !r.contexts.is_active(device)) reset_device(r, device);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult reset_primary(CUdevice device) {
   return call_for_device("cuDevicePrimaryCtxReset", device, Waits::no, [&](Runtime& r) {
-    reset(r, device);
+    reset_device(r, device);
     return CUDA_SUCCESS;
   });
 }
@@ -268,7 +268,7 @@ CUresult cuCtxDisablePeerAccess(CUcontext peer) {
 CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
   return call_for_device("cuDevicePrimaryCtxRetain", device, Waits::no, [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    if (r.sticky) return result_of(r.sticky);
+    if (r.sticky) return driver_result_of(r.sticky);
     r.contexts.retain(device);
     *out = r.contexts.primary(device);
     return CUDA_SUCCESS;

@@ -12,7 +12,7 @@ using lab32::cudart::Extent;
 
 namespace {
 
-CUresult run_now(const char* name, Waits waits, const Body& body) {
+CUresult run_synchronously(const char* name, Waits waits, const Body& body) {
   return forward(name, [&] { return lab32::cudart::call(name, waits, body); });
 }
 
@@ -26,7 +26,7 @@ Body copy_bytes(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
 }
 
 // Checks that both contexts exist. The addresses alone determine which memory is meant.
-Body between_contexts(CUcontext to, CUcontext from, const Body& body) {
+Body with_valid_contexts(CUcontext to, CUcontext from, const Body& body) {
   return [=](Runtime& r) {
     return r.contexts.knows(to) && r.contexts.knows(from) ? body(r) : cudaErrorDeviceUninitialized;
   };
@@ -42,11 +42,11 @@ struct CopySide {
 };
 
 // The box's array is null if the side is memory.
-cudaError_t box_of(Runtime& r, const CopySide& s, const Extent& e, Box* box) {
+cudaError_t box_of_side(Runtime& r, const CopySide& s, const Extent& e, Box* box) {
   if (s.type == CU_MEMORYTYPE_ARRAY) {
     const auto* array = r.arrays.find(reinterpret_cast<cudaArray_const_t>(s.array));
     if (!array) return cudaErrorInvalidResourceHandle;
-    if (!array->holds(s.x, s.y, s.z, e)) return cudaErrorInvalidValue;
+    if (!array->contains_box(s.x, s.y, s.z, e)) return cudaErrorInvalidValue;
     *box = array->box(s.x, s.y, s.z);
     return cudaSuccess;
   }
@@ -64,7 +64,7 @@ cudaError_t box_of(Runtime& r, const CopySide& s, const Extent& e, Box* box) {
 
 bool is_host(CUmemorytype type) { return type == CU_MEMORYTYPE_HOST; }
 
-cudaMemcpyKind kind_of(CUmemorytype to, CUmemorytype from) {
+cudaMemcpyKind copy_kind_of(CUmemorytype to, CUmemorytype from) {
   if (to == CU_MEMORYTYPE_UNIFIED || from == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
   if (is_host(to)) return is_host(from) ? cudaMemcpyHostToHost : cudaMemcpyDeviceToHost;
   return is_host(from) ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice;
@@ -73,9 +73,9 @@ cudaMemcpyKind kind_of(CUmemorytype to, CUmemorytype from) {
 Body copy_boxes(const CopySide& to, const CopySide& from, const Extent& extent) {
   return [=](Runtime& r) {
     Box target, source;
-    if (const cudaError_t e = box_of(r, to, extent, &target)) return e;
-    if (const cudaError_t e = box_of(r, from, extent, &source)) return e;
-    return lab32::cudart::copy(r, target, source, extent, kind_of(to.type, from.type));
+    if (const cudaError_t e = box_of_side(r, to, extent, &target)) return e;
+    if (const cudaError_t e = box_of_side(r, from, extent, &source)) return e;
+    return lab32::cudart::copy(r, target, source, extent, copy_kind_of(to.type, from.type));
   };
 }
 
@@ -98,8 +98,8 @@ Body copy_slices(const CUDA_MEMCPY3D* p) {
 }
 
 // Copies bytes between an array and memory, where the array's bytes continue from row to row.
-Body array_bytes(CUarray array, size_t offset, void* other, size_t bytes, bool to_array,
-                 cudaMemcpyKind kind) {
+Body copy_array_bytes(CUarray array, size_t offset, void* other, size_t bytes, bool to_array,
+                      cudaMemcpyKind kind) {
   return [=](Runtime& r) {
     const auto* own = r.arrays.find(reinterpret_cast<cudaArray_const_t>(array));
     if (!own) return cudaErrorInvalidResourceHandle;
@@ -122,14 +122,14 @@ Body fill_box(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, si
 
 }  // namespace
 
-#define LAB32_COPY(name, symbol, waits, parameters, ...)                          \
-  CUresult symbol parameters { return run_now(name, Waits::waits, __VA_ARGS__); } \
+#define LAB32_COPY(name, symbol, waits, parameters, ...)                                    \
+  CUresult symbol parameters { return run_synchronously(name, Waits::waits, __VA_ARGS__); } \
   LAB32_PER_THREAD(symbol, _ptds)
 #define LAB32_COPY_ASYNC(name, symbol, parameters, ...)                              \
   CUresult symbol parameters { return run_in_stream_as(name, stream, __VA_ARGS__); } \
   LAB32_PER_THREAD(symbol, _ptsz)
-#define LAB32_FILL(name, symbol, parameters, ...)                              \
-  CUresult symbol parameters { return run_now(name, Waits::no, __VA_ARGS__); } \
+#define LAB32_FILL(name, symbol, parameters, ...)                                        \
+  CUresult symbol parameters { return run_synchronously(name, Waits::no, __VA_ARGS__); } \
   LAB32_PER_THREAD(symbol, _ptds)
 #define LAB32_FILL_ASYNC(name, symbol, parameters, ...)                          \
   CUresult symbol parameters {                                                   \
@@ -148,25 +148,26 @@ LAB32_COPY("cuMemcpyDtoD", cuMemcpyDtoD_v2, no, (CUdeviceptr to, CUdeviceptr fro
            copy_bytes(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice));
 LAB32_COPY("cuMemcpyPeer", cuMemcpyPeer, no,
            (CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t bytes),
-           between_contexts(there, here,
-                            copy_bytes(pointer(to), pointer(from), bytes,
-                                       cudaMemcpyDeviceToDevice)));
+           with_valid_contexts(there, here,
+                               copy_bytes(pointer(to), pointer(from), bytes,
+                                          cudaMemcpyDeviceToDevice)));
 LAB32_COPY("cuMemcpy2D", cuMemcpy2D_v2, yes, (const CUDA_MEMCPY2D* p), copy_rows(p));
 LAB32_COPY("cuMemcpy2DUnaligned", cuMemcpy2DUnaligned_v2, yes, (const CUDA_MEMCPY2D* p),
            copy_rows(p));
 LAB32_COPY("cuMemcpy3D", cuMemcpy3D_v2, yes, (const CUDA_MEMCPY3D* p), copy_slices(p));
 LAB32_COPY("cuMemcpyHtoA", cuMemcpyHtoA_v2, yes,
            (CUarray to, size_t offset, const void* from, size_t bytes),
-           array_bytes(to, offset, const_cast<void*>(from), bytes, true, cudaMemcpyHostToDevice));
+           copy_array_bytes(to, offset, const_cast<void*>(from), bytes, true,
+                            cudaMemcpyHostToDevice));
 LAB32_COPY("cuMemcpyAtoH", cuMemcpyAtoH_v2, yes,
            (void* to, CUarray from, size_t offset, size_t bytes),
-           array_bytes(from, offset, to, bytes, false, cudaMemcpyDeviceToHost));
+           copy_array_bytes(from, offset, to, bytes, false, cudaMemcpyDeviceToHost));
 LAB32_COPY("cuMemcpyDtoA", cuMemcpyDtoA_v2, no,
            (CUarray to, size_t offset, CUdeviceptr from, size_t bytes),
-           array_bytes(to, offset, pointer(from), bytes, true, cudaMemcpyDeviceToDevice));
+           copy_array_bytes(to, offset, pointer(from), bytes, true, cudaMemcpyDeviceToDevice));
 LAB32_COPY("cuMemcpyAtoD", cuMemcpyAtoD_v2, no,
            (CUdeviceptr to, CUarray from, size_t offset, size_t bytes),
-           array_bytes(from, offset, pointer(to), bytes, false, cudaMemcpyDeviceToDevice));
+           copy_array_bytes(from, offset, pointer(to), bytes, false, cudaMemcpyDeviceToDevice));
 
 LAB32_COPY_ASYNC("cuMemcpyAsync", cuMemcpyAsync,
                  (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
@@ -183,20 +184,20 @@ LAB32_COPY_ASYNC("cuMemcpyDtoDAsync", cuMemcpyDtoDAsync_v2,
 LAB32_COPY_ASYNC("cuMemcpyPeerAsync", cuMemcpyPeerAsync,
                  (CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t bytes,
                   CUstream stream),
-                 between_contexts(there, here,
-                                  copy_bytes(pointer(to), pointer(from), bytes,
-                                             cudaMemcpyDeviceToDevice)));
+                 with_valid_contexts(there, here,
+                                     copy_bytes(pointer(to), pointer(from), bytes,
+                                                cudaMemcpyDeviceToDevice)));
 LAB32_COPY_ASYNC("cuMemcpy2DAsync", cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D* p, CUstream stream),
                  copy_rows(p));
 LAB32_COPY_ASYNC("cuMemcpy3DAsync", cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D* p, CUstream stream),
                  copy_slices(p));
 LAB32_COPY_ASYNC("cuMemcpyHtoAAsync", cuMemcpyHtoAAsync_v2,
                  (CUarray to, size_t offset, const void* from, size_t bytes, CUstream stream),
-                 array_bytes(to, offset, const_cast<void*>(from), bytes, true,
-                             cudaMemcpyHostToDevice));
+                 copy_array_bytes(to, offset, const_cast<void*>(from), bytes, true,
+                                  cudaMemcpyHostToDevice));
 LAB32_COPY_ASYNC("cuMemcpyAtoHAsync", cuMemcpyAtoHAsync_v2,
                  (void* to, CUarray from, size_t offset, size_t bytes, CUstream stream),
-                 array_bytes(from, offset, to, bytes, false, cudaMemcpyDeviceToHost));
+                 copy_array_bytes(from, offset, to, bytes, false, cudaMemcpyDeviceToHost));
 
 LAB32_FILL("cuMemsetD8", cuMemsetD8_v2, (CUdeviceptr to, unsigned char value, size_t count),
            fill_box(to, 0, value, 1, count, 1));
@@ -241,8 +242,8 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   return forward(kName, [&] {
     return lab32::cudart::add_node(kName, node, graph, from, count, cudaGraphNodeTypeMemcpy,
-                                   [&](Runtime&, lab32::cudart::Work* work) {
-                                     *work = lab32::cudart::on_this_device(copy_slices(p));
+                                   [&](Runtime&, lab32::cudart::NodeWork* work) {
+                                     *work = lab32::cudart::work_on_current_device(copy_slices(p));
                                      return cudaSuccess;
                                    });
   });

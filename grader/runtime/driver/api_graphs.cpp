@@ -12,7 +12,7 @@ using namespace lab32::driver;
 namespace {
 
 template <class Parameters>
-cudaKernelNodeParams kernel_of(const Parameters& p, const void* kernel) {
+cudaKernelNodeParams runtime_kernel_params(const Parameters& p, const void* kernel) {
   return {const_cast<void*>(kernel),
           {p.gridDimX, p.gridDimY, p.gridDimZ},
           {p.blockDimX, p.blockDimY, p.blockDimZ},
@@ -21,7 +21,7 @@ cudaKernelNodeParams kernel_of(const Parameters& p, const void* kernel) {
           p.extra};
 }
 
-const void* handle_of(const CUDA_KERNEL_NODE_PARAMS_v2& p) {
+const void* kernel_handle_of(const CUDA_KERNEL_NODE_PARAMS_v2& p) {
   return p.func ? static_cast<const void*>(p.func) : p.kern;
 }
 
@@ -52,8 +52,8 @@ cudaGraphNodeParams runtime_node_params(const CUgraphNodeParams& p) {
   return same;
 }
 
-CUresult add_any(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
-                 const CUgraphEdgeData* edges, size_t count, CUgraphNodeParams* p) {
+CUresult add_node_of_any_type(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                              const CUgraphEdgeData* edges, size_t count, CUgraphNodeParams* p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   if (p->type == CU_GRAPH_NODE_TYPE_MEMCPY)
     return cuGraphAddMemcpyNode(node, graph, from, count, &p->memcpy.copyParams, p->memcpy.copyCtx);
@@ -75,24 +75,24 @@ CUresult add_any(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
 
 CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
                            const CUgraphEdgeData* edges, size_t count, CUgraphNodeParams* p) {
-  return add_any(node, graph, from, edges, count, p);
+  return add_node_of_any_type(node, graph, from, edges, count, p);
 }
 CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, size_t count,
                         CUgraphNodeParams* p) {
-  return add_any(node, graph, from, nullptr, count, p);
+  return add_node_of_any_type(node, graph, from, nullptr, count, p);
 }
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* p) {
   return call("cuGraphNodeSetParams", [&](Runtime&) {
     if (!p) return CUDA_ERROR_INVALID_VALUE;
     cudaGraphNodeParams same = runtime_node_params(*p);
-    return result_of(cudaGraphNodeSetParams(node, &same));
+    return driver_result_of(cudaGraphNodeSetParams(node, &same));
   });
 }
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* p) {
   return call("cuGraphExecNodeSetParams", [&](Runtime&) {
     if (!p) return CUDA_ERROR_INVALID_VALUE;
     cudaGraphNodeParams same = runtime_node_params(*p);
-    return result_of(cudaGraphExecNodeSetParams(exec, node, &same));
+    return driver_result_of(cudaGraphExecNodeSetParams(exec, node, &same));
   });
 }
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* out, CUgraph graph,
@@ -166,23 +166,23 @@ LAB32_SAME("cuGraphExecUpdate", cuGraphExecUpdate_v2,
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
                                  size_t count, const CUDA_KERNEL_NODE_PARAMS_v2* p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  return add_kernel(node, graph, from, count, kernel_of(*p, handle_of(*p)));
+  return add_kernel(node, graph, from, count, runtime_kernel_params(*p, kernel_handle_of(*p)));
 }
 CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
                               size_t count, const CUDA_KERNEL_NODE_PARAMS_v1* p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  return add_kernel(node, graph, from, count, kernel_of(*p, p->func));
+  return add_kernel(node, graph, from, count, runtime_kernel_params(*p, p->func));
 }
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2* p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  const cudaKernelNodeParams same = kernel_of(*p, handle_of(*p));
+  const cudaKernelNodeParams same = runtime_kernel_params(*p, kernel_handle_of(*p));
   return forward("cuGraphKernelNodeSetParams",
                  [&] { return cudaGraphKernelNodeSetParams(node, &same); });
 }
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS_v2* p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  const cudaKernelNodeParams same = kernel_of(*p, handle_of(*p));
+  const cudaKernelNodeParams same = runtime_kernel_params(*p, kernel_handle_of(*p));
   return forward("cuGraphExecKernelNodeSetParams",
                  [&] { return cudaGraphExecKernelNodeSetParams(exec, node, &same); });
 }

@@ -126,7 +126,8 @@ CUresult store_parameter(const char* name, const void* handle, size_t index, siz
 
 // The context in which the kernel is launched: the stream's, even if another context is current. A
 // module's function must belong to the same device.
-CUresult find_context(const char* name, CUfunction function, CUstream stream, CUcontext* out) {
+CUresult find_launch_context(const char* name, CUfunction function, CUstream stream,
+                             CUcontext* out) {
   return with_kernel(name, function, [&](Runtime& r, KernelEntry& entry) {
     if (!r.streams.knows(stream)) return CUDA_ERROR_INVALID_HANDLE;
     CUcontext current = Contexts::current();
@@ -155,7 +156,7 @@ cudaLaunchConfig_t runtime_launch_config(const CUlaunchConfig& config) {
 
 // The kernel's arguments in either form (pointers, or one buffer), converted to an array of
 // pointers.
-class Arguments {
+class KernelArguments {
  public:
   CUresult read(const char* name, const void* handle, void** pointers, void** extra) {
     return with_kernel(name, handle, [&](Runtime& r, KernelEntry& entry) {
@@ -280,11 +281,11 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
                           void** extra) {
   constexpr const char* kName = "cuLaunchKernel";
   if (!config) return CUDA_ERROR_INVALID_VALUE;
-  Arguments arguments;
+  KernelArguments arguments;
   if (const CUresult e = arguments.read(kName, function, pointers, extra)) return e;
   const cudaLaunchConfig_t same = runtime_launch_config(*config);
   CUcontext context = nullptr;
-  if (const CUresult e = find_context(kName, function, config->hStream, &context)) return e;
+  if (const CUresult e = find_launch_context(kName, function, config->hStream, &context)) return e;
   const Contexts::ContextScope current(context);
   return forward(kName, [&] { return cudaLaunchKernelExC(&same, function, arguments.pointers()); });
 }

@@ -12,16 +12,16 @@ using namespace lab32::driver;
 namespace {
 
 // The launch settings that the program has made for a function.
-struct Settings {
+struct LegacyLaunchSettings {
   unsigned block[3] = {1, 1, 1};
   unsigned shared = 0;
   std::vector<char> arguments;
 };
 
 CUresult with_settings(const char* name, CUfunction function,
-                       const std::function<CUresult(Settings&)>& body) {
+                       const std::function<CUresult(LegacyLaunchSettings&)>& body) {
   return call(name, [&](Runtime& r) {
-    static std::map<const void*, Settings> all;
+    static std::map<const void*, LegacyLaunchSettings> all;
     if (!r.registry.find_kernel(function)) return CUDA_ERROR_INVALID_HANDLE;
     return body(all[function]);
   });
@@ -29,7 +29,7 @@ CUresult with_settings(const char* name, CUfunction function,
 
 CUresult set_argument(const char* name, CUfunction function, int offset, const void* value,
                       size_t bytes) {
-  return with_settings(name, function, [&](Settings& s) {
+  return with_settings(name, function, [&](LegacyLaunchSettings& s) {
     if (offset < 0 || !value) return CUDA_ERROR_INVALID_VALUE;
     const auto at = static_cast<size_t>(offset);
     if (s.arguments.size() < at + bytes) s.arguments.resize(at + bytes);
@@ -38,9 +38,9 @@ CUresult set_argument(const char* name, CUfunction function, int offset, const v
   });
 }
 
-CUresult launch(CUfunction function, int width, int height, CUstream stream) {
-  Settings now;
-  const CUresult e = with_settings("cuLaunchGrid", function, [&](Settings& s) {
+CUresult launch_with_settings(CUfunction function, int width, int height, CUstream stream) {
+  LegacyLaunchSettings now;
+  const CUresult e = with_settings("cuLaunchGrid", function, [&](LegacyLaunchSettings& s) {
     now = s;
     return width > 0 && height > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
@@ -56,7 +56,7 @@ CUresult launch(CUfunction function, int width, int height, CUstream stream) {
 }  // namespace
 
 CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
-  return with_settings("cuFuncSetBlockShape", function, [&](Settings& s) {
+  return with_settings("cuFuncSetBlockShape", function, [&](LegacyLaunchSettings& s) {
     if (x <= 0 || y <= 0 || z <= 0) return CUDA_ERROR_INVALID_VALUE;
     s.block[0] = static_cast<unsigned>(x);
     s.block[1] = static_cast<unsigned>(y);
@@ -65,13 +65,13 @@ CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
   });
 }
 CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes) {
-  return with_settings("cuFuncSetSharedSize", function, [&](Settings& s) {
+  return with_settings("cuFuncSetSharedSize", function, [&](LegacyLaunchSettings& s) {
     s.shared = bytes;
     return CUDA_SUCCESS;
   });
 }
 CUresult cuParamSetSize(CUfunction function, unsigned bytes) {
-  return with_settings("cuParamSetSize", function, [&](Settings& s) {
+  return with_settings("cuParamSetSize", function, [&](LegacyLaunchSettings& s) {
     s.arguments.resize(bytes);
     return CUDA_SUCCESS;
   });
@@ -85,10 +85,10 @@ CUresult cuParamSetf(CUfunction function, int offset, float value) {
 CUresult cuParamSetv(CUfunction function, int offset, void* value, unsigned bytes) {
   return set_argument("cuParamSetv", function, offset, value, bytes);
 }
-CUresult cuLaunch(CUfunction function) { return launch(function, 1, 1, nullptr); }
+CUresult cuLaunch(CUfunction function) { return launch_with_settings(function, 1, 1, nullptr); }
 CUresult cuLaunchGrid(CUfunction function, int width, int height) {
-  return launch(function, width, height, nullptr);
+  return launch_with_settings(function, width, height, nullptr);
 }
 CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream) {
-  return launch(function, width, height, stream);
+  return launch_with_settings(function, width, height, stream);
 }

@@ -14,7 +14,7 @@ using lab32::cudart::MemoryKind;
 namespace {
 
 // Records that the allocation belongs to the current context, if the call has succeeded.
-CUresult set_owner(CUresult result, uint64_t address) {
+CUresult record_owner(CUresult result, uint64_t address) {
   if (result == CUDA_SUCCESS) Contexts::current()->memory.insert(address);
   return result;
 }
@@ -26,7 +26,7 @@ CUresult allocate(const char* name, CUdeviceptr* out, size_t bytes, Allocate&& a
   void* made = nullptr;
   const CUresult result = forward(name, [&] { return allocate(&made); });
   if (result == CUDA_SUCCESS) *out = reinterpret_cast<CUdeviceptr>(made);
-  return set_owner(result, reinterpret_cast<uint64_t>(made));
+  return record_owner(result, reinterpret_cast<uint64_t>(made));
 }
 
 // A range of memory that the device can access.
@@ -38,7 +38,7 @@ struct AccessibleRange {
   uint64_t offset = 0;  // device address minus host address
 };
 
-bool find(Runtime& r, CUdeviceptr address, AccessibleRange* range) {
+bool find_accessible_range(Runtime& r, CUdeviceptr address, AccessibleRange* range) {
   if (const AllocationInfo* held = r.allocations.find(pointer(address))) {
     range->begin = held->begin;
     range->bytes = held->bytes;
@@ -67,16 +67,16 @@ bool find(Runtime& r, CUdeviceptr address, AccessibleRange* range) {
 
 // Memory of modules and of the runtime counts as owned by the current context if that is on the
 // same device; otherwise the owner is the primary context.
-CUcontext owner_of(Runtime& r, const AccessibleRange& range) {
-  if (CUcontext owner = r.contexts.owner(range.begin)) return owner;
+CUcontext context_owning(Runtime& r, const AccessibleRange& range) {
+  if (CUcontext owner = r.contexts.owner_of_allocation(range.begin)) return owner;
   CUcontext current = Contexts::current();
   return current && current->device == range.device ? current : r.contexts.primary(range.device);
 }
 
 // Call when the memory was freed: the context that owned it forgets it.
-void clear_owner(uint64_t address) {
+void forget_owner(uint64_t address) {
   const std::lock_guard<std::recursive_mutex> lock(lab32::cudart::runtime_lock());
-  if (CUcontext owner = lab32::cudart::runtime().contexts.owner(address))
+  if (CUcontext owner = lab32::cudart::runtime().contexts.owner_of_allocation(address))
     owner->memory.erase(address);
 }
 
@@ -92,10 +92,10 @@ CUresult store_pointer(void* out, const void* value) {
 
 CUresult store_attribute(Runtime& r, void* out, CUpointer_attribute which, CUdeviceptr address) {
   AccessibleRange range;
-  if (!find(r, address, &range)) return CUDA_ERROR_INVALID_VALUE;
+  if (!find_accessible_range(r, address, &range)) return CUDA_ERROR_INVALID_VALUE;
   switch (which) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-      return store_pointer(out, owner_of(r, range));
+      return store_pointer(out, context_owning(r, range));
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return store_value<unsigned>(out, range.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
@@ -182,7 +182,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned flags) {
 CUresult cuMemFree_v2(CUdeviceptr address) {
   return forward("cuMemFree", [&] {
     const cudaError_t e = cudaFree(pointer(address));
-    if (e == cudaSuccess) clear_owner(address);
+    if (e == cudaSuccess) forget_owner(address);
     return e;
   });
 }
@@ -190,15 +190,15 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
 CUresult cuMemHostAlloc(void** out, size_t bytes, unsigned flags) {
   if (const CUresult e = error_of_missing(Needs::context)) return e;
   if (!out) return CUDA_ERROR_INVALID_VALUE;
-  return set_owner(forward("cuMemHostAlloc", [&] { return cudaHostAlloc(out, bytes, flags); }),
-                   reinterpret_cast<uint64_t>(*out));
+  return record_owner(forward("cuMemHostAlloc", [&] { return cudaHostAlloc(out, bytes, flags); }),
+                      reinterpret_cast<uint64_t>(*out));
 }
 CUresult cuMemAllocHost_v2(void** out, size_t bytes) { return cuMemHostAlloc(out, bytes, 0); }
 
 CUresult cuMemFreeHost(void* host) {
   return forward("cuMemFreeHost", [&] {
     const cudaError_t e = cudaFreeHost(host);
-    if (e == cudaSuccess) clear_owner(reinterpret_cast<uint64_t>(host));
+    if (e == cudaSuccess) forget_owner(reinterpret_cast<uint64_t>(host));
     return e;
   });
 }
@@ -224,8 +224,8 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr address) {
   return call("cuMemGetAddressRange", [&](Runtime& r) {
     AccessibleRange range;
-    if (!find(r, address, &range)) return CUDA_ERROR_NOT_FOUND;
-    lab32::driver::find_mapped(address, &range.begin, &range.bytes);
+    if (!find_accessible_range(r, address, &range)) return CUDA_ERROR_NOT_FOUND;
+    lab32::driver::find_mapped_range(address, &range.begin, &range.bytes);
     if (begin) *begin = range.begin;
     if (bytes) *bytes = range.bytes;
     return CUDA_SUCCESS;
@@ -263,7 +263,8 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute which, CUdeviceptr address) {
   return call("cuPointerSetAttribute", [&](Runtime& r) {
     AccessibleRange range;
-    return value && which == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS && find(r, address, &range)
+    return value && which == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS &&
+                   find_accessible_range(r, address, &range)
                ? CUDA_SUCCESS
                : CUDA_ERROR_INVALID_VALUE;
   });
@@ -316,7 +317,7 @@ LAB32_PER_THREAD(cuMemAllocFromPoolAsync, _ptsz);
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return forward("cuMemFreeAsync", [&] {
     const cudaError_t e = cudaFreeAsync(pointer(address), stream);
-    if (e == cudaSuccess) clear_owner(address);
+    if (e == cudaSuccess) forget_owner(address);
     return e;
   });
 }

@@ -68,7 +68,8 @@ CUresult with_library(const char* name, CUlibrary library,
   });
 }
 
-CUresult find(Runtime& r, const CUmod_st& module, const char* name, KernelEntry** out) {
+CUresult find_kernel_of_module(Runtime& r, const CUmod_st& module, const char* name,
+                               KernelEntry** out) {
   if (!out || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
   *out = find_kernel(r, module, name);
   return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
@@ -96,7 +97,7 @@ void list_kernels(Runtime& r, const CUmod_st& module, void** out, unsigned room)
       return;
 }
 
-unsigned count_of(const CUmod_st& module) {
+unsigned kernel_count_of(const CUmod_st& module) {
   return static_cast<unsigned>(module.binary->here()->kernel_symbols().size());
 }
 
@@ -116,8 +117,8 @@ CUresult add_data(CUlinkState state, CUjitInputType type, void* data, size_t byt
                   const char* called) {
   return with_link("cuLinkAddData", state, [&](Runtime& r) {
     if (!data) return CUDA_ERROR_INVALID_VALUE;
-    add(*state, type, {static_cast<const char*>(data), bytes}, called ? called : "?",
-        r.gpu().device->arch());
+    add_link_input(*state, type, {static_cast<const char*>(data), bytes}, called ? called : "?",
+                   r.gpu().device->arch());
     return CUDA_SUCCESS;
   });
 }
@@ -127,12 +128,12 @@ CUresult add_file(CUlinkState state, CUjitInputType type, const char* path) {
     if (!path) return CUDA_ERROR_INVALID_VALUE;
     const auto data = lab32::read_file(path);
     if (!data) return CUDA_ERROR_FILE_NOT_FOUND;
-    add(*state, type, *data, path, r.gpu().device->arch());
+    add_link_input(*state, type, *data, path, r.gpu().device->arch());
     return CUDA_SUCCESS;
   });
 }
 
-CUresult create(unsigned count, CUjit_option* options, void** values, CUlinkState* out) {
+CUresult create_link(unsigned count, CUjit_option* options, void** values, CUlinkState* out) {
   return call("cuLinkCreate", [&](Runtime&) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     *out = new CUlinkState_st{JitOptions(count, options, values), {}, {}};
@@ -184,14 +185,14 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 
 CUresult cuModuleGetFunction(CUfunction* out, CUmodule module, const char* name) {
   return with_module("cuModuleGetFunction", module, [&](Runtime& r, CUmod_st& own) {
-    return find(r, own, name, reinterpret_cast<KernelEntry**>(out));
+    return find_kernel_of_module(r, own, name, reinterpret_cast<KernelEntry**>(out));
   });
 }
 
 CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
   return with_module("cuModuleGetFunctionCount", module, [&](Runtime&, CUmod_st& own) {
     if (!count) return CUDA_ERROR_INVALID_VALUE;
-    *count = count_of(own);
+    *count = kernel_count_of(own);
     return CUDA_SUCCESS;
   });
 }
@@ -233,14 +234,14 @@ CUresult cuLibraryUnload(CUlibrary library) {
 
 CUresult cuLibraryGetKernel(CUkernel* out, CUlibrary library, const char* name) {
   return with_library("cuLibraryGetKernel", library, [&](Runtime& r, CUmod_st& own) {
-    return find(r, own, name, reinterpret_cast<KernelEntry**>(out));
+    return find_kernel_of_module(r, own, name, reinterpret_cast<KernelEntry**>(out));
   });
 }
 
 CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
   return with_library("cuLibraryGetKernelCount", library, [&](Runtime&, CUmod_st& own) {
     if (!count) return CUDA_ERROR_INVALID_VALUE;
-    *count = count_of(own);
+    *count = kernel_count_of(own);
     return CUDA_SUCCESS;
   });
 }
@@ -281,10 +282,10 @@ CUresult cuLibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary libr
 }
 
 CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values, CUlinkState* out) {
-  return create(count, options, values, out);
+  return create_link(count, options, values, out);
 }
 CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* out) {
-  return create(count, options, values, out);
+  return create_link(count, options, values, out);
 }
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
                           const char* name, unsigned, CUjit_option*, void**) {
@@ -327,7 +328,7 @@ namespace {
 // Reports under the runtime function's name and stores the runtime's error. Options and handles are
 // the same types in both APIs.
 template <class Same>
-cudaError_t as_runtime(const char* name, Same&& same) {
+cudaError_t report_as_runtime(const char* name, Same&& same) {
   return lab32::cudart::call(name, Waits::no,
                              [&](Runtime&) { return static_cast<cudaError_t>(same()); });
 }
@@ -337,7 +338,7 @@ cudaError_t as_runtime(const char* name, Same&& same) {
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* options,
                                 void** values, unsigned count, cudaLibraryOption*, void**,
                                 unsigned) {
-  return as_runtime("cudaLibraryLoadData", [&] {
+  return report_as_runtime("cudaLibraryLoadData", [&] {
     return cuLibraryLoadData(library, code, reinterpret_cast<CUjit_option*>(options), values, count,
                              nullptr, nullptr, 0);
   });
@@ -346,42 +347,42 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJi
 cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path,
                                     cudaJitOption* options, void** values, unsigned count,
                                     cudaLibraryOption*, void**, unsigned) {
-  return as_runtime("cudaLibraryLoadFromFile", [&] {
+  return report_as_runtime("cudaLibraryLoadFromFile", [&] {
     return cuLibraryLoadFromFile(library, path, reinterpret_cast<CUjit_option*>(options), values,
                                  count, nullptr, nullptr, 0);
   });
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
-  return as_runtime("cudaLibraryUnload", [&] { return cuLibraryUnload(library); });
+  return report_as_runtime("cudaLibraryUnload", [&] { return cuLibraryUnload(library); });
 }
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
-  return as_runtime("cudaLibraryGetKernel",
-                    [&] { return cuLibraryGetKernel(kernel, library, name); });
+  return report_as_runtime("cudaLibraryGetKernel",
+                           [&] { return cuLibraryGetKernel(kernel, library, name); });
 }
 
 cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
-  return as_runtime("cudaLibraryGetKernelCount",
-                    [&] { return cuLibraryGetKernelCount(count, library); });
+  return report_as_runtime("cudaLibraryGetKernelCount",
+                           [&] { return cuLibraryGetKernelCount(count, library); });
 }
 
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned room,
                                         cudaLibrary_t library) {
-  return as_runtime("cudaLibraryEnumerateKernels",
-                    [&] { return cuLibraryEnumerateKernels(kernels, room, library); });
+  return report_as_runtime("cudaLibraryEnumerateKernels",
+                           [&] { return cuLibraryEnumerateKernels(kernels, room, library); });
 }
 
 cudaError_t cudaLibraryGetGlobal(void** address, size_t* bytes, cudaLibrary_t library,
                                  const char* name) {
-  return as_runtime("cudaLibraryGetGlobal", [&] {
+  return report_as_runtime("cudaLibraryGetGlobal", [&] {
     return cuLibraryGetGlobal(reinterpret_cast<CUdeviceptr*>(address), bytes, library, name);
   });
 }
 
 cudaError_t cudaLibraryGetManaged(void** address, size_t* bytes, cudaLibrary_t library,
                                   const char* name) {
-  return as_runtime("cudaLibraryGetManaged", [&] {
+  return report_as_runtime("cudaLibraryGetManaged", [&] {
     return cuLibraryGetManaged(reinterpret_cast<CUdeviceptr*>(address), bytes, library, name);
   });
 }

@@ -8,7 +8,7 @@
 
 namespace lab32::driver {
 
-CUresult result_of(cudaError_t error) {
+CUresult driver_result_of(cudaError_t error) {
   const int number = error;
   // Ranges of errors that only the runtime has: configurations, pitches, symbols, directions of
   // copies.
@@ -20,7 +20,7 @@ CUresult result_of(cudaError_t error) {
 
 const char* error_name(cudaError_t error) {
   const char* name = nullptr;
-  cuGetErrorName(result_of(error), &name);
+  cuGetErrorName(driver_result_of(error), &name);
   return name ? name : cudart::error_name(error);
 }
 
@@ -52,11 +52,11 @@ CUresult call(const char* name, Needs needs, Waits waits,
 // The functions get other C++ names, because the toolkit's header declares them with their
 // parameters, which a refusing function ignores.
 #define WORKS(symbol, name, version)
-#define REFUSES(symbol, name, version)                       \
-  extern "C" CUresult refuse_##symbol() asm(#symbol);        \
-  CUresult refuse_##symbol() {                               \
-    lab32::cudart::refuse(lab32::driver::refusal_of(#name)); \
-    return CUDA_ERROR_NOT_SUPPORTED;                         \
+#define REFUSES(symbol, name, version)                                        \
+  extern "C" CUresult refuse_##symbol() asm(#symbol);                         \
+  CUresult refuse_##symbol() {                                                \
+    lab32::cudart::report_unsupported(lab32::driver::refusal_message(#name)); \
+    return CUDA_ERROR_NOT_SUPPORTED;                                          \
   }
 #include "runtime/driver/api.def"
 #undef WORKS
@@ -67,7 +67,7 @@ namespace {
 
 enum class Form : uint8_t { legacy, per_thread };
 
-struct Symbol {
+struct DriverSymbol {
   const char *symbol, *name;
   int version;  // the CUDA version that introduced the function, such as 3020
   bool is_simulated;
@@ -81,7 +81,7 @@ struct Symbol {
   }
 };
 
-const Symbol kSymbols[] = {
+const DriverSymbol kSymbols[] = {
 #define WORKS(symbol, name, version) \
   {#symbol, #name, version, true, reinterpret_cast<void*>(symbol)},
 #define REFUSES(symbol, name, version) \
@@ -93,9 +93,9 @@ const Symbol kSymbols[] = {
 
 // The newest function of that name that CUDA `version` has. If `form` asks for it, the variant for
 // the per-thread stream, if there is one.
-const Symbol* find(const char* name, int version, Form form) {
-  const Symbol* best = nullptr;
-  for (const Symbol& s : kSymbols) {
+const DriverSymbol* find_symbol(const char* name, int version, Form form) {
+  const DriverSymbol* best = nullptr;
+  for (const DriverSymbol& s : kSymbols) {
     if (std::strcmp(s.name, name) != 0 || s.version > version) continue;
     if (s.is_per_thread() && form == Form::legacy) continue;
     const bool better =
@@ -110,12 +110,12 @@ CUresult store_entry_point(const char* name, void** out, int version, cuuint64_t
   if (!name || !out) return CUDA_ERROR_INVALID_VALUE;
   const Form form =
       flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? Form::per_thread : Form::legacy;
-  const Symbol* found = find(name, version, form);
+  const DriverSymbol* found = find_symbol(name, version, form);
   *out = found ? found->address : nullptr;
   if (status)
-    *status = found                            ? CU_GET_PROC_ADDRESS_SUCCESS
-              : find(name, CUDA_VERSION, form) ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
-                                               : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    *status = found                                   ? CU_GET_PROC_ADDRESS_SUCCESS
+              : find_symbol(name, CUDA_VERSION, form) ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                                                      : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   return CUDA_SUCCESS;  // a driver of CUDA 13 returns success even for an unknown name
 }
 
@@ -132,13 +132,13 @@ cudaError_t store_entry_point(const char* name, void** out, unsigned version,
 
 }  // namespace
 
-std::optional<std::string> refused_symbol(const std::string& symbol) {
-  for (const Symbol& s : kSymbols)
+std::optional<std::string> find_refused_symbol(const std::string& symbol) {
+  for (const DriverSymbol& s : kSymbols)
     if (!s.is_simulated && symbol == s.symbol) return s.name;
   return std::nullopt;
 }
 
-std::string refusal_of(const std::string& name) {
+std::string refusal_message(const std::string& name) {
   return fmt::format("{} is not supported by the simulated driver", name);
 }
 
@@ -187,7 +187,7 @@ LAB32_PER_THREAD(cudaGetDriverEntryPoint, _ptsz);
 
 // Returns the address of the driver function of that name; libcuda.so.1 forwards to it.
 extern "C" __attribute__((visibility("default"))) void* lab32_driver_symbol(const char* symbol) {
-  for (const Symbol& s : kSymbols)
+  for (const DriverSymbol& s : kSymbols)
     if (std::strcmp(s.symbol, symbol) == 0) return s.address;
   return nullptr;
 }

@@ -35,7 +35,7 @@ enum class Needs : uint8_t { nothing, init, context };
 
 // Converts an error of the runtime. Both APIs use the same numbers, except for errors that only one
 // of them has.
-CUresult result_of(cudaError_t error);
+CUresult driver_result_of(cudaError_t error);
 // The driver's name of the runtime's error.
 const char* error_name(cudaError_t error);
 // Lets a `body` return a driver error; call() returns the number unchanged.
@@ -58,7 +58,7 @@ template <class Same>
 CUresult forward(const char* name, Needs needs, Same&& same) {
   if (const CUresult e = error_of_missing(needs)) return e;
   const cudart::DriverCallScope as(name, driver::error_name);
-  return result_of(same());
+  return driver_result_of(same());
 }
 template <class Same>
 CUresult forward(const char* name, Same&& same) {
@@ -84,14 +84,14 @@ namespace lab32::driver {
 
 // The name in the program's source, such as "cuMemMap", if the symbol is refused; nullopt
 // otherwise.
-std::optional<std::string> refused_symbol(const std::string& symbol);
+std::optional<std::string> find_refused_symbol(const std::string& symbol);
 
 // The message that a call of the refused function prints.
-std::string refusal_of(const std::string& name);
+std::string refusal_message(const std::string& name);
 
 // Memory that the program has mapped itself (virtual_memory.cpp).
 
 // The piece of memory that is mapped at the address. False: none.
-bool find_mapped(uint64_t address, uint64_t* begin, uint64_t* bytes);
+bool find_mapped_range(uint64_t address, uint64_t* begin, uint64_t* bytes);
 
 }  // namespace lab32::driver

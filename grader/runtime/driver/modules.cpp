@@ -47,7 +47,7 @@ unsigned architecture_of(const std::string& cubin) {
   return (header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 : header.e_flags) & 0xff;
 }
 
-cudart::DeviceCode from_cubin(const std::string& cubin, const std::string& arch) {
+cudart::DeviceCode device_code_of_cubin(const std::string& cubin, const std::string& arch) {
   const unsigned own = architecture_of(cubin), gpu = architecture_number(arch);
   if (own == 0) throw BadImage{CUDA_ERROR_INVALID_IMAGE, ""};
   // Machine code runs only on GPUs of the same generation that are not older.
@@ -56,11 +56,11 @@ cudart::DeviceCode from_cubin(const std::string& cubin, const std::string& arch)
   code.ptx = ptx_in_cubin(cubin);
   if (code.ptx.empty()) throw Error(kNoPtx);
   code.cubin = cubin;
-  code.places = places_in(cudart::shorten_paths(toolchain::disassemble(cubin)));
+  code.places = places_of_listing(cudart::shorten_paths(toolchain::disassemble(cubin)));
   return code;
 }
 
-cudart::DeviceCode from_fatbin(const void* image, const std::string& arch) {
+cudart::DeviceCode device_code_of_fatbin(const void* image, const std::string& arch) {
   const cudart::FatBinary binary = cudart::read_fatbin(image);
   using Kind = cudart::FatEntry::Kind;
   bool has_ptx = false;
@@ -73,11 +73,11 @@ cudart::DeviceCode from_fatbin(const void* image, const std::string& arch) {
       cubin = &entry;
   }
   if (has_ptx) {
-    cudart::DeviceCode code = cudart::choose(binary, arch);
+    cudart::DeviceCode code = cudart::choose_device_code(binary, arch);
     return code.cubin.empty() ? assemble_ptx(code.ptx, arch) : code;
   }
   if (!cubin) throw BadImage{CUDA_ERROR_NO_BINARY_FOR_GPU, ""};
-  return from_cubin(cudart::unpack(*cubin), arch);
+  return device_code_of_cubin(cudart::unpack_entry(*cubin), arch);
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ JitOptions::JitOptions(unsigned count, const CUjit_option* options, void** value
   }
 }
 
-void JitOptions::put(const std::string& text, void* buffer, size_t room, void** size) {
+void JitOptions::write_log(const std::string& text, void* buffer, size_t room, void** size) {
   const size_t bytes = buffer && room ? std::min(text.size(), room - 1) : 0;
   if (buffer && room) {
     std::memcpy(buffer, text.data(), bytes);
@@ -125,7 +125,7 @@ std::string ptx_in_cubin(const std::string& cubin) {
   return ptx_target(text).empty() ? std::string() : text;
 }
 
-std::string elf_at(const void* image) {
+std::string copy_of_elf(const void* image) {
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof header);
   const auto* begin = static_cast<const char*>(image);
@@ -149,25 +149,27 @@ cudart::DeviceCode assemble_ptx(const std::string& ptx, const std::string& arch,
   cudart::DeviceCode code;
   code.ptx = ptx;
   try {
-    toolchain::installed();
+    toolchain::installed_toolchain();
   } catch (const Error&) {
     return code;
   }
   // Code for exactly one GPU (suffix "a") must be assembled for that GPU.
   const bool own = architecture_number(target) == architecture_number(arch);
-  const toolchain::Assembled made = toolchain::assemble_program(ptx, own ? target : arch, linking);
+  const toolchain::AssembledProgram made =
+      toolchain::assemble_program(ptx, own ? target : arch, linking);
   code.cubin = made.cubin;
   if (code.cubin.empty()) throw BadImage{CUDA_ERROR_INVALID_PTX, made.errors};
   return code;
 }
 
 cudart::DeviceCode read_image(const void* image, const std::string& arch) {
-  if (std::memcmp(image, ELFMAG, SELFMAG) == 0) return from_cubin(elf_at(image), arch);
-  if (cudart::is_fatbin(image)) return from_fatbin(image, arch);
+  if (std::memcmp(image, ELFMAG, SELFMAG) == 0)
+    return device_code_of_cubin(copy_of_elf(image), arch);
+  if (cudart::is_fatbin(image)) return device_code_of_fatbin(image, arch);
   return assemble_ptx(static_cast<const char*>(image), arch);
 }
 
-toolchain::Places places_in(const std::string& listing) {
+toolchain::Places places_of_listing(const std::string& listing) {
   static const Pattern note(
       "//## File \"([^\"]*)\", line ([0-9]+)( inlined at \"([^\"]*)\", line ([0-9]+))?");
   toolchain::Places places;
@@ -194,22 +196,22 @@ toolchain::Places places_in(const std::string& listing) {
 
 namespace {
 
-void add_text(CUlinkState_st& state, const std::string& ptx, const std::string& arch) {
+void add_link_ptx(CUlinkState_st& state, const std::string& ptx, const std::string& arch) {
   assemble_ptx(ptx, arch, toolchain::Linking::later);  // throws an error if the PTX is wrong
   state.texts.push_back(ptx);
 }
 
 }  // namespace
 
-void add(CUlinkState_st& state, CUjitInputType type, const std::string& data,
-         const std::string& name, const std::string& arch) {
+void add_link_input(CUlinkState_st& state, CUjitInputType type, const std::string& data,
+                    const std::string& name, const std::string& arch) {
   switch (type) {
     case CU_JIT_INPUT_PTX:
-      add_text(state, data.substr(0, data.find('\0')), arch);
+      add_link_ptx(state, data.substr(0, data.find('\0')), arch);
       return;
     case CU_JIT_INPUT_CUBIN:
     case CU_JIT_INPUT_FATBINARY:
-      add_text(state, read_image(data.data(), arch).ptx, arch);
+      add_link_ptx(state, read_image(data.data(), arch).ptx, arch);
       return;
     case CU_JIT_INPUT_OBJECT:
     case CU_JIT_INPUT_LIBRARY:
@@ -255,7 +257,7 @@ cudart::Binary* Modules::load_binary(Runtime& r, const void* image, std::string 
   cudart::DeviceCode code = read_image(image, r.gpu().device->arch());
   code.name = name.empty() ? fmt::format("<PTX {}>", serial_) : std::move(name);
   cudart::Binary* binary = r.registry.add_module(std::move(code));
-  cudart::warn_of_kernels(*binary);
+  cudart::warn_of_unsupported_kernels(*binary);
   return binary;
 }
 

@@ -20,11 +20,11 @@ namespace lab32::driver {
 struct JitOptions {
   JitOptions(unsigned count, const CUjit_option* options, void** values);
   // Writes to the program's buffer; text beyond its end is lost.
-  void put_info(const std::string& text) { put(text, info_, info_room_, info_size_); }
-  void put_errors(const std::string& text) { put(text, errors_, errors_room_, errors_size_); }
+  void put_info(const std::string& text) { write_log(text, info_, info_room_, info_size_); }
+  void put_errors(const std::string& text) { write_log(text, errors_, errors_room_, errors_size_); }
 
  private:
-  static void put(const std::string& text, void* buffer, size_t room, void** size);
+  static void write_log(const std::string& text, void* buffer, size_t room, void** size);
   void *info_ = nullptr, *errors_ = nullptr;
   size_t info_room_ = 0, errors_room_ = 0;
   // The variables in which the program expects the sizes of the logs.
@@ -48,13 +48,13 @@ cudart::DeviceCode assemble_ptx(const std::string& ptx, const std::string& arch,
 std::string ptx_in_cubin(const std::string& cubin);
 
 // A copy of the ELF file that begins at `image`, whose headers give its length.
-std::string elf_at(const void* image);
+std::string copy_of_elf(const void* image);
 
 // Maps lines of the PTX in a cubin to source lines.
 //
 // Uses the cubin's disassembly (nvdisasm -gi -gp), which has both lines for each instruction,
 // because the PTX in a cubin has no line information. Empty if nvdisasm is not installed.
-toolchain::Places places_in(const std::string& listing);
+toolchain::Places places_of_listing(const std::string& listing);
 
 }  // namespace lab32::driver
 
@@ -71,8 +71,8 @@ namespace lab32::driver {
 
 // Throws BadImage and Error as read_image() does, and Error for data that is not PTX and contains
 // none.
-void add(CUlinkState_st& state, CUjitInputType type, const std::string& data,
-         const std::string& name, const std::string& arch);
+void add_link_input(CUlinkState_st& state, CUjitInputType type, const std::string& data,
+                    const std::string& name, const std::string& arch);
 void complete_link(CUlinkState_st& state, const std::string& arch);
 
 }  // namespace lab32::driver

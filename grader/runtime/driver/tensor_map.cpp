@@ -24,7 +24,7 @@ struct TensorDescription {
 };
 
 // nullopt: no such type.
-std::optional<ptx::Type> type_of(CUtensorMapDataType type) {
+std::optional<ptx::Type> element_type_of(CUtensorMapDataType type) {
   using ptx::Type;
   switch (type) {
     case CU_TENSOR_MAP_DATA_TYPE_UINT8:
@@ -77,13 +77,13 @@ bool modes_are_valid(const TensorDescription& t) {
 
 // Returns CUDA_ERROR_INVALID_VALUE for descriptions that an H100's driver refuses. Throws Error for
 // valid maps that the simulator does not support.
-CUresult encode(const TensorDescription& t, sim::TensorMap* map) {
+CUresult encode_tensor_map(const TensorDescription& t, sim::TensorMap* map) {
   constexpr cuuint64_t kMostSize = cuuint64_t{1} << 32, kStrideEnd = cuuint64_t{1} << 40;
   constexpr cuuint32_t kMostBox = 256, kMostStep = 8;
   if (t.rank == 0 || t.rank > sim::TensorMap::kMostDimensions || !t.size || !t.stride || !t.box ||
       !t.step || reinterpret_cast<uintptr_t>(t.address) % 16 != 0 || !modes_are_valid(t))
     return CUDA_ERROR_INVALID_VALUE;
-  const std::optional<ptx::Type> type = type_of(t.type);
+  const std::optional<ptx::Type> type = element_type_of(t.type);
   if (!type) return CUDA_ERROR_INVALID_VALUE;
   if (t.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
     throw Error("interleaved tensors are not simulated");
@@ -129,9 +129,9 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
   return call("cuTensorMapEncodeTiled", Needs::nothing, Waits::no, [&](Runtime&) {
     if (!map) return CUDA_ERROR_INVALID_VALUE;
     lab32::sim::TensorMap made;
-    const CUresult result =
-        encode({type, rank, address, size, stride, box, step, interleave, swizzle, promotion, fill},
-               &made);
+    const CUresult result = encode_tensor_map(
+        {type, rank, address, size, stride, box, step, interleave, swizzle, promotion, fill},
+        &made);
     if (result != CUDA_SUCCESS) return result;
     std::memset(map, 0, sizeof *map);
     std::memcpy(map, &made, sizeof made);

@@ -34,15 +34,15 @@ using cudart::FatEntry;
 
 using Tell = void (*)(void* context, const char* name, const char* text);
 
-bool has_code(const FatEntry& cubin) {
-  const std::string bytes = cudart::unpack(cubin);
+bool has_functions(const FatEntry& cubin) {
+  const std::string bytes = cudart::unpack_entry(cubin);
   const ElfFile elf = read_elf(bytes, "a cubin");
   return std::any_of(elf.functions.begin(), elf.functions.end(),
                      [](const std::string& name) { return !name.empty(); });
 }
 
 // The fat binaries of a file: one for each compilation, and one for the linked code.
-std::vector<FatBinary> binaries_of(const ElfFile& elf) {
+std::vector<FatBinary> fat_binaries_of(const ElfFile& elf) {
   std::vector<FatBinary> binaries;
   const auto blocks_in = [&](const char* name) {
     const ElfSection* section = elf.find(name);
@@ -53,7 +53,7 @@ std::vector<FatBinary> binaries_of(const ElfFile& elf) {
   for (std::vector<FatEntry>& entries : blocks_in(".nv_fatbin")) {
     // Linking leaves cubins for the code of the other section, even if there is none.
     const bool left = std::all_of(entries.begin(), entries.end(), [&](const FatEntry& e) {
-      return e.kind == FatEntry::Kind::cubin && (!linked.parts.empty() || !has_code(e));
+      return e.kind == FatEntry::Kind::cubin && (!linked.parts.empty() || !has_functions(e));
     });
     if (!left) binaries.push_back({std::move(entries), {}});
   }
@@ -64,22 +64,22 @@ std::vector<FatBinary> binaries_of(const ElfFile& elf) {
 // The refused functions of the runtime, the driver and cuBLAS among these symbols: name -> message.
 std::map<std::string, std::string> refused_calls(const std::vector<std::string>& imports) {
   std::map<std::string, std::string> calls;
-  const auto refused = cudart::refused_names();
+  const auto refused = cudart::refused_runtime_functions();
   for (const std::string& symbol : imports) {
     if (symbol.rfind("cu", 0) != 0) continue;
     if (std::binary_search(refused.begin(), refused.end(), symbol))
-      calls[symbol] = cudart::refusal_of(symbol);
+      calls[symbol] = cudart::refusal_message(symbol);
     // The program's source calls cuMemMap_v2 by the name cuMemMap.
-    if (const auto called = refused_symbol(symbol)) calls[*called] = refusal_of(*called);
-    if (const auto called = cublas::refused_symbol(symbol))
-      calls[*called] = cublas::refusal_of(*called);
+    if (const auto called = find_refused_symbol(symbol)) calls[*called] = refusal_message(*called);
+    if (const auto called = cublas::find_refused_symbol(symbol))
+      calls[*called] = cublas::refusal_message(*called);
   }
   return calls;
 }
 
-class Lister {
+class UnsupportedLister {
  public:
-  explicit Lister(const std::string& profile)
+  explicit UnsupportedLister(const std::string& profile)
       : profile_(model::read_profile(profile)),
         memory_(uint64_t{16} << 30),
         device_(device::make_sim_device(profile_, memory_)) {}
@@ -88,7 +88,7 @@ class Lister {
     const std::string bytes = read_file(path).value_or("");
     const ElfFile elf = read_elf(bytes, path);
     calls_.merge(refused_calls(elf.imports));
-    for (const FatBinary& binary : binaries_of(elf)) examine(binary);
+    for (const FatBinary& binary : fat_binaries_of(elf)) examine(binary);
   }
 
   void report(Tell report, void* context) const {
@@ -101,7 +101,7 @@ class Lister {
     try {
       toolchain::Artifact artifact;
       artifact.arch = device_->arch();
-      artifact.ptx = cudart::choose(binary, device_->arch()).ptx;
+      artifact.ptx = cudart::choose_device_code(binary, device_->arch()).ptx;
       const auto module = device_->load(artifact);
       // Loads kernels by symbol, because resolving demangled names takes longer than everything
       // else here.
@@ -142,13 +142,13 @@ class OwnImports {
           return 0;
         },
         &loaded_);
-    read("/proc/self/exe");
+    add_imports_of("/proc/self/exe");
   }
 
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  void read(const std::filesystem::path& path) {
+  void add_imports_of(const std::filesystem::path& path) {
     const std::string bytes = read_file(path).value_or("");
     ElfFile elf;
     try {
@@ -163,7 +163,8 @@ class OwnImports {
       if (at == loaded_.end()) continue;
       const std::filesystem::path library = at->second;
       loaded_.erase(at);  // visit each library once
-      if (is_users_library(library.native()) && library.parent_path() != our_folder_) read(library);
+      if (is_users_library(library.native()) && library.parent_path() != our_folder_)
+        add_imports_of(library);
     }
   }
 
@@ -177,7 +178,7 @@ class OwnImports {
 __attribute__((constructor)) void warn_at_start() {
   std::vector<std::string> refusals;
   for (const auto& [name, text] : refused_calls(OwnImports().names())) refusals.push_back(text);
-  cudart::warn_of_calls(refusals);
+  cudart::warn_of_unsupported_calls(refusals);
 }
 
 }  // namespace
@@ -190,7 +191,7 @@ __attribute__((constructor)) void warn_at_start() {
 extern "C" __attribute__((visibility("default"))) int lab32_list_unsupported(
     const char* const* files, const char* profile, lab32::driver::Tell report, void* context) {
   try {
-    lab32::driver::Lister lister(profile);
+    lab32::driver::UnsupportedLister lister(profile);
     for (; *files; ++files) lister.examine(*files);
     lister.report(report, context);
     return 0;

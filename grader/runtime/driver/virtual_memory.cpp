@@ -35,20 +35,20 @@ struct MappedRanges {
   CUmemGenericAllocationHandle serial = 0;
 
   // The reserved range that contains all these bytes; nullptr: none does.
-  Allocation* range_with(uint64_t at, uint64_t bytes) {
+  Allocation* reserved_range_containing(uint64_t at, uint64_t bytes) {
     const auto after = ranges.upper_bound(at);
     if (after == ranges.begin()) return nullptr;
     Allocation* const a = std::prev(after)->second;
     return at < a->end && bytes <= a->end - at ? a : nullptr;
   }
   // The piece that is mapped at the address; nullptr: none.
-  std::pair<const CUmemGenericAllocationHandle, PhysicalPiece>* mapped_piece(uint64_t at) {
+  std::pair<const CUmemGenericAllocationHandle, PhysicalPiece>* piece_mapped_at(uint64_t at) {
     for (auto& entry : pieces)
       if (entry.second.at && at >= entry.second.at && at - entry.second.at < entry.second.bytes)
         return &entry;
     return nullptr;
   }
-  PhysicalPiece* find(CUmemGenericAllocationHandle handle) {
+  PhysicalPiece* find_piece(CUmemGenericAllocationHandle handle) {
     const auto found = pieces.find(handle);
     return found == pieces.end() || found->second.handles == 0 ? nullptr : &found->second;
   }
@@ -58,7 +58,7 @@ struct MappedRanges {
     const uint64_t end = at + bytes;
     for (int pass = 0; pass < 2; ++pass)
       for (uint64_t next = at; next < end;) {
-        auto* entry = mapped_piece(next);
+        auto* entry = piece_mapped_at(next);
         if (!entry || entry->second.at != next || entry->second.bytes > end - next) return false;
         next += entry->second.bytes;
         if (pass == 1) f(*entry);
@@ -74,7 +74,7 @@ MappedRanges& mapped_ranges() {
 
 uint8_t& access_of_piece(Allocation& a, uint64_t at) { return a.pieces[(at - a.begin) / kPiece]; }
 
-void allow_access(Allocation& a, uint64_t at, uint64_t bytes, uint8_t what) {
+void set_access(Allocation& a, uint64_t at, uint64_t bytes, uint8_t what) {
   for (uint64_t next = at; next < at + bytes; next += kPiece) access_of_piece(a, next) = what;
 }
 
@@ -82,12 +82,12 @@ uint8_t* written_bits_at(Runtime& r, uint64_t at) {
   return r.memory.written_bits() + (at - lab32::sim::kGlobalBase) / 8;
 }
 
-void put_content(Runtime& r, Allocation& a, PhysicalPiece& piece) {
+void restore_content(Runtime& r, Allocation& a, PhysicalPiece& piece) {
   std::byte* const memory = r.memory.host(piece.at);
   a.initialised = false;
   if (piece.content.empty()) {
     std::memset(memory, 0xff, piece.bytes);
-    r.memory.mark_range(piece.at, piece.at + piece.bytes, false);
+    r.memory.set_range_written(piece.at, piece.at + piece.bytes, false);
     return;
   }
   a.pristine = false;
@@ -97,7 +97,7 @@ void put_content(Runtime& r, Allocation& a, PhysicalPiece& piece) {
   piece.written = {};
 }
 
-void take_content(Runtime& r, PhysicalPiece& piece) {
+void save_content(Runtime& r, PhysicalPiece& piece) {
   const std::byte* const memory = r.memory.host(piece.at);
   piece.content.assign(memory, memory + piece.bytes);
   const uint8_t* const bits = written_bits_at(r, piece.at);
@@ -121,8 +121,8 @@ bool is_round(uint64_t bytes) { return bytes != 0 && bytes % kPiece == 0; }
 
 namespace lab32::driver {
 
-bool find_mapped(uint64_t address, uint64_t* begin, uint64_t* bytes) {
-  const auto* entry = mapped_ranges().mapped_piece(address);
+bool find_mapped_range(uint64_t address, uint64_t* begin, uint64_t* bytes) {
+  const auto* entry = mapped_ranges().piece_mapped_at(address);
   if (!entry) return false;
   *begin = entry->second.at;
   *bytes = entry->second.bytes;
@@ -190,7 +190,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* out, size_t bytes, const CUme
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   return call("cuMemRelease", Needs::init, Waits::no, [&](Runtime& r) {
-    PhysicalPiece* piece = mapped_ranges().find(handle);
+    PhysicalPiece* piece = mapped_ranges().find_piece(handle);
     if (!piece) return CUDA_ERROR_INVALID_VALUE;
     if (--piece->handles || piece->at) return CUDA_SUCCESS;
     r.allocations.give_up(piece->properties.location.id, piece->bytes);
@@ -202,25 +202,25 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
   return call("cuMemMap", Needs::init, Waits::no, [&](Runtime& r) {
-    PhysicalPiece* piece = mapped_ranges().find(handle);
+    PhysicalPiece* piece = mapped_ranges().find_piece(handle);
     if (flags != 0 || !is_round(bytes) || at % kPiece || !piece) return CUDA_ERROR_INVALID_VALUE;
     // An H100 returns this error.
     if (offset != 0 || bytes != piece->bytes) return CUDA_ERROR_NOT_SUPPORTED;
-    Allocation* a = mapped_ranges().range_with(at, bytes);
+    Allocation* a = mapped_ranges().reserved_range_containing(at, bytes);
     if (!a) return CUDA_ERROR_INVALID_VALUE;
     for (const auto& [other, there] : mapped_ranges().pieces)
       if (there.at && there.at < at + bytes && at < there.at + there.bytes)
         return CUDA_ERROR_INVALID_VALUE;
     if (piece->at) throw lab32::Error("one piece of memory at two addresses is not simulated");
     piece->at = at;
-    put_content(r, *a, *piece);
+    restore_content(r, *a, *piece);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
   return call("cuMemUnmap", Needs::init, Waits::no, [&](Runtime& r) {
-    Allocation* a = mapped_ranges().range_with(at, bytes);
+    Allocation* a = mapped_ranges().reserved_range_containing(at, bytes);
     if (!a || !is_round(bytes) || at % kPiece) return CUDA_ERROR_INVALID_VALUE;
     bool nothing = true;
     for (const auto& [handle, piece] : mapped_ranges().pieces)
@@ -229,13 +229,13 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
     std::vector<CUmemGenericAllocationHandle> destroyed;
     const bool whole = mapped_ranges().for_each_piece(at, bytes, [&](auto& entry) {
       PhysicalPiece& piece = entry.second;
-      allow_access(*a, piece.at, piece.bytes, 0);
+      set_access(*a, piece.at, piece.bytes, 0);
       if (piece.handles)
-        take_content(r, piece);
+        save_content(r, piece);
       else
         destroyed.push_back(entry.first);
       // The bytes at this address are no longer initialised.
-      r.memory.mark_range(piece.at, piece.at + piece.bytes, false);
+      r.memory.set_range_written(piece.at, piece.at + piece.bytes, false);
       if (piece.handles) piece.at = 0;
     });
     for (CUmemGenericAllocationHandle handle : destroyed) {
@@ -249,7 +249,7 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
 
 CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const CUmemAccessDesc* list, size_t count) {
   return call("cuMemSetAccess", Needs::init, Waits::no, [&](Runtime& r) {
-    Allocation* a = mapped_ranges().range_with(at, bytes);
+    Allocation* a = mapped_ranges().reserved_range_containing(at, bytes);
     if (!a || !is_round(bytes) || !list || count == 0) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; ++i) {
       if (list[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
@@ -257,7 +257,7 @@ CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const CUmemAccessDesc* lis
       if (!r.has_device(list[i].location.id)) return CUDA_ERROR_INVALID_DEVICE;
       const uint8_t what = static_cast<uint8_t>(list[i].flags);
       if (!mapped_ranges().for_each_piece(at, bytes, [&](auto& entry) {
-            allow_access(*a, entry.second.at, entry.second.bytes, what);
+            set_access(*a, entry.second.at, entry.second.bytes, what);
           }))
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -267,8 +267,8 @@ CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const CUmemAccessDesc* lis
 
 CUresult cuMemGetAccess(unsigned long long* out, const CUmemLocation* location, CUdeviceptr at) {
   return call("cuMemGetAccess", Needs::init, Waits::no, [&](Runtime&) {
-    Allocation* a = mapped_ranges().range_with(at, 1);
-    if (!out || !location || !a || !mapped_ranges().mapped_piece(at))
+    Allocation* a = mapped_ranges().reserved_range_containing(at, 1);
+    if (!out || !location || !a || !mapped_ranges().piece_mapped_at(at))
       return CUDA_ERROR_INVALID_VALUE;
     *out = access_of_piece(*a, at);
     return CUDA_SUCCESS;
@@ -278,7 +278,7 @@ CUresult cuMemGetAccess(unsigned long long* out, const CUmemLocation* location, 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* out,
                                                 CUmemGenericAllocationHandle handle) {
   return call("cuMemGetAllocationPropertiesFromHandle", Needs::init, Waits::no, [&](Runtime&) {
-    const PhysicalPiece* piece = mapped_ranges().find(handle);
+    const PhysicalPiece* piece = mapped_ranges().find_piece(handle);
     if (!out || !piece) return CUDA_ERROR_INVALID_VALUE;
     *out = piece->properties;
     return CUDA_SUCCESS;
@@ -287,7 +287,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* out,
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* out, void* address) {
   return call("cuMemRetainAllocationHandle", Needs::init, Waits::no, [&](Runtime&) {
-    auto* entry = mapped_ranges().mapped_piece(reinterpret_cast<uint64_t>(address));
+    auto* entry = mapped_ranges().piece_mapped_at(reinterpret_cast<uint64_t>(address));
     if (!out || !entry) return CUDA_ERROR_INVALID_VALUE;
     ++entry->second.handles;
     *out = entry->first;

@@ -41,7 +41,7 @@ std::vector<fs::path> read_dependencies(const fs::path& rule) {
   const auto end_of_word = [&] {
     const fs::path path = fs::path(word).lexically_normal();
     bool tool = false;
-    for (const fs::path& root : toolchain::installed().roots)
+    for (const fs::path& root : toolchain::installed_toolchain().roots)
       tool |= toolchain::is_inside(path, root) && root != toolchain::checkout();
     if (!word.empty() && !tool) files.push_back(path);
     word.clear();
@@ -62,7 +62,7 @@ std::vector<fs::path> read_dependencies(const fs::path& rule) {
 }
 
 // A hash of the names and contents of all files that the program was made of.
-std::string state_of(const std::vector<fs::path>& files) {
+std::string hash_of_inputs(const std::vector<fs::path>& files) {
   std::string all;
   for (const fs::path& file : files) {
     const std::string text = read_file(file).value_or("");
@@ -73,14 +73,14 @@ std::string state_of(const std::vector<fs::path>& files) {
 
 // Whether the finished program in the directory is up to date. A file beside it has the hash and
 // the list of the files that it was made of.
-bool is_current(const fs::path& directory) {
+bool is_up_to_date(const fs::path& directory) {
   std::ifstream list(directory / "made-of");
   std::string state, line;
   if (!std::getline(list, state) || access((directory / "program").c_str(), X_OK) != 0)
     return false;
   std::vector<fs::path> files;
   while (std::getline(list, line)) files.emplace_back(line);
-  return state_of(files) == state;
+  return hash_of_inputs(files) == state;
 }
 
 void evict_oldest_entries(const fs::path& programs) {
@@ -95,7 +95,7 @@ void evict_oldest_entries(const fs::path& programs) {
 }
 
 // Refuses options that ask nvcc for something other than a whole program.
-void check_options(const NvccWords& words) {
+void refuse_options(const NvccWords& words) {
   static const std::set<std::string, std::less<>> kOthers = {"o",
                                                              "output-file",
                                                              "c",
@@ -138,15 +138,15 @@ bool has_debug_level(const std::vector<std::string>& option) {
   return level.search(option.back()).has_value();
 }
 
-class Builder {
+class ProgramBuilder {
  public:
-  Builder(const Program& program, const std::string& arch) : arch_(arch) {
-    const toolchain::Toolchain& tools = toolchain::installed();
+  ProgramBuilder(const Program& program, const std::string& arch) : arch_(arch) {
+    const toolchain::Toolchain& tools = toolchain::installed_toolchain();
     const fs::path runtime = runtime_directory();
     if (!fs::exists(runtime / kRuntime))
       throw Error((runtime / kRuntime).string() + " is missing: `make build` makes it");
     NvccWords words = split_words(program.words);
-    check_options(words);
+    refuse_options(words);
     inputs_ = std::move(words.inputs);
     inputs_.insert(inputs_.begin(), program.file);
     std::vector<std::string> given;
@@ -160,7 +160,7 @@ class Builder {
       debug |= has_debug_level(option);
       given.insert(given.end(), option.begin(), option.end());
     }
-    options_ = words_for_simulator(with_nvrtc(given), arch, runtime);
+    options_ = words_for_simulator(with_nvrtc_path(given), arch, runtime);
     // Messages about unsupported functions name the line of the call (runtime/cudart/errors.cpp).
     // With DWARF 5, addr2line of binutils 2.40 names the wrong file.
     if (!debug) options_.insert(options_.end(), {"-Xcompiler", "-g1,-gdwarf-4"});
@@ -193,21 +193,21 @@ class Builder {
     return text;
   }
 
-  fs::path program() {
-    if (is_current(place_)) return place_ / "program";
+  fs::path built_program() {
+    if (is_up_to_date(place_)) return place_ / "program";
     // Built beside the final path and then renamed, because another process may build the same
     // program.
     scratch_ = place_.string() + "." + std::to_string(getpid());
     std::error_code error;
     fs::create_directories(scratch_, error);
     try {
-      make();
+      compile_and_link();
     } catch (...) {
       fs::remove_all(scratch_, error);
       throw;
     }
     std::ofstream list(scratch_ / "made-of");
-    list << state_of(files_) << "\n";
+    list << hash_of_inputs(files_) << "\n";
     for (const fs::path& file : files_) list << file.string() << "\n";
     list.close();
     fs::remove_all(place_, error);
@@ -219,10 +219,10 @@ class Builder {
  private:
   // Compiles and links. A single file takes one step; several files are compiled one at a time, so
   // that each reports its includes.
-  void make() {
+  void compile_and_link() {
     std::vector<std::string> objects;
     for (const std::string& input : inputs_) {
-      if (!is_source(input)) {
+      if (!is_source_file(input)) {
         objects.push_back(input);
         files_.push_back(fs::absolute(input));
         continue;
@@ -236,7 +236,7 @@ class Builder {
       // A single file counts as a CUDA program, whatever its suffix.
       if (alone && !language_ && kind != ".cu") words.insert(words.end(), {"-x", "cu"});
       if (!alone) words.push_back("-c");
-      nvcc(words, input + " does not compile");
+      run_nvcc_or_fail(words, input + " does not compile");
       const std::vector<fs::path> read = read_dependencies(rule);
       files_.insert(files_.end(), read.begin(), read.end());
       if (alone) return;
@@ -244,11 +244,11 @@ class Builder {
     }
     std::vector<std::string> words = {"-o", (scratch_ / "program").string()};
     words.insert(words.end(), objects.begin(), objects.end());
-    nvcc(words, inputs_[0] + " and the files given with it cannot be linked");
+    run_nvcc_or_fail(words, inputs_[0] + " and the files given with it cannot be linked");
   }
 
   Outcome run_nvcc(const std::vector<std::string>& words) {
-    const toolchain::Toolchain& tools = toolchain::installed();
+    const toolchain::Toolchain& tools = toolchain::installed_toolchain();
     Command command;
     command.argv = {tools.nvcc.string()};
     command.argv.insert(command.argv.end(), words.begin(), words.end());
@@ -261,11 +261,11 @@ class Builder {
     return run_process(command);
   }
 
-  void nvcc(const std::vector<std::string>& words, const std::string& otherwise) {
+  void run_nvcc_or_fail(const std::vector<std::string>& words, const std::string& otherwise) {
     const Outcome outcome = run_nvcc(words);
     std::fputs((outcome.out + outcome.err).c_str(), stderr);
     if (outcome.ok()) return;
-    for (const auto& why : {refused_library_in(outcome.err), replacement_of_old_code(outcome.err)})
+    for (const auto& why : {refused_library_in(outcome.err), hint_about_old_code(outcome.err)})
       if (why) throw Error(otherwise + ": " + *why);
     throw Error(fmt::format("{} (nvcc: {})", otherwise, describe(outcome)));
   }
@@ -315,8 +315,9 @@ void check_program(const fs::path& file) {
 // As in a shell, a word without a slash that is not a file here is a command, such as `python`.
 fs::path find_input(const std::string& word) {
   std::error_code error;
-  if (word.find('/') != std::string::npos || is_input(word) || fs::exists(word, error)) return word;
-  std::istringstream directories(value_of(variables::kPath));
+  if (word.find('/') != std::string::npos || is_input_file(word) || fs::exists(word, error))
+    return word;
+  std::istringstream directories(environment_value(variables::kPath));
   for (std::string directory; std::getline(directories, directory, ':');) {
     const fs::path file = fs::path(directory) / word;
     if (fs::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0) return file;
@@ -333,7 +334,7 @@ fs::path build_program(const Program& program, const std::string& arch) {
   std::error_code error;
   if (fs::is_directory(file, error)) throw Error(file.string() + " is a directory, not a program");
   if (!fs::is_regular_file(file, error)) throw Error(file.string() + ": there is no such file");
-  if (is_source(program.file)) return Builder(program, arch).program();
+  if (is_source_file(program.file)) return ProgramBuilder(program, arch).built_program();
   std::ifstream in(file, std::ios::binary);
   char magic[4] = {};
   in.read(magic, sizeof magic);
@@ -352,7 +353,7 @@ fs::path build_program(const Program& program, const std::string& arch) {
 }
 
 std::string debug_ptx(const Program& program, const std::string& arch) {
-  return is_source(program.file) ? Builder(program, arch).debug_ptx() : "";
+  return is_source_file(program.file) ? ProgramBuilder(program, arch).debug_ptx() : "";
 }
 
 void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {
@@ -365,13 +366,14 @@ void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {
   for (const std::string& word : words)
     if (const auto why = word.rfind("-l", 0) == 0 ? refused_library(word) : std::nullopt)
       throw Error(*why);
-  const toolchain::Toolchain& tools = toolchain::installed();
+  const toolchain::Toolchain& tools = toolchain::installed_toolchain();
   // CMake's launchers pass the compiler's name first.
   const bool named = !words.empty() && fs::path(words[0]).filename() == "nvcc";
   std::vector<std::string> all = words_for_simulator(
-      with_nvrtc({words.begin() + named, words.end()}), arch, runtime_directory());
+      with_nvrtc_path({words.begin() + named, words.end()}), arch, runtime_directory());
   all.insert(all.begin(), tools.nvcc.string());
-  setenv(variables::kPath.name, (tools.path + ":" + value_of(variables::kPath)).c_str(), 1);
+  setenv(variables::kPath.name, (tools.path + ":" + environment_value(variables::kPath)).c_str(),
+         1);
   std::vector<char*> argv;
   for (std::string& word : all) argv.push_back(word.data());
   argv.push_back(nullptr);

@@ -85,25 +85,25 @@ struct ReportEntry {
   uint64_t launches = 1;
 };
 
-ReportEntry entry_of(const Finding& f, const std::string& kernel) {
+ReportEntry report_entry_of(const Finding& f, const std::string& kernel) {
   return {topic_of(f.kind), f.note, f.file,
           f.other_file,     f.line, f.other_line,
           f.count,          kernel, describe_at_its_line(f),
           usual_fix(f)};
 }
 
-ReportEntry entry_of(const device::Fault& f, const std::string& kernel) {
+ReportEntry report_entry_of(const device::Fault& f, const std::string& kernel) {
   return {topic_of(f.kind), false, f.file, "", f.line, 0, 1, kernel, describe(f), ""};
 }
 
-class Sources {
+class QuotedSources {
  public:
   // A location such as "kernel.cu:31", and the source line below it if the file can be read.
   std::string quote(const std::string& path, int line) {
     if (path.empty() || line <= 0) return "on an unknown line (compiled without -lineinfo?)";
     const auto [it, fresh] = files_.try_emplace(path);
     if (fresh) {
-      const std::string shown = shown_path(path);
+      const std::string shown = path_for_display(path);
       it->second = std::filesystem::is_regular_file(path) ? SourceFile(path, shown)
                                                           : SourceFile::from_text("", shown);
     }
@@ -120,7 +120,7 @@ std::string indented_text(const std::string& text) {
   return out;
 }
 
-std::string text_of(const ReportEntry& e, Sources& sources) {
+std::string text_of(const ReportEntry& e, QuotedSources& sources) {
   std::string out = fmt::format("{}, {} {} in {}", e.note ? "note" : topic_name(e.group),
                                 grouped(e.count), e.count == 1 ? "time" : "times", e.kernel);
   if (e.launches > 1) out += fmt::format(" ({} launches)", grouped(e.launches));
@@ -135,7 +135,7 @@ std::string text_of(const ReportEntry& e, Sources& sources) {
 using Key = std::tuple<bool, std::string, int, Topic, int>;
 using Entries = std::map<Key, ReportEntry>;
 
-void add(Entries& entries, const ReportEntry& entry) {
+void add_entry(Entries& entries, const ReportEntry& entry) {
   const Key key{entry.note, entry.file, entry.line, entry.group, entry.other_line};
   const auto [it, fresh] = entries.try_emplace(key, entry);
   if (fresh) return;
@@ -158,7 +158,7 @@ std::string CheckReport::last_line() const {
 CheckReport check_report(const std::vector<LaunchProfile>& launches) {
   CheckReport report;
   Entries entries;
-  Sources sources;
+  QuotedSources sources;
   std::string stopped;
   // whether some finding has a line of PTX where it could have one of Python
   bool of_numba = false;
@@ -169,14 +169,15 @@ CheckReport check_report(const std::vector<LaunchProfile>& launches) {
     const std::string kernel = ncu_kernel_name(r.symbol);
     const std::vector<Finding> findings = r.run.hazards.value_or(std::vector<Finding>{});
     for (const Finding& finding : findings) {
-      add(entries, entry_of(finding, kernel));
+      add_entry(entries, report_entry_of(finding, kernel));
       note_place(r, finding.file);
     }
     if (!r.run.fault) continue;
     note_place(r, r.run.fault->file);
     const device::Fault& fault = *r.run.fault;
     if (sim::is_finding(fault.kind)) {
-      if (!has_finding_of(findings, topic_of(fault.kind))) add(entries, entry_of(fault, kernel));
+      if (!has_finding_of(findings, topic_of(fault.kind)))
+        add_entry(entries, report_entry_of(fault, kernel));
     } else {
       ++report.stopped;
       stopped += fmt::format("stopped: launch {}, {}\n", r.id, kernel) +
@@ -233,7 +234,7 @@ void add_library_findings(const std::vector<record::LibraryCall>& calls, CheckRe
 
 void add_host_findings(const std::vector<record::HostFinding>& findings, CheckReport* report) {
   using Kind = record::HostFinding::Kind;
-  Sources sources;
+  QuotedSources sources;
   for (const record::HostFinding& f : findings) {
     ++(f.kind == Kind::memory ? report->memory
        : f.kind == Kind::race ? report->race
@@ -289,7 +290,7 @@ int check(const CheckOptions& options) {
   fmt::print("\n{}", visible(report.text));
   for (const std::string& what : run.recording.unsupported)
     fmt::print("{}: nothing after that was checked\n", what);
-  if (run.status != 0) fmt::print("{}\n", ending_words(run.status));
+  if (run.status != 0) fmt::print("{}\n", exit_status_text(run.status));
   if (const std::string command = command_that_draws(options, report); !command.empty())
     fmt::print("draw it with: {}\n", command);
   fmt::print("{}\n", report.last_line());

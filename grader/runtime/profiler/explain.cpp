@@ -23,13 +23,13 @@ namespace fs = std::filesystem;
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // The kernel's name alone: "scale" for "void scale<float>(T1 *, int)".
-std::string plain_name(const std::string& kernel) {
+std::string unqualified_kernel_name(const std::string& kernel) {
   const std::string head = kernel.substr(0, kernel.find_first_of("<("));
   return head.substr(head.find_last_of(" :") + 1);
 }
 
 // The names of a kernel's parameters in its source; empty if the source cannot be parsed.
-std::vector<std::string> parameters_of(const SourceFile& source, const std::string& kernel) {
+std::vector<std::string> parameter_names_of(const SourceFile& source, const std::string& kernel) {
   const int line = source.find(kernel);
   std::string text;
   for (int at = line; line > 0 && at < line + 20 && text.find('{') == std::string::npos; ++at)
@@ -57,12 +57,12 @@ std::vector<std::string> parameters_of(const SourceFile& source, const std::stri
 
 // Rewrites "tile+136" as "tile[1][2]" if the kernel's shared array has such an element. The types
 // are compiled when the first name needs them.
-class SharedNames {
+class SharedElementNames {
  public:
-  SharedNames(const Program& program, const std::string& device)
+  SharedElementNames(const Program& program, const std::string& device)
       : program_(program), device_(device) {}
 
-  void name(record::LaunchProfile& launch) {
+  void name_elements(record::LaunchProfile& launch) {
     for (counters::LineDetail& line : launch.run.launch_detail->lines) {
       if (!line.shared) continue;
       for (counters::RequestDetail& request : line.requests)
@@ -76,7 +76,8 @@ class SharedNames {
     const size_t plus = place.rfind('+');
     if (plus == std::string::npos || kernel.rfind("_Z", 0) != 0) return place;
     if (!types_)
-      types_ = ptx::DebugTypes(debug_ptx(program_, model::read_profile(profile_of(device_)).arch));
+      types_ =
+          ptx::DebugTypes(debug_ptx(program_, model::read_profile(profile_name_of(device_)).arch));
     const std::string variable = place.substr(0, plus);
     const std::string symbol =
         fmt::format("_ZZ{}E{}{}", kernel.substr(2), variable.size(), variable);
@@ -101,10 +102,10 @@ bool has_accesses(const device::Run& run, const std::optional<int>& line) {
                      [&](const counters::ShuffleDetail& s) { return meant(s.line); });
 }
 
-pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile& source,
-                           const std::string& file) {
+pictures::Launch picture_of_launch(const record::LaunchProfile& launch, const SourceFile& source,
+                                   const std::string& file) {
   const std::string kernel = ncu_kernel_name(launch.symbol);
-  const auto parameters = parameters_of(source, plain_name(kernel));
+  const auto parameters = parameter_names_of(source, unqualified_kernel_name(kernel));
   std::vector<counters::ArrayDetail> arrays;
   if (launch.run.launch_detail) arrays = launch.run.launch_detail->arrays;
   const auto element = [&](uint64_t address, uint32_t bytes) {
@@ -130,22 +131,22 @@ pictures::Launch launch_of(const record::LaunchProfile& launch, const SourceFile
 namespace {
 
 // Sends the program's output to stderr, because stdout is for the explanation.
-class OutputToErrors {
+class StdoutToStderr {
  public:
-  OutputToErrors() : kept_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
-  ~OutputToErrors() {
+  StdoutToStderr() : kept_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
+  ~StdoutToStderr() {
     dup2(kept_, STDOUT_FILENO);
     close(kept_);
   }
-  OutputToErrors(const OutputToErrors&) = delete;
-  OutputToErrors& operator=(const OutputToErrors&) = delete;
+  StdoutToStderr(const StdoutToStderr&) = delete;
+  StdoutToStderr& operator=(const StdoutToStderr&) = delete;
 
  private:
   int kept_;
 };
 
 // True if `a` should be drawn rather than `b`. Wrong accesses rank before slow ones.
-bool is_worse(const pictures::Launch& a, const pictures::Launch& b) {
+bool ranks_before(const pictures::Launch& a, const pictures::Launch& b) {
   const auto wrong = [](const pictures::Launch& launch) {
     return launch.fault.has_value() + launch.race.has_value();
   };
@@ -153,8 +154,8 @@ bool is_worse(const pictures::Launch& a, const pictures::Launch& b) {
   return pictures::wasted_traffic(a) > pictures::wasted_traffic(b);
 }
 
-RecordedRun run_of(const ExplainOptions& options, const counters::DetailFilter& choice) {
-  const OutputToErrors redirected;
+RecordedRun run_with_details(const ExplainOptions& options, const counters::DetailFilter& choice) {
+  const StdoutToStderr redirected;
   return run_recorded(options.program, options.device, options.arguments, "profile",
                       {std::nullopt, options.gpus, record::to_text(choice)});
 }
@@ -169,15 +170,15 @@ pictures::Explanation explain(const ExplainOptions& options) {
   const SourceFile source(path, shown);
   counters::DetailFilter choice = options.choice;
   choice.file = path.filename().string();
-  RecordedRun run = run_of(options, choice);
-  SharedNames names(options.program, options.device);
+  RecordedRun run = run_with_details(options, choice);
+  SharedElementNames names(options.program, options.device);
   std::optional<pictures::Launch> worst;
   for (record::LaunchProfile& launch : run.recording.launches) {
     if (!has_accesses(launch.run, choice.line)) continue;
-    if (launch.run.launch_detail) names.name(launch);
-    pictures::Launch made = launch_of(launch, source, choice.file);
+    if (launch.run.launch_detail) names.name_elements(launch);
+    pictures::Launch made = picture_of_launch(launch, source, choice.file);
     made.setting = fmt::format("launch {}", launch.id);
-    if (!worst || is_worse(made, *worst)) worst = std::move(made);
+    if (!worst || ranks_before(made, *worst)) worst = std::move(made);
   }
   if (!worst)
     throw Error(fmt::format("{}{}: {}", shown, choice.line ? fmt::format(":{}", *choice.line) : "",

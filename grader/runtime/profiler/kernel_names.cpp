@@ -14,36 +14,36 @@ namespace {
 struct Unreadable {};
 
 // A type as the text before and the text after the declared name: `int (*` NAME `)[4]`.
-struct Type {
+struct DemangledType {
   std::string before, after;
   bool wraps = false;  // an array or function, so a pointer to it needs parentheses
   bool pack = false;
   std::string text() const { return before + after; }
 };
 
-Type named(const std::string& name) { return {name, "", false, false}; }
+DemangledType named(const std::string& name) { return {name, "", false, false}; }
 
 class MangledNameReader {
  public:
   explicit MangledNameReader(const std::string& text) : text_(text) {}
 
-  std::string encoding() {
+  std::string read_encoding() {
     bool instance = false;
     const std::string name = read_name(&instance);
     if (at_ == text_.size()) return name;  // a variable
     std::string result;
     if (instance) result = read_type().text() + " ";
-    return result + name + argument_list();
+    return result + name + read_argument_list();
   }
   bool done() const { return at_ == text_.size(); }
 
  private:
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  char next() {
+  char next_character() {
     if (at_ >= text_.size()) throw Unreadable();
     return text_[at_++];
   }
-  bool accept(const char* word) {
+  bool accept_word(const char* word) {
     const std::string w = word;
     if (text_.compare(at_, w.size(), w) != 0) return false;
     at_ += w.size();
@@ -54,11 +54,11 @@ class MangledNameReader {
     if (!std::isdigit(static_cast<unsigned char>(peek()))) throw Unreadable();
     size_t value = 0;
     while (std::isdigit(static_cast<unsigned char>(peek())))
-      value = value * 10 + static_cast<size_t>(next() - '0');
+      value = value * 10 + static_cast<size_t>(next_character() - '0');
     return value;
   }
 
-  std::string source_name() {
+  std::string read_source_name() {
     const size_t length = read_length();
     if (length > text_.size() - at_) throw Unreadable();
     const std::string name = text_.substr(at_, length);
@@ -69,11 +69,11 @@ class MangledNameReader {
   // Reads the number of a substitution or template parameter. S_, S0_, ..., SZ_, S10_ count in base
   // 36 and T_, T0_, ... in base 10; the number that is written is one less than the position from
   // 0.
-  size_t sequence(int base) {
-    if (accept("_")) return 0;
+  size_t read_sequence_number(int base) {
+    if (accept_word("_")) return 0;
     size_t value = 0;
     while (peek() != '_') {
-      const char c = next();
+      const char c = next_character();
       if (std::isdigit(static_cast<unsigned char>(c)))
         value = value * base + static_cast<size_t>(c - '0');
       else if (base == 36 && c >= 'A' && c <= 'Z')
@@ -81,23 +81,23 @@ class MangledNameReader {
       else
         throw Unreadable();
     }
-    next();
+    next_character();
     return value + 1;
   }
 
-  Type add_substitution(Type type) {
+  DemangledType add_substitution(DemangledType type) {
     seen_.push_back(type);
     return type;
   }
 
-  Type read_substitution() {
+  DemangledType read_substitution() {
     static const std::map<char, const char*> standard{
         {'t', "std"}, {'a', "std::allocator"}, {'b', "std::basic_string"}, {'s', "std::string"}};
     if (const auto s = standard.find(peek()); s != standard.end()) {
-      next();
+      next_character();
       return named(s->second);
     }
-    const size_t index = sequence(36);
+    const size_t index = read_sequence_number(36);
     if (index >= seen_.size()) throw Unreadable();
     return seen_[index];
   }
@@ -105,12 +105,12 @@ class MangledNameReader {
   // The name of a function or of a class. `instance`: whether the last part has template arguments.
   std::string read_name(bool* instance) {
     *instance = false;
-    if (accept("N")) {
-      accept("K");  // a const member function
+    if (accept_word("N")) {
+      accept_word("K");  // a const member function
       std::string name;
-      while (!accept("E")) {
+      while (!accept_word("E")) {
         if (peek() == 'I') {
-          name += template_arguments();
+          name += read_template_arguments();
           *instance = true;
           add_substitution(named(name));
           continue;
@@ -125,8 +125,8 @@ class MangledNameReader {
           ++at_;
           part = parameter().text();
         } else {
-          accept("L");  // internal linkage
-          part = source_name();
+          accept_word("L");  // internal linkage
+          part = read_source_name();
         }
         name += name.empty() ? part : "::" + part;
         if (!known) add_substitution(named(name));
@@ -136,69 +136,70 @@ class MangledNameReader {
       return name;
     }
     std::string name;
-    if (accept("St")) name = "std::";
-    accept("L");
+    if (accept_word("St")) name = "std::";
+    accept_word("L");
     if (peek() == 'S') {
       ++at_;
       name = read_substitution().text();
     } else {
-      name += source_name();
+      name += read_source_name();
       if (peek() == 'I') add_substitution(named(name));
     }
     if (peek() == 'I') {
-      name += template_arguments();
+      name += read_template_arguments();
       *instance = true;
     }
     return name;
   }
 
-  Type parameter() { return named("T" + std::to_string(sequence(10) + 1)); }
+  DemangledType parameter() { return named("T" + std::to_string(read_sequence_number(10) + 1)); }
 
-  std::string template_arguments() {
+  std::string read_template_arguments() {
     std::string list;
     const auto add = [&](const std::string& argument) {
       list += list.empty() ? argument : ", " + argument;
     };
-    if (!accept("I")) throw Unreadable();
-    while (!accept("E")) {
-      if (accept("J")) {
-        while (!accept("E")) add(template_argument());
+    if (!accept_word("I")) throw Unreadable();
+    while (!accept_word("E")) {
+      if (accept_word("J")) {
+        while (!accept_word("E")) add(read_template_argument());
       } else {
-        add(template_argument());
+        add(read_template_argument());
       }
     }
     return "<" + list + ">";
   }
 
-  std::string template_argument() {
-    if (accept("XadL_Z")) {  // a function's address
+  std::string read_template_argument() {
+    if (accept_word("XadL_Z")) {  // a function's address
       bool instance;
       const std::string name = "&" + read_name(&instance);
       if (instance) read_type();
-      while (!accept("E")) read_type();  // skips the parameters' types, which ncu does not show
-      if (!accept("E")) throw Unreadable();
+      while (!accept_word("E"))
+        read_type();  // skips the parameters' types, which ncu does not show
+      if (!accept_word("E")) throw Unreadable();
       return name;
     }
     if (peek() == 'X') throw Unreadable();
-    if (!accept("L")) return read_type().text();
+    if (!accept_word("L")) return read_type().text();
     const std::string type = read_type().text();
-    const bool negative = accept("n");
+    const bool negative = accept_word("n");
     const std::string value = std::to_string(read_length());
-    if (!accept("E")) throw Unreadable();
+    if (!accept_word("E")) throw Unreadable();
     return "(" + type + ")" + (negative ? "-" : "") + value;
   }
 
-  std::string argument_list() {
+  std::string read_argument_list() {
     std::string list;
     while (!done() && peek() != 'E') {
-      if (accept("v")) continue;
-      const Type type = read_type();
+      if (accept_word("v")) continue;
+      const DemangledType type = read_type();
       list += (list.empty() ? "" : ", ") + type.text() + (type.pack ? "..." : "");
     }
     return "(" + list + ")";
   }
 
-  static const char* builtin(char c) {
+  static const char* builtin_type(char c) {
     static const std::map<char, const char*> names{{'v', "void"},
                                                    {'b', "bool"},
                                                    {'c', "char"},
@@ -223,7 +224,7 @@ class MangledNameReader {
     return n == names.end() ? nullptr : n->second;
   }
 
-  Type pointer_to(Type type, const std::string& sign) {
+  DemangledType pointer_to(DemangledType type, const std::string& sign) {
     // `float *`, but `float **`.
     const char last = type.before.empty() ? ' ' : type.before.back();
     if (type.wraps) {
@@ -237,7 +238,7 @@ class MangledNameReader {
     return type;
   }
 
-  Type add_qualifiers(Type type, const std::string& words) {
+  DemangledType add_qualifiers(DemangledType type, const std::string& words) {
     // `const float *`, but `float *const`: a qualifier of the pointer itself follows it.
     const char last = type.before.back();
     if (last == '*' || last == '&')
@@ -247,81 +248,81 @@ class MangledNameReader {
     return type;
   }
 
-  Type array() {
+  DemangledType read_array_type() {
     std::string size;
-    if (accept("T"))
+    if (accept_word("T"))
       size = parameter().text();
     else if (peek() != '_')
       size = std::to_string(read_length());
-    if (!accept("_")) throw Unreadable();
-    Type type = read_type();
+    if (!accept_word("_")) throw Unreadable();
+    DemangledType type = read_type();
     if (!type.wraps) type.before += ' ';
     type.after = "[" + size + "]" + type.after;
     type.wraps = true;
     return type;
   }
 
-  Type function() {
-    accept("Y");
-    Type type = read_type();
+  DemangledType read_function_type() {
+    accept_word("Y");
+    DemangledType type = read_type();
     type.before += ' ';
-    type.after = argument_list() + type.after;
-    if (!accept("E")) throw Unreadable();
+    type.after = read_argument_list() + type.after;
+    if (!accept_word("E")) throw Unreadable();
     type.wraps = true;
     return type;
   }
 
-  Type read_type() {
+  DemangledType read_type() {
     const char c = peek();
-    if (const char* name = builtin(c)) {
-      next();
+    if (const char* name = builtin_type(c)) {
+      next_character();
       return named(name);
     }
-    if (accept("Dp")) {
-      Type type = read_type();
+    if (accept_word("Dp")) {
+      DemangledType type = read_type();
       type.pack = true;
       return add_substitution(type);
     }
-    if (accept("Dn")) return named("decltype(nullptr)");
-    if (accept("DF16_")) return named("_Float16");
+    if (accept_word("Dn")) return named("decltype(nullptr)");
+    if (accept_word("DF16_")) return named("_Float16");
     switch (c) {
       case 'P':
-        next();
+        next_character();
         return add_substitution(pointer_to(read_type(), "*"));
       case 'R':
-        next();
+        next_character();
         return add_substitution(pointer_to(read_type(), "&"));
       case 'O':
-        next();
+        next_character();
         return add_substitution(pointer_to(read_type(), "&&"));
       case 'r':  // NVIDIA's tools omit restrict
-        next();
+        next_character();
         return read_type();
       case 'V':
-        next();
-        return accept("K") ? add_substitution(add_qualifiers(read_type(), "const volatile"))
-                           : add_substitution(add_qualifiers(read_type(), "volatile"));
+        next_character();
+        return accept_word("K") ? add_substitution(add_qualifiers(read_type(), "const volatile"))
+                                : add_substitution(add_qualifiers(read_type(), "volatile"));
       case 'K':
-        next();
+        next_character();
         return add_substitution(add_qualifiers(read_type(), "const"));
       case 'A':
-        next();
-        return add_substitution(array());
+        next_character();
+        return add_substitution(read_array_type());
       case 'F':
-        next();
-        return add_substitution(function());
+        next_character();
+        return add_substitution(read_function_type());
       case 'T': {
-        next();
-        Type type = add_substitution(parameter());
+        next_character();
+        DemangledType type = add_substitution(parameter());
         if (peek() != 'I') return type;
-        return add_substitution(named(type.text() + template_arguments()));
+        return add_substitution(named(type.text() + read_template_arguments()));
       }
       case 'S':
         if (text_.compare(at_, 2, "St") != 0) {
-          next();
-          Type type = read_substitution();
+          next_character();
+          DemangledType type = read_substitution();
           if (peek() != 'I') return type;
-          return add_substitution(named(type.text() + template_arguments()));
+          return add_substitution(named(type.text() + read_template_arguments()));
         }
         break;
       default:
@@ -334,7 +335,7 @@ class MangledNameReader {
 
   const std::string& text_;
   size_t at_ = 0;
-  std::vector<Type> seen_;
+  std::vector<DemangledType> seen_;
 };
 
 }  // namespace
@@ -344,7 +345,7 @@ std::optional<std::string> demangle_as_ncu(const std::string& symbol) {
   const std::string text = symbol.substr(2);
   try {
     MangledNameReader reader(text);
-    std::string out = reader.encoding();
+    std::string out = reader.read_encoding();
     if (reader.done()) return out;
   } catch (const Unreadable&) {
   }

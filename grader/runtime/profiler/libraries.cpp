@@ -55,7 +55,7 @@ constexpr RefusedLibrary kRefused[] = {
     {"cupti", "cupti", "cupti", "CUPTI", kCard, "use `lab32 profile`"},
 };
 
-std::string sentence(const RefusedLibrary& r) {
+std::string refusal_sentence(const RefusedLibrary& r) {
   return fmt::format("{} {}: {}", r.called, r.why, r.instead);
 }
 
@@ -68,7 +68,7 @@ std::vector<Library> loaded_libraries(const std::filesystem::path& program,
   command.environment = {"LD_TRACE_LOADED_OBJECTS=1"};
   // The program gets these paths in `lab32 run`, too; NVIDIA's own cuBLAS would need more
   // libraries.
-  const std::string more = value_of(variables::kLibraryPath);
+  const std::string more = environment_value(variables::kLibraryPath);
   command.environment.push_back("LD_LIBRARY_PATH=" + first.string() +
                                 (more.empty() ? "" : ":" + more));
   command.limits.wall_seconds = 60;
@@ -96,10 +96,10 @@ bool is_linked_with(const std::filesystem::path& program, const std::string& lib
                      [&](const std::string& name) { return name.rfind(library, 0) == 0; });
 }
 
-std::vector<std::string> with_nvrtc(std::vector<std::string> words) {
+std::vector<std::string> with_nvrtc_path(std::vector<std::string> words) {
   const auto asked = std::find(words.begin(), words.end(), "-lnvrtc");
   if (asked == words.end()) return words;
-  const std::filesystem::path home = toolchain::installed().cuda_home;
+  const std::filesystem::path home = toolchain::installed_toolchain().cuda_home;
   for (const char* name : {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"}) {
     const std::filesystem::path directory = home / name;
     std::error_code error;
@@ -149,7 +149,7 @@ std::optional<std::string> refused_library(const std::string& name) {
                                        : name.rfind("-l", 0) == 0 ? 2
                                                                   : 0);
   for (const RefusedLibrary& r : kRefused)
-    if (stem.rfind(r.begins, 0) == 0) return fmt::format("{}: {}", name, sentence(r));
+    if (stem.rfind(r.begins, 0) == 0) return fmt::format("{}: {}", name, refusal_sentence(r));
   return std::nullopt;
 }
 
@@ -157,7 +157,7 @@ std::optional<std::string> refused_library_in(const std::string& messages) {
   for (const RefusedLibrary& r : kRefused)
     for (const std::string& missing : {std::string("fatal error: ") + r.header,
                                        std::string("undefined reference to `") + r.calls})
-      if (messages.find(missing) != std::string::npos) return sentence(r);
+      if (messages.find(missing) != std::string::npos) return refusal_sentence(r);
   return std::nullopt;
 }
 

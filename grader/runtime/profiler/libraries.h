@@ -28,7 +28,7 @@ bool is_linked_with(const std::filesystem::path& program, const std::string& lib
 // Adds the options that `-lnvrtc` needs: NVIDIA's NVRTC (in the toolkit, or in the wheel beside
 // nvcc's) may lack the linker's symlink, and may be outside the loader's search path. Throws Error
 // if NVRTC is not installed.
-std::vector<std::string> with_nvrtc(std::vector<std::string> words);
+std::vector<std::string> with_nvrtc_path(std::vector<std::string> words);
 
 // Whether the program is linked with no CUDA library and contains no device code, but may load such
 // libraries: an interpreter such as Python, or a script for one.

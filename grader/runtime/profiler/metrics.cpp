@@ -26,7 +26,7 @@ double ratio_or_zero(uint64_t a, uint64_t b) {
 
 uint64_t threads(const LaunchProfile& r) { return r.shape.grid.count() * r.shape.block.count(); }
 
-uint64_t warps(const LaunchProfile& r) {
+uint64_t warps_of_launch(const LaunchProfile& r) {
   return r.shape.grid.count() * ((r.shape.block.count() + kWarpSize - 1) / kWarpSize);
 }
 
@@ -43,7 +43,7 @@ Value registers(const LaunchProfile& r) {
 Value allocated_registers(const LaunchProfile& r) {
   if (!r.registers) return std::nullopt;
   const uint64_t of_warp = align_up(std::max(16u, *r.registers), 8u) * kWarpSize;
-  return ratio_or_zero(of_warp * warps(r), threads(r));
+  return ratio_or_zero(of_warp * warps_of_launch(r), threads(r));
 }
 
 // The sum of the metrics by operation, none of which includes cp.async.
@@ -51,16 +51,16 @@ uint64_t shared_bank_conflicts(const counters::Counters& c) {
   return c.shared_wavefronts() - c.shared_ideal() -
          (c.shared_copy.wavefronts - c.shared_copy.ideal);
 }
-uint64_t wavefronts(const counters::Counters& c) {
+uint64_t ncu_shared_wavefronts(const counters::Counters& c) {
   return c.shared_wavefronts() - c.shared_copy.wavefronts + c.other.remote_atom_wavefronts;
 }
 
 // nullopt if the launch has some such accesses that are not counted.
-Value texels(const counters::Counters& c, uint64_t value) {
+Value texel_count_if_known(const counters::Counters& c, uint64_t value) {
   return c.other.texture_unknown > 0 ? std::nullopt : Value(static_cast<double>(value));
 }
 
-Value bulk(const counters::Counters& c, uint64_t value) {
+Value bulk_count_if_known(const counters::Counters& c, uint64_t value) {
   return c.other.bulk_unknown > 0 ? std::nullopt : Value(static_cast<double>(value));
 }
 
@@ -75,12 +75,12 @@ const char PTX_LEVEL[] =
     "--source show them under their own name";
 const char A_CLOCK[] = "it needs a clock, which the simulator does not have";
 
-struct Refusal {
+struct RefusedMetric {
   std::string beginning, why;
 };
 
-const std::vector<Refusal>& refusals() {
-  static const std::vector<Refusal> all{
+const std::vector<RefusedMetric>& refused_metrics() {
+  static const std::vector<RefusedMetric> all{
 #define METRIC(name, unit, kind, value)
 #define REFUSED(beginning, why) {beginning, why},
 #include "runtime/profiler/metrics.def"
@@ -90,10 +90,10 @@ const std::vector<Refusal>& refusals() {
   return all;
 }
 
-const Metric& metric(const std::string& name) {
+const Metric& find_metric(const std::string& name) {
   for (const Metric& m : all_metrics())
     if (m.name == name) return m;
-  for (const Refusal& r : refusals())
+  for (const RefusedMetric& r : refused_metrics())
     if (name.rfind(r.beginning, 0) == 0)
       throw Error(fmt::format("--metrics: `{}` cannot be measured: {}", name, r.why));
   std::vector<std::string> names;
@@ -142,7 +142,7 @@ std::vector<const Metric*> metrics_of(const std::string& list) {
   for (std::string name; std::getline(names, name, ',');) {
     name.erase(0, name.find_first_not_of(' '));
     name.erase(name.find_last_not_of(' ') + 1);
-    if (!name.empty()) chosen.push_back(&metric(name));
+    if (!name.empty()) chosen.push_back(&find_metric(name));
   }
   if (chosen.empty()) throw Error("--metrics: no name is given; separate names by commas");
   return chosen;

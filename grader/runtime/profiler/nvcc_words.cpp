@@ -165,14 +165,15 @@ bool takes_next_word(std::string_view option) {
                                          "rp"});
 }
 
-bool is_source(std::string_view word) {
+bool is_source_file(std::string_view word) {
   return is_one_of(fs::path(word).extension().string(), {".cu", ".cpp", ".cc", ".cxx", ".c"});
 }
 
-bool is_input(std::string_view word) {
+bool is_input_file(std::string_view word) {
   if (word.empty() || word[0] == '-') return false;
   const std::string name = fs::path(word).filename().string();
-  return is_source(word) || is_one_of(fs::path(word).extension().string(), {".o", ".a", ".so"}) ||
+  return is_source_file(word) ||
+         is_one_of(fs::path(word).extension().string(), {".o", ".a", ".so"}) ||
          name.find(".so.") != std::string::npos;
 }
 
@@ -270,7 +271,7 @@ CommandWords split_command(const std::vector<std::string>& words,
       if (apart && i + 1 < words.size()) whose.push_back(words[++i]);
     } else if (split.program.file.empty()) {
       split.program.file = word;
-    } else if (is_source(split.program.file) && is_input(word)) {
+    } else if (is_source_file(split.program.file) && is_input_file(word)) {
       split.program.words.push_back(word);
     } else {
       split.arguments.push_back(word);
@@ -301,7 +302,7 @@ constexpr struct {
 
 }  // namespace
 
-std::optional<std::string> replacement_of_old_code(const std::string& messages) {
+std::optional<std::string> hint_about_old_code(const std::string& messages) {
   static const Pattern member("\"cudaDeviceProp\" has no member \"(\\w+)\""),
       architecture("Unsupported gpu architecture '(\\w+)'");
   if (const auto found = member.search(messages))

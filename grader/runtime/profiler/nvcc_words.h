@@ -16,10 +16,10 @@ namespace lab32::profiler {
 bool takes_next_word(std::string_view option);
 
 // Whether nvcc reads a file with such a name: a source, an object or a library.
-bool is_input(std::string_view word);
+bool is_input_file(std::string_view word);
 
 // Whether nvcc compiles the file, for the GPU and the host or only for the host.
-bool is_source(std::string_view word);
+bool is_source_file(std::string_view word);
 
 // nvcc's words, separated into inputs and options; an option includes its value if that is the next
 // word.
@@ -68,6 +68,6 @@ CommandWords split_command(const std::vector<std::string>& words,
 
 // A hint that names the replacement of the first such function, member or option. nullopt: the
 // messages name none.
-std::optional<std::string> replacement_of_old_code(const std::string& messages);
+std::optional<std::string> hint_about_old_code(const std::string& messages);
 
 }  // namespace lab32::profiler

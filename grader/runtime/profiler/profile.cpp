@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kLineWidth = 100, kNameWidth = 28;
 
-Pattern name_pattern(const std::string& kernel) {
+Pattern kernel_name_pattern(const std::string& kernel) {
   try {
     return Pattern(kernel);
   } catch (const Error& e) {
@@ -32,12 +32,13 @@ Pattern name_pattern(const std::string& kernel) {
 }
 
 // Says that the program has launched no kernel, and why, if its launches failed.
-std::string no_launch(const std::vector<record::HostFinding>& findings) {
+std::string no_launch_message(const std::vector<record::HostFinding>& findings) {
   for (const record::HostFinding& f : findings)
     if (f.launch)
-      return fmt::format("the program launched no kernel: {}{} {}",
-                         f.line == 0 ? "" : fmt::format("{}:{}: ", shown_path(f.file), f.line),
-                         f.call, f.text);
+      return fmt::format(
+          "the program launched no kernel: {}{} {}",
+          f.line == 0 ? "" : fmt::format("{}:{}: ", path_for_display(f.file), f.line), f.call,
+          f.text);
   return "the program launched no kernel";
 }
 
@@ -53,7 +54,7 @@ std::vector<record::LaunchProfile> select_launches(record::Recording& recording,
   }
   if (chosen.empty())
     fmt::print(stderr, "lab32 profile: {}\n",
-               names.empty() ? no_launch(recording.host_findings)
+               names.empty() ? no_launch_message(recording.host_findings)
                              : fmt::format("no kernel's name matches `{}`; the kernels are: {}",
                                            kernel, fmt::join(names, "; ")));
   return chosen;
@@ -61,7 +62,7 @@ std::vector<record::LaunchProfile> select_launches(record::Recording& recording,
 
 std::string how_often(uint64_t n) { return n == 1 ? "once" : grouped(n) + " times"; }
 
-std::string time_of_launch(uint64_t first) {
+std::string position_among_launches(uint64_t first) {
   return first == 0 ? "before any launch" : fmt::format("first after launch {}", first - 1);
 }
 
@@ -84,12 +85,12 @@ std::string library_calls_text(const std::vector<record::LibraryCall>& calls) {
                     std::string(kLineWidth, '-') + "\n";
   for (const auto& [call, count] : kinds)
     out += fmt::format("  {}{}; {}, {}\n", pad_right(call->name, kNameWidth), call->arguments,
-                       how_often(count), time_of_launch(call->launches));
+                       how_often(count), position_among_launches(call->launches));
   return out + "\n";
 }
 
 int profile(const ProfileOptions& options) {
-  const Pattern pattern = name_pattern(options.kernel);
+  const Pattern pattern = kernel_name_pattern(options.kernel);
   std::vector<const Metric*> metrics;
   if (options.metrics.empty())
     for (const Metric& m : all_metrics()) metrics.push_back(&m);
@@ -107,7 +108,7 @@ int profile(const ProfileOptions& options) {
   text += library_calls_text(run.recording.library_calls);
   if (options.source && !launches.empty()) text += source_view(launches);
   if (!launches.empty() || !run.recording.library_calls.empty()) fmt::print("{}", visible(text));
-  if (run.status != 0) fmt::print("{}\n", ending_words(run.status));
+  if (run.status != 0) fmt::print("{}\n", exit_status_text(run.status));
   std::fflush(stdout);
   if (!options.csv.empty()) write_file(options.csv, ncu_csv(launches, metrics), "--csv");
   return run.recording.unsupported.empty() ? run.status : kNotSupported;

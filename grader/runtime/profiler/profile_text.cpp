@@ -33,12 +33,12 @@ std::string sentence_text(const std::string& label, const std::string& words) {
   return out;
 }
 
-std::string dimensions(const Dim3& d) {
+std::string dimensions_text(const Dim3& d) {
   if (d.z > 1) return fmt::format("{} x {} x {}", d.x, d.y, d.z);
   return d.y > 1 ? fmt::format("{} x {}", d.x, d.y) : grouped(d.x);
 }
 
-std::string duration(double seconds) {
+std::string duration_text(double seconds) {
   if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
   if (seconds < 1e-3) return fmt::format("{:.3g} µs", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
@@ -49,7 +49,7 @@ std::string mean_text(uint64_t sum, uint64_t count) {
   return metric_text(count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count));
 }
 
-std::string global_memory(const counters::Counters& c, const std::string& mark) {
+std::string global_memory_text(const counters::Counters& c, const std::string& mark) {
   std::string out;
   const auto add = [&](const char* name, const counters::GlobalTraffic& t,
                        const std::string& ideal) {
@@ -67,7 +67,7 @@ std::string global_memory(const counters::Counters& c, const std::string& mark) 
          out;
 }
 
-std::string shared_memory(const counters::Counters& c, const std::string& mark) {
+std::string shared_memory_text(const counters::Counters& c, const std::string& mark) {
   std::string out;
   const auto add = [&](const char* name, const counters::SharedTraffic& t) {
     if (t.requests == 0) return;
@@ -109,10 +109,10 @@ std::string cache_text(const counters::CacheCounters& m) {
 
 std::string predicted_time_text(const model::Prediction& p) {
   if (!p.unreliable.empty()) return sentence_text("time", "not modelled: " + p.unreliable);
-  std::string words = duration(p.kernel_seconds);
+  std::string words = duration_text(p.kernel_seconds);
   if (p.error > 0)
     words += fmt::format(" (mean error of such predictions: {:.0f} %)", 100 * p.error);
-  words += fmt::format("; {} measured by events around it", duration(p.seconds));
+  words += fmt::format("; {} measured by events around it", duration_text(p.seconds));
   if (!p.bottleneck.empty()) words += "; " + p.bottleneck;
   if (!p.runner_up.empty()) words += "; " + p.runner_up;
   return sentence_text("time, modelled", words);
@@ -134,7 +134,7 @@ std::string unmatched_text(const LaunchProfile& r) {
 }
 
 // The bytes that were moved otherwise than by loads and stores.
-std::string other_traffic(const counters::OtherTraffic& w, const std::string& mark) {
+std::string other_traffic_text(const counters::OtherTraffic& w, const std::string& mark) {
   std::string out;
   const auto add = [&](const char* name, uint64_t requests, uint64_t sectors) {
     if (requests != 0)
@@ -157,7 +157,7 @@ std::string instructions_text(uint64_t n) {
 }
 
 // Lists accesses that none of the figures include.
-std::string unknown_text(const counters::OtherTraffic& w) {
+std::string not_counted_text(const counters::OtherTraffic& w) {
   std::string out;
   if (w.texture_unknown > 0)
     out += note_text(
@@ -172,7 +172,7 @@ std::string unknown_text(const counters::OtherTraffic& w) {
   return out;
 }
 
-std::string reason_without_time(const LaunchProfile& r) {
+std::string missing_time_text(const LaunchProfile& r) {
   if (r.run.predicted || !r.run.caches) return "";
   return sentence_text(
       "time",
@@ -180,7 +180,7 @@ std::string reason_without_time(const LaunchProfile& r) {
       "the block's own shared memory");
 }
 
-std::string peer_accesses(const LaunchProfile& r) {
+std::string peer_accesses_text(const LaunchProfile& r) {
   const uint64_t n = r.run.peer_accesses;
   if (n == 0) return "";
   return note_text(
@@ -189,7 +189,7 @@ std::string peer_accesses(const LaunchProfile& r) {
                   n == 1 ? "1 access" : grouped(n) + " accesses"));
 }
 
-std::string child_launches(const LaunchProfile& r) {
+std::string child_launches_text(const LaunchProfile& r) {
   const uint64_t n = r.run.child_launches;
   if (n == 0) return "";
   return note_text(fmt::format("not counted: {} by kernels of this launch",
@@ -197,20 +197,21 @@ std::string child_launches(const LaunchProfile& r) {
 }
 
 std::string uncounted_text(const LaunchProfile& r) {
-  return (r.run.counters ? unknown_text(r.run.counters->other) : "") + child_launches(r);
+  return (r.run.counters ? not_counted_text(r.run.counters->other) : "") + child_launches_text(r);
 }
 
 std::string launch_text(const LaunchProfile& r) {
   std::string out;
   if (const auto& f = r.run.fault) {
     const std::string where =
-        f->line > 0 ? fmt::format("{}:{}: ", shown_path(f->file), f->line) : "";
+        f->line > 0 ? fmt::format("{}:{}: ", path_for_display(f->file), f->line) : "";
     out += sentence_text("stopped", where + describe(*f));
     if (!r.run.counters) return out + "  No counts: they would depend on which blocks had run.\n";
   }
   if (const auto& c = r.run.counters) {
     const std::string mark = c->ptx_level ? "*" : "";
-    out += global_memory(*c, mark) + shared_memory(*c, mark) + other_traffic(c->other, mark);
+    out += global_memory_text(*c, mark) + shared_memory_text(*c, mark) +
+           other_traffic_text(c->other, mark);
   }
   if (r.run.caches) out += cache_text(*r.run.caches);
   out += occupancy_text(r);
@@ -221,18 +222,18 @@ std::string launch_text(const LaunchProfile& r) {
                                      mean_text(c->lane_instructions, c->warp_instructions),
                                      grouped(c->warp_instructions)));
   if (r.run.predicted) out += predicted_time_text(*r.run.predicted);
-  return out + reason_without_time(r) + unmatched_text(r) + uncounted_text(r) + peer_accesses(r);
+  return out + missing_time_text(r) + unmatched_text(r) + uncounted_text(r) + peer_accesses_text(r);
 }
 
 std::string shape_text(const LaunchProfile& r) {
-  return fmt::format("{} {} of {} {}", dimensions(r.shape.grid),
-                     r.shape.grid.count() == 1 ? "block" : "blocks", dimensions(r.shape.block),
+  return fmt::format("{} {} of {} {}", dimensions_text(r.shape.grid),
+                     r.shape.grid.count() == 1 ? "block" : "blocks", dimensions_text(r.shape.block),
                      r.shape.block.count() == 1 ? "thread" : "threads");
 }
 
 // Words a list of ascending numbers: "launch 3", "launches 0 to 7", "launches 0, 4, ..., 36" or
 // "launches 0, 3 to 5, 9".
-std::string numbers_text(const char* one, const char* many, const std::vector<uint64_t>& n) {
+std::string number_list_text(const char* one, const char* many, const std::vector<uint64_t>& n) {
   if (n.size() == 1) return fmt::format("{} {}", one, n[0]);
   const uint64_t step = n[1] - n[0];
   bool even = n.size() > 3;
@@ -288,7 +289,7 @@ struct PredictedSecondsOf {
   double operator()(const LaunchProfile& r) const {
     return r.run.predicted ? r.run.predicted->seconds : 0;
   }
-  std::string text(const LaunchProfile& r) const { return duration((*this)(r)); }
+  std::string text(const LaunchProfile& r) const { return duration_text((*this)(r)); }
 };
 
 std::string ranges_text(const LaunchGroup& group) {
@@ -299,7 +300,7 @@ std::string ranges_text(const LaunchGroup& group) {
       fmt::format("{} sectors in L2 in theory, {} wavefronts of shared memory, {} "
                   "(modelled), {} together; --csv has each",
                   range_text(group, L2SectorsOf()), range_text(group, WavefrontsOf()),
-                  range_text(group, PredictedSecondsOf()), duration(seconds)));
+                  range_text(group, PredictedSecondsOf()), duration_text(seconds)));
 }
 
 std::string table_title(const std::string& number, const std::string& name) {
@@ -310,9 +311,10 @@ std::string table_title(const std::string& number, const std::string& name) {
 
 // The stream and the device: "stream 7, sim:h200"; with the device's number if there are several
 // devices.
-std::string place_text(const LaunchProfile& r, const std::vector<uint64_t>& streams, bool several) {
+std::string stream_and_device_text(const LaunchProfile& r, const std::vector<uint64_t>& streams,
+                                   bool several) {
   const std::string of = several ? fmt::format(" of device {}", r.device) : "";
-  return fmt::format("{}{}, {}", numbers_text("stream", "streams", streams), of, r.device_name);
+  return fmt::format("{}{}, {}", number_list_text("stream", "streams", streams), of, r.device_name);
 }
 
 bool on_several_devices(const std::vector<LaunchProfile>& launches) {
@@ -356,10 +358,10 @@ std::string profile_text(const std::vector<LaunchProfile>& launches) {
   for (const LaunchGroup& g : groups) {
     const bool alike = g.launches.size() > 1 && g.records.empty();
     const std::vector<uint64_t> streams(g.streams.begin(), g.streams.end());
-    out += table_title(numbers_text("launch", "launches", g.launches) + (alike ? ", alike" : ""),
-                       g.name);
-    out +=
-        fmt::format("  {}; {}\n", g.shape, place_text(launches[g.launches[0]], streams, several));
+    out += table_title(
+        number_list_text("launch", "launches", g.launches) + (alike ? ", alike" : ""), g.name);
+    out += fmt::format("  {}; {}\n", g.shape,
+                       stream_and_device_text(launches[g.launches[0]], streams, several));
     out += (g.records.size() > 1 ? ranges_text(g) : g.body) + "\n";
   }
   return out;
@@ -377,7 +379,7 @@ std::string metrics_text(const std::vector<LaunchProfile>& launches,
   for (size_t i = 0; i < launches.size(); ++i) {
     const LaunchProfile& r = launches[i];
     out += table_title(fmt::format("launch {}", i), ncu_kernel_name(r.symbol));
-    out += fmt::format("  {}; {}\n", shape_text(r), place_text(r, {r.stream}, several));
+    out += fmt::format("  {}; {}\n", shape_text(r), stream_and_device_text(r, {r.stream}, several));
     bool ptx_level = false;
     for (const Metric* m : metrics) {
       const auto value = m->value(r);

@@ -22,15 +22,15 @@ constexpr size_t kMarked = 3;
 using Lines = std::map<int, Counters>;
 using Files = std::map<std::string, Lines>;
 
-uint64_t waste_of_sectors(const Counters& c) {
+uint64_t wasted_sectors(const Counters& c) {
   const counters::BulkTraffic bulk = c.other.bulk();
   return c.l2_sectors - c.l2_sectors_ideal + bulk.sectors - bulk.ideal;
 }
-uint64_t waste_of_wavefronts(const Counters& c) { return c.shared_wavefronts() - c.shared_ideal(); }
+uint64_t wasted_wavefronts(const Counters& c) { return c.shared_wavefronts() - c.shared_ideal(); }
 
 // The waste from which on a line is marked: that of the third worst line. 0: no line wastes
 // anything.
-uint64_t threshold(const Files& files, uint64_t (*waste)(const Counters&)) {
+uint64_t waste_threshold(const Files& files, uint64_t (*waste)(const Counters&)) {
   std::vector<uint64_t> all;
   for (const auto& [file, lines] : files)
     for (const auto& [line, counters] : lines)
@@ -112,7 +112,7 @@ const std::array<FigureColumns, 6> kFigures{{
      "accesses to other blocks' shared memory"},
 }};
 
-bool any_uncounted(const Files& files) {
+bool has_uncounted_accesses(const Files& files) {
   for (const auto& [file, lines] : files)
     for (const auto& [line, c] : lines)
       if (c.other.unknown()) return true;
@@ -122,8 +122,8 @@ bool any_uncounted(const Files& files) {
 class SourceTable {
  public:
   explicit SourceTable(const Files& files)
-      : sectors_(threshold(files, waste_of_sectors)),
-        wavefronts_(threshold(files, waste_of_wavefronts)) {
+      : sectors_(waste_threshold(files, wasted_sectors)),
+        wavefronts_(waste_threshold(files, wasted_wavefronts)) {
     for (const FigureColumns& figures : kFigures) {
       ShownColumn column{&figures, {columns(figures.columns[0]), columns(figures.columns[1])}};
       bool any = figures.always;
@@ -153,9 +153,9 @@ class SourceTable {
     return out;
   }
 
-  std::string file(const std::string& path, const Lines& lines) const {
+  std::string file_text(const std::string& path, const Lines& lines) const {
     const std::vector<std::string> text = read_lines(path);
-    std::string out = path.empty() ? "without a line of source\n" : shown_path(path) + "\n";
+    std::string out = path.empty() ? "without a line of source\n" : path_for_display(path) + "\n";
     if (text.empty() && !path.empty()) out += "  (cannot be read)\n";
     out += heading();
     int last = 0;
@@ -183,8 +183,8 @@ class SourceTable {
 
   std::string marks_of(const Counters& c) const {
     std::string out;
-    if (sectors_ > 0 && waste_of_sectors(c) >= sectors_) out += 'S';
-    if (wavefronts_ > 0 && waste_of_wavefronts(c) >= wavefronts_) out += 'W';
+    if (sectors_ > 0 && wasted_sectors(c) >= sectors_) out += 'S';
+    if (wavefronts_ > 0 && wasted_wavefronts(c) >= wavefronts_) out += 'W';
     if (c.ptx_level) out += '*';
     if (c.other.unknown()) out += '?';
     return out;
@@ -257,13 +257,13 @@ std::string source_view(const std::vector<record::LaunchProfile>& launches) {
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   const SourceTable view(files);
   std::string out;
-  for (const auto& [instructions, file] : order) out += view.file(file, files.at(file));
+  for (const auto& [instructions, file] : order) out += view.file_text(file, files.at(file));
   out +=
       "S, W: the three lines with the most sectors (wavefronts) beyond the ideal.\n"
       "instr., lanes: warp instructions, and active lanes per instruction: PTX-level. *: accesses "
       "counted in PTX, too.\n";
   out += view.legend();
-  if (any_uncounted(files))
+  if (has_uncounted_accesses(files))
     out +=
         "?: moves bytes in a form whose counts on a GPU are not known; no column includes them.\n";
   return out;

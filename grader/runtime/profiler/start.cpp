@@ -30,9 +30,9 @@ namespace {
 
 // The program's environment and arguments. They are prepared before fork(), so that the child only
 // calls exec().
-class Image {
+class ProcessImage {
  public:
-  explicit Image(const ProgramStart& start) {
+  explicit ProcessImage(const ProgramStart& start) {
     words_.push_back(start.called.empty() ? start.program.string() : start.called);
     words_.insert(words_.end(), start.arguments.begin(), start.arguments.end());
 
@@ -46,7 +46,7 @@ class Image {
     for (const std::string& variable : environment())
       if (!is_ours(variable)) environment_.push_back(variable);
     // This directory is searched first, so that no real runtime is found before the simulated one.
-    const std::string libraries = value_of(variables::kLibraryPath);
+    const std::string libraries = environment_value(variables::kLibraryPath);
     set_variable(variables::kLibraryPath,
                  runtime_directory().string() + (libraries.empty() ? "" : ":" + libraries));
     // NVRTC and PyCUDA put PTX into cubins only if told to by this variable. Python packages would
@@ -69,8 +69,8 @@ class Image {
     argv_.push_back(nullptr);
     envp_.push_back(nullptr);
   }
-  Image(const Image&) = delete;
-  Image& operator=(const Image&) = delete;
+  ProcessImage(const ProcessImage&) = delete;
+  ProcessImage& operator=(const ProcessImage&) = delete;
 
   int exec(const char* program) { return execve(program, argv_.data(), envp_.data()); }
 
@@ -97,20 +97,20 @@ class Image {
 
 }  // namespace
 
-std::string profile_of(const std::string& device) {
+std::string profile_name_of(const std::string& device) {
   if (device == "auto" || device == "sim") return "h200";
   if (device.rfind("sim:", 0) == 0) return device.substr(4);
   throw Error("programs run on the simulator only: --device sim or sim:NAME, not " + device);
 }
 
 void exec(const ProgramStart& start) {
-  Image image(start);
+  ProcessImage image(start);
   image.exec(start.program.c_str());
   fail(start, errno);
 }
 
 int run_and_wait(const ProgramStart& start) {
-  Image image(start);
+  ProcessImage image(start);
   ExecReport report;
   // Ctrl-C interrupts the program. This process continues and shows the recorded launches.
   struct sigaction ignore {
@@ -141,7 +141,7 @@ int run_and_wait(const ProgramStart& start) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-std::string ending_words(int status) {
+std::string exit_status_text(int status) {
   if (status <= 128 || !sigabbrev_np(status - 128))
     return fmt::format("the program's own exit status: {}", status);
   return fmt::format(
@@ -156,7 +156,7 @@ RecordedRun run_recorded(const Program& program, const std::string& device,
   const Scratch scratch;
   const std::string record = scratch.path / "record";
   ProgramStart start;
-  start.device = profile_of(device);
+  start.device = profile_name_of(device);
   start.program = build_program(program, model::read_profile(start.device).arch);
   start.called = program.file;
   start.arguments = arguments;
@@ -185,7 +185,7 @@ using List = int (*)(const char* const* files, const char* profile, Tell tell, v
 constexpr int kUnsupported = 2;
 
 // Finds the function with which the simulated runtime lists what it refuses.
-List find_lister() {
+List find_unsupported_lister() {
   const std::string library = (runtime_directory() / kRuntime).string();
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* list = handle ? dlsym(handle, "lab32_list_unsupported") : nullptr;
@@ -207,7 +207,7 @@ std::string first_line_that_names(const std::string& name, const Program& progra
   sources.insert(sources.begin(), program.file);
   const Pattern whole("\\b" + name + "\\b");
   for (const std::string& source : sources) {
-    if (!is_source(source)) continue;
+    if (!is_source_file(source)) continue;
     int number = 0;
     std::istringstream text(read_file(source).value_or(""));
     for (std::string line; std::getline(text, line);) {
@@ -221,7 +221,7 @@ std::string first_line_that_names(const std::string& name, const Program& progra
 }  // namespace
 
 int list_unsupported(const Program& program, const std::string& device) {
-  const std::string profile = profile_of(device);
+  const std::string profile = profile_name_of(device);
   const std::filesystem::path built = build_program(program, model::read_profile(profile).arch);
   struct LibraryFindings {
     const Program& program;
@@ -242,7 +242,7 @@ int list_unsupported(const Program& program, const std::string& device) {
     auto& all = *static_cast<LibraryFindings*>(context);
     all.lines.push_back(first_line_that_names(name, all.program) + text);
   };
-  const int failed = find_lister()(names.data(), profile.c_str(), tell, &found);
+  const int failed = find_unsupported_lister()(names.data(), profile.c_str(), tell, &found);
   if (failed) throw Error(found.lines.back());
   for (const std::string& line : found.lines) fmt::print("{}\n", visible(line));
   const size_t n = found.lines.size();

@@ -26,7 +26,7 @@ struct ProgramStart {
 };
 
 // The device profile for "auto", "sim" or "sim:NAME". Throws Error if it is not a simulator.
-std::string profile_of(const std::string& device);
+std::string profile_name_of(const std::string& device);
 
 // Replaces this process by the program, so input, output and exit status are the program's own.
 // Returns only by an Error, if the program cannot be started.
@@ -45,7 +45,7 @@ struct RecordedRun {
 };
 
 // A text such as "exit status: 3", or the signal that killed the program. `status` is not 0.
-std::string ending_words(int status);
+std::string exit_status_text(int status);
 
 // Settings of ProgramStart that not every tool uses.
 struct RunSettings {

@@ -21,14 +21,14 @@ template <class V, class T>
 using Ref = typename V::template Of<T>;
 
 template <class V>
-void fields(V& visit, Ref<V, Dim3> r) {
+void visit_fields(V& visit, Ref<V, Dim3> r) {
   visit("x", r.x);
   visit("y", r.y);
   visit("z", r.z);
 }
 
 template <class V>
-void fields(V& visit, Ref<V, device::Shape> r) {
+void visit_fields(V& visit, Ref<V, device::Shape> r) {
   visit("grid", r.grid);
   visit("block", r.block);
   visit("dynamic_shared", r.dynamic_shared);
@@ -36,7 +36,7 @@ void fields(V& visit, Ref<V, device::Shape> r) {
 
 // The field is absent if the number is 0: few positions are in functions that were inlined.
 template <class V>
-void optional_field(V& visit, const char* name, Ref<V, int> r) {
+void visit_optional_field(V& visit, const char* name, Ref<V, int> r) {
   std::optional<int> some;
   if (r != 0) some = r;
   visit(name, some);
@@ -45,7 +45,7 @@ void optional_field(V& visit, const char* name, Ref<V, int> r) {
 
 // Few predictions are unreliable.
 template <class V>
-void optional_field(V& visit, const char* name, Ref<V, std::string> r) {
+void visit_optional_field(V& visit, const char* name, Ref<V, std::string> r) {
   std::optional<std::string> some;
   if (!r.empty()) some = r;
   visit(name, some);
@@ -54,7 +54,7 @@ void optional_field(V& visit, const char* name, Ref<V, std::string> r) {
 
 // Few launches have such traffic.
 template <class V>
-void optional_field(V& visit, const char* name, Ref<V, counters::OtherTraffic> r) {
+void visit_optional_field(V& visit, const char* name, Ref<V, counters::OtherTraffic> r) {
   std::optional<counters::OtherTraffic> some;
   if (r.any()) some = r;
   visit(name, some);
@@ -63,31 +63,31 @@ void optional_field(V& visit, const char* name, Ref<V, counters::OtherTraffic> r
 
 // Visits all counters: the rows of counters.def.
 template <class V, class Group>
-std::enable_if_t<counters::kIsGroup<std::remove_const_t<Group>>> fields(V& visit, Group& r) {
+std::enable_if_t<counters::kIsGroup<std::remove_const_t<Group>>> visit_fields(V& visit, Group& r) {
   const auto field = [&](const char* name, auto& member) {
     if constexpr (std::is_same_v<std::decay_t<decltype(member)>, counters::OtherTraffic>)
-      optional_field(visit, name, member);
+      visit_optional_field(visit, name, member);
     else
       visit(name, member);
   };
-  counters::each_counter(field, r);
+  counters::visit_each_counter(field, r);
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::LineCounters> r) {
+void visit_fields(V& visit, Ref<V, counters::LineCounters> r) {
   visit("file", r.file);
   visit("line", r.line);
   visit("counters", r.counters);
 }
 
 template <class V>
-void fields(V& visit, Ref<V, sim::ThreadId> r) {
+void visit_fields(V& visit, Ref<V, sim::ThreadId> r) {
   visit("block", r.block);
   visit("thread", r.thread);
 }
 
 template <class V>
-void fields(V& visit, Ref<V, sim::MemoryAccess> r) {
+void visit_fields(V& visit, Ref<V, sim::MemoryAccess> r) {
   visit("space", r.space);
   visit("use", r.use);
   visit("bytes", r.bytes);
@@ -102,7 +102,7 @@ void fields(V& visit, Ref<V, sim::MemoryAccess> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, sim::WarpLanes> r) {
+void visit_fields(V& visit, Ref<V, sim::WarpLanes> r) {
   visit("warp", r.warp);
   visit("lanes", r.lanes);
   visit("mask", r.mask);
@@ -110,7 +110,7 @@ void fields(V& visit, Ref<V, sim::WarpLanes> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, sim::TrapFacts> r) {
+void visit_fields(V& visit, Ref<V, sim::TrapFacts> r) {
   visit("reason", r.reason);
   visit("block", r.block);
   visit("thread", r.thread);
@@ -126,7 +126,7 @@ void fields(V& visit, Ref<V, sim::TrapFacts> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::Finding::Party> r) {
+void visit_fields(V& visit, Ref<V, counters::Finding::Party> r) {
   visit("thread", r.thread);
   visit("warp", r.warp);
   visit("use", r.use);
@@ -134,12 +134,12 @@ void fields(V& visit, Ref<V, counters::Finding::Party> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::Finding> r) {
+void visit_fields(V& visit, Ref<V, counters::Finding> r) {
   visit("kind", r.kind);
   visit("note", r.note);
   visit("file", r.file);
   visit("line", r.line);
-  optional_field(visit, "call_line", r.call_line);
+  visit_optional_field(visit, "call_line", r.call_line);
   visit("count", r.count);
   visit("block", r.block);
   visit("block_size", r.block_size);
@@ -170,7 +170,7 @@ void fields(V& visit, Ref<V, counters::Finding> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, model::Occupancy> r) {
+void visit_fields(V& visit, Ref<V, model::Occupancy> r) {
   visit("blocks", r.blocks);
   visit("warps", r.warps);
   visit("theoretical", r.theoretical);
@@ -180,7 +180,7 @@ void fields(V& visit, Ref<V, model::Occupancy> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, model::Resource> r) {
+void visit_fields(V& visit, Ref<V, model::Resource> r) {
   visit("name", r.name);
   visit("seconds", r.seconds);
   visit("share", r.share);
@@ -188,27 +188,27 @@ void fields(V& visit, Ref<V, model::Resource> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, model::Prediction> r) {
+void visit_fields(V& visit, Ref<V, model::Prediction> r) {
   visit("seconds", r.seconds);
   visit("kernel_seconds", r.kernel_seconds);
   visit("error", r.error);
-  optional_field(visit, "unreliable", r.unreliable);
+  visit_optional_field(visit, "unreliable", r.unreliable);
   visit("resources", r.resources);
   visit("bottleneck", r.bottleneck);
   visit("runner_up", r.runner_up);
 }
 
 template <class V>
-void fields(V& visit, Ref<V, device::Fault> r) {
+void visit_fields(V& visit, Ref<V, device::Fault> r) {
   visit("kind", r.kind);
   visit("file", r.file);
   visit("line", r.line);
-  optional_field(visit, "call_line", r.call_line);
+  visit_optional_field(visit, "call_line", r.call_line);
   visit("trap", r.trap);
 }
 
 template <class V>
-void fields(V& visit, Ref<V, sim::Unmatched> r) {
+void visit_fields(V& visit, Ref<V, sim::UnmatchedAccess> r) {
   visit("reason", r.reason);
   visit("kind", r.kind);
   visit("space", r.space);
@@ -221,7 +221,7 @@ void fields(V& visit, Ref<V, sim::Unmatched> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, device::PtxLevelAccess> r) {
+void visit_fields(V& visit, Ref<V, device::PtxLevelAccess> r) {
   visit("file", r.file);
   visit("line", r.line);
   visit("ptx_line", r.ptx_line);
@@ -230,7 +230,7 @@ void fields(V& visit, Ref<V, device::PtxLevelAccess> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::RequestDetail> r) {
+void visit_fields(V& visit, Ref<V, counters::RequestDetail> r) {
   visit("warp", r.warp);
   visit("number", r.number);
   visit("kind", r.kind);
@@ -244,7 +244,7 @@ void fields(V& visit, Ref<V, counters::RequestDetail> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::LineDetail> r) {
+void visit_fields(V& visit, Ref<V, counters::LineDetail> r) {
   visit("file", r.file);
   visit("line", r.line);
   visit("shared", r.shared);
@@ -256,14 +256,14 @@ void fields(V& visit, Ref<V, counters::LineDetail> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::StepDetail> r) {
+void visit_fields(V& visit, Ref<V, counters::StepDetail> r) {
   visit("working", r.working);
   visit("line", r.line);
   visit("warp_barrier", r.warp_barrier);
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::ShuffleDetail> r) {
+void visit_fields(V& visit, Ref<V, counters::ShuffleDetail> r) {
   visit("file", r.file);
   visit("line", r.line);
   visit("warp", r.warp);
@@ -274,7 +274,7 @@ void fields(V& visit, Ref<V, counters::ShuffleDetail> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::ArrayDetail> r) {
+void visit_fields(V& visit, Ref<V, counters::ArrayDetail> r) {
   visit("begin", r.begin);
   visit("bytes", r.bytes);
   visit("name", r.name);
@@ -282,7 +282,7 @@ void fields(V& visit, Ref<V, counters::ArrayDetail> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::LaunchDetail> r) {
+void visit_fields(V& visit, Ref<V, counters::LaunchDetail> r) {
   visit("arrays", r.arrays);
   visit("lines", r.lines);
   visit("block", r.block);
@@ -294,13 +294,13 @@ void fields(V& visit, Ref<V, counters::LaunchDetail> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, std::pair<int, int>> r) {
+void visit_fields(V& visit, Ref<V, std::pair<int, int>> r) {
   visit("first", r.first);
   visit("last", r.second);
 }
 
 template <class V>
-void fields(V& visit, Ref<V, counters::DetailFilter> r) {
+void visit_fields(V& visit, Ref<V, counters::DetailFilter> r) {
   visit("file", r.file);
   visit("line", r.line);
   visit("except", r.except);
@@ -311,7 +311,7 @@ void fields(V& visit, Ref<V, counters::DetailFilter> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, device::Run> r) {
+void visit_fields(V& visit, Ref<V, device::Run> r) {
   visit("fault", r.fault);
   visit("counters", r.counters);
   visit("lines", r.lines);
@@ -341,7 +341,7 @@ constexpr const auto& names(sim::AccessSpace) { return kSpaces; }
 constexpr const auto& names(sim::AccessUse) { return kUses; }
 constexpr const auto& names(sim::ValueUse) { return kValueUses; }
 constexpr const auto& names(sim::AccessKind) { return kAccessKinds; }
-constexpr const auto& names(sim::Unmatched::Reason) { return sim::kUnmatchedReasons; }
+constexpr const auto& names(sim::UnmatchedAccess::Reason) { return sim::kUnmatchedReasons; }
 constexpr const auto& names(sim::TrapKind) { return sim::kTrapKinds; }
 constexpr const auto& names(sim::TrapReason) { return kTrapReasons; }
 

@@ -18,7 +18,7 @@
 namespace lab32::record {
 
 template <class V>
-void fields(V& visit, Ref<V, LaunchProfile> r) {
+void visit_fields(V& visit, Ref<V, LaunchProfile> r) {
   visit("id", r.id);
   visit("process_id", r.process_id);
   visit("process_name", r.process_name);
@@ -36,13 +36,13 @@ void fields(V& visit, Ref<V, LaunchProfile> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, LibraryCall::Finding> r) {
+void visit_fields(V& visit, Ref<V, LibraryCall::Finding> r) {
   visit("kind", r.kind);
   visit("text", r.text);
 }
 
 template <class V>
-void fields(V& visit, Ref<V, LibraryCall> r) {
+void visit_fields(V& visit, Ref<V, LibraryCall> r) {
   visit("name", r.name);
   visit("arguments", r.arguments);
   visit("launches", r.launches);
@@ -52,7 +52,7 @@ void fields(V& visit, Ref<V, LibraryCall> r) {
 }
 
 template <class V>
-void fields(V& visit, Ref<V, HostFinding> r) {
+void visit_fields(V& visit, Ref<V, HostFinding> r) {
   visit("kind", r.kind);
   visit("call", r.call);
   visit("launch", r.launch);
@@ -115,7 +115,7 @@ Json to_json_value(const T& value) {
     return names(value).at(static_cast<size_t>(value));
   } else {
     JsonWriter writer;
-    fields(writer, value);
+    visit_fields(writer, value);
     return writer.to;
   }
 }
@@ -164,7 +164,7 @@ void read_value(const Json& from, T& value) {
     value = static_cast<T>(at - all.begin());
   } else {
     JsonReader reader(from);
-    fields(reader, value);
+    visit_fields(reader, value);
   }
 }
 
@@ -193,24 +193,26 @@ void JsonReader::operator()(const char* name, std::optional<T>& value) {
 }
 
 // Paths and messages may contain any bytes of a source. Bytes that are not UTF-8 are replaced.
-std::string line_of(const Json& json) {
+std::string json_line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
 
 std::string to_line(const LaunchProfile& record) {
-  return line_of({{"launch", to_json_value(record)}});
+  return json_line({{"launch", to_json_value(record)}});
 }
 
-std::string to_line(const LibraryCall& call) { return line_of({{"library", to_json_value(call)}}); }
+std::string to_line(const LibraryCall& call) {
+  return json_line({{"library", to_json_value(call)}});
+}
 
 std::string to_line(const HostFinding& finding) {
-  return line_of({{"host", to_json_value(finding)}});
+  return json_line({{"host", to_json_value(finding)}});
 }
 
 std::string to_line_unsupported(const std::string& what) {
-  return line_of({{"unsupported", what}});
+  return json_line({{"unsupported", what}});
 }
 
 void append_line(const std::string& path, const std::string& line) {

@@ -68,7 +68,7 @@ TEST_CASE("cublas: the libraries export NVIDIA's names with its symbol version" 
     }
     // pip's toolkit has no cuBLAS.
     for (const char* directory : {"lib64", "lib"}) {
-      const auto real = toolchain::installed().cuda_home / directory / file;
+      const auto real = toolchain::installed_toolchain().cuda_home / directory / file;
       if (!std::filesystem::exists(real)) continue;
       for (const std::string& name : names_exported_by(real)) {
         CAPTURE(name);

@@ -71,7 +71,8 @@ TEST_CASE("cudart: every name has the symbol version that programs ask for" * kS
 TEST_CASE("cudart: lab32's library exports each name of NVIDIA's library in this toolkit" * kSlow) {
   std::filesystem::path real;
   for (const char* directory : {"lib64", "lib"}) {
-    const auto candidate = toolchain::installed().cuda_home / directory / "libcudart.so.13";
+    const auto candidate =
+        toolchain::installed_toolchain().cuda_home / directory / "libcudart.so.13";
     if (std::filesystem::exists(candidate)) real = candidate;
   }
   REQUIRE(!real.empty());

@@ -60,7 +60,7 @@ int run_quietly(const profiler::ProgramStart& start) {
 
 // Builds with nvcc and a user's own options.
 std::string compiled(const Scratch& scratch, const std::vector<std::string>& flags) {
-  const toolchain::Toolchain& tools = toolchain::installed();
+  const toolchain::Toolchain& tools = toolchain::installed_toolchain();
   const std::string source = (toolchain::checkout() / of_tests("refusals")).string(),
                     program = (scratch.path / "program").string();
   std::vector<std::string> argv{tools.nvcc.string(), "-o", program, source,

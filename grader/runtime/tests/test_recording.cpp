@@ -25,7 +25,8 @@ void set_distinct(double& share, uint64_t& last) { share = 1 / static_cast<doubl
 void set_distinct(bool& flag, uint64_t& /*last*/) { flag = true; }
 template <class Group>
 void set_distinct(Group& group, uint64_t& last) {
-  counters::each_counter([&](const char*, auto& member) { set_distinct(member, last); }, group);
+  counters::visit_each_counter([&](const char*, auto& member) { set_distinct(member, last); },
+                               group);
 }
 
 template <class T>
@@ -33,11 +34,12 @@ void check_carried(const std::string& name, const T& written, const T& read) {
   if constexpr (counters::kIsGroup<T>) {
     // The rows of counters.def are all members that there are.
     size_t bytes = 0;
-    counters::each_counter([&](const char*, const auto& row) { bytes += sizeof row; }, written);
+    counters::visit_each_counter([&](const char*, const auto& row) { bytes += sizeof row; },
+                                 written);
     CHECK_MESSAGE(sizeof(T) == (bytes + alignof(T) - 1) / alignof(T) * alignof(T), name);
-    counters::each_counter([&](const char* row, const auto& out,
-                               const auto& in) { check_carried(name + "." + row, out, in); },
-                           written, read);
+    counters::visit_each_counter([&](const char* row, const auto& out,
+                                     const auto& in) { check_carried(name + "." + row, out, in); },
+                                 written, read);
   } else {
     CHECK_MESSAGE(read == written, name);
   }

@@ -153,9 +153,9 @@ TEST_SUITE("programs: text") {
   }
 
   TEST_CASE("profiler: the text says how a program ended" * kSlow) {
-    CHECK(ending_words(3) == "the program's own exit status: 3");
-    CHECK(ending_words(128 + SIGKILL) == "the program was killed by SIGKILL (Killed)");
-    CHECK(ending_words(128 + SIGSEGV) ==
+    CHECK(exit_status_text(3) == "the program's own exit status: 3");
+    CHECK(exit_status_text(128 + SIGKILL) == "the program was killed by SIGKILL (Killed)");
+    CHECK(exit_status_text(128 + SIGSEGV) ==
           "the program was killed by SIGSEGV (Segmentation fault); host code that accesses device "
           "memory ends so");
   }
@@ -239,7 +239,7 @@ TEST_SUITE("programs: text") {
   TEST_CASE("profiler: code for an earlier toolkit has a message that says what replaces it" *
             kSlow) {
     const auto says = [](const std::string& messages, const std::string& part) {
-      const auto text = replacement_of_old_code(messages);
+      const auto text = hint_about_old_code(messages);
       INFO(text.value_or("nothing"));
       return text && text->find(part) != std::string::npos;
     };
@@ -254,8 +254,8 @@ TEST_SUITE("programs: text") {
     CHECK(says(location + "  cudaMemAdvise(p, n, cudaMemAdviseSetReadMostly, 0);",
                "cudaMemAdvise(pointer, bytes, advice, {cudaMemLocationTypeDevice, device})"));
     CHECK(says("nvcc fatal   : Unsupported gpu architecture 'compute_70'", "compute_70"));
-    CHECK_FALSE(replacement_of_old_code("error: class \"cudaDeviceProp\" has no member \"clock\""));
-    CHECK_FALSE(replacement_of_old_code("error: expected a \";\""));
+    CHECK_FALSE(hint_about_old_code("error: class \"cudaDeviceProp\" has no member \"clock\""));
+    CHECK_FALSE(hint_about_old_code("error: expected a \";\""));
   }
 
   TEST_CASE(

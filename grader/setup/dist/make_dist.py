@@ -30,7 +30,7 @@ PRAIRIELEARN = ["run_prairielearn", "grade", "settings"]
 EPOCH = (2020, 1, 1, 0, 0, 0)
 
 
-def autograder(platform, wheel, version, labs):
+def autograder_files(platform, wheel, version, labs):
     """Returns {name: (content, executable)} of the files for a platform."""
     return {wheel.name: (wheel.read_bytes(), False)} | fill_template(AUTOGRADER[platform], version, labs)
 
@@ -52,7 +52,7 @@ def write_folder(folder, files):
         (folder / name).chmod(0o755 if executable else 0o644)
 
 
-def prairielearn(out, version, labs):
+def write_prairielearn_files(out, version, labs):
     """Writes serverFilesCourse/lab32 of a course, and a question for each lab."""
     write_folder(out / "serverFilesCourse/lab32", fill_template(PRAIRIELEARN, version, labs))
     for lab in labs:
@@ -62,7 +62,7 @@ def prairielearn(out, version, labs):
         write_folder(out / f"questions/{lab}", {"info.json": (text.encode(), False), "question.html": (page.encode(), False)})
 
 
-def github(out, wheel, version, labs):
+def write_github_files(out, wheel, version, labs):
     """Writes the folder .github for a repository that contains labs/."""
     write_folder(out / "workflows", fill_template(["lab32.yml"], version, labs))
     write_folder(out / "lab32", {wheel.name: (wheel.read_bytes(), False)})
@@ -124,14 +124,14 @@ def main():
     pack = gzip.compress(make_tar(name, write_students_pack(wheel, version)), mtime=0)
     (out / f"students/{name}.tar.gz").write_bytes(pack)
     shutil.copy(wheel, out / "students")
-    files = autograder("gradescope", wheel, version, labs)
+    files = autograder_files("gradescope", wheel, version, labs)
     (out / "gradescope/autograder.zip").write_bytes(make_zip(files))
-    files = autograder("autolab", wheel, version, labs)
+    files = autograder_files("autolab", wheel, version, labs)
     (out / "autolab/autograde.tar").write_bytes(make_tar("autograde", files))
     shutil.copy(HERE / "autograder/autograde-Makefile", out / "autolab")
-    prairielearn(out / "prairielearn", version, labs)
-    write_folder(out / "classroom50", autograder("classroom50", wheel, version, labs))
-    github(out / "github", wheel, version, labs)
+    write_prairielearn_files(out / "prairielearn", version, labs)
+    write_folder(out / "classroom50", autograder_files("classroom50", wheel, version, labs))
+    write_github_files(out / "github", wheel, version, labs)
     for recipe in (HERE / "container").iterdir():
         shutil.copy(recipe, out / "container")
     shutil.copy(HERE / "autograder/setup.sh", out / "container")

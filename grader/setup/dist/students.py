@@ -22,31 +22,31 @@ ROOT = Path(__file__).resolve().parents[3]
 
 sys.path.insert(0, str(ROOT / "grader/python"))
 from lab32 import labs  # noqa: E402
-from lab32.course.reader import read_course, read_rubric, without_file  # noqa: E402
-from lab32.course.rubrics import adapted, write_rubrics  # noqa: E402
+from lab32.course.reader import read_course, read_rubric, course_without_file  # noqa: E402
+from lab32.course.rubrics import adapted_rubric, write_rubrics  # noqa: E402
 
 
-class AllBut(set):
+class AllExcept(set):
     def __contains__(self, value):
         return not super().__contains__(value)
 
 
-def records(packed):
+def student_records(packed):
     """Returns {files below data/: {column: the values of the rows that students get}} for all files that the grader
     and the notebooks read. The files of a single lab are listed in its grader/labs/<lab>/notebook.py."""
-    withheld = set().union(*(labs.notebook_attribute(lab, "WITHHELD_KERNELS", set()) for lab in labs.names()))
+    withheld = set().union(*(labs.notebook_attribute(lab, "WITHHELD_KERNELS", set()) for lab in labs.lab_names()))
     found = {
         "devices/*.toml": {},
         "documented/*.csv": {},
         "modelled/*.csv": {},
-        "simulated/solutions.csv": {"kernel": AllBut(withheld)},
+        "simulated/solutions.csv": {"kernel": AllExcept(withheld)},
         "simulated/solutions-checks.csv": {},
         "measured/h200-labs.csv": {},
     }
     for lab in packed:
         found |= labs.notebook_attribute(lab, "STUDENTS_RECORDS", {})
         times = f"measured/h200-{lab}.csv"
-        if lab in labs.names("core") or (ROOT / "data" / times).exists():
+        if lab in labs.lab_names("core") or (ROOT / "data" / times).exists():
             found[times] = {}
     return found
 
@@ -72,7 +72,7 @@ def sealed_rubric(lab, limits, program):
     return tomlkit.dumps(limits)
 
 
-def rows_of(text, wanted):
+def select_csv_rows(text, wanted):
     """Keeps the rows of a CSV that have one of the wanted values; the CSV may begin with lines `# key: value`."""
     if not wanted:
         return text
@@ -94,20 +94,20 @@ def write_text(path, text):
 def lab_of(path):
     """The lab that a file or folder of labs/ or handouts/ is about, by its name; None: all labs."""
     name = path.name.partition(".")[0].partition("-")[0]
-    return name if name in labs.names() else None
+    return name if name in labs.lab_names() else None
 
 
 def copy_texts(tree, packed, with_notes):
     """Copies labs/ and handouts/ without the instructors' page and without hidden files, which belong to editors.
     Links to files that are not packed become plain words."""
 
-    def left_out(folder, names):
+    def names_left_out(folder, names):
         paths = [Path(folder, name) for name in names]
         return [path.name for path in paths if path.name.startswith((".", "__")) or path.name == "instructors.md"
                 or ((lab := lab_of(path)) and (lab not in packed or (path.stem.endswith("-notes") and lab not in with_notes)))]  # fmt: skip
 
     for top in ("labs", "handouts"):
-        shutil.copytree(ROOT / top, tree / top, ignore=left_out)
+        shutil.copytree(ROOT / top, tree / top, ignore=names_left_out)
     for top in ("labs", "handouts"):
         for page in (tree / top).rglob("*.md"):
             page.write_text(LINK.sub(lambda link, page=page: link[0] if (page.parent / link[2]).exists() else link[1], page.read_text()))
@@ -115,18 +115,18 @@ def copy_texts(tree, packed, with_notes):
 
 def copy_records(tree, packed):
     data = ROOT / "data"
-    for pattern, wanted in records(packed).items():
+    for pattern, wanted in student_records(packed).items():
         found = sorted(data.glob(pattern))
         if not found:
             raise FileNotFoundError(f"data/{pattern}")
         for path in found:
-            write_text(tree / "data" / path.relative_to(data), rows_of(path.read_text(), wanted))
+            write_text(tree / "data" / path.relative_to(data), select_csv_rows(path.read_text(), wanted))
 
 
 def main():
     tree, program, *file = sys.argv[1:]
-    course, now = read_course(*file) if file else without_file(), datetime.now().astimezone()
-    packed = course.released(now)
+    course, now = read_course(*file) if file else course_without_file(), datetime.now().astimezone()
+    packed = course.released_labs(now)
     if not packed:
         sys.exit(f"{file[0]}: no lab of the course is released yet")
     if file:
@@ -136,7 +136,7 @@ def main():
     copy_texts(Path(tree), packed, with_notes)
     copy_records(Path(tree), packed)
     for lab in packed:
-        limits = adapted(course, course.labs[lab]) if file else read_rubric(course.labs[lab].rubric_path)
+        limits = adapted_rubric(course, course.labs[lab]) if file else read_rubric(course.labs[lab].rubric_path)
         write_text(Path(tree, f"data/limits/{lab}.toml"), sealed_rubric(lab, limits, program))
 
 

@@ -5,18 +5,20 @@
 namespace lab32::counters {
 namespace {
 
-void add(uint64_t& to, uint64_t from) { to += from; }
-void add(bool& to, bool from) { to = to || from; }
+void add_group(uint64_t& to, uint64_t from) { to += from; }
+void add_group(bool& to, bool from) { to = to || from; }
 template <class Group>
-void add(Group& to, const Group& from) {
-  each_counter([](const char*, auto& sum, const auto& more) { add(sum, more); }, to, from);
+void add_group(Group& to, const Group& from) {
+  visit_each_counter([](const char*, auto& sum, const auto& more) { add_group(sum, more); }, to,
+                     from);
 }
 
 bool has_any_count(uint64_t count) { return count > 0; }
 template <class Group>
 bool has_any_count(const Group& group) {
   bool any = false;
-  each_counter([&](const char*, const auto& member) { any = any || has_any_count(member); }, group);
+  visit_each_counter([&](const char*, const auto& member) { any = any || has_any_count(member); },
+                     group);
   return any;
 }
 
@@ -29,27 +31,27 @@ Group sum_of_groups(const Group& first, const Group& second) {
 }  // namespace
 
 GlobalTraffic& operator+=(GlobalTraffic& to, const GlobalTraffic& from) {
-  add(to, from);
+  add_group(to, from);
   return to;
 }
 
 SharedTraffic& operator+=(SharedTraffic& to, const SharedTraffic& from) {
-  add(to, from);
+  add_group(to, from);
   return to;
 }
 
 BulkTraffic& operator+=(BulkTraffic& to, const BulkTraffic& from) {
-  add(to, from);
+  add_group(to, from);
   return to;
 }
 
 OtherTraffic& operator+=(OtherTraffic& to, const OtherTraffic& from) {
-  add(to, from);
+  add_group(to, from);
   return to;
 }
 
 Counters& operator+=(Counters& to, const Counters& from) {
-  add(to, from);
+  add_group(to, from);
   return to;
 }
 
@@ -67,7 +69,7 @@ namespace {
 // Calls visit(name, value) for each number in `group`, with the names of the groups around it.
 template <class Group, class Visit>
 void visit_numbers(const std::string& prefix, const Group& group, const Visit& visit) {
-  each_counter(
+  visit_each_counter(
       [&](const char* name, const auto& member) {
         using Member = std::decay_t<decltype(member)>;
         if constexpr (std::is_same_v<Member, uint64_t>)
@@ -79,7 +81,7 @@ void visit_numbers(const std::string& prefix, const Group& group, const Visit& v
 }
 
 template <class Visit>
-void visit_all(const Counters& c, const Visit& visit) {
+void visit_all_counters(const Counters& c, const Visit& visit) {
   visit("requests", static_cast<double>(c.global_requests()));
   visit("sectors", static_cast<double>(c.global_sectors()));
   visit("wavefronts", static_cast<double>(c.shared_wavefronts()));
@@ -91,13 +93,14 @@ void visit_all(const Counters& c, const Visit& visit) {
 
 std::vector<std::string> counter_names() {
   std::vector<std::string> names;
-  visit_all({}, [&](const std::string& name, double /*value*/) { names.push_back(name); });
+  visit_all_counters({}, [&](const std::string& name, double /*value*/) { names.push_back(name); });
   return names;
 }
 
 std::vector<double> counter_values(const Counters& counters) {
   std::vector<double> values;
-  visit_all(counters, [&](const std::string& /*name*/, double value) { values.push_back(value); });
+  visit_all_counters(counters,
+                     [&](const std::string& /*name*/, double value) { values.push_back(value); });
   return values;
 }
 

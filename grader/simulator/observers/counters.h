@@ -1,6 +1,6 @@
 // The counters of one launch, in total and for each source line. README.md has the rules of
-// counting. counters.def lists every counter; each_counter() visits the members of a structure by
-// name.
+// counting. counters.def lists every counter; visit_each_counter() visits the members of a
+// structure by name.
 #pragma once
 
 #include <cstdint>
@@ -100,7 +100,7 @@ constexpr bool kIsGroup =
 // Calls visit(name, member...) for each member of the structure that counters.def lists.
 // `member...` is that member of each of `groups`.
 template <class Visit, class... Group>
-void each_counter(const Visit& visit, Group&... groups) {
+void visit_each_counter(const Visit& visit, Group&... groups) {
   using Structure = std::common_type_t<Group...>;
   static_assert(kIsGroup<Structure>);
 #define COUNTER(structure, type, name, ...) \

@@ -18,7 +18,7 @@ inline uint32_t lane_count(uint32_t mask) {
 }
 
 // Packs the addresses of the lanes in `mask` into `out`, in lane order. Returns how many there are.
-inline uint32_t gather(const uint64_t* address, uint32_t mask, uint64_t* out) {
+inline uint32_t pack_active_addresses(const uint64_t* address, uint32_t mask, uint64_t* out) {
   uint32_t n = 0;
   for (; mask != 0; mask &= mask - 1) out[n++] = address[__builtin_ctz(mask)];
   return n;

@@ -6,9 +6,9 @@ namespace {
 
 using Kind = Operand::Kind;
 
-class Checker {
+class OperandChecker {
  public:
-  Checker(const Function& function, const Instruction& in, std::string_view opcode)
+  OperandChecker(const Function& function, const Instruction& in, std::string_view opcode)
       : function_(function), in_(in), opcode_(opcode) {}
 
   void check_operand(const OperandSpec& slot, const ParsedOperand& parsed) {
@@ -18,18 +18,18 @@ class Checker {
     if (op.kind == Kind::none) return;
     const std::string_view name = slot.name;
     if (name == "mem" || name == "addr") return check_address(parsed);
-    if (name == "box") return check_box(op);
-    if (name == "texel") return check_texel(op);
-    if (name == "texels") return check_texels(op);
-    if (name == "floats") return check_floats(op);
+    if (name == "box") return check_box_address(op);
+    if (name == "texel") return check_texel_address(op);
+    if (name == "texels") return check_texel_results(op);
+    if (name == "floats") return check_float_vector(op);
     if (name == "vec") return check_vector(op);
     if (name == "frag") return check_fragment(op);
-    if (name == "any") return check_any(parsed);
+    if (name == "any") return check_unspecified(parsed);
     if (name == "pred") return check_predicate(op, false);
-    if (name == "pq") return predicate_pair(op);
+    if (name == "pq") return check_predicate_pair(op);
     if (name == "label" || name == "func") return;
     if (name == "Tp" || name == "u32p") {
-      return value_pair(op, name == "Tp" ? in_.type(0) : Type::u32);
+      return check_value_pair(op, name == "Tp" ? in_.type(0) : Type::u32);
     }
     if (name == "W") return check_value(op, Type::none, 2 * bits_of(in_.type(0)));
     const Type type = name == "T"   ? in_.type(0)
@@ -49,16 +49,16 @@ class Checker {
                                   ": `mov` it to a register first"};
   }
 
-  unsigned bits(const Operand& op) const {
+  unsigned register_bits(const Operand& op) const {
     return function_.registers[static_cast<size_t>(op.reg)].bits;
   }
 
   // Checks the width of a register that holds a value. "The operands of ld, st and cvt may be wider
   // than the type" (PTX ISA, operand size exceeding instruction-type size); all other operands must
   // have exactly the type's width.
-  void value_register(const Operand& op, unsigned wanted) const {
+  void check_register_width(const Operand& op, unsigned wanted) const {
     if (op.negated) fail("a register without `!`");
-    const unsigned have = bits(op);
+    const unsigned have = register_bits(op);
     if (have == wanted || (in_.op->traits.allows_wider_registers && have > wanted)) return;
     fail("a register of " + std::to_string(wanted) + " bits");
   }
@@ -66,7 +66,7 @@ class Checker {
   // Checks that the operand is a value of the type, or of `wanted` bits if the type is Type::none.
   void check_value(const Operand& op, Type type, unsigned wanted) const {
     if (type == Type::pred) return check_predicate(op, false);
-    if (op.kind == Kind::reg) return value_register(op, wanted);
+    if (op.kind == Kind::reg) return check_register_width(op, wanted);
     if (slot_->is_dest) fail("a register");
     switch (op.kind) {
       case Kind::integer:
@@ -94,22 +94,22 @@ class Checker {
   void check_predicate(const Operand& op, bool may_be_wildcard) const {
     if (may_be_wildcard && op.kind == Kind::wildcard) return;
     if (op.kind == Kind::integer && !slot_->is_dest) return;
-    if (op.kind != Kind::reg || bits(op) != 1) fail("a predicate");
+    if (op.kind != Kind::reg || register_bits(op) != 1) fail("a predicate");
     if (op.negated && slot_->is_dest) fail("a predicate without `!`");
   }
 
-  void predicate_pair(const Operand& op) const {
+  void check_predicate_pair(const Operand& op) const {
     if (op.kind != Kind::pair) return check_predicate(op, true);
     for (const Operand& element : op.elements) check_predicate(element, true);
   }
 
-  void value_pair(const Operand& op, Type type) const {
-    if (op.kind != Kind::pair) return value_or_wildcard(op, type);
-    value_or_wildcard(op.elements[0], type);
+  void check_value_pair(const Operand& op, Type type) const {
+    if (op.kind != Kind::pair) return check_value_or_wildcard(op, type);
+    check_value_or_wildcard(op.elements[0], type);
     check_predicate(op.elements[1], true);
   }
 
-  void value_or_wildcard(const Operand& op, Type type) const {
+  void check_value_or_wildcard(const Operand& op, Type type) const {
     if (op.kind != Kind::wildcard) check_value(op, type, bits_of(type));
   }
 
@@ -137,13 +137,13 @@ class Checker {
     if (op.kind != Kind::vector) fail("a vector");
     for (const Operand& element : op.elements) {
       if (element.kind != Kind::reg) fail("registers");
-      value_register(element, wide ? 64 : 32);
+      check_register_width(element, wide ? 64 : 32);
     }
   }
 
   // Checks an operand of mov: a value, an address, or a vector that is packed into or unpacked from
   // one register.
-  void check_any(const ParsedOperand& parsed) const {
+  void check_unspecified(const ParsedOperand& parsed) const {
     const Operand& op = parsed.operand;
     const Type type = in_.type(0);
     if (op.kind == Kind::special && op.special == SpecialReg::is_explicit_cluster) {
@@ -172,13 +172,13 @@ class Checker {
 
   // Checks the coordinates of a texel. Layers are integers; coordinates have the second type of the
   // instruction, or are integers for surfaces.
-  void check_texel(const Operand& op) const {
+  void check_texel_address(const Operand& op) const {
     if (op.kind == Kind::address && op.reg < 0)
       throw Diagnostic{offset_,
                        "`" + std::string(opcode_) +
                            "` through a reference is not supported: texture and surface "
                            "references left CUDA with version 12, objects took their place"};
-    if (op.kind != Kind::address || op.elements.empty() || bits(op) != 64)
+    if (op.kind != Kind::address || op.elements.empty() || register_bits(op) != 64)
       fail("`[object, {coordinates}]`");
     const bool layered = in_.has(Mod::a1d) || in_.has(Mod::a2d) || in_.has(Mod::acube);
     const bool one = in_.has(Mod::d1), two = in_.has(Mod::d2) || in_.has(Mod::a1d);
@@ -188,9 +188,9 @@ class Checker {
       check_value(op.elements[i], layered && i == 0 ? Type::u32 : along, 32);
   }
 
-  void check_box(const Operand& op) const {
+  void check_box_address(const Operand& op) const {
     if (op.kind != Kind::address || op.elements.empty()) fail("`[tensor map, {coordinates}]`");
-    if (op.reg >= 0 && bits(op) != 64) fail("an address of 64 bits");
+    if (op.reg >= 0 && register_bits(op) != 64) fail("an address of 64 bits");
     size_t dimensions = 1;
     for (const Mod mod : {Mod::d2, Mod::d3, Mod::d4, Mod::d5}) {
       if (in_.has(mod))
@@ -202,13 +202,13 @@ class Checker {
     for (const Operand& element : op.elements) check_value(element, Type::s32, 32);
   }
 
-  void check_texels(const Operand& op) const {
+  void check_texel_results(const Operand& op) const {
     if (op.kind != Kind::pair) return check_vector(op);
     check_vector(op.elements[0]);
     check_predicate(op.elements[1], true);
   }
 
-  void check_floats(const Operand& op) const {
+  void check_float_vector(const Operand& op) const {
     if (op.kind != Kind::vector) fail("a vector");
     for (const Operand& element : op.elements) check_value(element, Type::f32, 32);
   }
@@ -217,7 +217,8 @@ class Checker {
     const Operand& op = parsed.operand;
     if (op.kind != Kind::address || !op.elements.empty()) fail("an address in `[ ]`");
     // Addresses in shared memory are often kept in 32 bits (__cvta_generic_to_shared).
-    if (op.reg >= 0 && bits(op) != 64 && bits(op) != 32) fail("an address of 32 or 64 bits");
+    if (op.reg >= 0 && register_bits(op) != 64 && register_bits(op) != 32)
+      fail("an address of 32 or 64 bits");
     if (op.name.empty()) return;
     if (parsed.variable == nullptr) fail("the name of a variable");
     if (slot_->name == "addr") return;
@@ -242,7 +243,7 @@ class Checker {
 
 void check_operands(const Function& function, const Instruction& in, std::string_view opcode,
                     const std::vector<ParsedOperand>& operands) {
-  Checker checker(function, in, opcode);
+  OperandChecker checker(function, in, opcode);
   for (size_t i = 0; i < operands.size(); ++i)
     checker.check_operand(in.op->operands[i], operands[i]);
 }

@@ -98,7 +98,7 @@ namespace {
 // the last time overlaps a destination of the same instruction.
 struct Interval {
   int first = -1, last = -1;
-  void cover(int at) {
+  void extend_to(int at) {
     first = first < 0 ? at : std::min(first, at);
     last = std::max(last, at);
   }
@@ -110,13 +110,13 @@ std::vector<Interval> intervals_of(const Function& function, const ControlFlow& 
   for (size_t b = 0; b < flow.blocks.size(); ++b) {
     const BasicBlock& block = flow.blocks[b];
     for (int reg : live.live_in[b].members())
-      intervals[static_cast<size_t>(reg)].cover(block.first);
+      intervals[static_cast<size_t>(reg)].extend_to(block.first);
     for (int reg : live.live_out[b].members()) {
-      intervals[static_cast<size_t>(reg)].cover(block.last - 1);
+      intervals[static_cast<size_t>(reg)].extend_to(block.last - 1);
     }
     for (int i = block.first; i < block.last; ++i) {
       for_each_register(function, function.body[static_cast<size_t>(i)],
-                        [&](int reg, bool) { intervals[static_cast<size_t>(reg)].cover(i); });
+                        [&](int reg, bool) { intervals[static_cast<size_t>(reg)].extend_to(i); });
     }
   }
   return intervals;
@@ -175,7 +175,7 @@ RegisterSlots assign_slots(const Function& function, const ControlFlow& flow) {
 namespace {
 
 bool may_poll(const Instruction& in) {
-  const Traits& traits = in.op->traits;
+  const InstructionTraits& traits = in.op->traits;
   return traits.memory_count == 1 && traits.memory[0].kind != AddressUse::Kind::store &&
          memory_order(in).strong;
 }
@@ -183,14 +183,14 @@ bool may_poll(const Instruction& in) {
 // Whether the instruction loads a variable of this thread or a parameter. Code that is compiled
 // without optimisation keeps all values there.
 bool loads_own_variable(const Instruction& in) {
-  const Traits& traits = in.op->traits;
+  const InstructionTraits& traits = in.op->traits;
   if (traits.memory_count != 1 || traits.memory[0].kind != AddressUse::Kind::load) return false;
   const Space space = memory_space(in, 0);
   return space == Space::local || space == Space::param || space == Space::constant;
 }
 
 bool stores_own_variable(const Instruction& in) {
-  const Traits& traits = in.op->traits;
+  const InstructionTraits& traits = in.op->traits;
   return traits.memory_count == 1 && traits.memory[0].kind == AddressUse::Kind::store &&
          memory_space(in, 0) == Space::local;
 }
@@ -214,16 +214,16 @@ class LoopBody {
   const std::vector<size_t>& instructions() const { return body_; }
 
   // Whether every iteration loads from the same address.
-  bool has_fixed_address(const Instruction& load) const {
+  bool has_invariant_address(const Instruction& load) const {
     bool fixed = true;
     for_each_register(function_, load, [&](int r, bool is_destination) {
-      fixed &= is_destination || r == load.guard || is_fixed(r, 0);
+      fixed &= is_destination || r == load.guard || is_loop_invariant(r, 0);
     });
     return fixed;
   }
 
   // Whether the loaded value decides whether the loop goes on.
-  bool ends_by(const Instruction& load) const {
+  bool end_depends_on(const Instruction& load) const {
     std::vector<bool> depends(function_.registers.size());
     bool own_variables = false;
     mark_read_registers(load, depends);
@@ -247,7 +247,7 @@ class LoopBody {
     }
     return std::any_of(body_.begin(), body_.end(), [&](size_t i) {
       const Instruction& in = function_.body[i];
-      return in.guard >= 0 && depends[static_cast<size_t>(in.guard)] && may_leave(i);
+      return in.guard >= 0 && depends[static_cast<size_t>(in.guard)] && may_leave_loop(i);
     });
   }
 
@@ -259,7 +259,7 @@ class LoopBody {
   }
 
   // Whether the register has the same value in all iterations of the loop.
-  bool is_fixed(int reg, int depth) const {
+  bool is_loop_invariant(int reg, int depth) const {
     constexpr int kDeepest = 16;
     if (definitions_[static_cast<size_t>(reg)] == 0) return true;
     if (definitions_[static_cast<size_t>(reg)] > 1 || depth > kDeepest) return false;
@@ -270,16 +270,16 @@ class LoopBody {
                         [&](int r, bool is_destination) { defines |= is_destination && r == reg; });
       if (!defines) continue;
       if (loads_own_variable(in)) return true;
-      if (in.op->traits.may_change() || in.call >= 0) return false;
+      if (in.op->traits.may_differ_when_repeated() || in.call >= 0) return false;
       for_each_register(function_, in, [&](int r, bool is_destination) {
-        fixed &= is_destination || is_fixed(r, depth + 1);
+        fixed &= is_destination || is_loop_invariant(r, depth + 1);
       });
       return fixed;
     }
     return false;
   }
 
-  bool may_leave(size_t instruction) const {
+  bool may_leave_loop(size_t instruction) const {
     const Instruction& in = function_.body[instruction];
     if (in.op->traits.leaves_function()) return true;
     if (!is_branch(in)) return false;
@@ -322,7 +322,8 @@ std::vector<bool> find_polls(const Module& module, const Function& function,
     const LoopBody body(function, blocks, loop);
     for (const size_t i : body.instructions()) {
       const Instruction& in = function.body[i];
-      if (polls[i] || !may_poll(in) || !body.has_fixed_address(in) || !body.ends_by(in)) continue;
+      if (polls[i] || !may_poll(in) || !body.has_invariant_address(in) || !body.end_depends_on(in))
+        continue;
       polls[i] = true;
       places.insert(place_of(in));
     }

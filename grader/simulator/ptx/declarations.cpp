@@ -28,7 +28,7 @@ class InitialiserParser {
                     const std::vector<uint64_t>& dims)
       : cursor_(cursor), variable_(variable), element_(element), dims_(dims) {}
 
-  void parse() {
+  void parse_initialiser() {
     if (dims_.empty() && element_.vector == 1) {
       parse_scalar(0);
     } else {
@@ -88,7 +88,7 @@ class InitialiserParser {
     if (token.kind != Token::Kind::number) cursor_.fail_expected("an initialiser");
     if (const auto value = parse_integer(token.text)) {
       cursor_.next();
-      if (cursor_.peek().is('(')) return masked_address(at, *value);
+      if (cursor_.peek().is('(')) return parse_masked_address(at, *value);
       return is_float(element_.type) ? put_real(at, static_cast<double>(*value), minus)
                                      : put_bits(at, minus ? 0 - *value : *value, bytes);
     }
@@ -148,7 +148,7 @@ class InitialiserParser {
   // Reads an address that is written byte by byte, as nvcc does for one that is not aligned:
   // 0xFF(generic(sym)+8), 0xFF00(generic(sym)+8), …. The eight masks must follow each other in
   // order.
-  void masked_address(uint64_t at, uint64_t mask) {
+  void parse_masked_address(uint64_t at, uint64_t mask) {
     if (bytes_of(element_.type) != 1) cursor_.fail("part of an address needs an element of a byte");
     if (mask != uint64_t{0xFF} << (8 * masked_bytes_)) {
       cursor_.fail("the bytes of an address must follow each other");
@@ -255,7 +255,7 @@ void parse_declarator(Cursor& cursor, Variable& variable, ElementType element) {
     if (variable.is_unsized) cursor.fail("an open array with an initialiser is not supported");
     ElementType scalar = element;
     scalar.vector = 1;
-    InitialiserParser(cursor, variable, scalar, dims).parse();
+    InitialiserParser(cursor, variable, scalar, dims).parse_initialiser();
   }
 }
 

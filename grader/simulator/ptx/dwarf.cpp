@@ -17,7 +17,7 @@ namespace {
 
 // ---- sections --------------------------------------------------------------------------------
 
-std::string without_spaces(const std::string& text) {
+std::string trim_spaces(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t\r");
   if (begin == std::string::npos) return "";
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
@@ -32,17 +32,17 @@ class DebugSection {
 
   size_t at() const { return at_; }
   bool at_end() const { return at_ >= bytes_.size(); }
-  void go_to(size_t offset);
-  void skip(size_t count) { go_to(at_ + count); }
+  void seek(size_t offset);
+  void skip(size_t count) { seek(at_ + count); }
 
-  uint64_t number(unsigned count);  // a little-endian number of `count` bytes
-  uint64_t uleb();                  // LEB128
-  std::string text();               // a text that ends before the next 0 byte
+  uint64_t read_number(unsigned count);  // a little-endian number of `count` bytes
+  uint64_t read_uleb();                  // LEB128
+  std::string text();                    // a text that ends before the next 0 byte
   // The symbol whose address is stored here; "": a plain number is stored here.
   std::string symbol();
 
  private:
-  void append(const std::string& directive, const std::string& values);
+  void append_values(const std::string& directive, const std::string& values);
 
   std::string bytes_;
   std::map<size_t, std::string> symbols_;  // by offset
@@ -55,11 +55,11 @@ DebugSection::DebugSection(const std::string& ptx, const std::string& name) {
   std::istringstream lines(ptx);
   bool inside = false;
   for (std::string line; std::getline(lines, line);) {
-    line = without_spaces(line);
+    line = trim_spaces(line);
     if (line.rfind(".section", 0) == 0) {
-      inside = without_spaces(without_spaces(line.substr(8)).substr(0, name.size())) == name;
+      inside = trim_spaces(trim_spaces(line.substr(8)).substr(0, name.size())) == name;
       const std::string rest =
-          without_spaces(without_spaces(line.substr(8)).substr(inside ? name.size() : 0));
+          trim_spaces(trim_spaces(line.substr(8)).substr(inside ? name.size() : 0));
       inside = inside && (rest.empty() || rest == "{");
       continue;
     }
@@ -67,16 +67,16 @@ DebugSection::DebugSection(const std::string& ptx, const std::string& name) {
     if (line == "}") break;
     const size_t blank = line.find_first_of(" \t");
     if (line.rfind(".b", 0) == 0 && blank != std::string::npos)
-      append(line.substr(0, blank), line.substr(blank));
+      append_values(line.substr(0, blank), line.substr(blank));
   }
 }
 
-void DebugSection::append(const std::string& directive, const std::string& values) {
+void DebugSection::append_values(const std::string& directive, const std::string& values) {
   const int bits = std::atoi(directive.c_str() + 2);
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64) return;
   std::istringstream each(values);
   for (std::string value; std::getline(each, value, ',');) {
-    value = without_spaces(value);
+    value = trim_spaces(value);
     if (value.empty()) continue;
     const bool is_number = std::isdigit(static_cast<unsigned char>(value[0])) || value[0] == '-';
     if (!is_number) symbols_[bytes_.size()] = value.substr(0, value.find('+'));
@@ -86,12 +86,12 @@ void DebugSection::append(const std::string& directive, const std::string& value
   }
 }
 
-void DebugSection::go_to(size_t offset) {
+void DebugSection::seek(size_t offset) {
   if (offset > bytes_.size()) throw std::runtime_error("behind the end of a debug section");
   at_ = offset;
 }
 
-uint64_t DebugSection::number(unsigned count) {
+uint64_t DebugSection::read_number(unsigned count) {
   const size_t begin = at_;
   skip(count);
   uint64_t value = 0;
@@ -100,10 +100,10 @@ uint64_t DebugSection::number(unsigned count) {
   return value;
 }
 
-uint64_t DebugSection::uleb() {
+uint64_t DebugSection::read_uleb() {
   uint64_t value = 0;
   for (unsigned shift = 0;; shift += 7) {
-    const uint64_t byte = number(1);
+    const uint64_t byte = read_number(1);
     if (shift < 64) value |= (byte & 0x7f) << shift;
     if ((byte & 0x80) == 0) return value;
   }
@@ -125,7 +125,7 @@ std::string DebugSection::symbol() {
 // ---- entries of DWARF, and the types that they describe --------------------------------------
 
 // The tags and attributes of DWARF 2, figures 14 to 19, that nvcc writes.
-enum Tag : uint64_t {
+enum DwarfTag : uint64_t {
   kArray = 0x01,
   kClass = 0x02,
   kEnumeration = 0x04,
@@ -142,7 +142,7 @@ enum Tag : uint64_t {
   kVariable = 0x34,
   kVolatile = 0x35,
 };
-enum Attribute : uint64_t {
+enum DwarfAttribute : uint64_t {
   kLocation = 0x02,
   kName = 0x03,
   kByteSize = 0x0b,
@@ -166,16 +166,16 @@ struct Abbreviation {
   std::vector<std::pair<uint64_t, uint64_t>> attributes;  // (attribute, form)
 };
 
-std::map<uint64_t, Abbreviation> abbreviations_of(DebugSection& section) {
+std::map<uint64_t, Abbreviation> read_abbreviations(DebugSection& section) {
   std::map<uint64_t, Abbreviation> all;
   while (!section.at_end()) {
-    const uint64_t code = section.uleb();
+    const uint64_t code = section.read_uleb();
     if (code == 0) break;
     Abbreviation a;
-    a.tag = section.uleb();
-    a.has_children = section.number(1) != 0;
+    a.tag = section.read_uleb();
+    a.has_children = section.read_number(1) != 0;
     for (;;) {
-      const uint64_t attribute = section.uleb(), form = section.uleb();
+      const uint64_t attribute = section.read_uleb(), form = section.read_uleb();
       if (attribute == 0 && form == 0) break;
       a.attributes.emplace_back(attribute, form);
     }
@@ -186,50 +186,50 @@ std::map<uint64_t, Abbreviation> abbreviations_of(DebugSection& section) {
 
 // The value of an attribute in any form: a number, a text, or a block, which may contain the
 // address of a symbol.
-struct Value {
+struct AttributeValue {
   uint64_t number = 0;
   std::string text, symbol;
 };
 
-Value read_block(DebugSection& section, uint64_t length) {
-  Value value;
+AttributeValue read_block(DebugSection& section, uint64_t length) {
+  AttributeValue value;
   const size_t end = section.at() + length;
   if (length > 0) {
-    const uint64_t operation = section.number(1);
-    if (operation == 0x03) value.symbol = section.symbol();                      // DW_OP_addr
-    if (operation == 0x23 && section.at() < end) value.number = section.uleb();  // plus_uconst
+    const uint64_t operation = section.read_number(1);
+    if (operation == 0x03) value.symbol = section.symbol();                           // DW_OP_addr
+    if (operation == 0x23 && section.at() < end) value.number = section.read_uleb();  // plus_uconst
   }
-  section.go_to(end);
+  section.seek(end);
   return value;
 }
 
-Value read_value(DebugSection& section, uint64_t form, unsigned address_bytes) {
-  Value value;
+AttributeValue read_value(DebugSection& section, uint64_t form, unsigned address_bytes) {
+  AttributeValue value;
   switch (form) {
     case 0x01:  // addr
       section.skip(address_bytes);
       return value;
     case 0x03:  // block2
-      return read_block(section, section.number(2));
+      return read_block(section, section.read_number(2));
     case 0x04:  // block4
-      return read_block(section, section.number(4));
+      return read_block(section, section.read_number(4));
     case 0x09:  // block
-      return read_block(section, section.uleb());
+      return read_block(section, section.read_uleb());
     case 0x0a:  // block1
-      return read_block(section, section.number(1));
+      return read_block(section, section.read_number(1));
     case 0x05:  // data2
     case 0x12:  // ref2
-      value.number = section.number(2);
+      value.number = section.read_number(2);
       return value;
     case 0x06:  // data4
     case 0x0e:  // strp
     case 0x10:  // ref_addr
     case 0x13:  // ref4
-      value.number = section.number(4);
+      value.number = section.read_number(4);
       return value;
     case 0x07:  // data8
     case 0x14:  // ref8
-      value.number = section.number(8);
+      value.number = section.read_number(8);
       return value;
     case 0x08:  // string
       value.text = section.text();
@@ -237,23 +237,24 @@ Value read_value(DebugSection& section, uint64_t form, unsigned address_bytes) {
     case 0x0b:  // data1
     case 0x0c:  // flag
     case 0x11:  // ref1
-      value.number = section.number(1);
+      value.number = section.read_number(1);
       return value;
     case 0x0d:  // sdata
     case 0x0f:  // udata
     case 0x15:  // ref_udata
-      value.number = section.uleb();
+      value.number = section.read_uleb();
       return value;
     default:
       throw std::runtime_error("a form of DWARF that nvcc does not use");
   }
 }
 
-DwarfEntry entry_of(DebugSection& info, const Abbreviation& abbreviation, unsigned address_bytes) {
+DwarfEntry read_entry(DebugSection& info, const Abbreviation& abbreviation,
+                      unsigned address_bytes) {
   DwarfEntry entry;
   entry.tag = abbreviation.tag;
   for (const auto& [attribute, form] : abbreviation.attributes) {
-    Value value = read_value(info, form, address_bytes);
+    AttributeValue value = read_value(info, form, address_bytes);
     switch (attribute) {
       case kLocation:
         entry.symbol = std::move(value.symbol);
@@ -287,37 +288,38 @@ using Entries = std::map<uint64_t, DwarfEntry>;  // by offset from the start of 
 
 // Reads the entries of the unit that begins at the section's position, and moves the position
 // behind the unit.
-Entries entries_of_unit(DebugSection& info, const std::string& ptx) {
+Entries read_unit_entries(DebugSection& info, const std::string& ptx) {
   const size_t start = info.at();
-  const uint64_t length = info.number(4);
+  const uint64_t length = info.read_number(4);
   const size_t end = info.at() + length;
-  if (info.number(2) > 3) throw std::runtime_error("a version of DWARF that nvcc does not write");
+  if (info.read_number(2) > 3)
+    throw std::runtime_error("a version of DWARF that nvcc does not write");
   DebugSection abbrev(ptx, ".debug_abbrev");
-  abbrev.go_to(info.number(4));
-  const auto abbreviations = abbreviations_of(abbrev);
-  const auto address_bytes = static_cast<unsigned>(info.number(1));
+  abbrev.seek(info.read_number(4));
+  const auto abbreviations = read_abbreviations(abbrev);
+  const auto address_bytes = static_cast<unsigned>(info.read_number(1));
 
   Entries entries;
   std::vector<uint64_t> open;  // offsets of the entries whose children are being read
   while (info.at() < end) {
-    const uint64_t offset = info.at() - start, code = info.uleb();
+    const uint64_t offset = info.at() - start, code = info.read_uleb();
     if (code == 0) {
       if (open.empty()) break;
       open.pop_back();
       continue;
     }
     const Abbreviation& abbreviation = abbreviations.at(code);
-    entries[offset] = entry_of(info, abbreviation, address_bytes);
+    entries[offset] = read_entry(info, abbreviation, address_bytes);
     if (!open.empty()) entries[open.back()].children.push_back(offset);
     if (abbreviation.has_children) open.push_back(offset);
   }
-  info.go_to(end);
+  info.seek(end);
   return entries;
 }
 
-class TypeMaker {
+class DebugTypeBuilder {
  public:
-  explicit TypeMaker(const Entries& entries) : entries_(entries) {}
+  explicit DebugTypeBuilder(const Entries& entries) : entries_(entries) {}
 
   // Makes the type of the entry at `offset`. nullptr: the type is void or not supported.
   std::shared_ptr<const DebugType> make_type(const std::optional<uint64_t>& offset,
@@ -350,7 +352,7 @@ class TypeMaker {
       case kEnumeration:
         return type;
       case kArray:
-        return array_type(entry, depth);
+        return make_array_type(entry, depth);
       case kStructure:
       case kClass:
       case kUnion:
@@ -367,7 +369,7 @@ class TypeMaker {
   }
 
   // An array such as `float tile[32][33]` is one entry with two ranges.
-  std::shared_ptr<const DebugType> array_type(const DwarfEntry& entry, unsigned depth) {
+  std::shared_ptr<const DebugType> make_array_type(const DwarfEntry& entry, unsigned depth) {
     auto type = make_type(entry.type, depth);
     for (auto child = entry.children.rbegin(); child != entry.children.rend(); ++child) {
       const DwarfEntry& range = entries_.at(*child);
@@ -391,8 +393,8 @@ std::map<std::string, std::shared_ptr<const DebugType>> types_of_variables(const
   try {
     DebugSection info(ptx, ".debug_info");
     while (!info.at_end()) {
-      const Entries entries = entries_of_unit(info, ptx);
-      TypeMaker types(entries);
+      const Entries entries = read_unit_entries(info, ptx);
+      DebugTypeBuilder types(entries);
       for (const auto& [offset, entry] : entries)
         if (entry.tag == kVariable && !entry.symbol.empty())
           if (auto type = types.make_type(entry.type)) variables[entry.symbol] = std::move(type);

@@ -135,7 +135,7 @@ bool ends_block(const Instruction& in) {
 
 bool never_continues(const Instruction& in) { return in.guard < 0 && ends_block(in); }
 
-std::vector<int> targets_of(const Function& function, const Instruction& in) {
+std::vector<int> branch_targets_of(const Function& function, const Instruction& in) {
   switch (in.op->traits.transfer) {
     case ControlTransfer::branch:
       return {static_cast<int>(in.operands[0].value)};
@@ -146,14 +146,14 @@ std::vector<int> targets_of(const Function& function, const Instruction& in) {
   }
 }
 
-void make_blocks(const Function& function, BasicBlocks& flow) {
+void find_blocks(const Function& function, BasicBlocks& flow) {
   const auto size = static_cast<int>(function.body.size());
   std::vector<char> leads(static_cast<size_t>(size) + 1, 0);
   leads[0] = 1;
   for (int i = 0; i < size; ++i) {
     const Instruction& in = function.body[static_cast<size_t>(i)];
     if (ends_block(in)) leads[static_cast<size_t>(i) + 1] = 1;
-    for (int target : targets_of(function, in)) leads[static_cast<size_t>(target)] = 1;
+    for (int target : branch_targets_of(function, in)) leads[static_cast<size_t>(target)] = 1;
   }
   flow.block_of.resize(static_cast<size_t>(size));
   for (int i = 0; i < size; ++i) {
@@ -183,7 +183,7 @@ std::vector<std::optional<bool>> constant_predicates(const Function& function) {
   return value;
 }
 
-void make_edges(const Function& function, BasicBlocks& flow) {
+void find_edges(const Function& function, BasicBlocks& flow) {
   const auto size = static_cast<int>(function.body.size());
   const std::vector<std::optional<bool>> constants = constant_predicates(function);
   for (size_t b = 0; b < flow.blocks.size(); ++b) {
@@ -196,7 +196,7 @@ void make_edges(const Function& function, BasicBlocks& flow) {
       if (executes && end.guard_negated) executes = !*executes;
     }
     std::vector<int> targets;
-    if (executes != false) targets = targets_of(function, end);
+    if (executes != false) targets = branch_targets_of(function, end);
     if (!never_continues(end) && executes != true) targets.push_back(block.last);
     block.may_exit = end.op->traits.leaves_function() && executes != false;
     for (int target : targets) {
@@ -225,8 +225,8 @@ bool is_branch(const Instruction& in) {
 BasicBlocks find_basic_blocks(const Function& function) {
   BasicBlocks flow;
   if (function.body.empty()) return flow;
-  make_blocks(function, flow);
-  make_edges(function, flow);
+  find_blocks(function, flow);
+  find_edges(function, flow);
   return flow;
 }
 

@@ -16,7 +16,7 @@ constexpr size_t kExcerptWidth = 96;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-std::string excerpt(std::string_view text, size_t offset) {
+std::string excerpt_at(std::string_view text, size_t offset) {
   offset = std::min(offset, text.size());
   const size_t before = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
   size_t begin = before == std::string_view::npos ? 0 : before + 1;
@@ -60,7 +60,7 @@ std::string render(const Module& module, const Diagnostic& diagnostic, int loc) 
     out += " (source: " + position->file.substr(slash == std::string::npos ? 0 : slash + 1) + ":" +
            std::to_string(position->line) + ")";
   }
-  return out + excerpt(module.text, diagnostic.offset);
+  return out + excerpt_at(module.text, diagnostic.offset);
 }
 
 // ---- tokens ----------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ namespace {
 
 enum CharClass : unsigned char { kOther, kLetter, kDigit, kPunct };
 
-constexpr std::array<CharClass, 256> make_classes() {
+constexpr std::array<CharClass, 256> make_char_classes() {
   std::array<CharClass, 256> classes{};
   for (int c = 'a'; c <= 'z'; ++c) classes[static_cast<size_t>(c)] = kLetter;
   for (int c = 'A'; c <= 'Z'; ++c) classes[static_cast<size_t>(c)] = kLetter;
@@ -81,7 +81,7 @@ constexpr std::array<CharClass, 256> make_classes() {
   }
   return classes;
 }
-constexpr std::array<CharClass, 256> kClasses = make_classes();
+constexpr std::array<CharClass, 256> kClasses = make_char_classes();
 
 CharClass class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
 bool is_word_char(char c) { return class_of(c) == kLetter || class_of(c) == kDigit; }
@@ -158,7 +158,7 @@ std::vector<Token> lex(std::string_view text) {
 
 namespace {
 
-std::optional<uint64_t> digits(std::string_view text, int base) {
+std::optional<uint64_t> parse_digits(std::string_view text, int base) {
   uint64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value, base);
@@ -166,7 +166,7 @@ std::optional<uint64_t> digits(std::string_view text, int base) {
   return value;
 }
 
-bool has_prefix(std::string_view text, char letter) {
+bool has_base_prefix(std::string_view text, char letter) {
   return text.size() > 2 && text[0] == '0' && (text[1] | 0x20) == letter;
 }
 
@@ -174,21 +174,21 @@ bool has_prefix(std::string_view text, char letter) {
 
 std::optional<uint64_t> parse_integer(std::string_view text) {
   if (text.size() > 1 && text.back() == 'U') text.remove_suffix(1);
-  if (has_prefix(text, 'x')) return digits(text.substr(2), 16);
-  if (has_prefix(text, 'b')) return digits(text.substr(2), 2);
-  if (text.size() > 1 && text[0] == '0') return digits(text.substr(1), 8);
-  return digits(text, 10);
+  if (has_base_prefix(text, 'x')) return parse_digits(text.substr(2), 16);
+  if (has_base_prefix(text, 'b')) return parse_digits(text.substr(2), 2);
+  if (text.size() > 1 && text[0] == '0') return parse_digits(text.substr(1), 8);
+  return parse_digits(text, 10);
 }
 
 std::optional<RealLiteral> parse_real(std::string_view text) {
   for (const auto& [letter, length] : {std::pair<char, size_t>{'f', 10}, {'d', 18}}) {
-    if (!has_prefix(text, letter)) continue;
+    if (!has_base_prefix(text, letter)) continue;
     if (text.size() != length) return std::nullopt;
-    const auto bits = digits(text.substr(2), 16);
+    const auto bits = parse_digits(text.substr(2), 16);
     if (!bits) return std::nullopt;
     return RealLiteral{*bits, letter == 'd'};
   }
-  if (has_prefix(text, 'x') || text.find_first_of(".eE") == std::string_view::npos) {
+  if (has_base_prefix(text, 'x') || text.find_first_of(".eE") == std::string_view::npos) {
     return std::nullopt;
   }
   double value = 0;

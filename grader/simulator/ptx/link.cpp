@@ -42,7 +42,7 @@ class InputReader {
     part_.tokens = lex(text);
   }
 
-  LinkedInput read() {
+  LinkedInput read_input() {
     while (peek().kind != Token::Kind::end) read_directive();
     if (part_.version.first == 0)
       throw Error("this is not a PTX module: it has no .version directive");
@@ -162,9 +162,9 @@ class Linker {
  public:
   explicit Linker(std::vector<LinkedInput> parts) : parts_(std::move(parts)) {}
 
-  Linked run() {
+  Linked link_parts() {
     for (size_t i = 0; i < parts_.size(); ++i)
-      for (const ModuleItem& item : parts_[i].items) note_item(i, item);
+      for (const ModuleItem& item : parts_[i].items) record_symbol(i, item);
     std::pair<uint64_t, uint64_t> version;
     std::string_view target;
     for (const LinkedInput& part : parts_) {
@@ -179,27 +179,27 @@ class Linker {
   }
 
  private:
-  struct Symbol {
-    size_t keeper = 0;  // the part whose definition is kept
+  struct LinkedSymbol {
+    size_t kept_part = 0;  // the part whose definition is kept
     Linkage linkage = Linkage::external;
     size_t first_user = 0;
     bool shared = false;  // more than one part uses the name
   };
 
-  void note_item(size_t part, const ModuleItem& item) {
+  void record_symbol(size_t part, const ModuleItem& item) {
     if (item.name.empty()) return;
     const auto [at, is_new] = symbols_.try_emplace(item.name);
-    Symbol& symbol = at->second;
+    LinkedSymbol& symbol = at->second;
     if (is_new) symbol.first_user = part;
     symbol.shared |= symbol.first_user != part;
     if (!item.defines || item.linkage == Linkage::local) return;
     if (item.linkage == Linkage::strong && symbol.linkage == Linkage::strong &&
-        symbol.keeper != part)
+        symbol.kept_part != part)
       throw Error("`" + demangle(std::string(item.name)) +
                   "` is defined in two of the program's files");
     if (item.linkage <= symbol.linkage) return;
     symbol.linkage = item.linkage;
-    symbol.keeper = part;
+    symbol.kept_part = part;
   }
 
   void append_part(size_t index) {
@@ -210,12 +210,12 @@ class Linker {
     for (const ModuleItem& item : part.items)
       if (item.linkage == Linkage::local && !item.name.empty() && symbols_.at(item.name).shared)
         renamed[item.name] = std::string(item.name) + "." + std::to_string(index + 1);
-    const int before = lines_so_far();
+    const int before = count_lines_so_far();
     for (const ModuleItem& item : part.items) {
       const int line = before + part.tokens[item.first].line;
-      text_.append(static_cast<size_t>(std::max(0, line - lines_so_far() - 1)), '\n');
+      text_.append(static_cast<size_t>(std::max(0, line - count_lines_so_far() - 1)), '\n');
       const bool ours = item.name.empty() || item.linkage == Linkage::local || !item.defines ||
-                        symbols_.at(item.name).keeper == index;
+                        symbols_.at(item.name).kept_part == index;
       // The definition that is kept is in another part, perhaps behind uses in this part, so this
       // part needs a declaration. ptxas also requires a definition's attributes in the declaration.
       const bool declares = !item.name.empty() && item.linkage == Linkage::external &&
@@ -223,7 +223,7 @@ class Linker {
       if (ours && !declares) {
         copy_tokens(part, item.first, item.last, renamed);
       } else {
-        text_ += item.function ? word_of(symbols_.at(item.name).linkage) : ".extern ";
+        text_ += item.function ? linkage_word(symbols_.at(item.name).linkage) : ".extern ";
         copy_tokens(part, item.first + 1, item.head_end, renamed);
         text_ += ";";
       }
@@ -234,11 +234,11 @@ class Linker {
     files_before_ += part.files;
   }
 
-  static const char* word_of(Linkage linkage) {
+  static const char* linkage_word(Linkage linkage) {
     return linkage == Linkage::strong ? ".visible " : ".weak ";
   }
 
-  int lines_so_far() {
+  int count_lines_so_far() {
     lines_ += static_cast<int>(
         std::count(text_.begin() + static_cast<std::ptrdiff_t>(counted_), text_.end(), '\n'));
     counted_ = text_.size();
@@ -249,7 +249,7 @@ class Linker {
   void copy_tokens(const LinkedInput& part, size_t first, size_t last,
                    const std::unordered_map<std::string_view, std::string>& renamed) {
     bool file = false;  // the next number is a file number
-    const char* copied = begin_of(part.tokens[first]);
+    const char* copied = first_char_of(part.tokens[first]);
     const auto put = [&](const Token& token, const std::string& instead) {
       text_.append(copied, token.text.data());
       text_ += instead;
@@ -270,12 +270,12 @@ class Linker {
     const Token& end = part.tokens[last - 1];
     text_.append(copied, end.text.data() + end.text.size() + (end.kind == Token::Kind::string));
   }
-  static const char* begin_of(const Token& token) {
+  static const char* first_char_of(const Token& token) {
     return token.text.data() - (token.kind == Token::Kind::string);
   }
 
   std::vector<LinkedInput> parts_;
-  std::unordered_map<std::string_view, Symbol> symbols_;
+  std::unordered_map<std::string_view, LinkedSymbol> symbols_;
   uint64_t files_before_ = 0;
   Linked linked_;
   std::string& text_ = linked_.text;
@@ -289,12 +289,12 @@ Linked link(const std::vector<std::string>& texts) {
   std::vector<LinkedInput> parts;
   for (const std::string& text : texts) {
     try {
-      parts.push_back(InputReader(text).read());
+      parts.push_back(InputReader(text).read_input());
     } catch (const Diagnostic& diagnostic) {
       throw Error("PTX that is to be linked: " + diagnostic.message);
     }
   }
-  return Linker(std::move(parts)).run();
+  return Linker(std::move(parts)).link_parts();
 }
 
 }  // namespace lab32::ptx

@@ -133,7 +133,7 @@ unsigned element_bytes(const Instruction& in) {
 }
 
 MemoryOrder memory_order(const Instruction& in) {
-  const Traits& traits = in.op->traits;
+  const InstructionTraits& traits = in.op->traits;
   const bool fence = traits.sync == Sync::fence;
   // Updates by the copy engine or through a surface are updates here, too.
   const bool update = traits.is_atomic() || in.has(Mod::reduce) || in.op->id == OpId::sured;

@@ -29,38 +29,38 @@ class ModuleParser {
 
   // A row of the opcode table and the modifiers and types that one opcode sets in it. A module
   // repeats few different opcodes many times, so each one is matched once.
-  struct Opcode {
+  struct MatchedOpcode {
     const OpInfo* row = nullptr;
     Mods mods;
     std::array<Type, 4> types{};
     uint8_t type_count = 0;
   };
-  const Opcode& opcode(std::string_view text);
+  const MatchedOpcode& find_opcode(std::string_view text);
 
   struct Refusal {
     Diagnostic diagnostic;
     int loc;
   };
 
-  void directive();
-  void version();
-  void variables(Space space, bool is_extern);
-  void function(bool is_entry);
-  void performance_directives(Function& function, std::vector<Refusal>& refusals);
+  void parse_directive();
+  void parse_version();
+  void parse_variable_directive(Space space, bool is_extern);
+  void parse_function(bool is_entry);
+  void parse_performance_directives(Function& function, std::vector<Refusal>& refusals);
   void check_relocations() const;
   void propagate_refusals();
 
   // line information
-  void file_directive();
-  int loc_directive();  // index in Module::locs
+  void parse_file_directive();
+  int parse_loc_directive();  // index in Module::locs
   void skip_section();
 
   const Function& find_function(std::string_view name, size_t offset) const;
-  void add_name(const std::string& name, Scopes::ModuleName meaning);
+  void add_name(const std::string& name, Scopes::ModuleSymbol meaning);
 
   Module& module_;
   Cursor cursor_;
-  std::unordered_map<std::string_view, Opcode> opcodes_;
+  std::unordered_map<std::string_view, MatchedOpcode> opcodes_;
   std::deque<std::string> kept_names_;  // owns names to which names_ refers
   Scopes::ModuleNames names_;
   std::map<std::tuple<int, int, int>, int> latest_loc_;  // by file, line and column
@@ -101,31 +101,31 @@ class FunctionParser {
     int index;  // instruction or call
   };
 
-  void statement();
-  void directive();
-  void register_declaration();
-  void label();
-  void branch_targets();
-  Prototype call_prototype();
-  Prototype call_targets();
-  void instruction();
-  void call(Instruction& in);
-  void check_sizes(const CallInfo& call, const Prototype& prototype, size_t offset) const;
+  void parse_statement();
+  void parse_directive();
+  void parse_register_declaration();
+  void parse_label();
+  void parse_branch_targets();
+  Prototype parse_call_prototype();
+  Prototype parse_call_targets();
+  void parse_instruction();
+  void parse_call(Instruction& in);
+  void check_parameter_sizes(const CallInfo& call, const Prototype& prototype, size_t offset) const;
   int find_label(int scope, std::string_view name, size_t offset, Scopes::LabelKind kind) const;
   void resolve_labels();
 
   // parse_operands.cpp
-  void operands(Instruction& in, std::string_view opcode);
-  ParsedOperand operand(bool inside = false);
-  void vector_operand(ParsedOperand& result);
-  void address_operand(ParsedOperand& result);
-  void literal_operand(ParsedOperand& result, bool minus);
-  void name_operand(ParsedOperand& result);
-  int64_t addend();
-  int register_operand();
+  void parse_operands(Instruction& in, std::string_view opcode);
+  ParsedOperand parse_operand(bool inside = false);
+  void parse_vector_operand(ParsedOperand& result);
+  void parse_address_operand(ParsedOperand& result);
+  void parse_literal_operand(ParsedOperand& result, bool minus);
+  void parse_name_operand(ParsedOperand& result);
+  int64_t parse_addend();
+  int parse_register_operand();
   // Sets Operand::name to the variable or function that the name means. Returns false if there is
   // none.
-  bool symbol(std::string_view name, ParsedOperand& result);
+  bool parse_symbol(std::string_view name, ParsedOperand& result);
 
   ModuleParser& parent_;
   Module& module_;

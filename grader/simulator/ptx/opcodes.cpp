@@ -111,14 +111,14 @@ void split_operands(OpInfo& op) {
 
 // The rows form a constant table, because the compiler would take seconds for one statement per
 // row.
-struct Row {
+struct OpcodeRow {
   OpId id;
   std::string_view pattern, operands;
-  Traits traits;
+  InstructionTraits traits;
 };
 namespace rows {
 using namespace traits;
-constexpr Row kAll[] = {
+constexpr OpcodeRow kAll[] = {
 #define OP(id, pattern, operands, traits) {OpId::id, pattern, operands, traits},
 #include "simulator/ptx/opcodes.def"
 #undef OP
@@ -127,7 +127,7 @@ constexpr Row kAll[] = {
 
 std::vector<OpInfo> build_table() {
   std::vector<OpInfo> table;
-  for (const Row& row : rows::kAll) {
+  for (const OpcodeRow& row : rows::kAll) {
     OpInfo& op = table.emplace_back();
     op.id = row.id;
     op.pattern = row.pattern;
@@ -192,7 +192,7 @@ const std::vector<OpInfo>& opcode_table() {
 }
 
 // Joins "row.col" to one word: the layouts of A and of B, whose order matters.
-static void join_layouts(std::vector<std::string_view>& words) {
+static void join_matrix_layouts(std::vector<std::string_view>& words) {
   const auto is_layout = [](std::string_view w) { return w == "row" || w == "col"; };
   for (size_t i = 1; i + 1 < words.size(); ++i) {
     const char* const end = words[i].data() + words[i].size();
@@ -208,14 +208,14 @@ static bool is_one_of(std::string_view word, std::initializer_list<std::string_v
 }
 
 // Whether the instruction's modifiers may be written in any order.
-static bool has_free_order(const std::vector<std::string_view>& words) {
+static bool has_unordered_modifiers(const std::vector<std::string_view>& words) {
   if (words[0] == "fence") return words[1] != "proxy" && words[1] != "mbarrier_init";
   return is_one_of(words[0], {"atom", "ldmatrix", "stmatrix"}) ||
          (is_one_of(words[0], {"ld", "st", "red"}) && words[1] != "async");
 }
 
 // The place of a modifier in the order in which the ISA writes modifiers.
-static size_t place_in_order(std::string_view word) {
+static size_t modifier_rank(std::string_view word) {
   using Words = std::vector<std::string_view>;
   static const std::vector<Words> kOrder = {
       {"weak", "relaxed", "acquire", "release", "acq_rel", "sc", "volatile", "mmio", "sync"},
@@ -244,12 +244,12 @@ static size_t place_in_order(std::string_view word) {
 // it: they have "atom.global.cta.add", "atom.add.release.gpu", "ld.global.acquire.gpu.b32",
 // "max.s32.relu", "ldmatrix.sync.aligned.trans.m8n8.x4" and "vote.ballot.sync", which ptxas
 // accepts.
-static void put_in_order(std::vector<std::string_view>& words) {
+static void sort_modifiers(std::vector<std::string_view>& words) {
   if (words.size() < 3) return;
-  if (words[0] == "mma" || words[0] == "wmma") return join_layouts(words);
-  if (has_free_order(words)) {
+  if (words[0] == "mma" || words[0] == "wmma") return join_matrix_layouts(words);
+  if (has_unordered_modifiers(words)) {
     std::stable_sort(words.begin() + 1, words.end(), [](std::string_view a, std::string_view b) {
-      return place_in_order(a) < place_in_order(b);
+      return modifier_rank(a) < modifier_rank(b);
     });
   } else if ((words[0] == "min" || words[0] == "max") && words.back() == "relu") {
     std::swap(words.back(), words[words.size() - 2]);
@@ -287,7 +287,7 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* m
     words.erase(hint);
     mods->set(static_cast<size_t>(Mod::cache_hint));
   }
-  put_in_order(words);
+  sort_modifiers(words);
   if (words.empty()) return nullptr;
   const auto rows = rows_of_base.find(words[0]);
   if (rows == rows_of_base.end()) return nullptr;
@@ -310,12 +310,12 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* m
 namespace {
 
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
-bool is_of_opcode(char c) {
+bool is_opcode_char(char c) {
   return is_letter(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
          c == ':';
 }
 
-bool is_known(std::string_view opcode) {
+bool is_known_opcode(std::string_view opcode) {
   std::vector<std::string_view> words;
   for (size_t begin = 0; begin <= opcode.size();) {
     const size_t end = std::min(opcode.find('.', begin), opcode.size());
@@ -340,11 +340,12 @@ bool may_have_unknown_opcodes(std::string_view text) {
       while (at + 1 < text.size() && text[at + 1] != ' ' && text[at + 1] != '\t') ++at;
     } else if (begins && is_letter(c)) {
       const size_t first = at;
-      while (at + 1 < text.size() && is_of_opcode(text[at + 1])) ++at;
+      while (at + 1 < text.size() && is_opcode_char(text[at + 1])) ++at;
       const std::string_view word = text.substr(first, at + 1 - first);
       // Opcodes without a dot (ret, exit) are all known, and register names in braces contain no
       // dot.
-      if (word.find('.') != word.npos && known.insert(word).second && !is_known(word)) return true;
+      if (word.find('.') != word.npos && known.insert(word).second && !is_known_opcode(word))
+        return true;
       begins = false;
     } else if (c != ' ' && c != '\t') {
       begins = false;

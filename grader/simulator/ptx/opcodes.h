@@ -90,7 +90,7 @@ struct OpInfo {
   };
   std::vector<Part> parts;
   std::vector<OperandSpec> operands;
-  Traits traits;
+  InstructionTraits traits;
 };
 
 const std::vector<OpInfo>& opcode_table();

@@ -19,7 +19,7 @@ void FunctionParser::parse(std::vector<ModuleParser::Refusal>& refusals) {
     while (scopes_.depth() > 0) {
       statement_begin = cursor_.place();
       depth = scopes_.depth();
-      statement();
+      parse_statement();
     }
     resolve_labels();
     return;
@@ -35,7 +35,7 @@ void FunctionParser::parse(std::vector<ModuleParser::Refusal>& refusals) {
       const Token& token = cursor_.next();
       if (token.is('{')) ++depth;
       if (token.is('}')) --depth;
-      if (token.is(".loc")) parent_.loc_directive();
+      if (token.is(".loc")) parent_.parse_loc_directive();
     }
   }
   function_.registers.clear();
@@ -45,7 +45,7 @@ void FunctionParser::parse(std::vector<ModuleParser::Refusal>& refusals) {
   function_.branch_tables.clear();
 }
 
-void FunctionParser::statement() {
+void FunctionParser::parse_statement() {
   const Token& token = cursor_.peek();
   if (token.is('{')) {
     cursor_.next();
@@ -59,18 +59,18 @@ void FunctionParser::statement() {
     cursor_.next();
     return;
   }
-  if (token.kind == Token::Kind::word && token.text[0] == '.') return directive();
-  if (token.kind == Token::Kind::word && cursor_.peek(1).is(':')) return label();
-  instruction();
+  if (token.kind == Token::Kind::word && token.text[0] == '.') return parse_directive();
+  if (token.kind == Token::Kind::word && cursor_.peek(1).is(':')) return parse_label();
+  parse_instruction();
 }
 
-void FunctionParser::directive() {
+void FunctionParser::parse_directive() {
   const Token& token = cursor_.next();
   const std::string_view word = token.text;
   if (word == ".loc") {
-    loc_ = parent_.loc_directive();
+    loc_ = parent_.parse_loc_directive();
   } else if (word == ".reg") {
-    register_declaration();
+    parse_register_declaration();
   } else if (word == ".pragma") {
     // .pragma gives hints to ptxas ("nounroll"), none of which changes the results of a program.
     if (cursor_.next().kind != Token::Kind::string) cursor_.fail_expected("a string");
@@ -87,7 +87,7 @@ void FunctionParser::directive() {
 }
 
 // .reg .b32 %r<9>, %x;
-void FunctionParser::register_declaration() {
+void FunctionParser::parse_register_declaration() {
   const std::string_view word = cursor_.peek().text;
   const Type type = word.empty() || word[0] != '.' ? Type::none : parse_type(word.substr(1));
   if (type == Type::none) cursor_.fail_expected("a type that registers can have");
@@ -105,7 +105,7 @@ void FunctionParser::register_declaration() {
   cursor_.expect(';');
 }
 
-void FunctionParser::label() {
+void FunctionParser::parse_label() {
   const size_t offset = cursor_.offset();
   const std::string_view name = cursor_.expect_name();
   cursor_.expect(':');
@@ -114,11 +114,12 @@ void FunctionParser::label() {
   if (cursor_.accept(".branchtargets")) {
     kind = Scopes::LabelKind::table;
     value = function_.branch_tables.size();
-    branch_targets();
+    parse_branch_targets();
   } else if (cursor_.peek().is(".callprototype") || cursor_.peek().is(".calltargets")) {
     kind = Scopes::LabelKind::prototype;
     value = prototypes_.size();
-    prototypes_.push_back(cursor_.next().is(".callprototype") ? call_prototype() : call_targets());
+    prototypes_.push_back(cursor_.next().is(".callprototype") ? parse_call_prototype()
+                                                              : parse_call_targets());
   }
   if (!scopes_.define_label(name, kind, static_cast<int>(value))) {
     throw Diagnostic{offset, "the label `" + std::string(name) + "` is defined twice"};
@@ -126,7 +127,7 @@ void FunctionParser::label() {
 }
 
 // table: .branchtargets $L1, $L2;
-void FunctionParser::branch_targets() {
+void FunctionParser::parse_branch_targets() {
   const int table = static_cast<int>(function_.branch_tables.size());
   int entry = 0;
   do {
@@ -147,7 +148,7 @@ std::vector<uint32_t> sizes_of(const std::vector<Variable>& variables) {
 }  // namespace
 
 // Parses `prototype: .callprototype (.param .b32 _) _ (.param .b64 _) .noreturn;`.
-FunctionParser::Prototype FunctionParser::call_prototype() {
+FunctionParser::Prototype FunctionParser::parse_call_prototype() {
   Prototype prototype;
   if (cursor_.peek().is('(')) prototype.returns = sizes_of(parse_parameters(cursor_));
   cursor_.expect_name();
@@ -159,7 +160,7 @@ FunctionParser::Prototype FunctionParser::call_prototype() {
 
 // Parses `targets: .calltargets f, g;`. All targets have the same signature, so the first one is
 // used.
-FunctionParser::Prototype FunctionParser::call_targets() {
+FunctionParser::Prototype FunctionParser::parse_call_targets() {
   Prototype prototype;
   bool first = true;
   do {
@@ -173,13 +174,13 @@ FunctionParser::Prototype FunctionParser::call_targets() {
   return prototype;
 }
 
-void FunctionParser::instruction() {
+void FunctionParser::parse_instruction() {
   Instruction in;
   in.loc = loc_;
   if (cursor_.accept('@')) {
     in.guard_negated = cursor_.accept('!');
     const size_t offset = cursor_.offset();
-    in.guard = register_operand();
+    in.guard = parse_register_operand();
     if (function_.registers[static_cast<size_t>(in.guard)].bits != 1) {
       throw Diagnostic{offset, "a guard must be a predicate"};
     }
@@ -187,7 +188,7 @@ void FunctionParser::instruction() {
   const Token& token = cursor_.peek();
   if (token.kind != Token::Kind::word) cursor_.fail_expected("an instruction");
   in.ptx_line = token.line;
-  const ModuleParser::Opcode& opcode = parent_.opcode(token.text);
+  const ModuleParser::MatchedOpcode& opcode = parent_.find_opcode(token.text);
   if (opcode.row == nullptr) {
     cursor_.fail("`" + std::string(token.text) + "` is not supported by the simulator");
   }
@@ -197,15 +198,15 @@ void FunctionParser::instruction() {
   in.types = opcode.types;
   in.type_count = opcode.type_count;
   if (opcode.row->traits.transfer == ControlTransfer::call) {
-    call(in);
+    parse_call(in);
   } else {
-    operands(in, token.text);
+    parse_operands(in, token.text);
   }
   function_.body.push_back(std::move(in));
 }
 
 // Parses `call.uni (ret), target, (args), prototype;`. Everything but the target may be missing.
-void FunctionParser::call(Instruction& in) {
+void FunctionParser::parse_call(Instruction& in) {
   CallInfo call;
   // Collects the sizes of the caller's arguments. A direct call is checked at once, an indirect one
   // when its prototype is known, which may come later.
@@ -213,7 +214,7 @@ void FunctionParser::call(Instruction& in) {
     cursor_.expect('(');
     if (cursor_.accept(')')) return;
     do {
-      ParsedOperand item = operand();
+      ParsedOperand item = parse_operand();
       if (item.operand.kind != Operand::Kind::symbol || item.variable == nullptr ||
           item.variable->space != Space::param || item.operand.value != 0) {
         throw Diagnostic{item.offset, "a call takes .param variables only"};
@@ -228,7 +229,7 @@ void FunctionParser::call(Instruction& in) {
     cursor_.expect(',');
   }
   const size_t target_offset = cursor_.offset();
-  call.target = operand().operand;
+  call.target = parse_operand().operand;
   bool more = cursor_.accept(',');
   if (more && cursor_.peek().is('(')) {
     list(call.args, call.proto_args);
@@ -242,7 +243,8 @@ void FunctionParser::call(Instruction& in) {
   if (call.target.kind == Operand::Kind::symbol) {
     if (call.target.value != 0) throw Diagnostic{target_offset, "a function has no parts"};
     const Function& function = parent_.find_function(call.target.name, target_offset);
-    check_sizes(call, {sizes_of(function.returns), sizes_of(function.params)}, target_offset);
+    check_parameter_sizes(call, {sizes_of(function.returns), sizes_of(function.params)},
+                          target_offset);
     call.proto_returns.clear();
     call.proto_args.clear();
   } else if (call.target.kind != Operand::Kind::reg || call.target.negated ||
@@ -257,8 +259,8 @@ void FunctionParser::call(Instruction& in) {
   function_.calls.push_back(std::move(call));
 }
 
-void FunctionParser::check_sizes(const CallInfo& call, const Prototype& prototype,
-                                 size_t offset) const {
+void FunctionParser::check_parameter_sizes(const CallInfo& call, const Prototype& prototype,
+                                           size_t offset) const {
   if (call.proto_returns != prototype.returns || call.proto_args != prototype.args) {
     throw Diagnostic{offset, "this call's parameters are not those of the function"};
   }
@@ -289,8 +291,8 @@ void FunctionParser::resolve_labels() {
   }
   for (const NamedUse& use : prototype_uses_) {
     const int index = find_label(use.scope, use.name, use.offset, Scopes::LabelKind::prototype);
-    check_sizes(function_.calls[static_cast<size_t>(use.index)],
-                prototypes_[static_cast<size_t>(index)], use.offset);
+    check_parameter_sizes(function_.calls[static_cast<size_t>(use.index)],
+                          prototypes_[static_cast<size_t>(index)], use.offset);
   }
 }
 

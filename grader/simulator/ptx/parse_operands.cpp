@@ -4,7 +4,7 @@
 
 namespace lab32::ptx {
 
-void FunctionParser::operands(Instruction& in, std::string_view opcode) {
+void FunctionParser::parse_operands(Instruction& in, std::string_view opcode) {
   const size_t opcode_offset = static_cast<size_t>(opcode.data() - module_.text.data());
   const std::vector<OperandSpec>& slots = in.op->operands;
   std::vector<ParsedOperand> parsed;
@@ -26,7 +26,7 @@ void FunctionParser::operands(Instruction& in, std::string_view opcode) {
         }
         parsed.push_back(std::move(label));
       } else {
-        parsed.push_back(operand());
+        parsed.push_back(parse_operand());
       }
     } while (cursor_.accept(','));
   }
@@ -63,32 +63,32 @@ void FunctionParser::operands(Instruction& in, std::string_view opcode) {
 
 // Parses one operand. `inside`: it is an element of a vector or pair, which cannot contain another
 // vector or pair.
-ParsedOperand FunctionParser::operand(bool inside) {
+ParsedOperand FunctionParser::parse_operand(bool inside) {
   ParsedOperand result;
   result.offset = cursor_.offset();
   Operand& op = result.operand;
   const Token& token = cursor_.peek();
   if (token.is('{') && !inside) {
-    vector_operand(result);
+    parse_vector_operand(result);
   } else if (token.is('[') && !inside) {
-    address_operand(result);
+    parse_address_operand(result);
   } else if (token.is('!')) {
     cursor_.next();
     op.kind = Operand::Kind::reg;
     op.negated = true;
-    op.reg = register_operand();
+    op.reg = parse_register_operand();
   } else if (token.is('-')) {
     cursor_.next();
-    literal_operand(result, true);
+    parse_literal_operand(result, true);
   } else if (token.kind == Token::Kind::number) {
-    literal_operand(result, false);
+    parse_literal_operand(result, false);
   } else if (token.kind == Token::Kind::word) {
-    name_operand(result);
+    parse_name_operand(result);
   } else {
     cursor_.fail_expected("an operand");
   }
   if (!inside && cursor_.accept('|')) {
-    ParsedOperand second = operand(true);
+    ParsedOperand second = parse_operand(true);
     Operand pair;
     pair.kind = Operand::Kind::pair;
     pair.elements.push_back(std::move(op));
@@ -98,36 +98,37 @@ ParsedOperand FunctionParser::operand(bool inside) {
   return result;
 }
 
-void FunctionParser::vector_operand(ParsedOperand& result) {
+void FunctionParser::parse_vector_operand(ParsedOperand& result) {
   cursor_.expect('{');
   result.operand.kind = Operand::Kind::vector;
   do {
-    result.operand.elements.push_back(operand(true).operand);
+    result.operand.elements.push_back(parse_operand(true).operand);
   } while (cursor_.accept(','));
   cursor_.expect('}');
 }
 
 // Parses an address: [%rd1+8]  [name]  [name+-4]  [1024]  [%rd1, {%f1, %f2}]
-void FunctionParser::address_operand(ParsedOperand& result) {
+void FunctionParser::parse_address_operand(ParsedOperand& result) {
   cursor_.expect('[');
   Operand& op = result.operand;
   op.kind = Operand::Kind::address;
   if (cursor_.peek().kind == Token::Kind::word) {
     const std::string_view name = cursor_.peek().text;
     op.reg = scopes_.find_register(name);
-    if (op.reg < 0 && !symbol(name, result)) {
+    if (op.reg < 0 && !parse_symbol(name, result)) {
       cursor_.fail("`" + std::string(name) + "` is not declared");
     }
     cursor_.next();
-    op.value = addend();
+    op.value = parse_addend();
   } else {
     const bool minus = cursor_.accept('-');
     const uint64_t value = cursor_.expect_integer();
-    op.value = static_cast<int64_t>((minus ? 0 - value : value) + static_cast<uint64_t>(addend()));
+    op.value =
+        static_cast<int64_t>((minus ? 0 - value : value) + static_cast<uint64_t>(parse_addend()));
   }
   if (cursor_.accept(',')) {
     ParsedOperand coordinates;
-    vector_operand(coordinates);
+    parse_vector_operand(coordinates);
     op.elements = std::move(coordinates.operand.elements);
   }
   if (!cursor_.accept(']')) cursor_.fail_expected("`]`");
@@ -135,7 +136,7 @@ void FunctionParser::address_operand(ParsedOperand& result) {
 
 // Sums any number of +4, +-4 and -4, since inline assembly concatenates offsets. The sum wraps as
 // in hardware.
-int64_t FunctionParser::addend() {
+int64_t FunctionParser::parse_addend() {
   uint64_t sum = 0;
   while (cursor_.peek().is('+') || cursor_.peek().is('-')) {
     bool minus = cursor_.next().is('-');
@@ -146,7 +147,7 @@ int64_t FunctionParser::addend() {
   return static_cast<int64_t>(sum);
 }
 
-void FunctionParser::literal_operand(ParsedOperand& result, bool minus) {
+void FunctionParser::parse_literal_operand(ParsedOperand& result, bool minus) {
   Operand& op = result.operand;
   const std::string_view text = cursor_.peek().text;
   if (cursor_.peek().kind != Token::Kind::number) cursor_.fail_expected("a number");
@@ -164,7 +165,7 @@ void FunctionParser::literal_operand(ParsedOperand& result, bool minus) {
   cursor_.next();
 }
 
-int FunctionParser::register_operand() {
+int FunctionParser::parse_register_operand() {
   const std::string_view name = cursor_.expect_name();
   const int reg = scopes_.find_register(name);
   if (reg < 0) {
@@ -174,7 +175,7 @@ int FunctionParser::register_operand() {
   return reg;
 }
 
-bool FunctionParser::symbol(std::string_view name, ParsedOperand& result) {
+bool FunctionParser::parse_symbol(std::string_view name, ParsedOperand& result) {
   if (const Variable* variable = scopes_.find_variable(name)) {
     result.variable = variable;
     result.operand.name = variable->name;
@@ -187,7 +188,7 @@ bool FunctionParser::symbol(std::string_view name, ParsedOperand& result) {
   return true;
 }
 
-void FunctionParser::name_operand(ParsedOperand& result) {
+void FunctionParser::parse_name_operand(ParsedOperand& result) {
   Operand& op = result.operand;
   const std::string_view name = cursor_.peek().text;
   if (name == "_") {
@@ -201,10 +202,10 @@ void FunctionParser::name_operand(ParsedOperand& result) {
     cursor_.next();
     return;
   }
-  if (symbol(name, result)) {
+  if (parse_symbol(name, result)) {
     op.kind = Operand::Kind::symbol;
     cursor_.next();
-    op.value = addend();
+    op.value = parse_addend();
     return;
   }
   if (parse_special(name, &op.special)) {

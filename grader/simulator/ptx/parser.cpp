@@ -14,7 +14,7 @@ namespace lab32::ptx {
 ModuleParser::ModuleParser(Module& module) : module_(module), cursor_(module.text) {}
 
 void ModuleParser::parse() {
-  while (!cursor_.at_end()) directive();
+  while (!cursor_.at_end()) parse_directive();
   check_relocations();
   if (module_.version_major == 0) {
     throw Error("this is not a PTX module: it has no .version directive");
@@ -22,9 +22,9 @@ void ModuleParser::parse() {
   propagate_refusals();
 }
 
-const ModuleParser::Opcode& ModuleParser::opcode(std::string_view text) {
+const ModuleParser::MatchedOpcode& ModuleParser::find_opcode(std::string_view text) {
   const auto [place, is_new] = opcodes_.try_emplace(text);
-  Opcode& opcode = place->second;
+  MatchedOpcode& opcode = place->second;
   if (!is_new) return opcode;
   std::vector<std::string_view> words;
   for (size_t begin = 0; begin <= text.size();) {
@@ -41,12 +41,12 @@ const ModuleParser::Opcode& ModuleParser::opcode(std::string_view text) {
   return opcode;
 }
 
-void ModuleParser::directive() {
+void ModuleParser::parse_directive() {
   const Token& token = cursor_.next();
   if (token.is(';')) return;
-  if (token.is(".version")) return version();
-  if (token.is(".file")) return file_directive();
-  if (token.is(".loc")) return static_cast<void>(loc_directive());
+  if (token.is(".version")) return parse_version();
+  if (token.is(".file")) return parse_file_directive();
+  if (token.is(".loc")) return static_cast<void>(parse_loc_directive());
   if (token.is(".section")) return skip_section();
   if (token.is(".target")) {
     module_.target = cursor_.expect_name();
@@ -68,17 +68,17 @@ void ModuleParser::directive() {
     is_extern = is_extern || word->is(".extern");
     word = &cursor_.next();
   }
-  if (word->is(".entry") || word->is(".func")) return function(word->is(".entry"));
+  if (word->is(".entry") || word->is(".func")) return parse_function(word->is(".entry"));
   const Space space =
       word->kind == Token::Kind::word ? space_of_directive(word->text) : Space::generic;
   if (space != Space::global && space != Space::constant && space != Space::shared) {
     throw Diagnostic{cursor_.offset_of(*word),
                      "`" + std::string(word->text) + "` is not supported by the simulator here"};
   }
-  variables(space, is_extern);
+  parse_variable_directive(space, is_extern);
 }
 
-void ModuleParser::version() {
+void ModuleParser::parse_version() {
   const size_t offset = cursor_.offset();
   const std::string_view text = cursor_.next().text;  // 9.0
   const size_t dot = std::min(text.find('.'), text.size());
@@ -91,7 +91,7 @@ void ModuleParser::version() {
   module_.version_minor = static_cast<int>(*minor);
 }
 
-void ModuleParser::add_name(const std::string& name, Scopes::ModuleName meaning) {
+void ModuleParser::add_name(const std::string& name, Scopes::ModuleSymbol meaning) {
   names_[kept_names_.emplace_back(name)] = meaning;
 }
 
@@ -103,7 +103,7 @@ const Function& ModuleParser::find_function(std::string_view name, size_t offset
   return module_.functions[found->second.index];
 }
 
-void ModuleParser::variables(Space space, bool is_extern) {
+void ModuleParser::parse_variable_directive(Space space, bool is_extern) {
   const size_t offset = cursor_.offset();
   for (Variable& variable : parse_variables(cursor_, space, is_extern)) {
     const auto known = names_.find(variable.name);
@@ -124,7 +124,7 @@ void ModuleParser::variables(Space space, bool is_extern) {
 }
 
 // Parses `.func (.param .b32 result) name (.param .b32 a) .noreturn { … }`.
-void ModuleParser::function(bool is_entry) {
+void ModuleParser::parse_function(bool is_entry) {
   Function function;
   std::vector<Refusal> refusals;
   function.is_entry = is_entry;
@@ -133,7 +133,7 @@ void ModuleParser::function(bool is_entry) {
   const size_t offset = cursor_.offset();
   function.name = cursor_.expect_name();
   if (cursor_.peek().is('(')) function.params = parse_parameters(cursor_);
-  performance_directives(function, refusals);
+  parse_performance_directives(function, refusals);
   function.is_declaration = !cursor_.peek().is('{');
 
   const auto known = names_.find(function.name);
@@ -163,7 +163,8 @@ void ModuleParser::function(bool is_entry) {
 
 // Parses the directives between a kernel's parameters and its body: `.maxntid 256, 1, 1
 // .minnctapersm 2   …`.
-void ModuleParser::performance_directives(Function& function, std::vector<Refusal>& refusals) {
+void ModuleParser::parse_performance_directives(Function& function,
+                                                std::vector<Refusal>& refusals) {
   const auto integers = [&](std::array<int, 3> values) {
     size_t count = 0;
     do {
@@ -277,7 +278,7 @@ constexpr uint64_t kMostFiles = 1 << 16;
 }  // namespace
 
 // .file 1 "/home/ada/reduction.cu"[, time, size]
-void ModuleParser::file_directive() {
+void ModuleParser::parse_file_directive() {
   const size_t offset = cursor_.offset();
   const uint64_t index = cursor_.expect_integer();
   if (index > kMostFiles) throw Diagnostic{offset, "this file number is too large"};
@@ -289,7 +290,7 @@ void ModuleParser::file_directive() {
 
 // Parses `.loc 2 509 9[, function_name $L__info_string0[+3], inlined_at 1 6 30]`. Returns the index
 // in Module::locs.
-int ModuleParser::loc_directive() {
+int ModuleParser::parse_loc_directive() {
   const auto number = [&] {
     const size_t offset = cursor_.offset();
     const uint64_t value = cursor_.expect_integer();

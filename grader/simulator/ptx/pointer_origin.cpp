@@ -9,9 +9,9 @@
 namespace lab32::ptx {
 namespace {
 
-class Trace {
+class ParameterTrace {
  public:
-  explicit Trace(const Function& function)
+  explicit ParameterTrace(const Function& function)
       : function_(function),
         offsets_(parameter_offsets(function.params, nullptr)),
         definitions_(function.registers.size()),
@@ -102,7 +102,7 @@ const Operand* address_of(const Instruction& in) {
 std::vector<uint32_t> pointer_parameters(const Function& function, const Instruction& in) {
   const Operand* address = address_of(in);
   if (!address || address->reg < 0) return {};
-  Trace trace(function);
+  ParameterTrace trace(function);
   return trace.add_register(address->reg) ? trace.take() : std::vector<uint32_t>{};
 }
 
@@ -131,17 +131,17 @@ Origin origin_of_sum(Origin a, Origin b) {
   return is_variable(a) ? a : is_variable(b) ? b : merged_origin(a, b);
 }
 
-class Finder {
+class OriginFinder {
  public:
-  explicit Finder(const Function& function)
+  explicit OriginFinder(const Function& function)
       : function_(function), origin_(function.registers.size(), kNone) {
     for (bool changed = true; changed;) {
       changed = false;
-      for (const Instruction& in : function.body) changed |= visit(in);
+      for (const Instruction& in : function.body) changed |= propagate_through(in);
     }
   }
 
-  std::vector<std::string> of_addresses() const {
+  std::vector<std::string> origins_of_addresses() const {
     std::vector<std::string> names;
     for (const Instruction& in : function_.body) {
       std::string& name = names.emplace_back();
@@ -160,8 +160,8 @@ class Finder {
 
  private:
   // Propagates origins through the instruction. True: a register has changed.
-  bool visit(const Instruction& in) {
-    const Origin result = result_of(in);
+  bool propagate_through(const Instruction& in) {
+    const Origin result = origin_of_result(in);
     bool changed = false;
     for_each_register(function_, in, [&](int reg, bool is_destination) {
       if (!is_destination) return;
@@ -173,47 +173,50 @@ class Finder {
     return changed;
   }
 
-  Origin result_of(const Instruction& in) {
-    if (in.call >= 0 || in.op->traits.may_change()) return kUnknown;
+  Origin origin_of_result(const Instruction& in) {
+    if (in.call >= 0 || in.op->traits.may_differ_when_repeated()) return kUnknown;
     switch (in.op->id) {
       case OpId::mov:
       case OpId::cvta:
       case OpId::cvta_to:
       case OpId::cvt:
-        return source(in, 1);
+        return origin_of_source(in, 1);
       case OpId::add_int:
       case OpId::or_bits:
       case OpId::xor_bits:
       case OpId::and_bits:
-        return origin_of_sum(source(in, 1), source(in, 2));
+        return origin_of_sum(origin_of_source(in, 1), origin_of_source(in, 2));
       case OpId::sub_int:
-        return is_variable(source(in, 2)) ? kComputed : origin_of_sum(source(in, 1), source(in, 2));
+        return is_variable(origin_of_source(in, 2))
+                   ? kComputed
+                   : origin_of_sum(origin_of_source(in, 1), origin_of_source(in, 2));
       case OpId::mad_lo:
       case OpId::mad_wide:
-        return origin_of_sum(product(in), source(in, 3));
+        return origin_of_sum(origin_of_product(in), origin_of_source(in, 3));
       case OpId::selp:
-        return merged_origin(source(in, 1), source(in, 2));
+        return merged_origin(origin_of_source(in, 1), origin_of_source(in, 2));
       default:
-        return of_any_source(in);
+        return origin_of_any_source(in);
     }
   }
 
-  Origin source(const Instruction& in, size_t operand) {
+  Origin origin_of_source(const Instruction& in, size_t operand) {
     const Operand& op = in.operands[operand];
-    if (op.kind == Operand::Kind::symbol) return number_of(op.name);
-    if (op.kind == Operand::Kind::vector) return of_any_source(in);
+    if (op.kind == Operand::Kind::symbol) return number_of_variable(op.name);
+    if (op.kind == Operand::Kind::vector) return origin_of_any_source(in);
     return op.reg >= 0 ? origin_[static_cast<size_t>(op.reg)] : kNone;
   }
 
-  Origin product(const Instruction& in) {
+  Origin origin_of_product(const Instruction& in) {
     const auto is_pointer = [](Origin origin) {
       return is_variable(origin) || origin == kComputed;
     };
-    return is_pointer(source(in, 1)) || is_pointer(source(in, 2)) ? kComputed : kNone;
+    return is_pointer(origin_of_source(in, 1)) || is_pointer(origin_of_source(in, 2)) ? kComputed
+                                                                                      : kNone;
   }
 
   // The origin of an instruction's result: a number, unless one of the sources is a pointer.
-  Origin of_any_source(const Instruction& in) const {
+  Origin origin_of_any_source(const Instruction& in) const {
     if (in.op->traits.memory_count > 0) return kUnknown;
     Origin result = kNone;
     for_each_register(function_, in, [&](int reg, bool is_destination) {
@@ -224,7 +227,7 @@ class Finder {
     return result;
   }
 
-  Origin number_of(const std::string& name) {
+  Origin number_of_variable(const std::string& name) {
     const auto [at, is_new] = numbers_.try_emplace(name, static_cast<Origin>(names_.size()));
     if (is_new) names_.push_back(name);
     return at->second;
@@ -239,7 +242,7 @@ class Finder {
 }  // namespace
 
 std::vector<std::string> address_origins(const Function& function) {
-  return Finder(function).of_addresses();
+  return OriginFinder(function).origins_of_addresses();
 }
 
 }  // namespace lab32::ptx

@@ -170,7 +170,7 @@ class ModulePrinter {
     // Functions are declared first, since initialisers and other functions may refer to them.
     for (const Function& function : module_.functions) {
       if (function.is_entry && !function.is_declaration) continue;
-      line((function.is_declaration ? ".extern " : "") + header(function) + ";");
+      line((function.is_declaration ? ".extern " : "") + print_header(function) + ";");
     }
     for (const Variable& variable : module_.variables) {
       line((variable.is_extern ? ".extern " : "") + print_variable(variable) + ";");
@@ -185,7 +185,7 @@ class ModulePrinter {
       return a->ptx_line < b->ptx_line;
     });
     for (const Function* function : bodies) print_function(*function);
-    locs_until(static_cast<int>(module_.locs.size()) - 1);
+    print_locs_until(static_cast<int>(module_.locs.size()) - 1);
     // The names of inlined functions are not kept, but ptxas requires one.
     line(".section .debug_str {\n$L__info_string:\n.b8 0\n}");
     return std::move(text_);
@@ -194,7 +194,7 @@ class ModulePrinter {
  private:
   void line(const std::string& text) { text_ += text + "\n"; }
 
-  std::string header(const Function& function) const {
+  std::string print_header(const Function& function) const {
     std::string text = function.is_entry ? ".entry " : ".func ";
     if (!function.returns.empty()) text += print_parameters(function.returns) + " ";
     return text + function.name + print_parameters(function.params);
@@ -207,10 +207,10 @@ class ModulePrinter {
         comment.replace(at, 1, "\n// ");
       }
       line("// " + comment);
-      if (function.is_entry) line(header(function) + ";");
+      if (function.is_entry) line(print_header(function) + ";");
       return;
     }
-    line(header(function));
+    line(print_header(function));
     if (function.max_threads != 0) line(".maxntid " + std::to_string(function.max_threads));
     if (function.min_blocks != 0) line(".minnctapersm " + std::to_string(function.min_blocks));
     const auto& threads = function.required_threads;
@@ -253,7 +253,7 @@ class ModulePrinter {
       if (labelled.count(static_cast<int64_t>(i)) != 0) line(label(static_cast<int64_t>(i)) + ":");
       if (i == function.body.size()) break;
       const Instruction& in = function.body[i];
-      locs_until(in.loc);
+      print_locs_until(in.loc);
       if (in.call >= 0) {
         const CallInfo& call = function.calls[static_cast<size_t>(in.call)];
         if (!call.prototype.empty()) line("  " + print_prototype(function, call));
@@ -264,19 +264,19 @@ class ModulePrinter {
 
   // Prints the .loc directives up to entry `last` of Module::locs. Each entry comes from one .loc,
   // in this order; a call site comes before the code that is inlined at it.
-  void locs_until(int last) {
+  void print_locs_until(int last) {
     for (; next_loc_ <= last; ++next_loc_) {
       const Loc& loc = module_.locs[static_cast<size_t>(next_loc_)];
-      std::string text = "  .loc " + position(loc);
+      std::string text = "  .loc " + print_position(loc);
       if (loc.inlined_at >= 0) {
         text += ", function_name $L__info_string, inlined_at " +
-                position(module_.locs[static_cast<size_t>(loc.inlined_at)]);
+                print_position(module_.locs[static_cast<size_t>(loc.inlined_at)]);
       }
       line(text);
     }
   }
 
-  static std::string position(const Loc& loc) {
+  static std::string print_position(const Loc& loc) {
     return std::to_string(loc.file) + " " + std::to_string(loc.line) + " " +
            std::to_string(loc.column);
   }

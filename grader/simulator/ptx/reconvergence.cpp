@@ -59,18 +59,18 @@ class ReconvergenceFinder {
     views_.emplace_back(blocks, loops_, kWholeFunction);
   }
 
-  ReconvergencePoints find() {
+  ReconvergencePoints find_points() {
     nearest_.resize(block_.size());
     full_.resize(block_.size());
     for (int b = 0; b < blocks_; ++b) {
       const size_t ways = successors_of(b).size();
       if (ways < 2) continue;
-      nearest_[at(b)] = full_[at(b)] = reconvergence_in(b, loop_containing(b, 2));
-      if (ways > 2) full_[at(b)] = reconvergence_in(b, loop_containing(b, ways));
+      nearest_[at(b)] = full_[at(b)] = reconvergence_in_loop(b, loop_containing(b, 2));
+      if (ways > 2) full_[at(b)] = reconvergence_in_loop(b, loop_containing(b, ways));
     }
     find_avoided_points();
-    for (const AvoidedPoint& place : avoided_) apply(place);
-    return result();
+    for (const AvoidedPoint& place : avoided_) apply_avoided_point(place);
+    return numbered_points();
   }
 
  private:
@@ -95,11 +95,11 @@ class ReconvergenceFinder {
 
   // The point at which all lanes that stay in loop `own` reconverge after the branch of `block`, by
   // rules 1 to 3.
-  MergePoint reconvergence_in(int block, int own) const {
+  MergePoint reconvergence_in_loop(int block, int own) const {
     const int meet = view(own).post_dominator(block);
     if (own == kWholeFunction) return {meet, own};
     if (meet != kNoBlock && !exits_to_different_loops(block, meet, own)) return {meet, own};
-    if (meet == kNoBlock && back_edges(own) > 2) return {loop(own).header, own};
+    if (meet == kNoBlock && back_edge_count(own) > 2) return {loop(own).header, own};
     for (int wider = loop(own).parent;; wider = loop(wider).parent) {
       const int there = view(wider).post_dominator(block);
       const auto serves = [&] {
@@ -113,7 +113,7 @@ class ReconvergenceFinder {
     return {loop(own).header, own};
   }
 
-  size_t back_edges(int l) const {
+  size_t back_edge_count(int l) const {
     const std::vector<int>& before = block_[at(loop(l).header)].predecessors;
     return static_cast<size_t>(
         std::count_if(before.begin(), before.end(), [&](int p) { return holds(l, p); }));
@@ -165,7 +165,7 @@ class ReconvergenceFinder {
   }
 
   // The innermost loop around the block, except the loop whose header it is.
-  int loop_excluding_own_header(int block) const {
+  int loop_around_header(int block) const {
     const int l = loops_.loop_of[at(block)];
     return l != kWholeFunction && loop(l).header == block ? loop(l).parent : l;
   }
@@ -179,7 +179,7 @@ class ReconvergenceFinder {
     for (int b = 0; b < blocks_; ++b) {
       const int from = dominator_[at(b)];
       const std::vector<int>& before = block_[at(b)].predecessors;
-      const int l = loop_excluding_own_header(b);
+      const int l = loop_around_header(b);
       if (from < 0 || loops_.loop_of[at(from)] != l || successors_of(from).size() < 2 ||
           is_only_return(b) || nearest_[at(from)].block == b ||
           std::count_if(before.begin(), before.end(), [&](int p) { return is_forward(p, b); }) < 2)
@@ -270,7 +270,7 @@ class ReconvergenceFinder {
     return false;
   }
 
-  void apply(const AvoidedPoint& place) {
+  void apply_avoided_point(const AvoidedPoint& place) {
     for (int b = 0; b < blocks_; ++b) {
       if (b != place.from && !place.inside[at(b)]) continue;
       const std::vector<int>& to = successors_of(b);
@@ -284,7 +284,7 @@ class ReconvergenceFinder {
     }
   }
 
-  ReconvergencePoints result() const {
+  ReconvergencePoints numbered_points() const {
     ReconvergencePoints found;
     std::map<MergePoint, int> index;
     const auto number = [&](const MergePoint& place) {
@@ -318,7 +318,7 @@ class ReconvergenceFinder {
 }  // namespace
 
 ReconvergencePoints find_reconvergence_points(const std::vector<BasicBlock>& blocks) {
-  return ReconvergenceFinder(blocks).find();
+  return ReconvergenceFinder(blocks).find_points();
 }
 
 }  // namespace lab32::ptx

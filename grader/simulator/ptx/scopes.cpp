@@ -20,11 +20,11 @@ Scopes::Scopes(Function& function, const ModuleNames& outside)
     : function_(function), outside_(outside) {
   open();
   for (size_t i = 0; i < function.params.size(); ++i) {
-    scopes_[0].names[function.params[i].name] = {Entry::Kind::param, static_cast<int>(i)};
+    scopes_[0].names[function.params[i].name] = {ScopeEntry::Kind::param, static_cast<int>(i)};
     taken_.insert(function.params[i].name);
   }
   for (size_t i = 0; i < function.returns.size(); ++i) {
-    scopes_[0].names[function.returns[i].name] = {Entry::Kind::result, static_cast<int>(i)};
+    scopes_[0].names[function.returns[i].name] = {ScopeEntry::Kind::result, static_cast<int>(i)};
     taken_.insert(function.returns[i].name);
   }
 }
@@ -38,10 +38,10 @@ void Scopes::open() {
 
 void Scopes::close() {
   for (const auto& [name, entry] : scopes_.back().names) {
-    if (entry.kind == Entry::Kind::register_) {
+    if (entry.kind == ScopeEntry::Kind::register_) {
       const Register& reg = function_.registers[static_cast<size_t>(entry.index)];
       idle_[idle_register_key(scopes_.size(), name, reg.bits)].push_back(entry.index);
-    } else if (entry.kind == Entry::Kind::local) {
+    } else if (entry.kind == ScopeEntry::Kind::local) {
       const Variable& variable = function_.locals[static_cast<size_t>(entry.index)];
       if (variable.space == Space::param) {
         idle_[idle_param_key(scopes_.size(), name, variable)].push_back(entry.index);
@@ -60,7 +60,7 @@ std::string Scopes::unique_name(std::string_view name) {
 }
 
 void Scopes::declare_register(std::string_view name, uint16_t bits) {
-  scopes_.back().names[name] = {Entry::Kind::pending_register, bits};
+  scopes_.back().names[name] = {ScopeEntry::Kind::pending_register, bits};
 }
 
 void Scopes::declare_register_range(std::string_view prefix, uint64_t count, uint16_t bits) {
@@ -69,7 +69,9 @@ void Scopes::declare_register_range(std::string_view prefix, uint64_t count, uin
 
 void Scopes::declare_variable(Variable variable) {
   const std::string_view name = variable_names_.emplace_back(variable.name);
-  const auto add = [&](int index) { scopes_.back().names[name] = {Entry::Kind::local, index}; };
+  const auto add = [&](int index) {
+    scopes_.back().names[name] = {ScopeEntry::Kind::local, index};
+  };
   if (variable.space == Space::param) {
     const auto idle = idle_.find(idle_param_key(scopes_.size(), name, variable));
     if (idle != idle_.end() && !idle->second.empty()) {
@@ -93,11 +95,11 @@ int Scopes::make_register(size_t scope, std::string_view name, uint16_t bits) {
     index = static_cast<int>(function_.registers.size());
     function_.registers.push_back({unique_name(name), bits});
   }
-  scopes_[scope].names[name] = {Entry::Kind::register_, index};
+  scopes_[scope].names[name] = {ScopeEntry::Kind::register_, index};
   return index;
 }
 
-Scopes::Entry* Scopes::find(std::string_view name) {
+Scopes::ScopeEntry* Scopes::find(std::string_view name) {
   // The name "%r12" may be number 12 of the range "%r". "%r012" cannot be.
   size_t split = name.size();
   while (split > 0 && name[split - 1] >= '0' && name[split - 1] <= '9') --split;
@@ -108,7 +110,7 @@ Scopes::Entry* Scopes::find(std::string_view name) {
     Scope& scope = scopes_[place];
     const auto entry = scope.names.find(name);
     if (entry != scope.names.end()) {
-      if (entry->second.kind == Entry::Kind::pending_register) {
+      if (entry->second.kind == ScopeEntry::Kind::pending_register) {
         make_register(place, name, static_cast<uint16_t>(entry->second.index));
       }
       return &entry->second;
@@ -126,23 +128,23 @@ Scopes::Entry* Scopes::find(std::string_view name) {
 }
 
 int Scopes::find_register(std::string_view name) {
-  const Entry* entry = find(name);
-  return entry != nullptr && entry->kind == Entry::Kind::register_ ? entry->index : -1;
+  const ScopeEntry* entry = find(name);
+  return entry != nullptr && entry->kind == ScopeEntry::Kind::register_ ? entry->index : -1;
 }
 
 const Variable* Scopes::find_variable(std::string_view name) {
-  const Entry* entry = find(name);
+  const ScopeEntry* entry = find(name);
   if (entry == nullptr) return nullptr;
   const auto index = static_cast<size_t>(entry->index);
   switch (entry->kind) {
-    case Entry::Kind::local:
+    case ScopeEntry::Kind::local:
       return &function_.locals[index];
-    case Entry::Kind::param:
+    case ScopeEntry::Kind::param:
       return &function_.params[index];
-    case Entry::Kind::result:
+    case ScopeEntry::Kind::result:
       return &function_.returns[index];
-    case Entry::Kind::register_:
-    case Entry::Kind::pending_register:
+    case ScopeEntry::Kind::register_:
+    case ScopeEntry::Kind::pending_register:
       return nullptr;
   }
   return nullptr;
@@ -150,7 +152,7 @@ const Variable* Scopes::find_variable(std::string_view name) {
 
 bool Scopes::define_label(std::string_view name, LabelKind kind, int value) {
   auto& labels = labels_of_scope_[static_cast<size_t>(scope_id())];
-  return labels.emplace(name, Label{kind, value}).second;
+  return labels.emplace(name, ScopeLabel{kind, value}).second;
 }
 
 int Scopes::find_label(int scope_id, std::string_view name, LabelKind kind) const {

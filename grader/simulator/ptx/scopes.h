@@ -18,11 +18,11 @@ class Scopes {
  public:
   // The object that a name at module scope denotes. The names that Scopes gives to a function's
   // variables must differ from these names.
-  struct ModuleName {
+  struct ModuleSymbol {
     bool is_function;
     size_t index;  // in Module::functions or Module::variables
   };
-  using ModuleNames = std::unordered_map<std::string_view, ModuleName>;
+  using ModuleNames = std::unordered_map<std::string_view, ModuleSymbol>;
 
   Scopes(Function& function, const ModuleNames& outside);
 
@@ -54,25 +54,25 @@ class Scopes {
   int find_label(int scope_id, std::string_view name, LabelKind kind) const;  // -1: none
 
  private:
-  struct Entry {
+  struct ScopeEntry {
     enum class Kind : unsigned char { register_, pending_register, local, param, result } kind;
     int index;  // pending_register: bits
   };
-  struct Range {
+  struct RegisterRange {
     uint64_t count;
     uint16_t bits;
   };
-  struct Label {
+  struct ScopeLabel {
     LabelKind kind;
     int value;
   };
   struct Scope {
     int id;
-    std::unordered_map<std::string_view, Entry> names;
-    std::unordered_map<std::string_view, Range> ranges;
+    std::unordered_map<std::string_view, ScopeEntry> names;
+    std::unordered_map<std::string_view, RegisterRange> ranges;
   };
 
-  Entry* find(std::string_view name);
+  ScopeEntry* find(std::string_view name);
   int make_register(size_t scope, std::string_view name, uint16_t bits);
   std::string unique_name(std::string_view name);
 
@@ -80,7 +80,7 @@ class Scopes {
   const ModuleNames& outside_;
   std::vector<Scope> scopes_;
   std::vector<int> parent_of_scope_;
-  std::vector<std::unordered_map<std::string_view, Label>> labels_of_scope_;
+  std::vector<std::unordered_map<std::string_view, ScopeLabel>> labels_of_scope_;
   std::deque<std::string> variable_names_;  // owns the variable names to which Scope::names refers
   std::unordered_set<std::string> taken_;
   // Registers and .param variables of closed scopes. A later scope at the same depth reuses them:

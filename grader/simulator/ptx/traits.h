@@ -11,7 +11,7 @@ namespace lab32::ptx {
 enum class Space : uint8_t { reg, sreg, constant, global, local, param, shared, generic };
 
 // The cost class of an instruction in the time model (timing/instruction_cost.cpp).
-enum class Issue : uint8_t {
+enum class CostClass : uint8_t {
   unset,
   nothing,        // becomes an operand of another instruction, or disappears
   move,           // a move; ptxas removes most of them
@@ -66,8 +66,8 @@ struct AddressUse {
   Space space = Space::generic;  // generic: a modifier may name the space
 };
 
-struct Traits {
-  Issue issue = Issue::unset;
+struct InstructionTraits {
+  CostClass issue = CostClass::unset;
   ControlTransfer transfer = ControlTransfer::next;
   Sync sync = Sync::none;
   std::array<AddressUse, 2> memory{};  // one per `mem` operand, in order
@@ -112,13 +112,13 @@ struct Traits {
     return transfer == ControlTransfer::ret || transfer == ControlTransfer::exit;
   }
   // Whether the result may differ when the instruction is executed again with the same operands.
-  constexpr bool may_change() const {
+  constexpr bool may_differ_when_repeated() const {
     return accesses_memory() || is_texture() || bulk || is_mbarrier() || sync == Sync::warp ||
            sync == Sync::block || sync == Sync::cluster;
   }
   // Whether the instruction has an effect for which another warp or block may be waiting. (An
   // atomic whose result is read may itself be part of the waiting; the decoder checks that.)
-  constexpr bool is_progress() const {
+  constexpr bool may_release_waiters() const {
     return is_block_barrier() || is_cluster_barrier() || sync == Sync::mbarrier_arrive ||
            leaves_function() || writes_texels || bulk ||
            (accesses_memory() && (uses(AddressUse::Kind::store) || uses(AddressUse::Kind::update)));
@@ -128,8 +128,8 @@ struct Traits {
 // The words that the last column of opcodes.def uses.
 namespace traits {
 
-constexpr Traits operator|(Traits a, const Traits& b) {
-  if (b.issue != Issue::unset) a.issue = b.issue;
+constexpr InstructionTraits operator|(InstructionTraits a, const InstructionTraits& b) {
+  if (b.issue != CostClass::unset) a.issue = b.issue;
   if (b.transfer != ControlTransfer::next) a.transfer = b.transfer;
   if (b.sync != Sync::none) a.sync = b.sync;
   for (uint8_t i = 0; i < b.memory_count; ++i) a.memory[a.memory_count++] = b.memory[i];
@@ -146,73 +146,105 @@ constexpr Traits operator|(Traits a, const Traits& b) {
   return a;
 }
 
-constexpr Traits of(Issue issue) {
-  Traits t;
+constexpr InstructionTraits make_traits(CostClass issue) {
+  InstructionTraits t;
   t.issue = issue;
   return t;
 }
-constexpr Traits of(ControlTransfer transfer) {
-  Traits t;
-  t.issue = transfer == ControlTransfer::trap ? Issue::alu : Issue::branch;
+constexpr InstructionTraits make_traits(ControlTransfer transfer) {
+  InstructionTraits t;
+  t.issue = transfer == ControlTransfer::trap ? CostClass::alu : CostClass::branch;
   t.transfer = transfer;
   return t;
 }
-constexpr Traits of(Sync sync) {
-  Traits t;
+constexpr InstructionTraits make_traits(Sync sync) {
+  InstructionTraits t;
   t.sync = sync;
   return t;
 }
-constexpr Traits of(bool Traits::*flag) {
-  Traits t;
+constexpr InstructionTraits make_traits(bool InstructionTraits::*flag) {
+  InstructionTraits t;
   t.*flag = true;
   return t;
 }
-constexpr Traits of(AddressUse::Kind kind, Space space) {
-  Traits t;
+constexpr InstructionTraits make_traits(AddressUse::Kind kind, Space space) {
+  InstructionTraits t;
   t.memory[0] = {kind, space};
   t.memory_count = 1;
   return t;
 }
 
-constexpr Traits nothing = of(Issue::nothing), move = of(Issue::move), alu = of(Issue::alu),
-                 add = of(Issue::add), shift_left = of(Issue::shift_left),
-                 multiply = of(Issue::multiply), multiply_high = of(Issue::multiply_high),
-                 multiply_once = of(Issue::multiply_once), divide = of(Issue::divide),
-                 convert = of(Issue::convert), fp = of(Issue::fp), fp_divide = of(Issue::fp_divide),
-                 fp_root = of(Issue::fp_root), half = of(Issue::half), special = of(Issue::special),
-                 special_range = of(Issue::special_range),
-                 special_scaled = of(Issue::special_scaled),
-                 special_divide = of(Issue::special_divide), memory = of(Issue::memory),
-                 copy_wait = of(Issue::copy_wait), shuffle = of(Issue::shuffle),
-                 vote = of(Issue::vote), match = of(Issue::match), tensor = of(Issue::tensor),
-                 texture = of(Issue::texture), barrier = of(Issue::barrier);
+constexpr InstructionTraits nothing = make_traits(CostClass::nothing),
+                            move = make_traits(CostClass::move), alu = make_traits(CostClass::alu),
+                            add = make_traits(CostClass::add),
+                            shift_left = make_traits(CostClass::shift_left),
+                            multiply = make_traits(CostClass::multiply),
+                            multiply_high = make_traits(CostClass::multiply_high),
+                            multiply_once = make_traits(CostClass::multiply_once),
+                            divide = make_traits(CostClass::divide),
+                            convert = make_traits(CostClass::convert),
+                            fp = make_traits(CostClass::fp),
+                            fp_divide = make_traits(CostClass::fp_divide),
+                            fp_root = make_traits(CostClass::fp_root),
+                            half = make_traits(CostClass::half),
+                            special = make_traits(CostClass::special),
+                            special_range = make_traits(CostClass::special_range),
+                            special_scaled = make_traits(CostClass::special_scaled),
+                            special_divide = make_traits(CostClass::special_divide),
+                            memory = make_traits(CostClass::memory),
+                            copy_wait = make_traits(CostClass::copy_wait),
+                            shuffle = make_traits(CostClass::shuffle),
+                            vote = make_traits(CostClass::vote),
+                            match = make_traits(CostClass::match),
+                            tensor = make_traits(CostClass::tensor),
+                            texture = make_traits(CostClass::texture),
+                            barrier = make_traits(CostClass::barrier);
 
-constexpr Traits branches = of(ControlTransfer::branch),
-                 table_branches = of(ControlTransfer::table_branch),
-                 calls = of(ControlTransfer::call), returns = of(ControlTransfer::ret),
-                 exits = of(ControlTransfer::exit), traps = of(ControlTransfer::trap);
+constexpr InstructionTraits branches = make_traits(ControlTransfer::branch),
+                            table_branches = make_traits(ControlTransfer::table_branch),
+                            calls = make_traits(ControlTransfer::call),
+                            returns = make_traits(ControlTransfer::ret),
+                            exits = make_traits(ControlTransfer::exit),
+                            traps = make_traits(ControlTransfer::trap);
 
-constexpr Traits syncs_warp = of(Sync::warp), meets_warp = of(Sync::warp_barrier),
-                 syncs_block = of(Sync::block), arrives_block = of(Sync::block_arrive),
-                 syncs_cluster = of(Sync::cluster), arrives_cluster = of(Sync::cluster_arrive),
-                 on_mbarrier = of(Sync::mbarrier), arrives_mbarrier = of(Sync::mbarrier_arrive),
-                 fences = of(Sync::fence);
+constexpr InstructionTraits syncs_warp = make_traits(Sync::warp),
+                            meets_warp = make_traits(Sync::warp_barrier),
+                            syncs_block = make_traits(Sync::block),
+                            arrives_block = make_traits(Sync::block_arrive),
+                            syncs_cluster = make_traits(Sync::cluster),
+                            arrives_cluster = make_traits(Sync::cluster_arrive),
+                            on_mbarrier = make_traits(Sync::mbarrier),
+                            arrives_mbarrier = make_traits(Sync::mbarrier_arrive),
+                            fences = make_traits(Sync::fence);
 
-constexpr Traits carry = of(&Traits::carry),
-                 allows_wider_registers = of(&Traits::allows_wider_registers),
-                 matrix = of(&Traits::matrix), fragments = of(&Traits::fragments),
-                 all_lanes = of(&Traits::all_lanes), reads_texels = of(&Traits::reads_texels),
-                 writes_texels = of(&Traits::writes_texels), bulk = of(&Traits::bulk),
-                 read_only = of(&Traits::read_only), ptx_level = of(&Traits::ptx_level);
+constexpr InstructionTraits carry = make_traits(&InstructionTraits::carry),
+                            allows_wider_registers =
+                                make_traits(&InstructionTraits::allows_wider_registers),
+                            matrix = make_traits(&InstructionTraits::matrix),
+                            fragments = make_traits(&InstructionTraits::fragments),
+                            all_lanes = make_traits(&InstructionTraits::all_lanes),
+                            reads_texels = make_traits(&InstructionTraits::reads_texels),
+                            writes_texels = make_traits(&InstructionTraits::writes_texels),
+                            bulk = make_traits(&InstructionTraits::bulk),
+                            read_only = make_traits(&InstructionTraits::read_only),
+                            ptx_level = make_traits(&InstructionTraits::ptx_level);
 
 // `any`: a modifier of the instruction names the space; if it does not, the address is generic.
 constexpr Space global = Space::global, shared = Space::shared, param = Space::param,
                 any = Space::generic;
 
-constexpr Traits loads(Space space) { return of(AddressUse::Kind::load, space); }
-constexpr Traits stores(Space space) { return of(AddressUse::Kind::store, space); }
-constexpr Traits updates(Space space) { return of(AddressUse::Kind::update, space); }
-constexpr Traits hints(Space space) { return of(AddressUse::Kind::hint, space); }
+constexpr InstructionTraits loads(Space space) {
+  return make_traits(AddressUse::Kind::load, space);
+}
+constexpr InstructionTraits stores(Space space) {
+  return make_traits(AddressUse::Kind::store, space);
+}
+constexpr InstructionTraits updates(Space space) {
+  return make_traits(AddressUse::Kind::update, space);
+}
+constexpr InstructionTraits hints(Space space) {
+  return make_traits(AddressUse::Kind::hint, space);
+}
 
 }  // namespace traits
 }  // namespace lab32::ptx

@@ -11,9 +11,9 @@ using sim::AccessKind;
 using sim::AtomicForm;
 using sim::IssuedAccess;
 
-bool has_opcode(const std::vector<MemorySite>& sites,
-                std::initializer_list<std::string_view> names) {
-  return std::any_of(sites.begin(), sites.end(), [&](const MemorySite& s) {
+bool any_has_opcode(const std::vector<SassSite>& sites,
+                    std::initializer_list<std::string_view> names) {
+  return std::any_of(sites.begin(), sites.end(), [&](const SassSite& s) {
     return std::find(names.begin(), names.end(), s.instruction->base()) != names.end();
   });
 }
@@ -24,9 +24,9 @@ std::string_view without_negation(std::string_view guard) {
 
 // Whether an instruction of the sequence computes the predicate of `user`'s guard: by comparing the
 // lane's number with that of the elected lane, or by a vote with a full mask.
-bool sets_own_guard(const std::vector<MemorySite>& sites, const MemorySite& user) {
+bool is_guard_set_by_sequence(const std::vector<SassSite>& sites, const SassSite& user) {
   const std::string wanted = std::string(without_negation(user.instruction->guard)) + ",";
-  return std::any_of(sites.begin(), sites.end(), [&](const MemorySite& s) {
+  return std::any_of(sites.begin(), sites.end(), [&](const SassSite& s) {
     return s.function == user.function && s.instruction->base() == "ISETP" &&
            s.instruction->has("EQ") && s.instruction->operands.rfind(wanted, 0) == 0;
   });
@@ -36,10 +36,10 @@ bool sets_own_guard(const std::vector<MemorySite>& sites, const MemorySite& user
 // it in device memory and sets a predicate if it has done so. For shared memory a loop of LDS and
 // ATOMS.CAST.SPIN follows, for local memory a load and a store.
 std::optional<AtomicIssue> recognise_generic(const PtxAccess& access,
-                                             const std::vector<MemorySite>& memory) {
-  std::vector<MemorySite> atoms;
+                                             const std::vector<SassSite>& memory) {
+  std::vector<SassSite> atoms;
   size_t swaps = 0, loads = 0, stores = 0;
-  for (const MemorySite& s : memory) {
+  for (const SassSite& s : memory) {
     const bool shared = s.op->space == MemorySpace::shared;
     if (s.op->bytes != access.bytes) return std::nullopt;
     if (s.instruction->has("CAST"))
@@ -72,11 +72,11 @@ std::optional<AtomicIssue> recognise_generic(const PtxAccess& access,
 // Recognises an atomic of 2 bytes, which the hardware lacks: ptxas loads the word around the value
 // and then repeats a compare-and-swap in a loop.
 std::optional<AtomicIssue> recognise_swap_loop(const PtxAccess& access,
-                                               const std::vector<MemorySite>& memory) {
+                                               const std::vector<SassSite>& memory) {
   constexpr int kWord = 4;
   AtomicIssue found;
   size_t swaps = 0;
-  for (const MemorySite& s : memory) {
+  for (const SassSite& s : memory) {
     if (s.op->bytes != kWord) return std::nullopt;
     if (s.op->kind == AccessKind::load)
       found.once.push_back(s);
@@ -96,9 +96,9 @@ std::optional<AtomicIssue> recognise_swap_loop(const PtxAccess& access,
   return found;
 }
 
-std::string list_of(const std::vector<MemorySite>& memory) {
+std::string opcode_list(const std::vector<SassSite>& memory) {
   std::string text;
-  for (const MemorySite& s : memory) {
+  for (const SassSite& s : memory) {
     if (!text.empty()) text += ", ";
     if (!s.instruction->guard.empty()) text += "@" + s.instruction->guard + " ";
     text += s.instruction->opcode;
@@ -110,24 +110,23 @@ std::string list_of(const std::vector<MemorySite>& memory) {
 }  // namespace
 
 std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
-                                            const std::vector<MemorySite>& sites,
-                                            std::string* why) {
-  std::vector<MemorySite> memory, helpers, loads, swaps, guarded, when_true, when_false;
-  for (const MemorySite& s : sites) {
+                                            const std::vector<SassSite>& sites, std::string* why) {
+  std::vector<SassSite> memory, helpers, loads, swaps, guarded, when_true, when_false;
+  for (const SassSite& s : sites) {
     if (s.slow_path()) continue;
     (s.op && s.op->space != MemorySpace::local ? memory : helpers).push_back(s);
   }
   bool widths_agree = !memory.empty();
-  for (const MemorySite& s : memory) {
+  for (const SassSite& s : memory) {
     widths_agree &= s.op->bytes == access.bytes;
     if (s.op->kind == AccessKind::load) loads.push_back(s);
     if (s.instruction->has("CAST")) swaps.push_back(s);
-    if (!s.instruction->guard.empty() && sets_own_guard(helpers, s)) {
+    if (!s.instruction->guard.empty() && is_guard_set_by_sequence(helpers, s)) {
       guarded.push_back(s);
       (s.instruction->guard[0] == '!' ? when_false : when_true).push_back(s);
     }
   }
-  *why = list_of(memory);
+  *why = opcode_list(memory);
   if (auto generic = recognise_generic(access, memory)) return generic;
   if (auto loop = recognise_swap_loop(access, memory)) return loop;
   if (!widths_agree) return std::nullopt;
@@ -154,14 +153,15 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
   found.issue.kind = memory[0].op->kind;
   if (first.has("POPC")) found.issue.form = AtomicForm::increment;
   if (first.has("CAS")) found.issue.form = AtomicForm::compare_swap;
-  for (const MemorySite& s : memory) {
+  for (const SassSite& s : memory) {
     if (s.op->kind != found.issue.kind || s.instruction->opcode != first.opcode)
       return std::nullopt;
   }
 
-  const bool elects = has_opcode(helpers, {"VOTE", "VOTEU"});
+  const bool elects = any_has_opcode(helpers, {"VOTE", "VOTEU"});
   if (!elects) {
-    if (!guarded.empty() || has_opcode(helpers, {"MATCH", "REDUX", "SHFL"})) return std::nullopt;
+    if (!guarded.empty() || any_has_opcode(helpers, {"MATCH", "REDUX", "SHFL"}))
+      return std::nullopt;
     found.copies = static_cast<int>(memory.size());
     if (found.issue.kind != access.kind || found.issue.form == AtomicForm::increment)
       found.note = "issued as " + first.opcode;
@@ -178,7 +178,8 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
   }
   // On Turing, an incomplete warp executes @!P0 RED in every lane, and a complete warp executes
   // @P0 RED in one lane.
-  if (when_false.size() != when_true.size() || !has_opcode(helpers, {"SHFL"})) return std::nullopt;
+  if (when_false.size() != when_true.size() || !any_has_opcode(helpers, {"SHFL"}))
+    return std::nullopt;
   found.issue.lanes = IssuedAccess::Lanes::full_leader;
   found.copies = static_cast<int>(when_true.size());
   found.note = "a whole warp agrees first, then one lane issues " + first.opcode;
@@ -191,7 +192,7 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
 namespace {
 
 // The loop of the kernel around a compare-and-swap loop. ptxas may have merged both into one loop.
-int loop_around(const MemorySite& site) {
+int loop_around(const SassSite& site) {
   const ControlStructure& structure = site.flow->structure;
   const int own = structure.loop_of[static_cast<size_t>(site.block)];
   if (own < 0) return own;
@@ -202,18 +203,18 @@ int loop_around(const MemorySite& site) {
 
 }  // namespace
 
-bool is_spinning_swap(const MemorySite& site) { return site.instruction->has("CAST"); }
+bool is_spinning_swap(const SassSite& site) { return site.instruction->has("CAST"); }
 
-std::map<int, int> swap_loops_by_block(const std::vector<const MemorySite*>& sites) {
+std::map<int, int> swap_loops_by_block(const std::vector<const SassSite*>& sites) {
   std::map<int, int> around, copies;
-  for (const MemorySite* site : sites)
+  for (const SassSite* site : sites)
     if (is_spinning_swap(*site)) ++around[loop_around(*site)];
-  for (const MemorySite* site : sites)
+  for (const SassSite* site : sites)
     if (is_spinning_swap(*site)) copies[site->block] = around[loop_around(*site)];
   return copies;
 }
 
-void add_swap_loop(const MemorySite& site, int32_t index, const EmittedBlock::Origin& origin,
+void add_swap_loop(const SassSite& site, int32_t index, const EmittedBlock::Origin& origin,
                    std::map<int, EmittedBlock>& blocks) {
   const ControlStructure& structure = site.flow->structure;
   const int own = structure.loop_of[static_cast<size_t>(site.block)], around = loop_around(site);
@@ -229,13 +230,13 @@ void add_swap_loop(const MemorySite& site, int32_t index, const EmittedBlock::Or
       blocks[beside].origins.push_back(origin);
 }
 
-int take_peeled_copies(const std::vector<const MemorySite*>& sites, int32_t index,
-                       const EmittedBlock::Origin& entered, std::map<int, int>& where,
-                       std::map<int, EmittedBlock>& blocks) {
+int remove_peeled_copies(const std::vector<const SassSite*>& sites, int32_t index,
+                         const EmittedBlock::Origin& entered, std::map<int, int>& where,
+                         std::map<int, EmittedBlock>& blocks) {
   int inside = 0, peeled = 0;
-  for (const MemorySite* site : sites) inside += is_spinning_swap(*site) && loop_around(*site) >= 0;
+  for (const SassSite* site : sites) inside += is_spinning_swap(*site) && loop_around(*site) >= 0;
   if (inside == 0) return 0;
-  for (const MemorySite* site : sites) {
+  for (const SassSite* site : sites) {
     if (!is_spinning_swap(*site) || loop_around(*site) >= 0) continue;
     ++peeled;
     where.erase(site->block);

@@ -15,15 +15,15 @@ class ControlDependenceCheck {
  public:
   explicit ControlDependenceCheck(DraftPlan& draft) : d_(draft) {}
 
-  void run() {
-    for (size_t i = 0; i < d_.accesses.size(); ++i) check_structure(i);
-    check_copies();
+  void check_accesses() {
+    for (size_t i = 0; i < d_.accesses.size(); ++i) check_control_structure(i);
+    check_equal_copies();
   }
 
  private:
   // Whether the SASS function was compiled from this PTX function alone, so that both have the same
   // loops. False: ptxas inlined the PTX function into another.
-  bool same_function(const MemorySite& s) const {
+  bool is_not_inlined(const SassSite& s) const {
     const std::string& name = d_.function.function().name;
     const std::string& host = s.function->name;
     return host == name ||
@@ -31,7 +31,7 @@ class ControlDependenceCheck {
             host.compare(host.size() - name.size() - 1, std::string::npos, "$" + name) == 0);
   }
 
-  void check_structure(size_t i) {
+  void check_control_structure(size_t i) {
     const PtxAccess& a = d_.accesses[i];
     DraftPlan::AccessState& w = d_.states[i];
     if (w.failed || d_.plan(i).issues.empty()) return;
@@ -39,17 +39,18 @@ class ControlDependenceCheck {
     const int depth = structure.depth(a.block);
     const std::vector<int> deciders = d_.function.controlling_lines(a.block);
     bool unrolled = w.copies > 1;
-    for (const MemorySite& s : w.own) {
+    for (const SassSite& s : w.own) {
       if (!s.flow->known) return d_.fail(i, Reason::jump_table);
       const int sass_depth = s.depth() - w.own_loops;
-      const bool own_code = same_function(s);
+      const bool own_code = is_not_inlined(s);
       if (own_code ? sass_depth > depth : sass_depth < depth) return d_.fail(i, Reason::other_loop);
       if (own_code && sass_depth < depth) {
-        if (!cannot_move(i) && !has_witness(i)) return d_.fail(i, Reason::moved_out_of_loop);
+        if (!is_immovable(i) && !has_immovable_sibling(i))
+          return d_.fail(i, Reason::moved_out_of_loop);
         unrolled = true;
       }
       const bool guarded = !s.instruction->guard.empty() && !w.own_guard;
-      if (own_code && !deciders.empty() && !guarded && !is_decided(s, deciders))
+      if (own_code && !deciders.empty() && !guarded && !is_controlled(s, deciders))
         return d_.fail(i, Reason::condition_dropped);
     }
     if (!unrolled) return;
@@ -57,7 +58,7 @@ class ControlDependenceCheck {
     if (loop < 0) {
       // A called function that is not inlined has a copy in each kernel that calls it.
       std::map<const Function*, int> in_function;
-      for (const MemorySite& s : w.own) ++in_function[s.function];
+      for (const SassSite& s : w.own) ++in_function[s.function];
       const int parts = static_cast<int>(w.own.size()) / w.copies;
       for (const auto& [function, count] : in_function) {
         if (count > parts) return d_.fail(i, Reason::duplicated);
@@ -72,7 +73,7 @@ class ControlDependenceCheck {
   // Whether ptxas cannot have moved the instruction out of its loop, because its address changes
   // from one iteration to the next. If such an instruction is outside of its PTX loop, the loop was
   // unrolled.
-  bool cannot_move(size_t i) const {
+  bool is_immovable(size_t i) const {
     const PtxAccess& a = d_.accesses[i];
     for (int l = d_.function.structure().loop_of[static_cast<size_t>(a.block)]; l >= 0;
          l = d_.function.structure().loops[static_cast<size_t>(l)].parent) {
@@ -86,10 +87,10 @@ class ControlDependenceCheck {
 
   // Whether another instruction of the same PTX block cannot have been moved, and has as many
   // copies at the same loop depths.
-  bool has_witness(size_t i) const {
+  bool has_immovable_sibling(size_t i) const {
     Profile wanted;
     const int parts = static_cast<int>(d_.states[i].own.size()) / std::max(d_.states[i].copies, 1);
-    for (const MemorySite& s : d_.states[i].own)
+    for (const SassSite& s : d_.states[i].own)
       ++wanted[{s.function, s.depth() - d_.states[i].own_loops}];
     for (auto& [place, count] : wanted) count /= parts;
     const ptx::BasicBlock& block =
@@ -97,17 +98,17 @@ class ControlDependenceCheck {
     for (int at = block.first; at < block.last; ++at) {
       const ptx::Instruction& in = d_.function.function().body[static_cast<size_t>(at)];
       Profile profile;
-      for (const MemorySite& s : d_.sites.sites_of_line(in.ptx_line)) {
+      for (const SassSite& s : d_.sites.sites_of_line(in.ptx_line)) {
         if (s.instruction->base() == "BAR" && !s.slow_path()) ++profile[{s.function, s.depth()}];
       }
       if (profile == wanted) return true;
     }
     for (size_t j = 0; j < d_.accesses.size(); ++j) {
-      if (d_.accesses[j].block != d_.accesses[i].block || !cannot_move(j) ||
+      if (d_.accesses[j].block != d_.accesses[i].block || !is_immovable(j) ||
           static_cast<int>(d_.states[j].own.size()) != d_.states[j].copies)
         continue;
       Profile profile;
-      for (const MemorySite& s : d_.states[j].own) ++profile[{s.function, s.depth()}];
+      for (const SassSite& s : d_.states[j].own) ++profile[{s.function, s.depth()}];
       if (profile == wanted) return true;
     }
     return false;
@@ -115,7 +116,7 @@ class ControlDependenceCheck {
 
   // Whether one of the PTX branches in `lines` controls the instruction in the SASS, too. ptxas may
   // replace a chain of branches by one jump through a table.
-  static bool is_decided(const MemorySite& s, const std::vector<int>& lines) {
+  static bool is_controlled(const SassSite& s, const std::vector<int>& lines) {
     for (int d : s.flow->structure.all_controlling_branches(s.block)) {
       const int last = s.flow->blocks[static_cast<size_t>(d)].last - 1;
       const Instruction& branch = s.function->code[static_cast<size_t>(last)];
@@ -128,7 +129,7 @@ class ControlDependenceCheck {
 
   // All accesses and barriers of a block run equally often, so they must have equally many copies.
   // If an access has another number of copies, several iterations share it.
-  void check_copies() {
+  void check_equal_copies() {
     std::map<int, std::set<int>> copies;  // by PTX block
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
       if (d_.states[i].failed || d_.plan(i).issues.empty() ||
@@ -141,7 +142,7 @@ class ControlDependenceCheck {
       const auto block = copies.find(d_.function.flow().block_of[at]);
       if (block == copies.end()) continue;
       int count = 0;
-      for (const MemorySite& s : d_.sites.sites_of_line(body[at].ptx_line))
+      for (const SassSite& s : d_.sites.sites_of_line(body[at].ptx_line))
         count += s.instruction->base() == "BAR" && !s.slow_path();
       if (count > 0) block->second.insert(count);
     }
@@ -157,6 +158,6 @@ class ControlDependenceCheck {
 
 }  // namespace
 
-void check_control_dependence(DraftPlan& draft) { ControlDependenceCheck(draft).run(); }
+void check_control_dependence(DraftPlan& draft) { ControlDependenceCheck(draft).check_accesses(); }
 
 }  // namespace lab32::sass

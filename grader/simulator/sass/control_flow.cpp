@@ -51,7 +51,7 @@ std::vector<int> ControlStructure::all_controlling_branches(int node) const {
   return found;
 }
 
-ControlStructure analyse(const Graph& graph) {
+ControlStructure analyse_control_structure(const Graph& graph) {
   ControlStructure s;
   const size_t n = graph.next.size();
   if (n == 0) return s;
@@ -75,7 +75,7 @@ ControlStructure analyse(const Graph& graph) {
 namespace {
 
 // The labels in the operands of a branch: "`(.L_x_12)" or (*"BRANCH_TARGETS .L_x_1,.L_x_2"*).
-std::vector<std::string_view> targets_of(const Instruction& in) {
+std::vector<std::string_view> target_labels_of(const Instruction& in) {
   constexpr std::string_view kTable = "BRANCH_TARGETS ";
   std::string_view s = in.operands;
   size_t open = s.find("`(");
@@ -93,7 +93,7 @@ std::vector<std::string_view> targets_of(const Instruction& in) {
   return targets;
 }
 
-struct End {
+struct BlockEnd {
   bool ends = false;       // the instruction ends a block
   bool falls = true;       // the next instruction may follow
   bool leaves = false;     // the function may end here
@@ -102,8 +102,8 @@ struct End {
   std::vector<std::string_view> targets;
 };
 
-End end_of(const Instruction& in) {
-  End end;
+BlockEnd block_end_of(const Instruction& in) {
+  BlockEnd end;
   const std::string_view base = in.base();
   // A branch is conditional if it has a guard, or a predicate or register before its target: "BRA.U
   // !UP0, `(.L_x_1)".
@@ -111,38 +111,38 @@ End end_of(const Instruction& in) {
   if (base == "BRA" || base == "JMP") {
     end.ends = true;
     end.falls = conditional;
-    end.targets = targets_of(in);
+    end.targets = target_labels_of(in);
     end.diverted = in.has("DIV");
     end.converged = in.has("CONV");
     end.falls |= end.diverted || end.converged;
   } else if (base == "BRX" || base == "JMX" || base == "BRXU" || base == "JMXU") {
     end.ends = true;
     end.falls = !in.guard.empty();
-    end.targets = targets_of(in);
+    end.targets = target_labels_of(in);
   } else if (base == "EXIT" || base == "RET") {
     end.ends = end.leaves = true;
     end.falls = !in.guard.empty();
   } else if (base == "WARPSYNC" && in.has("COLLECTIVE")) {
     end.ends = end.diverted = true;
-    end.targets = targets_of(in);
+    end.targets = target_labels_of(in);
   }
   return end;
 }
 
 }  // namespace
 
-FlowGraph analyse_flow(const Function& function) {
+FlowGraph build_flow_graph(const Function& function) {
   FlowGraph flow;
   const size_t size = function.code.size();
   auto index_of = [&](std::string_view label) {
     auto found = function.labels.find(label);
     return found == function.labels.end() ? -1 : found->second;
   };
-  std::vector<End> ends;
+  std::vector<BlockEnd> ends;
   std::vector<bool> leads(size + 1, false);
   leads[0] = true;
   for (size_t i = 0; i < size; ++i) {
-    ends.push_back(end_of(function.code[i]));
+    ends.push_back(block_end_of(function.code[i]));
     if (!ends[i].ends) continue;
     leads[i + 1] = true;
     if (ends[i].targets.empty() && !ends[i].leaves) flow.known = false;
@@ -162,7 +162,7 @@ FlowGraph analyse_flow(const Function& function) {
   const int exit = static_cast<int>(flow.blocks.size());
   Graph all, converged;
   for (const FlowGraph::Block& block : flow.blocks) {
-    const End& end = ends[static_cast<size_t>(block.last) - 1];
+    const BlockEnd& end = ends[static_cast<size_t>(block.last) - 1];
     std::vector<int> next;
     if (end.falls)
       next.push_back(static_cast<size_t>(block.last) < size
@@ -182,8 +182,8 @@ FlowGraph analyse_flow(const Function& function) {
     all.next.push_back(std::move(next));
   }
   // Loops and control dependence are determined for a converged warp.
-  flow.structure = analyse(converged);
-  const ControlStructure whole = analyse(all);
+  flow.structure = analyse_control_structure(converged);
+  const ControlStructure whole = analyse_control_structure(all);
   for (size_t b = 0; b < flow.blocks.size(); ++b)
     flow.slow_path.push_back(whole.reachable[b] && !flow.structure.reachable[b]);
   return flow;
@@ -191,10 +191,10 @@ FlowGraph analyse_flow(const Function& function) {
 
 // ---- instructions by line of the PTX ---------------------------------------------------------
 
-Sites::Sites(const Listing& listing) {
+SassSites::SassSites(const Disassembly& listing) {
   flows_.reserve(listing.functions.size());
   for (const Function& f : listing.functions) {
-    flows_.push_back(analyse_flow(f));
+    flows_.push_back(build_flow_graph(f));
     const FlowGraph& flow = flows_.back();
     for (size_t i = 0; i < f.code.size(); ++i) {
       const Instruction& in = f.code[i];
@@ -209,8 +209,8 @@ Sites::Sites(const Listing& listing) {
   }
 }
 
-const std::vector<MemorySite>& Sites::sites_of_line(int ptx_line) const {
-  static const std::vector<MemorySite> none;
+const std::vector<SassSite>& SassSites::sites_of_line(int ptx_line) const {
+  static const std::vector<SassSite> none;
   auto found = by_line_.find(ptx_line);
   return found == by_line_.end() ? none : found->second;
 }

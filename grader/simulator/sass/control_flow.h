@@ -1,6 +1,6 @@
 // The control flow of a SASS function: basic blocks, loops and control dependence, and the index
-// from lines of the PTX to SASS instructions (Sites). analyse() works on any graph, so that PTX and
-// SASS can be compared.
+// from lines of the PTX to SASS instructions (SassSites). analyse_control_structure() works on any
+// graph, so that PTX and SASS can be compared.
 #pragma once
 
 #include <map>
@@ -38,7 +38,7 @@ struct ControlStructure {
   std::vector<int> all_controlling_branches(int node) const;
 };
 
-ControlStructure analyse(const Graph& graph);
+ControlStructure analyse_control_structure(const Graph& graph);
 
 // The basic blocks of a SASS function, and which of them are slow paths for diverged warps.
 struct FlowGraph {
@@ -55,12 +55,12 @@ struct FlowGraph {
   bool known = true;  // false: the listing does not name the targets of some jump
 };
 
-FlowGraph analyse_flow(const Function& function);
+FlowGraph build_flow_graph(const Function& function);
 
 // ---- which instructions come from which line of the PTX, over all kernels of a listing ----
 
 // One SASS instruction, with its position in the control flow.
-struct MemorySite {
+struct SassSite {
   const Function* function = nullptr;
   const FlowGraph* flow = nullptr;
   const Instruction* instruction = nullptr;
@@ -75,18 +75,18 @@ struct MemorySite {
   auto address_group() const { return std::make_tuple(function, block, op->base); }
 };
 
-class Sites {
+class SassSites {
  public:
-  explicit Sites(const Listing& listing);
+  explicit SassSites(const Disassembly& listing);
 
   // All instructions of a PTX line, except dead code behind the last EXIT and instructions whose
   // guard is never true.
-  const std::vector<MemorySite>& sites_of_line(int ptx_line) const;
-  const std::map<int, std::vector<MemorySite>>& by_line() const { return by_line_; }
+  const std::vector<SassSite>& sites_of_line(int ptx_line) const;
+  const std::map<int, std::vector<SassSite>>& by_line() const { return by_line_; }
 
  private:
   std::vector<FlowGraph> flows_;
-  std::map<int, std::vector<MemorySite>> by_line_;
+  std::map<int, std::vector<SassSite>> by_line_;
 };
 
 }  // namespace lab32::sass

@@ -17,34 +17,34 @@ namespace lab32::sass {
 
 namespace {
 
-bool is_anchor(const ptx::Instruction& in) {
-  const ptx::Traits& t = in.op->traits;
-  return t.accesses_memory() || t.is_block_barrier() || t.issue == ptx::Issue::shuffle ||
-         t.issue == ptx::Issue::fp;
+bool is_copied_unchanged(const ptx::Instruction& in) {
+  const ptx::InstructionTraits& t = in.op->traits;
+  return t.accesses_memory() || t.is_block_barrier() || t.issue == ptx::CostClass::shuffle ||
+         t.issue == ptx::CostClass::fp;
 }
 
 // Whether the SASS instruction implements the anchor `in`. Each copy of an anchor has exactly one
 // such instruction.
-bool can_implement(const MemorySite& site, const ptx::Instruction& in) {
-  const ptx::Traits& t = in.op->traits;
+bool can_implement(const SassSite& site, const ptx::Instruction& in) {
+  const ptx::InstructionTraits& t = in.op->traits;
   const std::string_view base = site.instruction->base();
   if (t.accesses_memory()) return site.op.has_value();
   if (t.is_block_barrier()) return base == "BAR";
-  if (t.issue == ptx::Issue::shuffle) return base == "SHFL";
-  return t.issue == ptx::Issue::fp && (base.front() == 'F' || base.front() == 'D');
+  if (t.issue == ptx::CostClass::shuffle) return base == "SHFL";
+  return t.issue == ptx::CostClass::fp && (base.front() == 'F' || base.front() == 'D');
 }
 
 // For each SASS block: the number of copies of one PTX instruction that it contains. If several
 // instructions implement a copy and none of them is the anchor's, the opcode that occurs least
 // often gives the number.
-std::map<int, int> copies_in_blocks(const std::vector<const MemorySite*>& sites,
+std::map<int, int> copies_in_blocks(const std::vector<const SassSite*>& sites,
                                     const ptx::Instruction& in) {
   std::map<int, int> copies;
-  for (const MemorySite* site : sites)
+  for (const SassSite* site : sites)
     if (can_implement(*site, in)) ++copies[site->block];
   if (!copies.empty()) return copies;
   std::map<int, std::map<std::string_view, int>> in_block;
-  for (const MemorySite* site : sites) ++in_block[site->block][site->instruction->opcode];
+  for (const SassSite* site : sites) ++in_block[site->block][site->instruction->opcode];
   for (const auto& [block, of_opcode] : in_block) {
     int fewest = of_opcode.begin()->second;
     for (const auto& [opcode, count] : of_opcode) fewest = std::min(fewest, count);
@@ -62,7 +62,7 @@ bool calls_slow_path(const Instruction& in) {
   return false;
 }
 
-EmittedInstruction emitted(const Instruction& in) {
+EmittedInstruction emitted_instruction_of(const Instruction& in) {
   EmittedInstruction to;
   to.opcode = in.opcode;
   to.address = static_cast<int32_t>(in.address);
@@ -73,15 +73,15 @@ EmittedInstruction emitted(const Instruction& in) {
 
 // The internal functions of ptxas, such as a 64-bit quotient, by name. Each is treated as
 // straight-line code.
-std::map<std::string, std::vector<const MemorySite*>> called_functions(const Sites& sites) {
-  std::map<std::string, std::vector<const MemorySite*>> functions;
+std::map<std::string, std::vector<const SassSite*>> called_functions(const SassSites& sites) {
+  std::map<std::string, std::vector<const SassSite*>> functions;
   for (const auto& [line, of_line] : sites.by_line())
-    for (const MemorySite& site : of_line)
+    for (const SassSite& site : of_line)
       if (site.function->name.rfind("$__internal", 0) == 0)
         functions[site.function->name].push_back(&site);
   for (auto& [name, code] : functions)
     std::sort(code.begin(), code.end(),
-              [](const MemorySite* a, const MemorySite* b) { return a->index < b->index; });
+              [](const SassSite* a, const SassSite* b) { return a->index < b->index; });
   return functions;
 }
 
@@ -93,19 +93,20 @@ std::string called_name(const Instruction& in) {
 }
 
 // Adds to each block its instructions in their order, and the loops around it.
-void add_code(const ptx::Function& function, const Sites& sites,
-              std::vector<const MemorySite*> code, std::map<int, EmittedBlock>& blocks) {
+void add_instructions_and_loops(const ptx::Function& function, const SassSites& sites,
+                                std::vector<const SassSite*> code,
+                                std::map<int, EmittedBlock>& blocks) {
   const auto functions = called_functions(sites);
   std::map<int, int32_t> of_line;
   for (size_t i = 0; i < function.body.size(); ++i)
     of_line.emplace(function.body[i].ptx_line, static_cast<int32_t>(i));
   std::sort(code.begin(), code.end(),
-            [](const MemorySite* a, const MemorySite* b) { return a->index < b->index; });
+            [](const SassSite* a, const SassSite* b) { return a->index < b->index; });
   std::map<int, RegisterBanks> banks;
-  for (const MemorySite* site : code) {
+  for (const SassSite* site : code) {
     EmittedBlock& block = blocks[site->block];
-    EmittedInstruction& to = block.code.emplace_back(emitted(*site->instruction));
-    to.banks = banks[site->block].reads(*site->instruction);
+    EmittedInstruction& to = block.code.emplace_back(emitted_instruction_of(*site->instruction));
+    to.banks = banks[site->block].operands_by_bank(*site->instruction);
     block.rare |= calls_slow_path(*site->instruction);
     // operands "SB0, 0x1"
     const size_t comma = site->instruction->operands.find(", 0x");
@@ -115,13 +116,13 @@ void add_code(const ptx::Function& function, const Sites& sites,
     if (const auto at = of_line.find(site->instruction->ptx_line); at != of_line.end()) {
       to.origin = at->second;
       const ptx::Instruction& in = function.body[static_cast<size_t>(to.origin)];
-      to.is_copy =
-          is_anchor(in) && in.op->traits.issue != ptx::Issue::fp && can_implement(*site, in);
+      to.is_copy = is_copied_unchanged(in) && in.op->traits.issue != ptx::CostClass::fp &&
+                   can_implement(*site, in);
     }
     const bool first = block.code.size() == 1;
     if (const auto of = functions.find(called_name(*site->instruction)); of != functions.end())
-      for (const MemorySite* inside : of->second)
-        block.code.push_back(emitted(*inside->instruction));
+      for (const SassSite* inside : of->second)
+        block.code.push_back(emitted_instruction_of(*inside->instruction));
     if (!first) continue;
     const ControlStructure& structure = site->flow->structure;
     for (int loop = structure.loop_of[static_cast<size_t>(site->block)]; loop >= 0;
@@ -144,12 +145,11 @@ constexpr size_t kScatteredOpcodes = 4;  // number of different opcodes
 // instructions, such as a root with its check and its steps, over several blocks. Such a block runs
 // as often as the instruction whose opcodes it contains, if no other block contains them. (The
 // remainder of an unrolled loop has the same opcodes as the loop.)
-void assign_scattered_blocks(const std::vector<std::vector<const MemorySite*>>& copies,
+void assign_scattered_blocks(const std::vector<std::vector<const SassSite*>>& copies,
                              std::map<int, EmittedBlock>& blocks) {
   for (size_t i = 0; i < copies.size(); ++i) {
     std::map<std::string_view, std::set<int>> of_opcode;
-    for (const MemorySite* site : copies[i])
-      of_opcode[site->instruction->base()].insert(site->block);
+    for (const SassSite* site : copies[i]) of_opcode[site->instruction->base()].insert(site->block);
     if (of_opcode.size() < kScatteredOpcodes) continue;
     for (const auto& [opcode, where] : of_opcode) {
       EmittedBlock& block = blocks[*where.begin()];
@@ -160,7 +160,7 @@ void assign_scattered_blocks(const std::vector<std::vector<const MemorySite*>>& 
 }
 
 // A branch skips a rare block. The block behind it therefore runs as often as the block before it.
-void skip_rare_blocks(std::map<int, EmittedBlock>& blocks) {
+void inherit_runs_across_rare_blocks(std::map<int, EmittedBlock>& blocks) {
   for (auto at = blocks.begin(); at != blocks.end(); ++at) {
     if (!at->second.rare) continue;
     at->second.origins.clear();
@@ -181,21 +181,20 @@ void keep_copies_in_loops(const std::map<int, EmittedBlock>& blocks, std::map<in
 
 // Whether ptxas replaced the branch around the instruction by a guard: the block then runs even
 // when the instruction does not.
-bool is_predicated(const std::vector<const MemorySite*>& copies, int block,
+bool is_predicated(const std::vector<const SassSite*>& copies, int block,
                    const ptx::Instruction& in) {
   if (in.guard >= 0) return false;
-  return std::any_of(copies.begin(), copies.end(), [&](const MemorySite* site) {
+  return std::any_of(copies.begin(), copies.end(), [&](const SassSite* site) {
     return site->block == block && !site->instruction->guard.empty();
   });
 }
 
 // Whether ptxas merged several accesses into one, which then has fewer copies than the others.
-bool is_merged(const std::vector<const MemorySite*>& copies, int block,
-               const ptx::Instruction& in) {
-  const ptx::Traits& t = in.op->traits;
+bool is_merged(const std::vector<const SassSite*>& copies, int block, const ptx::Instruction& in) {
+  const ptx::InstructionTraits& t = in.op->traits;
   if (!t.accesses_memory() || in.has(ptx::Mod::v2) || in.has(ptx::Mod::v4)) return false;
   const int bytes = static_cast<int>(ptx::element_bytes(in));
-  return std::any_of(copies.begin(), copies.end(), [&](const MemorySite* site) {
+  return std::any_of(copies.begin(), copies.end(), [&](const SassSite* site) {
     return site->block == block && site->op && bytes > 0 && site->op->bytes > bytes;
   });
 }
@@ -230,7 +229,7 @@ std::vector<std::vector<int32_t>> loop_entries(const ptx::Function& function,
   std::vector<std::vector<int32_t>> entries(function.body.size());
   Graph graph;
   for (const ptx::BasicBlock& block : flow.blocks) graph.next.push_back(block.successors);
-  const ControlStructure structure = analyse(graph);
+  const ControlStructure structure = analyse_control_structure(graph);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const int loop = structure.loop_of[static_cast<size_t>(flow.block_of[i])];
     if (loop < 0) continue;
@@ -245,11 +244,11 @@ std::vector<std::vector<int32_t>> loop_entries(const ptx::Function& function,
 
 }  // namespace
 
-std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sites& sites) {
+std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const SassSites& sites) {
   std::map<int, EmittedBlock> blocks;
-  std::vector<const MemorySite*> code;
+  std::vector<const SassSite*> code;
   for (const auto& [line, of_line] : sites.by_line()) {
-    for (const MemorySite& site : of_line) {
+    for (const SassSite& site : of_line) {
       if (site.function->name != function.name || site.slow_path()) continue;
       EmittedBlock& block = blocks[site.block];
       block.in_loop = site.depth() > 0;
@@ -257,28 +256,28 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
       code.push_back(&site);
     }
   }
-  add_code(function, sites, std::move(code), blocks);
-  std::vector<std::vector<const MemorySite*>> copies(function.body.size());
+  add_instructions_and_loops(function, sites, std::move(code), blocks);
+  std::vector<std::vector<const SassSite*>> copies(function.body.size());
   const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
   const std::vector<std::vector<int32_t>> entries = loop_entries(function, flow);
   const std::vector<int32_t> before = unguarded_predecessors(function, flow);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const ptx::Instruction& in = function.body[i];
-    for (const MemorySite& site : sites.sites_of_line(in.ptx_line))
+    for (const SassSite& site : sites.sites_of_line(in.ptx_line))
       if (site.function->name == function.name && !site.slow_path()) copies[i].push_back(&site);
     const bool is_spin_loop =
         std::any_of(copies[i].begin(), copies[i].end(),
-                    [](const MemorySite* site) { return is_spinning_swap(*site); });
+                    [](const SassSite* site) { return is_spinning_swap(*site); });
     std::map<int, int> where =
         is_spin_loop ? swap_loops_by_block(copies[i]) : copies_in_blocks(copies[i], in);
-    const bool known = is_anchor(in) && !entries[i].empty();
+    const bool known = is_copied_unchanged(in) && !entries[i].empty();
     // ptxas copies the test of a loop in front of the loop. This copy runs once each time the loop
     // is entered.
     if (!known && !entries[i].empty()) keep_copies_in_loops(blocks, where);
     int peeled = 0;
     if (is_spin_loop && entries[i].size() == 1)
-      peeled = take_peeled_copies(copies[i], static_cast<int32_t>(i), {entries[i].front(), 1, true},
-                                  where, blocks);
+      peeled = remove_peeled_copies(copies[i], static_cast<int32_t>(i),
+                                    {entries[i].front(), 1, true}, where, blocks);
     std::map<int, int> blocks_with;  // number of copies -> number of blocks with that many
     for (const auto& [block, count] : where) ++blocks_with[count];
     if (is_spin_loop)
@@ -287,7 +286,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
       // The block with the most copies is the unrolled loop; the other blocks are its remainder.
       if (!known && count != blocks_with.rbegin()->first) continue;
       EmittedBlock::Origin origin{static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
-                                  is_anchor(in) && !is_merged(copies[i], block, in)};
+                                  is_copied_unchanged(in) && !is_merged(copies[i], block, in)};
       if (!is_spin_loop && origin.anchor && is_predicated(copies[i], block, in)) {
         origin.anchor = known && before[i] >= 0;
         if (origin.anchor) origin.index = before[i];
@@ -304,13 +303,13 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
         blocks[block].origins.push_back(std::move(origin));
         continue;
       }
-      for (const MemorySite* site : copies[i])
+      for (const SassSite* site : copies[i])
         if (site->block == block && is_spinning_swap(*site))
           add_swap_loop(*site, static_cast<int32_t>(i), origin, blocks);
     }
   }
   assign_scattered_blocks(copies, blocks);
-  skip_rare_blocks(blocks);
+  inherit_runs_across_rare_blocks(blocks);
   std::vector<EmittedBlock> all;
   for (auto& [index, block] : blocks) all.push_back(std::move(block));
   return all;
@@ -318,7 +317,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Si
 
 namespace {
 
-double runs_for(const EmittedBlock::Origin& origin, const std::vector<uint64_t>& times) {
+double runs_from_origin(const EmittedBlock::Origin& origin, const std::vector<uint64_t>& times) {
   const auto all = static_cast<double>(times[static_cast<size_t>(origin.index)]);
   double entered = 0;
   for (const int32_t at : origin.entries)
@@ -336,7 +335,7 @@ double runs_for(const EmittedBlock::Origin& origin, const std::vector<uint64_t>&
 
 }  // namespace
 
-double runs(const EmittedBlock& block, const std::vector<uint64_t>& times) {
+double expected_runs(const EmittedBlock& block, const std::vector<uint64_t>& times) {
   if (times.empty()) return 0;
   const auto warps = static_cast<double>(times.front());
   if (block.entry) return warps;
@@ -344,7 +343,7 @@ double runs(const EmittedBlock& block, const std::vector<uint64_t>& times) {
   bool anchored = false;
   std::vector<double> others;
   for (const EmittedBlock::Origin& origin : block.origins) {
-    const double here = runs_for(origin, times);
+    const double here = runs_from_origin(origin, times);
     if (origin.anchor) anchor = std::max(anchor, here), anchored = true;
     others.push_back(here);
   }

@@ -1,7 +1,7 @@
 // The machine code that ptxas emitted for a function, block by block, and how often each block
-// runs. The simulator executes PTX and counts no SASS instructions, so runs() derives the frequency
-// of a block from the PTX instructions that it implements. ptxas unrolls loops and turns short
-// branches into guards; a guarded instruction is issued even by warps without an active lane.
+// runs. The simulator executes PTX and counts no SASS instructions, so expected_runs() derives the
+// frequency of a block from the PTX instructions that it implements. ptxas unrolls loops and turns
+// short branches into guards; a guarded instruction is issued even by warps without an active lane.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct EmittedInstruction {
   Operands registers;
   // The number of operands that are read from even and from odd registers (RegisterBanks).
   std::array<uint8_t, 2> banks{};
-  Control control;
+  SchedulingControl control;
   int pending = 0;  // DEPBAR: groups of asynchronous copies that may still be pending
   // The instruction is an access, shuffle or barrier that implements its origin.
   bool is_copy = false;
@@ -65,35 +65,35 @@ using EmittedFunctions = std::map<std::string, std::vector<EmittedBlock>>;
 
 // The blocks of `function`; empty if the listing does not contain it. Slow paths of diverged warps
 // are omitted.
-std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sites& sites);
+std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const SassSites& sites);
 
 // The number of runs of the block, over all warps. times[i] is the number of issues of body[i]; for
 // a compare-and-swap loop, the number of entries.
-double runs(const EmittedBlock& block, const std::vector<uint64_t>& times);
+double expected_runs(const EmittedBlock& block, const std::vector<uint64_t>& times);
 
 // ---------------------------------------------------------------------------------------------
 // Compare-and-swap loops, by which ptxas implements some sums in shared memory (atomics.cpp).
 
 // Whether the instruction is ATOMS.CAST.SPIN, the swap of such a loop.
-bool is_spinning_swap(const MemorySite& site);
+bool is_spinning_swap(const SassSite& site);
 
 // For each SASS block: the number of compare-and-swap loops of this atomic that have the same
 // enclosing loop of the kernel. `sites` are the SASS instructions of the atomic's PTX line. The
 // number is the unroll factor of the enclosing loop, because each copy of the swap loop has a block
 // of its own.
-std::map<int, int> swap_loops_by_block(const std::vector<const MemorySite*>& sites);
+std::map<int, int> swap_loops_by_block(const std::vector<const SassSite*>& sites);
 
 // Records that the block of `site` is a compare-and-swap loop of the atomic with index `index`. If
 // ptxas merged that loop with the enclosing one, lanes that succeeded continue with the latter
 // while others still retry, so all its blocks run once per attempt. The blocks before and after the
 // loop run as often as the loop is entered.
-void add_swap_loop(const MemorySite& site, int32_t index, const EmittedBlock::Origin& origin,
+void add_swap_loop(const SassSite& site, int32_t index, const EmittedBlock::Origin& origin,
                    std::map<int, EmittedBlock>& blocks);
 
 // For an atomic in a loop: copies before the loop are its first, peeled iterations, and run as
 // often as the loop is entered. Removes them from `where` and returns their number.
-int take_peeled_copies(const std::vector<const MemorySite*>& sites, int32_t index,
-                       const EmittedBlock::Origin& entered, std::map<int, int>& where,
-                       std::map<int, EmittedBlock>& blocks);
+int remove_peeled_copies(const std::vector<const SassSite*>& sites, int32_t index,
+                         const EmittedBlock::Origin& entered, std::map<int, int>& where,
+                         std::map<int, EmittedBlock>& blocks);
 
 }  // namespace lab32::sass

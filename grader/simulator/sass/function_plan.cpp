@@ -29,7 +29,7 @@ std::optional<sim::AccessSpace> space_of(MemorySpace space) {
 
 }  // namespace
 
-DraftPlan::DraftPlan(const ptx::Module& m, const PtxFunction& f, const Sites& s)
+DraftPlan::DraftPlan(const ptx::Module& m, const PtxFunction& f, const SassSites& s)
     : module(m), function(f), sites(s), accesses(f.accesses()) {
   states.resize(accesses.size());
   plans.resize(f.function().body.size());
@@ -46,13 +46,13 @@ std::string DraftPlan::line_text(size_t i) const {
 }
 
 void DraftPlan::fail(size_t i, Reason reason, const std::string& seen) {
-  sim::Unmatched why;
+  sim::UnmatchedAccess why;
   why.reason = reason;
   why.seen = seen;
   fail(i, std::move(why));
 }
 
-void DraftPlan::fail(size_t i, sim::Unmatched why) {
+void DraftPlan::fail(size_t i, sim::UnmatchedAccess why) {
   if (states[i].failed) return;
   states[i].failed = true;
   why.kind = accesses[i].kind;
@@ -72,7 +72,7 @@ void DraftPlan::issue_as_written(size_t i) {
 
 namespace {
 
-bool is_in_function(const MemorySite& s, const std::string& name) {
+bool is_in_function(const SassSite& s, const std::string& name) {
   const std::string& host = s.function->name;
   return host == name ||
          (host.size() > name.size() &&
@@ -81,7 +81,7 @@ bool is_in_function(const MemorySite& s, const std::string& name) {
 
 // The opcodes of texture and surface instructions, from NVIDIA's "CUDA Binary Utilities" for Turing
 // to Blackwell.
-bool is_texels(const Instruction& in) {
+bool accesses_texels(const Instruction& in) {
   constexpr std::array<std::string_view, 6> kOpcodes{"TEX", "TLD", "TLD4", "TXD", "SULD", "SUST"};
   return std::find(kOpcodes.begin(), kOpcodes.end(), in.base()) != kOpcodes.end();
 }
@@ -100,7 +100,7 @@ bool has_equal_fetches(const PtxFunction& f) {
 
 // Whether ptxas cannot have moved the fetch out of a loop, because the texels may differ in each
 // iteration of every enclosing loop.
-bool cannot_move(const PtxFunction& f, const PtxTexels& t) {
+bool is_immovable(const PtxFunction& f, const PtxTexels& t) {
   for (int l = f.structure().loop_of[static_cast<size_t>(t.block)]; l >= 0;
        l = f.structure().loops[static_cast<size_t>(l)].parent)
     if (!t.store && !f.varies_in_loop(t, l)) return false;
@@ -108,7 +108,7 @@ bool cannot_move(const PtxFunction& f, const PtxTexels& t) {
 }
 
 // The branches of the outermost loop around the fetch.
-std::vector<int32_t> branches_around(const PtxFunction& f, const PtxTexels& t) {
+std::vector<int32_t> outermost_loop_branches(const PtxFunction& f, const PtxTexels& t) {
   int loop = f.structure().loop_of[static_cast<size_t>(t.block)];
   if (loop < 0) return {};
   while (f.structure().loops[static_cast<size_t>(loop)].parent >= 0)
@@ -118,19 +118,19 @@ std::vector<int32_t> branches_around(const PtxFunction& f, const PtxTexels& t) {
 
 }  // namespace
 
-void plan_texels(const PtxFunction& function, const Sites& sites, sim::FunctionPlans& plans) {
+void plan_texels(const PtxFunction& function, const SassSites& sites, sim::FunctionPlans& plans) {
   if (function.texels().empty()) return;
   std::multiset<int> in_ptx, in_code;  // loop depths
   bool fixed = true;
   for (const PtxTexels& t : function.texels()) {
     if (!t.live) continue;
     in_ptx.insert(function.structure().depth(t.block));
-    fixed &= cannot_move(function, t);
+    fixed &= is_immovable(function, t);
   }
   bool jumps_known = true;
   for (const auto& [line, all] : sites.by_line())
-    for (const MemorySite& s : all) {
-      if (s.slow_path() || !is_texels(*s.instruction) ||
+    for (const SassSite& s : all) {
+      if (s.slow_path() || !accesses_texels(*s.instruction) ||
           !is_in_function(s, function.function().name))
         continue;
       in_code.insert(s.depth());
@@ -145,11 +145,11 @@ void plan_texels(const PtxFunction& function, const Sites& sites, sim::FunctionP
     if (!t.live) continue;
     if (as_written || unrolled) {
       plan.issues.emplace_back();
-      if (!as_written) plan.if_uniform = branches_around(function, t);
+      if (!as_written) plan.if_uniform = outermost_loop_branches(function, t);
       continue;
     }
-    sim::Unmatched why;
-    why.reason = sim::Unmatched::Reason::no_single_grouping;
+    sim::UnmatchedAccess why;
+    why.reason = sim::UnmatchedAccess::Reason::no_single_grouping;
     why.in_ptx = static_cast<uint32_t>(in_ptx.size());
     why.in_machine_code = static_cast<uint32_t>(in_code.size());
     plan.unmatched = why;
@@ -160,17 +160,17 @@ void plan_texels(const PtxFunction& function, const Sites& sites, sim::FunctionP
 
 namespace {
 
-bool space_fits(const PtxAccess& a, const MemoryOp& op) {
+bool may_be_same_space(const PtxAccess& a, const MemoryOp& op) {
   return a.space == op.space || a.space == MemorySpace::generic || op.space == MemorySpace::generic;
 }
 
 // Plans a load or store of a fragment. The machine code must have one instruction for each part of
 // the fragment, or several copies of this sequence.
-void plan_fragment(DraftPlan& d, size_t i) {
+void plan_fragment_access(DraftPlan& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
   std::map<int, size_t> wanted, seen;  // bytes -> number of instructions
   for (const int bytes : a.parts) ++wanted[bytes];
-  for (const MemorySite& s : d.states[i].own) ++seen[s.op->bytes];
+  for (const SassSite& s : d.states[i].own) ++seen[s.op->bytes];
   const size_t copies = a.parts.empty() ? 0 : d.states[i].own.size() / a.parts.size();
   for (auto& [bytes, count] : wanted) count *= copies;
   if (copies == 0 || wanted != seen)
@@ -186,11 +186,11 @@ void plan_fragment(DraftPlan& d, size_t i) {
   }
 }
 
-void find_instructions(DraftPlan& d, size_t i) {
+void find_own_instructions(DraftPlan& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
   DraftPlan::AccessState& w = d.states[i];
   const auto& sites = d.sites.sites_of_line(d.instruction(i).ptx_line);
-  for (const MemorySite& s : sites) {
+  for (const SassSite& s : sites) {
     // A register spill is a local access on the PTX line of another access.
     if (!s.op || s.slow_path() ||
         (s.op->space == MemorySpace::local && a.space != MemorySpace::local))
@@ -210,16 +210,16 @@ void find_instructions(DraftPlan& d, size_t i) {
     w.own_guard = found->own_guard;
     return;
   }
-  for (const MemorySite& s : w.own) {
+  for (const SassSite& s : w.own) {
     const bool same_form = s.op->matrix == (a.form == PtxAccess::Form::matrix) &&
                            s.op->async_copy == (a.form == PtxAccess::Form::async_copy);
-    if (!space_fits(a, *s.op) || s.op->kind != a.kind || !same_form || s.op->bytes == 0)
+    if (!may_be_same_space(a, *s.op) || s.op->kind != a.kind || !same_form || s.op->bytes == 0)
       return d.fail(i, DraftPlan::Reason::other_instruction, s.instruction->opcode);
   }
   if (is_plain(a)) return;
-  if (a.form == PtxAccess::Form::fragment) return plan_fragment(d, i);
+  if (a.form == PtxAccess::Form::fragment) return plan_fragment_access(d, i);
   w.copies = static_cast<int>(w.own.size());
-  for (const MemorySite& s : w.own) {
+  for (const SassSite& s : w.own) {
     if (s.op->bytes != a.bytes)
       return d.fail(i, DraftPlan::Reason::other_width, s.instruction->opcode);
   }
@@ -229,10 +229,10 @@ void find_instructions(DraftPlan& d, size_t i) {
 
 // If an access has no instruction for an unknown reason, ptxas may have merged it with any other
 // access of its kind. All of these are therefore marked as failed, too.
-void propagate_doubt(DraftPlan& d) {
+void fail_possible_merges(DraftPlan& d) {
   for (size_t i = 0; i < d.accesses.size(); ++i) {
     if (!d.states[i].missing) continue;
-    sim::Unmatched like_one_without;
+    sim::UnmatchedAccess like_one_without;
     like_one_without.reason = DraftPlan::Reason::like_one_without;
     like_one_without.ptx_line = d.instruction(i).ptx_line;
     if (const auto at = d.module.position(d.instruction(i).loc)) like_one_without.line = at->line;
@@ -247,12 +247,12 @@ void propagate_doubt(DraftPlan& d) {
 }  // namespace
 
 sim::FunctionPlans plan_function(const ptx::Module& module, const PtxFunction& function,
-                                 const Sites& sites) {
+                                 const SassSites& sites) {
   DraftPlan d(module, function, sites);
-  for (size_t i = 0; i < d.accesses.size(); ++i) find_instructions(d, i);
+  for (size_t i = 0; i < d.accesses.size(); ++i) find_own_instructions(d, i);
   group_accesses(d);
   check_control_dependence(d);
-  propagate_doubt(d);
+  fail_possible_merges(d);
   for (size_t i = 0; i < d.accesses.size(); ++i) {
     if (d.states[i].failed) d.plan(i).issues.clear();
   }

@@ -19,10 +19,10 @@ namespace lab32::sass {
 // The state of planning one PTX function. Grouping fills it in, control_dependence.cpp checks it,
 // and function_plan.cpp makes the plans from it.
 struct DraftPlan {
-  using Reason = sim::Unmatched::Reason;
+  using Reason = sim::UnmatchedAccess::Reason;
   struct AccessState {
     // Memory instructions of the access's PTX line, without slow paths.
-    std::vector<MemorySite> own;
+    std::vector<SassSite> own;
     int copies = 0;  // copies in the code; 0: another access's instruction covers it, or it is gone
     int own_loops = 0;  // number of loops that belong to the access's own instruction sequence
     // Its instructions are guarded by the election of a lane, which is no condition of the PTX.
@@ -31,18 +31,18 @@ struct DraftPlan {
     bool missing = false;  // the access has no instruction, and the reason is not known
   };
 
-  DraftPlan(const ptx::Module& module, const PtxFunction& function, const Sites& sites);
+  DraftPlan(const ptx::Module& module, const PtxFunction& function, const SassSites& sites);
 
   const ptx::Instruction& instruction(size_t i) const;
   sim::AccessPlan& plan(size_t i) { return plans[static_cast<size_t>(accesses[i].index)]; }
   std::string line_text(size_t i) const;  // "line 31"
   void fail(size_t i, Reason reason, const std::string& seen = "");
-  void fail(size_t i, sim::Unmatched why);
+  void fail(size_t i, sim::UnmatchedAccess why);
   void issue_as_written(size_t i);
 
   const ptx::Module& module;
   const PtxFunction& function;
-  const Sites& sites;
+  const SassSites& sites;
   // The accesses of the function; `i` is an index in this list.
   const std::vector<PtxAccess>& accesses;
   std::vector<AccessState> states;  // by access
@@ -57,7 +57,7 @@ struct AtomicIssue {
   // In shared memory a generic atomic may be a compare-and-swap loop.
   std::optional<sim::IssuedAccess> in_shared = std::nullopt;
   // The instructions of the sequence that run once for each execution of the atomic; empty: all.
-  std::vector<MemorySite> once = {};
+  std::vector<SassSite> once = {};
   int copies = 1;          // copies of the whole sequence in the code
   int own_loops = 0;       // loops inside the sequence (compare-and-swap)
   bool own_guard = false;  // the guard elects a lane and is not the PTX's condition
@@ -67,7 +67,7 @@ struct AtomicIssue {
 // `sites` are all SASS instructions of the atomic's PTX line. On failure `why` receives a
 // description of them.
 std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
-                                            const std::vector<MemorySite>& sites, std::string* why);
+                                            const std::vector<SassSite>& sites, std::string* why);
 
 // Fills in the issues and the number of copies of all plain accesses of the draft that have not
 // failed. For each it decides whether ptxas gave it its own instruction, merged it with a
@@ -81,11 +81,11 @@ void check_control_dependence(DraftPlan& draft);
 
 // Plans texture fetches and surface accesses: whether the machine code contains those of the PTX.
 // ptxas records no PTX line for them, so they are matched by their number and their loop depths.
-void plan_texels(const PtxFunction& function, const Sites& sites, sim::FunctionPlans& plans);
+void plan_texels(const PtxFunction& function, const SassSites& sites, sim::FunctionPlans& plans);
 
 // Plans one PTX function.
 sim::FunctionPlans plan_function(const ptx::Module& module, const PtxFunction& function,
-                                 const Sites& sites);
+                                 const SassSites& sites);
 
 // ---------------------------------------------------------------------------------------------
 // Placement (grouping.cpp) decides which bytes each SASS instruction of a group accesses. ptxas
@@ -114,7 +114,7 @@ struct PlacedAccess {
 
 // The distance between the addresses of members i and j, if it is known. Both are in the same
 // block.
-struct Distance {
+struct KnownDistance {
   int i = 0, j = 0;
   int64_t bytes = 0;  // start of j minus start of i
 };
@@ -128,6 +128,6 @@ struct Placement {
 // The placement of each member; nullopt if no placement is possible, or more than one. `distances`
 // are used only in the latter case, because a base register may change between two instructions.
 std::optional<std::vector<Placement>> find_placement(const std::vector<PlacedAccess>& members,
-                                                     const std::vector<Distance>& distances);
+                                                     const std::vector<KnownDistance>& distances);
 
 }  // namespace lab32::sass

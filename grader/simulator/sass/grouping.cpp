@@ -21,7 +21,8 @@ constexpr int kMostSteps = 20000;
 // Tries all placements of the group's instructions, by backtracking.
 class PlacementSearch {
  public:
-  PlacementSearch(const std::vector<PlacedAccess>& members, const std::vector<Distance>* distances)
+  PlacementSearch(const std::vector<PlacedAccess>& members,
+                  const std::vector<KnownDistance>* distances)
       : members_(members), distances_(distances), current_(members.size()) {
     for (size_t m = 0; m < members.size(); ++m) {
       if (members[m].shapes.empty()) {
@@ -40,7 +41,7 @@ class PlacementSearch {
               [&](size_t a, size_t b) { return members[a].offset < members[b].offset; });
   }
 
-  void run() { place_member(0); }
+  void place_all_members() { place_member(0); }
   int solutions = 0;  // 2: more than one, or too many candidates to try
   std::vector<Placement> found;
 
@@ -51,16 +52,16 @@ class PlacementSearch {
       solutions = 2;
       return;
     }
-    if (k == order_.size()) return finish();
+    if (k == order_.size()) return record_solution();
     const PlacedAccess& m = members_[order_[k]];
     for (size_t s = 0; s < m.shapes.size(); ++s) {
       for (int64_t at = m.offset - kWidest + 1; at < m.offset + m.bytes; ++at) {
         if (!is_consistent(m, m.shapes[s], at)) continue;
         current_[order_[k]] = {at, static_cast<int>(s)};
-        if (distances_ != nullptr && !keeps_distances(order_[k], k)) continue;
-        occupy_bytes(m, m.shapes[s], at, 1);
+        if (distances_ != nullptr && !matches_known_distances(order_[k], k)) continue;
+        count_occupied_bytes(m, m.shapes[s], at, 1);
         place_member(k + 1);
-        occupy_bytes(m, m.shapes[s], at, -1);
+        count_occupied_bytes(m, m.shapes[s], at, -1);
       }
     }
   }
@@ -92,7 +93,7 @@ class PlacementSearch {
     return true;
   }
 
-  void occupy_bytes(const PlacedAccess& m, const Shape& shape, int64_t at, int by) {
+  void count_occupied_bytes(const PlacedAccess& m, const Shape& shape, int64_t at, int by) {
     for (const MachineAccess& part : shape) {
       for (int64_t b = at + part.at; b < at + part.at + part.bytes; ++b) {
         if (b < m.offset || b >= m.offset + m.bytes) taken_[b] += by;
@@ -100,8 +101,8 @@ class PlacementSearch {
     }
   }
 
-  bool keeps_distances(size_t member, size_t k) const {
-    for (const Distance& d : *distances_) {
+  bool matches_known_distances(size_t member, size_t k) const {
+    for (const KnownDistance& d : *distances_) {
       const auto i = static_cast<size_t>(d.i), j = static_cast<size_t>(d.j);
       if (i != member && j != member) continue;
       const size_t other = i == member ? j : i;
@@ -113,7 +114,7 @@ class PlacementSearch {
     return true;
   }
 
-  void finish() {
+  void record_solution() {
     for (const auto& [byte, state] : orphan_) {
       if (state < 3) continue;
       auto taken = taken_.find(byte);
@@ -124,7 +125,7 @@ class PlacementSearch {
   }
 
   const std::vector<PlacedAccess>& members_;
-  const std::vector<Distance>* distances_;
+  const std::vector<KnownDistance>* distances_;
   std::vector<size_t> order_;
   std::vector<Placement> current_;
   // The bytes of members without instructions. 1: dead; 2: live, and another reason explains why no
@@ -137,11 +138,11 @@ class PlacementSearch {
 }  // namespace
 
 std::optional<std::vector<Placement>> find_placement(const std::vector<PlacedAccess>& members,
-                                                     const std::vector<Distance>& distances) {
-  for (const std::vector<Distance>* use :
-       {static_cast<const std::vector<Distance>*>(nullptr), &distances}) {
+                                                     const std::vector<KnownDistance>& distances) {
+  for (const std::vector<KnownDistance>* use :
+       {static_cast<const std::vector<KnownDistance>*>(nullptr), &distances}) {
     PlacementSearch search(members, use);
-    search.run();
+    search.place_all_members();
     if (search.solutions == 1) return search.found;
     if (search.solutions == 0) return std::nullopt;
   }
@@ -159,7 +160,7 @@ class Grouping {
  public:
   explicit Grouping(DraftPlan& draft) : d_(draft) {}
 
-  void run() {
+  void plan_groups() {
     using Key = std::tuple<int, MemorySpace, AccessKind, AddressRoot, int, bool>;
     std::map<Key, std::vector<size_t>> groups;
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
@@ -188,9 +189,9 @@ class Grouping {
   }
 
  private:
-  bool all_as_written(size_t i) const {
+  bool has_width_of_ptx(size_t i) const {
     const auto& own = d_.states[i].own;
-    return !own.empty() && std::all_of(own.begin(), own.end(), [&](const MemorySite& s) {
+    return !own.empty() && std::all_of(own.begin(), own.end(), [&](const SassSite& s) {
       return s.op->bytes == d_.accesses[i].bytes;
     });
   }
@@ -198,14 +199,14 @@ class Grouping {
   void plan_cluster(const std::vector<size_t>& cluster) {
     bool simple = true;
     for (size_t i : cluster)
-      simple &= all_as_written(i) || (d_.states[i].own.empty() && is_explained(i));
+      simple &= has_width_of_ptx(i) || (d_.states[i].own.empty() && is_explained(i));
     if (simple) {
       for (size_t i : cluster) {
         d_.states[i].copies = static_cast<int>(d_.states[i].own.size());
         if (!d_.states[i].own.empty())
           d_.issue_as_written(i);
         else
-          explain(i);
+          explain_or_mark_missing(i);
       }
       return;
     }
@@ -225,14 +226,15 @@ class Grouping {
     }
     const auto placements = find_placement(members, known_distances(cluster));
     if (!placements) return fail_cluster(cluster, DraftPlan::Reason::no_single_grouping);
-    for (size_t k = 0; k < cluster.size(); ++k) apply(cluster, members, *placements, k);
+    for (size_t k = 0; k < cluster.size(); ++k)
+      plan_placed_access(cluster, members, *placements, k);
   }
 
   void fail_cluster(const std::vector<size_t>& cluster, DraftPlan::Reason reason) {
     std::string seen;
     uint32_t count = 0;
     for (size_t i : cluster) {
-      for (const MemorySite& s : d_.states[i].own) {
+      for (const SassSite& s : d_.states[i].own) {
         if (++count > 4) continue;
         seen += (seen.empty() ? "" : ", ") + s.instruction->opcode;
       }
@@ -240,7 +242,7 @@ class Grouping {
     if (count > 4) seen += " …";
     for (size_t i : cluster) {
       if (d_.states[i].own.empty() && !is_explained(i)) d_.states[i].missing = true;
-      sim::Unmatched why;
+      sim::UnmatchedAccess why;
       why.reason = reason;
       why.in_ptx = static_cast<uint32_t>(cluster.size());
       why.in_machine_code = count;
@@ -249,8 +251,9 @@ class Grouping {
     }
   }
 
-  void apply(const std::vector<size_t>& cluster, const std::vector<PlacedAccess>& members,
-             const std::vector<Placement>& placements, size_t k) {
+  void plan_placed_access(const std::vector<size_t>& cluster,
+                          const std::vector<PlacedAccess>& members,
+                          const std::vector<Placement>& placements, size_t k) {
     const size_t i = cluster[k];
     const PtxAccess& a = d_.accesses[i];
     const Placement& p = placements[k];
@@ -282,15 +285,14 @@ class Grouping {
         return;
       }
     }
-    explain(i);
+    explain_or_mark_missing(i);
   }
 
   // The instructions that one execution of the access may consist of: its instructions, divided
   // into equal copies.
   std::vector<Shape> possible_shapes(size_t i) const {
-    std::map<decltype(std::declval<MemorySite>().address_group()), std::vector<MachineAccess>>
-        cells;
-    for (const MemorySite& s : d_.states[i].own)
+    std::map<decltype(std::declval<SassSite>().address_group()), std::vector<MachineAccess>> cells;
+    for (const SassSite& s : d_.states[i].own)
       cells[s.address_group()].push_back({s.op->offset, s.op->bytes});
     std::vector<Shape> found;
     for (size_t size = 1; size <= 4; ++size) {
@@ -317,8 +319,8 @@ class Grouping {
 
   // The distances between accesses that follow from the constants in the machine code's addresses:
   // two instructions with the same base register are as far apart as their constants.
-  std::vector<Distance> known_distances(const std::vector<size_t>& cluster) const {
-    std::vector<Distance> found;
+  std::vector<KnownDistance> known_distances(const std::vector<size_t>& cluster) const {
+    std::vector<KnownDistance> found;
     for (size_t i = 0; i < cluster.size(); ++i) {
       for (size_t j = 0; j < cluster.size(); ++j) {
         const auto& a = d_.states[cluster[i]].own;
@@ -339,7 +341,7 @@ class Grouping {
   // --- why an access may have no instruction ----------------------------------------------------
 
   bool is_explained(size_t i) const { return !explain_missing_access(i).empty(); }
-  void explain(size_t i) {
+  void explain_or_mark_missing(size_t i) {
     const std::string reason = explain_missing_access(i);
     if (!reason.empty()) {
       d_.plan(i).note = reason;
@@ -379,6 +381,6 @@ class Grouping {
 
 }  // namespace
 
-void group_accesses(DraftPlan& draft) { Grouping(draft).run(); }
+void group_accesses(DraftPlan& draft) { Grouping(draft).plan_groups(); }
 
 }  // namespace lab32::sass

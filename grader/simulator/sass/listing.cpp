@@ -11,7 +11,7 @@
 namespace lab32::sass {
 namespace {
 
-std::string_view trimmed(std::string_view s) {
+std::string_view trim_spaces(std::string_view s) {
   const size_t from = s.find_first_not_of(" \t\r");
   if (from == std::string_view::npos) return {};
   return s.substr(from, s.find_last_not_of(" \t\r") - from + 1);
@@ -27,18 +27,18 @@ int to_int(std::string_view digits) {
   return value;
 }
 
-class ListingReader {
+class DisassemblyReader {
  public:
-  explicit ListingReader(const std::string& text) : text_(text) {}
+  explicit DisassemblyReader(const std::string& text) : text_(text) {}
 
-  Listing read() {
+  Disassembly read_disassembly() {
     std::string_view rest = text_;
     while (!rest.empty()) {
       const size_t end = rest.find('\n');
-      read_line(trimmed(rest.substr(0, end)));
+      read_line(trim_spaces(rest.substr(0, end)));
       rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
     }
-    finish_source();
+    end_source_comment();
     return std::move(listing_);
   }
 
@@ -46,7 +46,7 @@ class ListingReader {
   static constexpr std::string_view kPtx = ".nv_debug_ptx_txt";
 
   void read_line(std::string_view s) {
-    if (starts_with(s, "//## File \"")) return file_note(s);
+    if (starts_with(s, "//## File \"")) return read_source_comment(s);
     if (starts_with(s, "//") || s.empty()) return;
     if (starts_with(s, ".section\t") || starts_with(s, ".section ")) {
       const size_t name = s.find(".text.");
@@ -73,7 +73,7 @@ class ListingReader {
 
   // Reads a comment with the source of the next instructions. For inlined code it has several
   // lines, one for each frame, and with -gp one more for the PTX.
-  void file_note(std::string_view s) {
+  void read_source_comment(std::string_view s) {
     s.remove_prefix(11);
     const size_t quote = s.find('"');
     const size_t number = s.find("line ", quote);
@@ -89,7 +89,7 @@ class ListingReader {
     frames_.push_back({std::string(file), at});
   }
 
-  void finish_source() {
+  void end_source_comment() {
     if (!in_note_) return;
     in_note_ = false;
     listing_.sources.push_back(frames_);
@@ -115,19 +115,19 @@ class ListingReader {
     Instruction in;
     const std::string_view address = s.substr(2, close - 2);
     std::from_chars(address.data(), address.data() + address.size(), in.address, 16);
-    s = trimmed(s.substr(close + 2));
+    s = trim_spaces(s.substr(close + 2));
     const size_t semicolon = s.find(';');
     if (semicolon == std::string_view::npos) return read_encoding(address);
-    s = trimmed(s.substr(0, semicolon));
+    s = trim_spaces(s.substr(0, semicolon));
     if (!s.empty() && s[0] == '@') {
       const size_t end = std::min(s.find_first_of(" \t"), s.size());
       in.guard = s.substr(1, end - 1);
-      s = trimmed(s.substr(end));
+      s = trim_spaces(s.substr(end));
     }
     const size_t end = s.find_first_of(" \t");
     in.opcode = s.substr(0, end);
-    if (end != std::string_view::npos) in.operands = trimmed(s.substr(end));
-    finish_source();
+    if (end != std::string_view::npos) in.operands = trim_spaces(s.substr(end));
+    end_source_comment();
     in.ptx_line = ptx_line_;
     in.source = source_;
     listing_.functions.back().code.push_back(std::move(in));
@@ -137,14 +137,14 @@ class ListingReader {
   // instruction.
   void read_encoding(std::string_view hex) {
     std::vector<Instruction>& code = listing_.functions.back().code;
-    hex = trimmed(hex);
+    hex = trim_spaces(hex);
     if (code.empty() || code.back().control.known || !starts_with(hex, "0x")) return;
     uint64_t word = 0;
     const auto [end, error] = std::from_chars(hex.data() + 2, hex.data() + hex.size(), word, 16);
     if (error != std::errc() || end != hex.data() + hex.size()) return;
     const auto field = [&](int from, int bits) { return word >> from & ((1u << bits) - 1); };
     const auto barrier = [&](uint64_t b) { return static_cast<int8_t>(b < 6 ? b : -1); };
-    Control& control = code.back().control;
+    SchedulingControl& control = code.back().control;
     control.known = true;
     control.stall = static_cast<uint8_t>(field(41, 4));
     control.write = barrier(field(46, 3));
@@ -153,7 +153,7 @@ class ListingReader {
   }
 
   const std::string& text_;
-  Listing listing_;
+  Disassembly listing_;
   std::string kernel_;
   std::vector<Frame> frames_;
   bool in_note_ = false;
@@ -172,15 +172,15 @@ bool Instruction::has(std::string_view modifier) const {
   return false;
 }
 
-const Function* Listing::find(std::string_view name) const {
+const Function* Disassembly::find(std::string_view name) const {
   for (const Function& f : functions) {
     if (f.name == name) return &f;
   }
   return nullptr;
 }
 
-Listing parse_listing(const std::string& text) {
-  Listing listing = ListingReader(text).read();
+Disassembly parse_disassembly(const std::string& text) {
+  Disassembly listing = DisassemblyReader(text).read_disassembly();
   if (listing.functions.empty() && text.find(".text.") != std::string::npos)
     throw Error(
         "the machine code has sections but no instructions: nvdisasm wrote something that "

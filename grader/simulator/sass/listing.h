@@ -1,4 +1,4 @@
-// Parses the output of `nvdisasm -c -gi -gp -hex CUBIN` into a Listing.
+// Parses the output of `nvdisasm -c -gi -gp -hex CUBIN` into a Disassembly.
 //
 // -gp makes SASS and PTX comparable: with -lineinfo ptxas records for each instruction the PTX line
 // from which it comes (section .nv_debug_line_sass). The PTX must be the exact text that ptxas
@@ -22,7 +22,7 @@ struct Frame {
 
 // The scheduling control of an instruction: five fields of its encoding (Jia et al., "Dissecting
 // the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, 2.1).
-struct Control {
+struct SchedulingControl {
   bool known = false;     // the listing contains the encoding
   uint8_t stall = 0;      // cycles until the next instruction of the warp may be issued
   int8_t write = -1;      // one of six barriers, which is set until the result is written; -1: none
@@ -36,8 +36,8 @@ struct Instruction {
   std::string opcode;    // with its modifiers: "LDG.E.128"
   std::string operands;  // as written: "R4, desc[UR4][R2.64+0xc]"
   int ptx_line = 0;      // 0: not known
-  int source = -1;       // index in Listing::sources, -1: not known
-  Control control;
+  int source = -1;       // index in Disassembly::sources, -1: not known
+  SchedulingControl control;
 
   std::string_view base() const { return std::string_view(opcode).substr(0, opcode.find('.')); }
   // Whether the modifier is among the opcode's words after the first, as SPIN in ATOMS.CAST.SPIN.
@@ -55,7 +55,7 @@ struct Function {
   std::map<std::string, int, std::less<>> labels;  // label -> index in code of the next instruction
 };
 
-struct Listing {
+struct Disassembly {
   std::vector<Function> functions;
   std::vector<std::vector<Frame>> sources;
 
@@ -63,6 +63,6 @@ struct Listing {
 };
 
 // Throws Error when the text is no listing of nvdisasm.
-Listing parse_listing(const std::string& text);
+Disassembly parse_disassembly(const std::string& text);
 
 }  // namespace lab32::sass

@@ -15,7 +15,7 @@ namespace {
 
 // Reads the register at position `i` of `text`, such as "R4.64", "UR4", "P0", "!UP1" or
 // "-R3.reuse", and returns its number; -1: there is no register.
-int register_at(std::string_view text, size_t& i) {
+int parse_register(std::string_view text, size_t& i) {
   const size_t start = i;
   const bool uniform = text[i] == 'U';
   if (uniform) ++i;
@@ -36,7 +36,7 @@ int register_at(std::string_view text, size_t& i) {
 }
 
 // The numbers of the registers in one operand, in their order.
-std::vector<int> numbers_in(std::string_view text) {
+std::vector<int> register_numbers_in(std::string_view text) {
   std::vector<int> found;
   for (size_t i = 0; i < text.size();) {
     const bool begins = i == 0 || std::isalnum(static_cast<unsigned char>(text[i - 1])) == 0;
@@ -44,7 +44,7 @@ std::vector<int> numbers_in(std::string_view text) {
       ++i;
       continue;
     }
-    if (const int number = register_at(text, i); number >= 0) found.push_back(number);
+    if (const int number = parse_register(text, i); number >= 0) found.push_back(number);
   }
   return found;
 }
@@ -75,7 +75,7 @@ bool writes_nothing(std::string_view base) {
 Operands operands_of(const Instruction& in) {
   Operands to;
   const std::string_view base = in.base();
-  if (!in.guard.empty()) to.reads = numbers_in(in.guard);
+  if (!in.guard.empty()) to.reads = register_numbers_in(in.guard);
   int place = 0;
   bool wrote_predicate = false;
   std::string_view rest = in.operands;
@@ -89,7 +89,7 @@ Operands operands_of(const Instruction& in) {
                                                       : 0;
     const std::string_view operand = rest.substr(0, end);
     rest = end < rest.size() ? rest.substr(end + 1) : std::string_view{};
-    std::vector<int> numbers = numbers_in(operand);
+    std::vector<int> numbers = register_numbers_in(operand);
     const bool predicate =
         operand.find('P') != std::string_view::npos && operand.find('R') == std::string_view::npos;
     const bool second = place == 1 && ((predicate && base != "SEL" && base != "FSEL" &&
@@ -127,7 +127,7 @@ bool is_double(std::string_view base) {
 
 }  // namespace
 
-std::array<uint8_t, 2> RegisterBanks::reads(const Instruction& in) {
+std::array<uint8_t, 2> RegisterBanks::operands_by_bank(const Instruction& in) {
   const std::string_view base = in.base(), text = in.operands;
   std::map<int, int> kept;
   std::set<int> read;
@@ -165,13 +165,13 @@ namespace {
 
 using sim::AccessKind;
 
-struct Row {
+struct MemoryOpcodeRow {
   std::string_view opcode;
   MemorySpace space;
   AccessKind kind;
 };
 
-constexpr Row kRows[] = {
+constexpr MemoryOpcodeRow kRows[] = {
     {"LDG", MemorySpace::global, AccessKind::load},
     {"STG", MemorySpace::global, AccessKind::store},
     {"RED", MemorySpace::global, AccessKind::red},
@@ -190,14 +190,14 @@ constexpr Row kRows[] = {
     {"STL", MemorySpace::local, AccessKind::store},
 };
 
-struct Width {
+struct WidthModifier {
   std::string_view modifier;
   int bytes;
 };
 
 // The modifiers that change the width of an access. Without them it is 4 bytes. F64 and the packed
 // halves name the operation of an atomic.
-constexpr Width kWidths[] = {
+constexpr WidthModifier kWidths[] = {
     {"U8", 1},    {"S8", 1},      {"U16", 2},     {"S16", 2},    {"64", 8},    {"U64", 8},
     {"S64", 8},   {"F64", 8},     {"128", 16},    {"F16", 2},    {"BF16", 2},  {"F16x2", 4},
     {"32", 4},    {"BF16_V2", 4}, {"F16_V2", 4},  {"BF16x2", 4}, {"F16x4", 8}, {"BF16x4", 8},
@@ -211,7 +211,7 @@ int width_of(std::string_view opcode) {
     const std::string_view word = opcode.substr(0, opcode.find('.'));
     // 32 bytes per lane: it is not known how counters count such accesses.
     if (word == "256" || word == "ENL2") return 0;
-    for (const Width& w : kWidths) {
+    for (const WidthModifier& w : kWidths) {
       if (w.modifier == word) bytes = w.bytes;
     }
   }
@@ -238,7 +238,7 @@ void split_address(std::string_view address, MemoryOp& op) {
 
 std::optional<MemoryOp> memory_op(const Instruction& in) {
   const std::string_view base = in.base();
-  for (const Row& row : kRows) {
+  for (const MemoryOpcodeRow& row : kRows) {
     if (row.opcode != base) continue;
     MemoryOp op;
     op.space = row.space;

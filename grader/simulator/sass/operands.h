@@ -31,12 +31,12 @@ Operands operands_of(const Instruction& in);
 // Counts the operands that an instruction reads from each half of the register file. Registers with
 // even numbers are in one half, odd ones in the other, and each half delivers one operand per
 // cycle; an operand marked ".reuse" stays available for the next instruction (Huerta et al.,
-// "Analyzing Modern NVIDIA GPU Cores", 2025; data/measured/model/h200-mix.csv). Call reads() for
-// consecutive instructions.
+// "Analyzing Modern NVIDIA GPU Cores", 2025; data/measured/model/h200-mix.csv). Call
+// operands_by_bank() for consecutive instructions.
 class RegisterBanks {
  public:
   // The number of operands from even registers, and from odd ones.
-  std::array<uint8_t, 2> reads(const Instruction& in);
+  std::array<uint8_t, 2> operands_by_bank(const Instruction& in);
 
  private:
   std::map<int, int> kept_;  // operand position -> register

@@ -38,7 +38,7 @@ AccessKind kind_of(const ptx::Instruction& in) {
   }
 }
 
-PtxAccess::Form form_of(const ptx::Traits& traits) {
+PtxAccess::Form access_form_of(const ptx::InstructionTraits& traits) {
   if (traits.matrix) return PtxAccess::Form::matrix;
   if (traits.fragments) return PtxAccess::Form::fragment;
   if (traits.memory_count == 2) return PtxAccess::Form::async_copy;
@@ -51,7 +51,7 @@ std::vector<int> parts_of_fragment(const ptx::Instruction& in) {
   std::vector<int> bytes;
   try {
     sim::FragmentOp op = sim::fragment_op_of(in);
-    op.moved.place();
+    op.moved.compute_positions();
     for (const sim::FragmentPart& part : sim::parts_of(op))
       bytes.push_back(static_cast<int>(part.count * part.bytes));
   } catch (const Error&) {
@@ -59,7 +59,7 @@ std::vector<int> parts_of_fragment(const ptx::Instruction& in) {
   return bytes;
 }
 
-MemorySpace window_of(ptx::Space space) {
+MemorySpace memory_space_of(ptx::Space space) {
   switch (space) {
     case ptx::Space::shared:
       return MemorySpace::shared;
@@ -84,7 +84,7 @@ PtxFunction::PtxFunction(const ptx::Function& function)
     graph.next.push_back(block.successors);
     if (block.may_exit) graph.next.back().push_back(exit);
   }
-  structure_ = analyse(graph);
+  structure_ = analyse_control_structure(graph);
   find_definitions();
   for (size_t i = 0; i < function.body.size(); ++i) add_access(static_cast<int>(i));
 }
@@ -104,7 +104,7 @@ void PtxFunction::find_definitions() {
 
 // Identifies the definition of a register that reaches an instruction: the last one before it in
 // its block, or the one that enters the block.
-int PtxFunction::version(int reg, int at) const {
+int PtxFunction::definition_version(int reg, int at) const {
   const auto& definitions = definitions_[static_cast<size_t>(reg)];
   if (definitions.size() <= 1) return 0;
   const int block = flow_.block_of[static_cast<size_t>(at)];
@@ -115,7 +115,7 @@ int PtxFunction::version(int reg, int at) const {
   return last;
 }
 
-void PtxFunction::trace(int reg, int at, PtxAccess& access) const {
+void PtxFunction::trace_address_root(int reg, int at, PtxAccess& access) const {
   while (true) {
     const auto& definitions = definitions_[static_cast<size_t>(reg)];
     if (definitions.size() != 1) break;
@@ -141,12 +141,12 @@ void PtxFunction::trace(int reg, int at, PtxAccess& access) const {
     at = definitions[0];
     reg = in.operands[1].reg;
   }
-  access.root = AddressRoot{reg, version(reg, at), {}};
+  access.root = AddressRoot{reg, definition_version(reg, at), {}};
 }
 
 void PtxFunction::add_access(int index) {
   const ptx::Instruction& in = function_->body[static_cast<size_t>(index)];
-  const ptx::Traits& traits = in.op->traits;
+  const ptx::InstructionTraits& traits = in.op->traits;
   if (traits.ptx_level) return;
   if (traits.is_texture()) return add_texels(index);
   if (!traits.accesses_memory()) return;
@@ -157,8 +157,8 @@ void PtxFunction::add_access(int index) {
   PtxAccess a;
   a.index = index;
   a.kind = kind_of(in);
-  a.form = form_of(traits);
-  a.space = window_of(space);
+  a.form = access_form_of(traits);
+  a.space = memory_space_of(space);
   a.element_bytes = static_cast<int>(ptx::element_bytes(in));
   a.bytes = a.element_bytes * (in.has(Mod::v4) ? 4 : in.has(Mod::v2) ? 2 : 1);
   a.live.assign(static_cast<size_t>(a.bytes / std::max(a.element_bytes, 1)), true);
@@ -183,7 +183,7 @@ void PtxFunction::add_access(int index) {
   if (const Operand* address = address_of(in)) {
     a.offset = address->value;
     if (address->reg >= 0)
-      trace(address->reg, index, a);
+      trace_address_root(address->reg, index, a);
     else
       a.root = AddressRoot{-1, 0, address->name};
   }
@@ -214,7 +214,7 @@ bool PtxFunction::register_varies(int reg, int loop, std::vector<int>& asked) co
     if (!l.holds[static_cast<size_t>(flow_.block_of[static_cast<size_t>(d)])]) continue;
     const ptx::Instruction& in = function_->body[static_cast<size_t>(d)];
     if (definitions.size() > 1 || in.call >= 0) return true;
-    if (in.op->traits.may_change()) return true;
+    if (in.op->traits.may_differ_when_repeated()) return true;
     bool varies = false;
     ptx::for_each_register(*function_, in, [&](int r, bool is_destination) {
       if (!is_destination && !varies) varies = register_varies(r, loop, asked);
@@ -259,13 +259,13 @@ std::vector<int> PtxFunction::controlling_lines(int block) const {
     }
     const int last = flow_.blocks[static_cast<size_t>(d)].last - 1;
     lines.push_back(function_->body[static_cast<size_t>(last)].ptx_line);
-    add_other_arm(d, block, lines);
+    add_lines_of_other_arm(d, block, lines);
   }
   return lines;
 }
 
 // Adds the lines of the branch's other arm, because ptxas may give the branch a line from it.
-void PtxFunction::add_other_arm(int decider, int block, std::vector<int>& lines) const {
+void PtxFunction::add_lines_of_other_arm(int decider, int block, std::vector<int>& lines) const {
   const auto is_decided = [&](int b) {
     const auto& by = structure_.controlling_branches[static_cast<size_t>(b)];
     return b != decider && std::find(by.begin(), by.end(), decider) != by.end();

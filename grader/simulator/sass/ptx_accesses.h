@@ -83,9 +83,9 @@ class PtxFunction {
   void find_definitions();
   void add_access(int index);
   void add_texels(int index);
-  void add_other_arm(int decider, int block, std::vector<int>& lines) const;
-  void trace(int reg, int at, PtxAccess& access) const;
-  int version(int reg, int at) const;
+  void add_lines_of_other_arm(int decider, int block, std::vector<int>& lines) const;
+  void trace_address_root(int reg, int at, PtxAccess& access) const;
+  int definition_version(int reg, int at) const;
   bool register_varies(int reg, int loop, std::vector<int>& asked) const;
 
   const ptx::Function* function_;

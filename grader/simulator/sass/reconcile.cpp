@@ -15,7 +15,8 @@ namespace {
 // Does the work of reconcile() for one module and listing.
 class Reconciler {
  public:
-  Reconciler(const ptx::Module& module, const Listing& listing) : module_(module), sites_(listing) {
+  Reconciler(const ptx::Module& module, const Disassembly& listing)
+      : module_(module), sites_(listing) {
     for (const ptx::Function& f : module.functions) {
       if (f.body.empty()) continue;
       functions_.emplace_back(f);
@@ -25,54 +26,54 @@ class Reconciler {
     }
   }
 
-  Reconciliation run() {
+  Reconciliation reconcile_functions() {
     for (const auto& [line, sites] : sites_.by_line()) {
-      for (const MemorySite& s : sites) {
-        if (s.op) check_site(s, line);
+      for (const SassSite& s : sites) {
+        if (s.op) check_unexplained_access(s, line);
       }
     }
     for (const PtxFunction& f : functions_) {
       const std::string& name = f.function().name;
       result_.emitted[name] = emitted_blocks(f.function(), sites_);
       const auto doubt = doubts_.find(&f);
-      if (!is_compiled(f.function()))
+      if (!has_machine_code(f.function()))
         result_.plans[name] =
-            plans_without_match(f, unmatched_because(sim::Unmatched::Reason::not_listed));
+            make_unmatched_plans(f, make_unmatched(sim::UnmatchedAccess::Reason::not_listed));
       else if (doubt != doubts_.end())
-        result_.plans[name] = plans_without_match(f, doubt->second);
+        result_.plans[name] = make_unmatched_plans(f, doubt->second);
       else
         result_.plans[name] = plan_function(module_, f, sites_);
       plan_texels(f, sites_, result_.plans[name]);
-      note_widest(f, result_.plans[name]);
+      note_widest_instruction(f, result_.plans[name]);
     }
     return std::move(result_);
   }
 
  private:
-  struct LineOrigin {
+  struct AccessOfLine {
     const PtxFunction* function = nullptr;
     const PtxAccess* access = nullptr;
   };
 
   // A memory instruction that no PTX access explains makes all accesses of its kernel doubtful,
   // except local ones, which are spills.
-  void check_site(const MemorySite& s, int line) {
+  void check_unexplained_access(const SassSite& s, int line) {
     const auto found = origin_.find(line);
     const PtxAccess* access = found == origin_.end() ? nullptr : found->second.access;
     if (s.op->space == MemorySpace::local) {
       result_.local_lines[s.function->kernel].push_back(line);
     } else if (access == nullptr) {
-      doubt_functions_of(s.function->kernel,
-                         unmatched_because(sim::Unmatched::Reason::unexplained_instruction,
-                                           s.instruction->opcode));
+      distrust_accesses_of_kernel(
+          s.function->kernel, make_unmatched(sim::UnmatchedAccess::Reason::unexplained_instruction,
+                                             s.instruction->opcode));
     }
   }
 
-  void doubt_functions_of(const std::string& kernel, const sim::Unmatched& why) {
+  void distrust_accesses_of_kernel(const std::string& kernel, const sim::UnmatchedAccess& why) {
     for (const auto& [line, sites] : sites_.by_line()) {
       const auto found = origin_.find(line);
       if (found == origin_.end()) continue;
-      for (const MemorySite& s : sites) {
+      for (const SassSite& s : sites) {
         if (s.function->kernel == kernel) doubts_.emplace(found->second.function, why);
       }
     }
@@ -80,7 +81,7 @@ class Reconciler {
 
   // Records the widest machine instruction that may serve an access. If an instruction serves
   // several accesses, it has the line of one of them, and all have the same base.
-  void note_widest(const PtxFunction& f, sim::FunctionPlans& plans) const {
+  void note_widest_instruction(const PtxFunction& f, sim::FunctionPlans& plans) const {
     const auto is_like = [](const PtxAccess& a, const PtxAccess& b) {
       return a.space == b.space && a.kind == b.kind && a.root == b.root;
     };
@@ -90,29 +91,30 @@ class Reconciler {
       for (const PtxAccess& b : f.accesses()) {
         if (!is_like(a, b)) continue;
         const ptx::Instruction& in = f.function().body[static_cast<size_t>(b.index)];
-        for (const MemorySite& s : sites_.sites_of_line(in.ptx_line))
+        for (const SassSite& s : sites_.sites_of_line(in.ptx_line))
           if (s.op && s.op->kind == a.kind)
             unmatched->widest = std::max(unmatched->widest, static_cast<uint32_t>(s.op->bytes));
       }
     }
   }
 
-  bool is_compiled(const ptx::Function& f) const {
+  bool has_machine_code(const ptx::Function& f) const {
     for (const ptx::Instruction& in : f.body) {
       if (!sites_.sites_of_line(in.ptx_line).empty()) return true;
     }
     return false;
   }
 
-  static sim::Unmatched unmatched_because(sim::Unmatched::Reason reason,
-                                          const std::string& seen = "") {
-    sim::Unmatched why;
+  static sim::UnmatchedAccess make_unmatched(sim::UnmatchedAccess::Reason reason,
+                                             const std::string& seen = "") {
+    sim::UnmatchedAccess why;
     why.reason = reason;
     why.seen = seen;
     return why;
   }
 
-  static sim::FunctionPlans plans_without_match(const PtxFunction& f, const sim::Unmatched& why) {
+  static sim::FunctionPlans make_unmatched_plans(const PtxFunction& f,
+                                                 const sim::UnmatchedAccess& why) {
     sim::FunctionPlans plans(f.function().body.size());
     for (const PtxAccess& a : f.accesses()) {
       plans[static_cast<size_t>(a.index)].unmatched = why;
@@ -121,17 +123,17 @@ class Reconciler {
   }
 
   const ptx::Module& module_;
-  const Sites sites_;
+  const SassSites sites_;
   std::deque<PtxFunction> functions_;
-  std::map<int, LineOrigin> origin_;  // by PTX line
-  std::map<const PtxFunction*, sim::Unmatched> doubts_;
+  std::map<int, AccessOfLine> origin_;  // by PTX line
+  std::map<const PtxFunction*, sim::UnmatchedAccess> doubts_;
   Reconciliation result_;
 };
 
 }  // namespace
 
-Reconciliation reconcile(const ptx::Module& module, const Listing& listing) {
-  return Reconciler(module, listing).run();
+Reconciliation reconcile(const ptx::Module& module, const Disassembly& listing) {
+  return Reconciler(module, listing).reconcile_functions();
 }
 
 }  // namespace lab32::sass

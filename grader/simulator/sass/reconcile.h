@@ -26,6 +26,6 @@ struct Reconciliation {
 
 // The module must be parsed from the exact PTX that ptxas read for the listed cubin. Never throws:
 // accesses that cannot be explained are marked as unmatched, with the reason.
-Reconciliation reconcile(const ptx::Module& module, const Listing& listing);
+Reconciliation reconcile(const ptx::Module& module, const Disassembly& listing);
 
 }  // namespace lab32::sass

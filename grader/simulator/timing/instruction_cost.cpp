@@ -9,7 +9,7 @@
 namespace lab32::model {
 namespace {
 
-using ptx::Issue;
+using ptx::CostClass;
 using ptx::Mod;
 using ptx::Type;
 using Waits = InstructionCost::Waits;
@@ -19,7 +19,7 @@ using Waits = InstructionCost::Waits;
 // the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, table 4.1).
 constexpr double kAlu = 4.5, kDouble = 8, kSpecial = 18;
 
-InstructionCost cost_on(double IssueSlots::*pipe, double slots, double latency) {
+InstructionCost pipeline_cost(double IssueSlots::*pipe, double slots, double latency) {
   InstructionCost c;
   c.issue.all = slots;
   c.issue.*pipe = slots;
@@ -28,12 +28,12 @@ InstructionCost cost_on(double IssueSlots::*pipe, double slots, double latency) 
 }
 
 InstructionCost logic_cost(double slots) {
-  return cost_on(&IssueSlots::alu, slots, slots > 0 ? kAlu : 0);
+  return pipeline_cost(&IssueSlots::alu, slots, slots > 0 ? kAlu : 0);
 }
 
 // The cost of additions, moves and left shifts, which ptxas issues alternately to the integer and
 // to the multiply-add pipeline.
-InstructionCost add(double slots) {
+InstructionCost addition_cost(double slots) {
   InstructionCost c = logic_cost(slots);
   c.issue.alu = slots / 2;
   c.issue.multiply = slots / 4;
@@ -47,13 +47,13 @@ InstructionCost branch_cost() {
 }
 
 InstructionCost multiply_cost(double slots) {
-  return cost_on(&IssueSlots::multiply, slots, kAlu * slots);
+  return pipeline_cost(&IssueSlots::multiply, slots, kAlu * slots);
 }
 
 // The cost of one pass through the special function unit, with `around` ordinary instructions
 // before and after it.
-InstructionCost special_unit_cost(double around) {
-  InstructionCost c = cost_on(&IssueSlots::special, 1, kSpecial + kAlu * around);
+InstructionCost special_function_cost(double around) {
+  InstructionCost c = pipeline_cost(&IssueSlots::special, 1, kSpecial + kAlu * around);
   c.issue.all += around;
   c.issue.fp32 += around;
   return c;
@@ -73,9 +73,9 @@ InstructionCost sequence_cost(double fused, double other, double specials) {
 
 bool is_wide(Type type) { return ptx::bits_of(type) == 64; }
 
-InstructionCost memory_unit_cost() { return cost_on(&IssueSlots::memory, 1, 0); }
+InstructionCost memory_unit_cost() { return pipeline_cost(&IssueSlots::memory, 1, 0); }
 
-Waits latency_of(ptx::Space space) {
+Waits waits_for_space(ptx::Space space) {
   switch (space) {
     case ptx::Space::shared:
       return Waits::shared;
@@ -89,17 +89,17 @@ Waits latency_of(ptx::Space space) {
 
 InstructionCost access_cost(const ptx::Instruction& in) {
   InstructionCost c = memory_unit_cost();
-  c.is_store = !in.op->operands[0].is_dest;
-  c.waits = c.is_store ? Waits::no : latency_of(ptx::memory_space(in, 0));
+  c.has_no_result = !in.op->operands[0].is_dest;
+  c.waits = c.has_no_result ? Waits::no : waits_for_space(ptx::memory_space(in, 0));
   c.is_atomic = in.op->traits.is_atomic();
   c.reads_only = in.op->traits.read_only;
   return c;
 }
 
-InstructionCost copy_wait() {
+InstructionCost copy_wait_cost() {
   InstructionCost c = memory_unit_cost();
   c.waits = Waits::global;
-  c.is_store = true;
+  c.has_no_result = true;
   return c;
 }
 
@@ -111,13 +111,13 @@ InstructionCost shuffle_cost() {
 
 // This cost was not measured. The model assumes a half-precision instruction that takes eight
 // passes.
-InstructionCost tensor_cost() { return cost_on(&IssueSlots::half, 8, 32); }
+InstructionCost tensor_cost() { return pipeline_cost(&IssueSlots::half, 8, 32); }
 
 // This cost was not measured. The model assumes an access to device memory.
 InstructionCost texture_cost(const ptx::Instruction& in) {
   InstructionCost c = memory_unit_cost();
-  c.is_store = in.op->traits.writes_texels;
-  c.waits = c.is_store ? Waits::no : Waits::global;
+  c.has_no_result = in.op->traits.writes_texels;
+  c.waits = c.has_no_result ? Waits::no : Waits::global;
   return c;
 }
 
@@ -125,18 +125,19 @@ InstructionCost barrier_cost() {
   InstructionCost c;
   c.issue.all = 1;  // barriers have a pipeline of their own: Work::barriers
   c.waits = Waits::barrier;
-  c.is_store = true;
+  c.has_no_result = true;
   return c;
 }
 
 InstructionCost move_cost(const ptx::Instruction& in) {
-  if (in.operands[1].kind == ptx::Operand::Kind::special) return cost_on(&IssueSlots::alu, 1, 20);
-  return add(0.25);
+  if (in.operands[1].kind == ptx::Operand::Kind::special)
+    return pipeline_cost(&IssueSlots::alu, 1, 20);
+  return addition_cost(0.25);
 }
 
 InstructionCost floating_point_cost(const ptx::Instruction& in) {
-  if (in.type() == Type::f64) return cost_on(&IssueSlots::fp64, 1, kDouble);
-  return cost_on(&IssueSlots::fp32, 1, kAlu);
+  if (in.type() == Type::f64) return pipeline_cost(&IssueSlots::fp64, 1, kDouble);
+  return pipeline_cost(&IssueSlots::fp32, 1, kAlu);
 }
 
 // The number of instructions that handle subnormals: without .ftz the argument is scaled before the
@@ -145,9 +146,9 @@ double scaling(const ptx::Instruction& in) { return in.has(Mod::ftz) ? 0 : 3; }
 
 InstructionCost conversion_cost(const ptx::Instruction& in) {
   const Type to = in.type(0), from = in.type(1);
-  if (to == Type::f64 || from == Type::f64) return special_unit_cost(0);
-  if (ptx::is_float(to) != ptx::is_float(from)) return special_unit_cost(0);
-  if (ptx::is_float(to)) return cost_on(&IssueSlots::alu, 1, kAlu);
+  if (to == Type::f64 || from == Type::f64) return special_function_cost(0);
+  if (ptx::is_float(to) != ptx::is_float(from)) return special_function_cost(0);
+  if (ptx::is_float(to)) return pipeline_cost(&IssueSlots::alu, 1, kAlu);
   return logic_cost(ptx::bits_of(to) > ptx::bits_of(from) && !ptx::is_signed(from) ? 0.5 : 1);
 }
 
@@ -164,63 +165,64 @@ InstructionCost cost_of(const ptx::Instruction& in) {
   const bool wide = in.type_count > 0 && is_wide(in.type());
   const bool is_double = in.type() == Type::f64;
   switch (in.op->traits.issue) {
-    case Issue::unset:
-    case Issue::nothing:
+    case CostClass::unset:
+    case CostClass::nothing:
       return {};
-    case Issue::move:
+    case CostClass::move:
       return move_cost(in);
     // A 64-bit sum is usually an address. ptxas makes it part of a multiply-add or of the access.
-    case Issue::add:
-      return add(1);
-    case Issue::shift_left:
-      return add(wide ? 2 : 1);
-    case Issue::alu:
+    case CostClass::add:
+      return addition_cost(1);
+    case CostClass::shift_left:
+      return addition_cost(wide ? 2 : 1);
+    case CostClass::alu:
       return logic_cost(wide ? 2 : 1);
-    case Issue::multiply:
+    case CostClass::multiply:
       return multiply_cost(wide ? 4 : 1);
-    case Issue::multiply_high:
+    case CostClass::multiply_high:
       return multiply_cost(wide ? 8 : 2);
-    case Issue::multiply_once:
+    case CostClass::multiply_once:
       return multiply_cost(1);
-    case Issue::divide:
+    case CostClass::divide:
       return wide ? sequence_cost(10, 60, 2) : sequence_cost(4, 14, 2);
-    case Issue::convert:
+    case CostClass::convert:
       return conversion_cost(in);
 
-    case Issue::fp:
+    case CostClass::fp:
       return floating_point_cost(in);
-    case Issue::fp_divide:
-      return is_double ? cost_on(&IssueSlots::fp64, 14, kDouble * 10) : sequence_cost(6, 3, 1);
-    case Issue::fp_root:
-      return is_double ? cost_on(&IssueSlots::fp64, 12, kDouble * 9) : sequence_cost(5, 4, 1);
-    case Issue::half:
-      return cost_on(&IssueSlots::half, 1, kAlu);
-    case Issue::special:
-      return special_unit_cost(0);
-    case Issue::special_range:
-      return special_unit_cost(1);
-    case Issue::special_scaled:
-      return special_unit_cost(scaling(in));
-    case Issue::special_divide:
-      return special_unit_cost(in.has(Mod::full) ? 5 : 1);
+    case CostClass::fp_divide:
+      return is_double ? pipeline_cost(&IssueSlots::fp64, 14, kDouble * 10)
+                       : sequence_cost(6, 3, 1);
+    case CostClass::fp_root:
+      return is_double ? pipeline_cost(&IssueSlots::fp64, 12, kDouble * 9) : sequence_cost(5, 4, 1);
+    case CostClass::half:
+      return pipeline_cost(&IssueSlots::half, 1, kAlu);
+    case CostClass::special:
+      return special_function_cost(0);
+    case CostClass::special_range:
+      return special_function_cost(1);
+    case CostClass::special_scaled:
+      return special_function_cost(scaling(in));
+    case CostClass::special_divide:
+      return special_function_cost(in.has(Mod::full) ? 5 : 1);
 
-    case Issue::memory:
+    case CostClass::memory:
       return access_cost(in);
-    case Issue::copy_wait:
-      return copy_wait();
-    case Issue::shuffle:
+    case CostClass::copy_wait:
+      return copy_wait_cost();
+    case CostClass::shuffle:
       return shuffle_cost();
-    case Issue::vote:
+    case CostClass::vote:
       return logic_cost(2);
-    case Issue::match:
+    case CostClass::match:
       return logic_cost(8);
-    case Issue::tensor:
+    case CostClass::tensor:
       return tensor_cost();
-    case Issue::texture:
+    case CostClass::texture:
       return texture_cost(in);
-    case Issue::barrier:
+    case CostClass::barrier:
       return barrier_cost();
-    case Issue::branch:
+    case CostClass::branch:
       return branch_cost();
   }
   return {};
@@ -242,7 +244,7 @@ TraceInstruction ptx_instruction(const InstructionCost& cost) {
   in.latency = static_cast<float>(cost.latency);
   switch (cost.waits) {
     case Waits::no:
-      if (in.unit == Unit::memory) in.kind = cost.is_store ? Kind::global_store : Kind::plain;
+      if (in.unit == Unit::memory) in.kind = cost.has_no_result ? Kind::global_store : Kind::plain;
       break;
     case Waits::global:
       in.kind = Kind::global_load;
@@ -264,7 +266,7 @@ namespace {
 // The pipeline of each opcode that is not executed by the integer pipeline: sm_70 to sm_90 (CUDA
 // Binary Utilities, "Instruction Set Reference"; sm__inst_executed_pipe_* identified the pipeline,
 // data/measured/h200-model-counters.csv).
-const std::map<std::string_view, double IssueSlots::*>& pipes() {
+const std::map<std::string_view, double IssueSlots::*>& pipelines_by_opcode() {
   static const std::map<std::string_view, double IssueSlots::*> table = [] {
     std::map<std::string_view, double IssueSlots::*> pipes;
     const auto add = [&](double IssueSlots::*pipe, std::initializer_list<const char*> opcodes) {
@@ -289,7 +291,7 @@ const std::map<std::string_view, double IssueSlots::*>& pipes() {
 using Kind = TraceInstruction::Kind;
 using Unit = TraceInstruction::Unit;
 
-const std::map<std::string_view, Kind>& kinds() {
+const std::map<std::string_view, Kind>& kinds_by_opcode() {
   static const std::map<std::string_view, Kind> table{
       {"LDG", Kind::global_load},   {"LD", Kind::global_load},    {"LDL", Kind::global_load},
       {"ATOM", Kind::global_load},  {"ATOMG", Kind::global_load}, {"STG", Kind::global_store},
@@ -307,8 +309,8 @@ const std::map<std::string_view, Kind>& kinds() {
 // et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, table 4.1;
 // Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via
 // Microbenchmarking", 2024; kernels fma_one, waves and doubles of data/measured/model). For shared
-// memory: in addition to Time::shared_latency.
-const std::map<std::string_view, float>& latencies() {
+// memory: in addition to TimeParameters::shared_latency.
+const std::map<std::string_view, float>& latencies_by_opcode() {
   static const std::map<std::string_view, float> table{
       {"DADD", 8},  {"DMUL", 8},     {"DFMA", 8},   {"DSETP", 12}, {"MUFU", 17}, {"FCHK", 17},
       {"I2F", 17},  {"F2I", 17},     {"F2F", 17},   {"I2I", 17},   {"POPC", 17}, {"FLO", 17},
@@ -327,7 +329,7 @@ constexpr float kCast = -3;
 // How many times longer than other instructions an instruction occupies its unit: products whose
 // upper half is needed (wide_fill_0, high_fill_0 of data/measured/model), and comparisons of
 // doubles (data/measured/model/h200-mix.csv).
-double unit_passes_of(std::string_view opcode) {
+double relative_unit_occupancy(std::string_view opcode) {
   const auto has = [&](std::string_view word) {
     return opcode.find(word) != std::string_view::npos;
   };
@@ -350,11 +352,12 @@ TraceInstruction machine_instruction(std::string_view opcode) {
             : issue.memory > 0  ? Unit::memory
             : issue.alu > 0     ? Unit::alu
                                 : Unit::none;
-  in.unit_passes = static_cast<float>(unit_passes_of(opcode));
-  const auto latency = latencies().find(base);
-  in.latency = latency == latencies().end() ? kFixed : latency->second;
+  in.unit_passes = static_cast<float>(relative_unit_occupancy(opcode));
+  const auto latency = latencies_by_opcode().find(base);
+  in.latency = latency == latencies_by_opcode().end() ? kFixed : latency->second;
   if (base == "ATOMS" && opcode.find(".CAST") != std::string_view::npos) in.latency = kCast;
-  if (const auto kind = kinds().find(base); kind != kinds().end()) in.kind = kind->second;
+  if (const auto kind = kinds_by_opcode().find(base); kind != kinds_by_opcode().end())
+    in.kind = kind->second;
   // BAR.ARV only arrives at the barrier and does not wait.
   if (base == "BAR" && opcode.find(".ARV") != std::string_view::npos) in.kind = Kind::plain;
   return in;
@@ -364,14 +367,14 @@ IssueSlots machine_issue(std::string_view opcode) {
   const std::string_view base = opcode.substr(0, opcode.find('.'));
   IssueSlots issue;
   issue.all = 1;
-  const auto found = pipes().find(base);
-  if (found == pipes().end()) {
+  const auto found = pipelines_by_opcode().find(base);
+  if (found == pipelines_by_opcode().end()) {
     // Uniform instructions have a pipeline of their own, which is never the busiest.
     if (base.front() != 'U') issue.alu = 1;
     return issue;
   }
   if (found->second == nullptr) return issue;
-  issue.*found->second = unit_passes_of(opcode);
+  issue.*found->second = relative_unit_occupancy(opcode);
   // Only one half of the multiply-add pipeline executes integers, but both halves execute floats.
   if (found->second == &IssueSlots::multiply) issue.fp32 = 1;
   return issue;

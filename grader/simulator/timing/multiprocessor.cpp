@@ -26,7 +26,7 @@ constexpr double kTogether = 1.0 / 16;
 
 }  // namespace
 
-MemoryPath::MemoryPath(const Time& time, const SmWork& work, double congestion)
+MemoryPath::MemoryPath(const TimeParameters& time, const SmWork& work, double congestion)
     : memory_cycles_(work.memory_cycles),
       update_cycles_(work.update_cycles),
       congestion_(congestion),
@@ -40,7 +40,7 @@ double MemoryPath::accepts_from() const { return l1_free_ - kBacklog; }
 
 double MemoryPath::end() const { return std::max({l1_free_, memory_free_, updates_free_}); }
 
-MemoryPath::AccessTimes MemoryPath::shared(const TraceInstruction& in, double now) {
+MemoryPath::AccessTimes MemoryPath::access_shared(const TraceInstruction& in, double now) {
   const double start = std::max(now, l1_free_);
   l1_free_ = start + in.busy;
   return {l1_free_ - 1 + shared_latency_ + in.latency, start + kOperandsRead};
@@ -53,8 +53,8 @@ bool MemoryPath::waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHis
   const size_t which = in.group % kLoadGroups;
   const uint32_t requests = history.requests[which]++;
   if (requests == 0) {
-    if (repetitions(warp, in.first_l1_misses) == 0) return false;
-    waits_for_dram = repetitions(first_misses_[which]++, in.first_l2_misses) > 0;
+    if (whole_repetitions(warp, in.first_l1_misses) == 0) return false;
+    waits_for_dram = whole_repetitions(first_misses_[which]++, in.first_l2_misses) > 0;
     return true;
   }
   // If most accesses miss, warps that advance together miss together. Rare misses are spread over
@@ -63,7 +63,7 @@ bool MemoryPath::waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHis
   const double phase = rate < kTogether ? std::fmod(static_cast<double>(warp) * kGolden, 1.0) : 0;
   if (std::floor(requests * rate + phase) <= std::floor((requests - 1) * rate + phase))
     return false;
-  waits_for_dram = repetitions(later_misses_[which]++, in.l2_misses) > 0;
+  waits_for_dram = whole_repetitions(later_misses_[which]++, in.l2_misses) > 0;
   return true;
 }
 
@@ -71,7 +71,7 @@ bool MemoryPath::waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHis
 // cycles earlier, because the multiprocessors do not run in step. The slices also serve loads and
 // stores between atomics. If both kinds of requests keep the slices equally busy, they slow each
 // other down.
-double MemoryPath::update(const TraceInstruction& in, double now) {
+double MemoryPath::serve_atomic(const TraceInstruction& in, double now) {
   const double cycles = in.updates * update_cycles_, others = std::min(busy_since_update_, cycles);
   busy_since_update_ = 0;
   const double came = now + l2_latency_ / 2 - std::min(now / 2, kSpread);
@@ -80,8 +80,8 @@ double MemoryPath::update(const TraceInstruction& in, double now) {
   return std::max(updates_free_, now + l2_latency_ / 2) + l2_latency_ / 2;
 }
 
-MemoryPath::AccessTimes MemoryPath::global(const TraceInstruction& in, double now, uint64_t warp,
-                                           LoadHistory& history) {
+MemoryPath::AccessTimes MemoryPath::access_global(const TraceInstruction& in, double now,
+                                                  uint64_t warp, LoadHistory& history) {
   const bool store = in.kind == TraceInstruction::Kind::global_store;
   double& way = store ? stores_free_ : l1_free_;
   way = std::max(now, way) + in.busy;
@@ -100,7 +100,7 @@ MemoryPath::AccessTimes MemoryPath::global(const TraceInstruction& in, double no
   } else if (misses) {
     times.ready = way + latency;
   }
-  if (in.updates > 0) times.ready = std::max(times.ready, update(in, way));
+  if (in.updates > 0) times.ready = std::max(times.ready, serve_atomic(in, way));
   // The first access that misses waits until the address of its page is translated.
   if (misses && !store) {
     if (first_page_known_ < 0) first_page_known_ = now + first_access_;
@@ -121,7 +121,7 @@ constexpr double kWarpRate = 0.25, kIssuedAtOnce = 4, kAboutTheSame = 0.9, kLate
 
 // A multiprocessor that divides its rate equally among its blocks, up to the rate that a block can
 // use. Its own clock advances with the work of its blocks.
-struct SharedUnit {
+struct SharedIssueUnit {
   double clock = 0, since = 0;
   // The times at which the blocks end, on the unit's own clock.
   std::priority_queue<double, std::vector<double>, std::greater<>> ends;
@@ -154,12 +154,12 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
     for (uint64_t b = first; b < blocks; b += multiprocessors) dealt.push_back(b);
     return dealt;
   }
-  std::vector<SharedUnit> all(multiprocessors);
+  std::vector<SharedIssueUnit> all(multiprocessors);
   const double most = kWarpRate * warps;
   uint64_t next = 0;
   // Blocks with equal work end in the order in which they were distributed.
   for (uint32_t turn = 0; turn < resident; ++turn)
-    for (SharedUnit& server : all)
+    for (SharedIssueUnit& server : all)
       if (next < blocks) {
         server.add_block(next, static_cast<double>(work[next]) * (1 + kLater * turn));
         ++next;
@@ -171,7 +171,7 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
   while (!events.empty()) {
     const auto [now, m] = events.top();
     events.pop();
-    SharedUnit& server = all[m];
+    SharedIssueUnit& server = all[m];
     server.clock = server.ends.top();
     server.since = now;
     server.ends.pop();
@@ -180,9 +180,9 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
   }
   // If several multiprocessors end at about the same time, the one with the most work is taken.
   double end = 0;
-  for (const SharedUnit& server : all) end = std::max(end, server.since);
-  const SharedUnit* last = nullptr;
-  for (const SharedUnit& server : all)
+  for (const SharedIssueUnit& server : all) end = std::max(end, server.since);
+  const SharedIssueUnit* last = nullptr;
+  for (const SharedIssueUnit& server : all)
     if (server.since >= kAboutTheSame * end && (last == nullptr || server.all > last->all))
       last = &server;
   return last->blocks;
@@ -200,7 +200,7 @@ SmTiming run_multiprocessor(const Profile& profile, const WarpTrace& trace, cons
   const std::vector<uint64_t> blocks = blocks_of_last_multiprocessor(
       profile.multiprocessors, work.resident, work.blocks, work.warps, of_block);
   const WarpPaths paths(trace, work);
-  const Time& time = profile.time;
+  const TimeParameters& time = profile.time;
   SmTiming result;
   double congestion = 1;
   for (int turn = 0; turn < 3; ++turn) {
@@ -208,7 +208,8 @@ SmTiming run_multiprocessor(const Profile& profile, const WarpTrace& trace, cons
     result = warps.run(blocks);
     const double share = warps.memory_cycles() / std::max(result.cycles, 1.0);
     const double busy = std::min(share, 1.0);
-    const double then = 1 + busy * busy * (time.memory_queue + time.memory_turn * work.both_ways);
+    const double then =
+        1 + busy * busy * (time.memory_queue + time.memory_turn * work.read_write_balance);
     if (std::abs(then - congestion) < 0.02) break;
     congestion = turn == 0 ? then : (then + congestion) / 2;
   }

@@ -35,14 +35,15 @@ struct LoadHistory {
 class MemoryPath {
  public:
   // `congestion` is the factor by which loads take longer because L2 and device memory are busy.
-  MemoryPath(const Time& time, const SmWork& work, double congestion);
+  MemoryPath(const TimeParameters& time, const SmWork& work, double congestion);
 
   struct AccessTimes {
     double ready = 0;  // when the result is available
     double read = 0;   // when the operands have been read
   };
-  AccessTimes shared(const TraceInstruction& in, double now);
-  AccessTimes global(const TraceInstruction& in, double now, uint64_t warp, LoadHistory& history);
+  AccessTimes access_shared(const TraceInstruction& in, double now);
+  AccessTimes access_global(const TraceInstruction& in, double now, uint64_t warp,
+                            LoadHistory& history);
 
   // The earliest time at which a warp can issue an access; before that too many are waiting.
   double accepts_from() const;
@@ -55,7 +56,7 @@ class MemoryPath {
 
   // Serves the atomic part of an access that leaves L1 at time `now`. Returns the time when L2 has
   // served it.
-  double update(const TraceInstruction& in, double now);
+  double serve_atomic(const TraceInstruction& in, double now);
 
   const double memory_cycles_, update_cycles_, congestion_;
   const double shared_latency_, l1_latency_, l2_latency_, dram_latency_, first_access_;
@@ -103,7 +104,8 @@ class SmWarps {
     // whether this attempt failed, whether it is a retry, and whether its swap has been issued.
     double read_at = 0, failed_share = 0, lanes = 1;
     bool failed = false, is_retry = false, swapped = false;
-    std::array<double, kBarriers> barriers{};  // sass::Control: when each barrier is clear
+    std::array<double, kBarriers>
+        barriers{};  // sass::SchedulingControl: when each barrier is clear
     LoadHistory history;
   };
 
@@ -116,21 +118,21 @@ class SmWarps {
   };
 
   void begin(size_t p, uint64_t block, double now);
-  void fetch(WarpState& warp);
-  size_t unit_of(const TraceInstruction& in, size_t s, double now) const;
+  void fetch_instruction(WarpState& warp);
+  size_t unit_of_instruction(const TraceInstruction& in, size_t s, double now) const;
   void choose_next_warp(size_t s);
   bool issues_before(size_t slot, size_t s) const;
-  void issue(WarpState& warp, double now);
+  void issue_instruction(WarpState& warp, double now);
   void schedule_after_branch(WarpState& warp, double now);
-  MemoryPath::AccessTimes access(WarpState& warp, double now);
-  static bool branch_taken(const WarpState& warp);
-  static bool next_block_is_new(const WarpState& warp);
+  MemoryPath::AccessTimes issue_access(WarpState& warp, double now);
+  static bool is_branch_taken(const WarpState& warp);
+  static bool is_next_block_different(const WarpState& warp);
   void attempt_swap(WarpState& warp, double served);
-  void arrive(WarpState& warp, double now);
-  void release(ResidentBlock& place);
-  void end(WarpState& warp);
+  void arrive_at_barrier(WarpState& warp, double now);
+  void release_waiting_warps(ResidentBlock& place);
+  void end_warp(WarpState& warp);
 
-  const Time& t_;
+  const TimeParameters& t_;
   const WarpTrace& trace_;
   const SmWork& work_;
   const WarpPaths& paths_;

@@ -13,7 +13,7 @@
 namespace lab32::model {
 namespace {
 
-cudaOccDeviceProp properties(const Profile& profile) {
+cudaOccDeviceProp device_properties_of(const Profile& profile) {
   cudaOccDeviceProp p;
   std::memset(static_cast<void*>(&p), 0, sizeof p);
   const int capability = std::stoi(profile.arch.substr(3));  // sm_90
@@ -32,8 +32,8 @@ cudaOccDeviceProp properties(const Profile& profile) {
   return p;
 }
 
-cudaOccFuncAttributes attributes(uint32_t registers, uint32_t static_shared,
-                                 uint64_t most_dynamic_shared) {
+cudaOccFuncAttributes kernel_attributes_of(uint32_t registers, uint32_t static_shared,
+                                           uint64_t most_dynamic_shared) {
   cudaOccFuncAttributes kernel;
   kernel.maxThreadsPerBlock = INT_MAX;
   kernel.numRegs = static_cast<int>(registers);
@@ -44,7 +44,7 @@ cudaOccFuncAttributes attributes(uint32_t registers, uint32_t static_shared,
   return kernel;
 }
 
-std::string limiters(unsigned factors) {
+std::string limiter_names(unsigned factors) {
   std::string text;
   const auto name = [&](unsigned bit, const char* what) {
     if ((factors & bit) == 0) return;
@@ -62,7 +62,7 @@ std::string limiters(unsigned factors) {
 // The driver seems to choose the smallest shared-memory split that is more than twice what the
 // blocks use: true of 8 in 10 launches of data/measured/h200-model-counters.csv
 // (launch__shared_mem_config_size); the others have the neighbouring split.
-uint32_t l1_bytes(const Profile& profile, uint64_t shared) {
+uint32_t l1_bytes_beside_shared(const Profile& profile, uint64_t shared) {
   const auto& splits = profile.multiprocessor.shared_splits;
   const auto split = std::upper_bound(splits.begin(), splits.end(), 2 * shared);
   return profile.multiprocessor.l1_and_shared_bytes -
@@ -73,8 +73,9 @@ uint32_t l1_bytes(const Profile& profile, uint64_t shared) {
 
 Occupancy occupancy(const Profile& profile, uint32_t threads_per_block, uint32_t registers,
                     uint32_t static_shared, uint32_t dynamic_shared, int carveout) {
-  const cudaOccDeviceProp device = properties(profile);
-  const cudaOccFuncAttributes kernel = attributes(registers, static_shared, dynamic_shared);
+  const cudaOccDeviceProp device = device_properties_of(profile);
+  const cudaOccFuncAttributes kernel =
+      kernel_attributes_of(registers, static_shared, dynamic_shared);
   cudaOccDeviceState state;
   state.carveoutConfig = carveout;
   cudaOccResult result;
@@ -90,9 +91,10 @@ Occupancy occupancy(const Profile& profile, uint32_t threads_per_block, uint32_t
   o.blocks = static_cast<uint32_t>(result.activeBlocksPerMultiprocessor);
   o.warps = o.blocks * ((threads_per_block + 31) / 32);
   o.theoretical = o.warps * 32.0 / profile.multiprocessor.max_threads;
-  o.limiter = limiters(result.limitingFactors);
+  o.limiter = limiter_names(result.limitingFactors);
   o.registers = registers;
-  o.l1_bytes = l1_bytes(profile, uint64_t{o.blocks} * result.allocatedSharedMemPerBlock);
+  o.l1_bytes =
+      l1_bytes_beside_shared(profile, uint64_t{o.blocks} * result.allocatedSharedMemPerBlock);
   return o;
 }
 
@@ -113,8 +115,8 @@ std::optional<uint64_t> active_clusters(const Profile& profile, uint32_t blocks,
 std::optional<uint64_t> available_dynamic_shared(const Profile& profile, uint32_t threads_per_block,
                                                  uint32_t registers, uint32_t static_shared,
                                                  uint64_t most, uint32_t blocks) {
-  const cudaOccDeviceProp device = properties(profile);
-  const cudaOccFuncAttributes kernel = attributes(registers, static_shared, most);
+  const cudaOccDeviceProp device = device_properties_of(profile);
+  const cudaOccFuncAttributes kernel = kernel_attributes_of(registers, static_shared, most);
   const cudaOccDeviceState state;
   size_t bytes = 0;
   if (cudaOccAvailableDynamicSMemPerBlock(&bytes, &device, &kernel, &state,

@@ -31,7 +31,9 @@ class ProfileReader {
 
   bool has(const std::string& key) const { return static_cast<bool>(table_.at_path(key)); }
 
-  uint32_t count(const std::string& key) const { return static_cast<uint32_t>(get<int64_t>(key)); }
+  uint32_t read_count(const std::string& key) const {
+    return static_cast<uint32_t>(get<int64_t>(key));
+  }
 
   // Reads a number, which may be written with or without a decimal point.
   double read_number(const std::string& key) const {
@@ -42,16 +44,17 @@ class ProfileReader {
 
   std::array<uint32_t, 3> read_three_numbers(const std::string& key) const {
     std::array<uint32_t, 3> out{};
-    for (size_t i = 0; i < 3; ++i) out[i] = count(fmt::format("{}[{}]", key, i));
+    for (size_t i = 0; i < 3; ++i) out[i] = read_count(fmt::format("{}[{}]", key, i));
     return out;
   }
 
-  std::vector<uint32_t> counts(const std::string& key) const {
+  std::vector<uint32_t> read_counts(const std::string& key) const {
     const toml::array* array = table_.at_path(key).as_array();
     if (!array || array->empty())
       throw Error(fmt::format("{}: `{}` is missing or no list of numbers", path_.string(), key));
     std::vector<uint32_t> out;
-    for (size_t i = 0; i < array->size(); ++i) out.push_back(count(fmt::format("{}[{}]", key, i)));
+    for (size_t i = 0; i < array->size(); ++i)
+      out.push_back(read_count(fmt::format("{}[{}]", key, i)));
     return out;
   }
 
@@ -60,38 +63,39 @@ class ProfileReader {
   toml::table table_;
 };
 
-Multiprocessor read_multiprocessor(const ProfileReader& in) {
-  Multiprocessor m;
-  m.max_threads = in.count("multiprocessor.max_threads");
-  m.max_blocks = in.count("multiprocessor.max_blocks");
-  m.registers = in.count("multiprocessor.registers");
-  m.register_allocation_unit = in.count("multiprocessor.register_allocation_unit");
-  m.shared_bytes = in.count("multiprocessor.shared_bytes");
-  m.shared_allocation_unit = in.count("multiprocessor.shared_allocation_unit");
-  m.reserved_shared_bytes_per_block = in.count("multiprocessor.reserved_shared_bytes_per_block");
-  m.l1_and_shared_bytes = in.count("multiprocessor.l1_and_shared_bytes");
-  m.shared_splits = in.counts("multiprocessor.shared_splits");
+SmLimits read_multiprocessor(const ProfileReader& in) {
+  SmLimits m;
+  m.max_threads = in.read_count("multiprocessor.max_threads");
+  m.max_blocks = in.read_count("multiprocessor.max_blocks");
+  m.registers = in.read_count("multiprocessor.registers");
+  m.register_allocation_unit = in.read_count("multiprocessor.register_allocation_unit");
+  m.shared_bytes = in.read_count("multiprocessor.shared_bytes");
+  m.shared_allocation_unit = in.read_count("multiprocessor.shared_allocation_unit");
+  m.reserved_shared_bytes_per_block =
+      in.read_count("multiprocessor.reserved_shared_bytes_per_block");
+  m.l1_and_shared_bytes = in.read_count("multiprocessor.l1_and_shared_bytes");
+  m.shared_splits = in.read_counts("multiprocessor.shared_splits");
   return m;
 }
 
-Caches read_caches(const ProfileReader& in) {
-  Caches c;
-  c.l1_ways = in.count("caches.l1_ways");
+CacheParameters read_caches(const ProfileReader& in) {
+  CacheParameters c;
+  c.l1_ways = in.read_count("caches.l1_ways");
   c.l2_bytes = static_cast<uint64_t>(in.get<int64_t>("memory.l2_bytes"));
-  c.l2_ways = in.count("caches.l2_ways");
-  c.l2_sides = in.count("caches.l2_sides");
-  c.l2_slices = in.count("caches.l2_slices");
+  c.l2_ways = in.read_count("caches.l2_ways");
+  c.l2_sides = in.read_count("caches.l2_sides");
+  c.l2_slices = in.read_count("caches.l2_slices");
   c.dirty_limit = static_cast<uint64_t>(in.get<int64_t>("caches.dirty_limit"));
   c.partial_dirty_limit = static_cast<uint64_t>(in.get<int64_t>("caches.partial_dirty_limit"));
-  c.dram_access_bytes = in.count("memory.dram_access_bytes");
-  c.dram_page_bytes = in.count("memory.dram_page_bytes");
-  c.dram_banks = in.count("memory.dram_banks");
+  c.dram_access_bytes = in.read_count("memory.dram_access_bytes");
+  c.dram_page_bytes = in.read_count("memory.dram_page_bytes");
+  c.dram_banks = in.read_count("memory.dram_banks");
   c.float_atomic = in.read_number("caches.float_atomic");
   return c;
 }
 
-Time read_time(const ProfileReader& in) {
-  Time t;
+TimeParameters read_time(const ProfileReader& in) {
+  TimeParameters t;
   t.sm_hz = in.read_number("clock.sm_hz");
 #define LAB32_TIME(name) t.name = in.read_number("time." #name)
   LAB32_TIME(dram_bytes_per_second);
@@ -157,11 +161,11 @@ Profile read_profile(const std::string& id) {
   p.id = id;
   p.name = in.get<std::string>("name");
   p.arch = in.get<std::string>("arch");
-  p.multiprocessors = in.count("multiprocessors");
-  if (in.has("cluster_groups")) p.cluster_groups = in.counts("cluster_groups");
-  p.max_threads_per_block = in.count("block.max_threads");
-  p.shared_bytes_per_block = in.count("block.shared_bytes");
-  p.shared_bytes_opt_in = in.count("block.shared_bytes_opt_in");
+  p.multiprocessors = in.read_count("multiprocessors");
+  if (in.has("cluster_groups")) p.cluster_groups = in.read_counts("cluster_groups");
+  p.max_threads_per_block = in.read_count("block.max_threads");
+  p.shared_bytes_per_block = in.read_count("block.shared_bytes");
+  p.shared_bytes_opt_in = in.read_count("block.shared_bytes_opt_in");
   p.max_grid = in.read_three_numbers("block.max_grid");
   p.max_block = in.read_three_numbers("block.max_dim");
   p.dram_bytes = static_cast<uint64_t>(in.get<int64_t>("memory.dram_bytes"));

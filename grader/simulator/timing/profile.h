@@ -11,7 +11,7 @@
 namespace lab32::model {
 
 // [multiprocessor]
-struct Multiprocessor {
+struct SmLimits {
   uint32_t max_threads = 0, max_blocks = 0;
   uint32_t registers = 0;  // 32-bit
   // The registers of a warp are rounded up to a multiple of this number.
@@ -26,7 +26,7 @@ struct Multiprocessor {
 };
 
 // [caches]: the parameters of the cache model (simulator/observers/caches/caches.h).
-struct Caches {
+struct CacheParameters {
   uint32_t l1_ways = 0;
   uint64_t l2_bytes = 0;
   uint32_t l2_ways = 0;
@@ -42,7 +42,7 @@ struct Caches {
 
 // [time]: the parameters of the time model (time.h), in seconds, bytes, and warp instructions per
 // clock and multiprocessor. README.md explains them.
-struct Time {
+struct TimeParameters {
   double sm_hz = 0;
   double dram_bytes_per_second = 0;  // rate of a streaming access
   double dram_pages_per_second = 0;  // page openings
@@ -93,9 +93,9 @@ struct Profile {
   uint64_t dram_bytes = 0;
   uint32_t dram_bus_bits = 0;
   uint64_t dram_clock_hz = 0;
-  Multiprocessor multiprocessor;
-  Caches caches;
-  Time time;
+  SmLimits multiprocessor;
+  CacheParameters caches;
+  TimeParameters time;
 };
 
 // Reads data/devices/ID.toml. Throws Error, which names the file and the key if a value is missing,

@@ -55,7 +55,7 @@ SmWarps::SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& w
       work_(work),
       paths_(paths),
       memory_(profile.time, work, congestion),
-      mean_(instructions_of(trace)),
+      mean_(instructions_per_warp(trace)),
       lines_(trace.lines + 1, -1) {
   const auto every = [](double per_clock) { return kSchedulers / std::max(per_clock, 1e-9); };
   // One half of the multiply-add pipeline executes integers and floats, the other only floats. Some
@@ -109,7 +109,7 @@ SmTiming SmWarps::run(const std::vector<uint64_t>& blocks) {
     }
     if (best == kSchedulers) break;
     const size_t ended = ended_;
-    issue(warps_[chosen_[best]], when);
+    issue_instruction(warps_[chosen_[best]], when);
     if (ended_ != ended) {
       if (next_ < count)
         begin(freed_, blocks[next_++], std::max(when, exit_free_) + t_.block_seconds * t_.sm_hz);
@@ -142,7 +142,7 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
   for (uint32_t w = 0; w < work_.warps; ++w) {
     const size_t slot = p * work_.warps + w;
     WarpState& warp = warps_[slot];
-    warp.path = paths_.path(block, w);
+    warp.path = paths_.path_of_warp(block, w);
     warp.number = block * work_.warps + w;
     warp.block = warp.instruction = 0;
     warp.free = start + kWarpStart * w;
@@ -157,7 +157,7 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
     warp.scheduler = (first_ + w) % kSchedulers;
     warp.resident = p;
     place.warps.push_back(slot);
-    fetch(warp);
+    fetch_instruction(warp);
     of_scheduler_[warp.scheduler].push_back(slot);
     stale_[warp.scheduler] = true;
   }
@@ -167,7 +167,7 @@ void SmWarps::begin(size_t p, uint64_t block, double now) {
 }
 
 // Computes when the warp's next instruction could be issued if its unit were free.
-void SmWarps::fetch(WarpState& warp) {
+void SmWarps::fetch_instruction(WarpState& warp) {
   while (warp.block < warp.path.size() &&
          warp.instruction >= trace_.blocks[warp.path[warp.block]].code.size()) {
     if (!warp.failed) ++warp.block;
@@ -178,7 +178,7 @@ void SmWarps::fetch(WarpState& warp) {
   }
   if (warp.block >= warp.path.size()) {
     warp.in = nullptr;
-    end(warp);
+    end_warp(warp);
     return;
   }
   const uint16_t b = warp.path[warp.block];
@@ -208,7 +208,7 @@ void SmWarps::fetch(WarpState& warp) {
 // The unit that executes the instruction. A float instruction uses the half of the multiply-add
 // pipeline that executes only floats, or the other half if that is free sooner (low_fill of
 // data/measured/model).
-size_t SmWarps::unit_of(const TraceInstruction& in, size_t s, double now) const {
+size_t SmWarps::unit_of_instruction(const TraceInstruction& in, size_t s, double now) const {
   constexpr auto kOwn = static_cast<size_t>(Unit::fma),
                  kOther = static_cast<size_t>(Unit::multiply);
   if (in.unit != Unit::fma) return static_cast<size_t>(in.unit);
@@ -223,7 +223,7 @@ void SmWarps::choose_next_warp(size_t s) {
     if (warp.in == nullptr) continue;
     double at = std::max(warp.next, slots_[s]);
     if (at > chosen_time_[s]) continue;
-    at = std::max(at, units_[s][unit_of(*warp.in, s, at)]);
+    at = std::max(at, units_[s][unit_of_instruction(*warp.in, s, at)]);
     if (warp.in->unit == Unit::memory) at = std::max(at, memory_.accepts_from());
     if (at < chosen_time_[s] || (at == chosen_time_[s] && issues_before(slot, s)))
       chosen_time_[s] = at, chosen_[s] = slot;
@@ -239,7 +239,7 @@ bool SmWarps::issues_before(size_t slot, size_t s) const {
   return warps_[slot].number < warps_[chosen_[s]].number;
 }
 
-void SmWarps::issue(WarpState& warp, double now) {
+void SmWarps::issue_instruction(WarpState& warp, double now) {
   const TraceInstruction& in = *warp.in;
   const size_t s = warp.scheduler;
   last_[s] = static_cast<size_t>(&warp - warps_.data());
@@ -247,7 +247,7 @@ void SmWarps::issue(WarpState& warp, double now) {
   slots_[s] = now + kSchedulers / t_.issue_per_clock;
   if (in.unit == Unit::memory) slots_[s] += kMemorySlots;
   if (in.unit == Unit::multiply && in.unit_passes > 1) slots_[s] += kWideSlots;
-  const size_t unit = unit_of(in, s, now);
+  const size_t unit = unit_of_instruction(in, s, now);
   units_[s][unit] = now + every_[unit] * in.unit_passes;
   // Reads that are still in a bank's queue delay the next instructions, except for kQueuedReads
   // cycles of them.
@@ -256,9 +256,9 @@ void SmWarps::issue(WarpState& warp, double now) {
     slots_[s] = std::max(slots_[s], banks_[s][bank] - kQueuedReads);
   }
   stale_[s] = true;
-  if (in.kind == Kind::barrier) return arrive(warp, now);
+  if (in.kind == Kind::barrier) return arrive_at_barrier(warp, now);
   schedule_after_branch(warp, now);
-  const MemoryPath::AccessTimes times = access(warp, now);
+  const MemoryPath::AccessTimes times = issue_access(warp, now);
   for (const uint16_t reg : in.writes) warp.ready[reg] = times.ready;
   const auto raise = [&](int8_t which, double until) {
     if (which < 0) return;
@@ -268,7 +268,7 @@ void SmWarps::issue(WarpState& warp, double now) {
   raise(in.write_barrier, times.ready);
   raise(in.read_barrier, times.read);
   ++warp.instruction;
-  fetch(warp);
+  fetch_instruction(warp);
 }
 
 // Computes when the warp could issue the instruction after a branch or a reconvergence.
@@ -279,10 +279,11 @@ void SmWarps::schedule_after_branch(WarpState& warp, double now) {
   if (in.kind == Kind::branch) {
     if (!in.scheduled)
       warp.free = now + kBranch;
-    else if (branch_taken(warp))
+    else if (is_branch_taken(warp))
       warp.free += kTaken;
     warp.free += split * divergence_rate_;
-    if (warp.swapped && !warp.failed && !next_block_is_new(warp)) warp.free += kSucceededLanes;
+    if (warp.swapped && !warp.failed && !is_next_block_different(warp))
+      warp.free += kSucceededLanes;
   } else if (in.kind == Kind::meet && reconvergences_ > 0) {
     const double diverged = std::min(1.0, trace_.splits / reconvergences_);
     warp.free = now + std::max<double>(in.stall, in.latency) + split * diverged;
@@ -291,18 +292,18 @@ void SmWarps::schedule_after_branch(WarpState& warp, double now) {
 }
 
 // Issues the access and returns when its result is available.
-MemoryPath::AccessTimes SmWarps::access(WarpState& warp, double now) {
+MemoryPath::AccessTimes SmWarps::issue_access(WarpState& warp, double now) {
   const TraceInstruction& in = *warp.in;
   MemoryPath::AccessTimes times{now + in.latency, now + kOperandsRead};
   switch (in.kind) {
     case Kind::shared:
-      times = memory_.shared(in, now);
+      times = memory_.access_shared(in, now);
       attempt_swap(warp, times.read - kOperandsRead);
       break;
     case Kind::global_load:
     case Kind::global_store:
     case Kind::copy:
-      times = memory_.global(in, now, warp.number, warp.history);
+      times = memory_.access_global(in, now, warp.number, warp.history);
       if (in.kind == Kind::copy) warp.copied = std::max(warp.copied, times.ready);
       break;
     case Kind::commit:
@@ -318,14 +319,14 @@ MemoryPath::AccessTimes SmWarps::access(WarpState& warp, double now) {
 }
 
 // Whether the warp takes the branch: its next block is not the one that follows in the code.
-bool SmWarps::branch_taken(const WarpState& warp) {
+bool SmWarps::is_branch_taken(const WarpState& warp) {
   if (warp.failed) return true;
   return warp.block + 1 < warp.path.size() &&
          warp.path[warp.block + 1] != warp.path[warp.block] + 1;
 }
 
 // Whether the warp goes on to another block, so that it leaves a loop of one block.
-bool SmWarps::next_block_is_new(const WarpState& warp) {
+bool SmWarps::is_next_block_different(const WarpState& warp) {
   return warp.block + 1 >= warp.path.size() || warp.path[warp.block + 1] != warp.path[warp.block];
 }
 
@@ -356,7 +357,7 @@ void SmWarps::attempt_swap(WarpState& warp, double served) {
     swaps.emplace_back(served, warp.number);
 }
 
-void SmWarps::arrive(WarpState& warp, double now) {
+void SmWarps::arrive_at_barrier(WarpState& warp, double now) {
   ResidentBlock& place = resident_[warp.resident];
   barrier_free_ = std::max(barrier_free_, now) + kArrival;
   place.last = std::max(place.last, barrier_free_);
@@ -364,10 +365,10 @@ void SmWarps::arrive(WarpState& warp, double now) {
   warp.in = nullptr;
   ++warp.instruction;
   warp.free = kNever;
-  release(place);
+  release_waiting_warps(place);
 }
 
-void SmWarps::release(ResidentBlock& place) {
+void SmWarps::release_waiting_warps(ResidentBlock& place) {
   if (place.arrived == 0 || place.arrived < place.live) return;
   const double then = place.last + t_.barrier_latency * t_.sm_hz;
   place.arrived = 0;
@@ -377,11 +378,11 @@ void SmWarps::release(ResidentBlock& place) {
     if (warp.free != kNever) continue;
     warp.free = then;
     stale_[warp.scheduler] = true;
-    fetch(warp);
+    fetch_instruction(warp);
   }
 }
 
-void SmWarps::end(WarpState& warp) {
+void SmWarps::end_warp(WarpState& warp) {
   ResidentBlock& place = resident_[warp.resident];
   exit_free_ = std::max(exit_free_, warp.free) + kLeave;
   end_ = std::max(end_, exit_free_);
@@ -390,7 +391,7 @@ void SmWarps::end(WarpState& warp) {
     ++ended_;
     freed_ = warp.resident;
   } else {
-    release(place);
+    release_waiting_warps(place);
   }
 }
 

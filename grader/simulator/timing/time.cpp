@@ -45,9 +45,9 @@ std::string count_words(double n, const std::string& one, const char* more = "s"
 }
 
 // The resources of one launch.
-class Machine {
+class ResourceTimes {
  public:
-  Machine(const Profile& profile, const Work& work)
+  ResourceTimes(const Profile& profile, const Work& work)
       : profile_(profile), t_(profile.time), w_(work) {
     blocks_ = static_cast<double>(std::max<uint64_t>(work.blocks, 1));
     warps_ = blocks_ * work.warps_per_block;
@@ -112,7 +112,7 @@ class Machine {
  private:
   // The seconds that the busiest multiprocessor takes for its share of `amount`, at `rate` per
   // clock.
-  double seconds_of_busiest(double amount, double rate) const {
+  double seconds_of_busiest_sm(double amount, double rate) const {
     const double share =
         w_.busiest > 0 ? w_.busiest / profile_.multiprocessors : most_blocks_ / blocks_;
     return ratio(amount * share, rate * t_.sm_hz);
@@ -132,12 +132,12 @@ class Machine {
   // L1 and shared memory are one memory with one output. The resource is named after the one that
   // is used more. Stores to global memory leave by another path.
   Resource l1_and_shared() const {
-    const double loads = seconds_of_busiest(w_.l1_load_cycles, t_.l1_per_clock);
-    const double stores = seconds_of_busiest(w_.l1_store_cycles, t_.l1_per_clock);
+    const double loads = seconds_of_busiest_sm(w_.l1_load_cycles, t_.l1_per_clock);
+    const double stores = seconds_of_busiest_sm(w_.l1_store_cycles, t_.l1_per_clock);
     // Shuffles use this path, too, and so do instructions of warps without active lanes.
     const double others = std::max(0.0, w_.issue.memory - w_.global_requests - w_.shared_requests);
     const double shared =
-        seconds_of_busiest(w_.shared_wavefronts + others, t_.shared_wavefronts_per_clock);
+        seconds_of_busiest_sm(w_.shared_wavefronts + others, t_.shared_wavefronts_per_clock);
     const double l1 = std::max(loads, stores);
     const double seconds = std::max(loads + shared, stores);
     if (shared > l1 && w_.shared_wavefronts > 0) {
@@ -177,7 +177,7 @@ class Machine {
     const double schedulers = std::min(1.0, resident_ * w_.warps_per_block / 4);
     Resource most{"issue", -1, 0, ""};
     for (const Pipe& pipe : pipes) {
-      const double seconds = ratio(seconds_of_busiest(pipe.amount, pipe.rate), schedulers);
+      const double seconds = ratio(seconds_of_busiest_sm(pipe.amount, pipe.rate), schedulers);
       if (seconds <= most.seconds) continue;
       most.seconds = seconds;
       most.is_less_exact = pipe.is_less_exact;
@@ -216,7 +216,7 @@ class Machine {
   }
 
   const Profile& profile_;
-  const Time& t_;
+  const TimeParameters& t_;
   const Work& w_;
   double blocks_, warps_, most_blocks_, resident_;
 };
@@ -224,22 +224,22 @@ class Machine {
 }  // namespace
 
 double memory_seconds(const Profile& profile, const Work& work) {
-  return Machine(profile, work).memory_seconds();
+  return ResourceTimes(profile, work).memory_seconds();
 }
 
 double atomic_seconds(const Profile& profile, const Work& work) {
   return work.busiest_slice * profile.time.atomic_seconds;
 }
 
-double both_ways(const Work& work) {
+double read_write_balance(const Work& work) {
   const double moved = work.dram_read + work.dram_written;
   return 4 * ratio(work.dram_read * work.dram_written, moved * moved);
 }
 
 Prediction predict(const Profile& profile, const Work& work) {
-  const Time& t = profile.time;
+  const TimeParameters& t = profile.time;
   Prediction p;
-  const Machine machine(profile, work);
+  const ResourceTimes machine(profile, work);
   p.resources = machine.resources();
   std::stable_sort(p.resources.begin(), p.resources.end(),
                    [](const Resource& a, const Resource& b) { return a.seconds > b.seconds; });
@@ -254,7 +254,8 @@ Prediction predict(const Profile& profile, const Work& work) {
   return p;
 }
 
-void qualify(Prediction& prediction, const Work& work, const UnmatchedAccesses& unmatched) {
+void widen_error_estimate(Prediction& prediction, const Work& work,
+                          const UnmatchedAccesses& unmatched) {
   // Single public programs of these kinds were off by -70 % and +130 %, while the mean error of all
   // programs was 15 % (data/devices/h100.toml).
   constexpr double kWider = 2, kUnequal = 1.5, kDominates = 0.5;
@@ -346,7 +347,7 @@ Work copy_work(const Profile& profile, uint64_t bytes) {
   at.memory_cycles = memory_seconds(profile, work) * profile.time.sm_hz *
                      static_cast<double>(std::min<uint64_t>(profile.multiprocessors, work.blocks)) /
                      (2 * kSectors * warps);
-  at.both_ways = both_ways(work);
+  at.read_write_balance = read_write_balance(work);
   work.cycles = run_multiprocessor(profile, copy_trace(), at).cycles;
   at.memory_cycles = 0;
   work.cycles_alone = run_multiprocessor(profile, copy_trace(), at).cycles;

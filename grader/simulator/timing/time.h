@@ -81,7 +81,7 @@ double memory_seconds(const Profile& profile, const Work& work);
 // The time of the busiest slice of L2 for its atomics.
 double atomic_seconds(const Profile& profile, const Work& work);
 // 1: the launch writes as much of device memory as it reads; 0: it only reads, or only writes.
-double both_ways(const Work& work);
+double read_write_balance(const Work& work);
 
 Prediction predict(const Profile& profile, const Work& work);
 
@@ -93,7 +93,8 @@ struct UnmatchedAccesses {
 // Completes the prediction by its quality. Its error is larger if accesses are unmatched, if
 // doubles or special functions dominate, or if blocks do unequal work. If atomics are unmatched,
 // the prediction is unreliable.
-void qualify(Prediction& prediction, const Work& work, const UnmatchedAccesses& unmatched);
+void widen_error_estimate(Prediction& prediction, const Work& work,
+                          const UnmatchedAccesses& unmatched);
 
 // The work of a copy that moves `bytes` in total: half of them are read and half written, 16 bytes
 // of each by each thread. L2 is empty at the beginning.

@@ -25,7 +25,7 @@ class PathBuilder {
     for (size_t i = first; i < last;) {
       const TraceBlock& block = trace_.blocks[i];
       if (block.loops.size() <= depth) {
-        run(i, around);
+        run_block(i, around);
         ++i;
         continue;
       }
@@ -39,28 +39,29 @@ class PathBuilder {
         const TraceBlock& inside = trace_.blocks[end];
         if (inside.loops.size() == depth + 1) most = std::max(most, inside.runs);
       }
-      loop(i, end, depth, most, around);
+      run_loop(i, end, depth, most, around);
       i = end;
     }
   }
 
-  void run(size_t i, double around) {
+  void run_block(size_t i, double around) {
     const double rate = around > 0 ? trace_.blocks[i].runs / around : 0;
-    const bool runs =
-        depth_ == 0 ? is_one_of(rate) : repetitions(warp_ + visits_[i]++, std::min(rate, 1.0)) > 0;
+    const bool runs = depth_ == 0
+                          ? is_warp_among_share(rate)
+                          : whole_repetitions(warp_ + visits_[i]++, std::min(rate, 1.0)) > 0;
     if (runs) path_.push_back(static_cast<uint16_t>(i));
   }
 
   // Whether this warp is one of the share `rate` of all warps that run the block.
-  bool is_one_of(double rate) const {
+  bool is_warp_among_share(double rate) const {
     const double equal = (rate - rank_.before) / rank_.equal;
-    return equal > 0 && repetitions(rank_.number, std::min(equal, 1.0)) > 0;
+    return equal > 0 && whole_repetitions(rank_.number, std::min(equal, 1.0)) > 0;
   }
 
-  void loop(size_t first, size_t last, size_t depth, double runs, double around) {
+  void run_loop(size_t first, size_t last, size_t depth, double runs, double around) {
     if (runs <= 0 || around <= 0) return;
     const double rate = runs / around * (depth == 0 ? times_ : 1);
-    const uint64_t n = repetitions(depth_ == 0 ? warp_ : warp_ + visits_[first]++, rate);
+    const uint64_t n = whole_repetitions(depth_ == 0 ? warp_ : warp_ + visits_[first]++, rate);
     ++depth_;
     for (uint64_t k = 0; k < n; ++k) walk_blocks(first, last, depth + 1, runs);
     --depth_;
@@ -77,12 +78,12 @@ class PathBuilder {
 
 }  // namespace
 
-uint64_t repetitions(uint64_t number, double rate) {
+uint64_t whole_repetitions(uint64_t number, double rate) {
   const double n = static_cast<double>(number);
   return static_cast<uint64_t>(std::ceil((n + 1) * rate - 1e-9) - std::ceil(n * rate - 1e-9));
 }
 
-double instructions_of(const WarpTrace& trace) {
+double instructions_per_warp(const WarpTrace& trace) {
   double sum = 0;
   for (const TraceBlock& block : trace.blocks)
     sum += block.runs * static_cast<double>(block.code.size());
@@ -102,7 +103,7 @@ constexpr double kMuchLonger = 0.05;
 }  // namespace
 
 WarpPaths::WarpPaths(const WarpTrace& trace, const SmWork& work)
-    : trace_(trace), work_(work), mean_(instructions_of(trace)) {
+    : trace_(trace), work_(work), mean_(instructions_per_warp(trace)) {
   for (const TraceBlock& b : trace.blocks) {
     if (b.loops.empty()) continue;
     instructions_in_loops_ += b.runs * static_cast<double>(b.code.size());
@@ -128,24 +129,24 @@ WarpPaths::WarpPaths(const WarpTrace& trace, const SmWork& work)
 // block, it is first put on the paths of 30 of every hundred warps, by warp number. If a path is
 // then much longer or shorter than its warp's issued instructions, the basic block is put on the
 // paths of those warps that issued most.
-std::vector<uint16_t> WarpPaths::path(uint64_t block, uint32_t w) const {
+std::vector<uint16_t> WarpPaths::path_of_warp(uint64_t block, uint32_t w) const {
   const uint64_t number = block * work_.warps + w;
   WarpRank rank{0, 1, number};
   std::vector<uint16_t> path = path_of(trace_, number, 1, rank);
   if (number >= work_.issued.size() || mean_issued_ <= 0) return path;
   const double wanted = issued_by(block, w) / mean_issued_ * mean_;
-  double longer = wanted - length(path);
+  double longer = wanted - instructions_on_path(path);
   const auto fits = [&] { return std::abs(longer) <= kMuchLonger * mean_; };
   if (fits()) return path;
-  const WarpRank by_issued = this->rank(number);
+  const WarpRank by_issued = this->rank_of_warp(number);
   std::vector<uint16_t> other = path_of(trace_, number, 1, by_issued);
-  if (const double then = wanted - length(other); std::abs(then) < std::abs(longer))
+  if (const double then = wanted - instructions_on_path(other); std::abs(then) < std::abs(longer))
     path = std::move(other), longer = then, rank = by_issued;
   if (fits() || instructions_in_loops_ <= 0) return path;
   return path_of(trace_, number, std::max(0.0, 1 + longer / instructions_in_loops_), rank);
 }
 
-double WarpPaths::length(const std::vector<uint16_t>& path) const {
+double WarpPaths::instructions_on_path(const std::vector<uint16_t>& path) const {
   double sum = 0;
   for (const uint16_t b : path) sum += static_cast<double>(trace_.blocks[b].code.size());
   return sum;
@@ -161,7 +162,7 @@ double WarpPaths::issued_by(uint64_t block, uint32_t w) const {
   return sum / work_.warps;
 }
 
-WarpRank WarpPaths::rank(uint64_t number) const {
+WarpRank WarpPaths::rank_of_warp(uint64_t number) const {
   const auto at = std::lower_bound(
       issue_groups_.begin(), issue_groups_.end(), work_.issued[number],
       [](const IssueGroup& group, uint32_t issued) { return group.issued > issued; });

@@ -45,8 +45,8 @@ struct TraceInstruction {
   float first_l1_misses = 0, first_l2_misses = 0, l1_misses = 0, l2_misses = 0;
   float weight = 0;   // the data that it moves beyond L1, in relation to those of an average access
   float updates = 0;  // for an atomic: sectors that L2 updates
-  // true: ptxas' scheduling (sass::Control) is known; false: the instruction waits for the
-  // registers that it reads.
+  // true: ptxas' scheduling (sass::SchedulingControl) is known; false: the instruction waits for
+  // the registers that it reads.
   bool scheduled = false;
   uint8_t stall = 0, waits_for = 0;
   int8_t write_barrier = -1, read_barrier = -1;
@@ -72,12 +72,12 @@ struct WarpTrace {
 constexpr int kCodeLine = 128;  // bytes, eight instructions
 
 // The average number of instructions that a warp issues.
-double instructions_of(const WarpTrace& trace);
+double instructions_per_warp(const WarpTrace& trace);
 
 // Distributes a fractional rate over whole numbers: if each item is to repeat `rate` times on
 // average, item `number` repeats this many times. The sum over the first n items is n * rate,
 // rounded.
-uint64_t repetitions(uint64_t number, double rate);
+uint64_t whole_repetitions(uint64_t number, double rate);
 
 // The rank of a warp among all warps, sorted by the number of instructions that they issued.
 // before: the share of warps with more instructions. equal: the share of warps with equally many.
@@ -115,7 +115,7 @@ struct SmWork {
   double shared_words = 0;
   double last_lanes = 1;  // for compare-and-swap loops: the number of lanes in the last attempt
   // 1: device memory is written as much as read; 0: it is only read, or only written.
-  double both_ways = 0;
+  double read_write_balance = 0;
 };
 
 // The timing of the multiprocessor that finishes last.
@@ -132,12 +132,12 @@ class WarpPaths {
   WarpPaths(const WarpTrace& trace, const SmWork& work);
 
   // The blocks of code that warp w of this thread block runs, in order.
-  std::vector<uint16_t> path(uint64_t block, uint32_t w) const;
+  std::vector<uint16_t> path_of_warp(uint64_t block, uint32_t w) const;
 
  private:
   double issued_by(uint64_t block, uint32_t w) const;
-  double length(const std::vector<uint16_t>& path) const;
-  WarpRank rank(uint64_t number) const;
+  double instructions_on_path(const std::vector<uint16_t>& path) const;
+  WarpRank rank_of_warp(uint64_t number) const;
 
   const WarpTrace& trace_;
   const SmWork& work_;

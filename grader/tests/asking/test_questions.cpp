@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using asking::AskOptions;
-using asking::Drawn;
+using asking::DrawnQuestions;
 using asking::Question;
 
 AskOptions options_for(const std::string& lab, const fs::path& file, const std::string& id) {
@@ -81,7 +81,7 @@ std::string tables_of(const std::string& lab, const fs::path& file, const std::s
   std::string out;
   for (const char* id : {"anna", "bo", "chen"}) {
     out += fmt::format("=== {}, {}\n", name, id);
-    const Drawn drawn = draw(options_for(lab, file, id));
+    const DrawnQuestions drawn = draw_questions(options_for(lab, file, id));
     CHECK(drawn.questions.empty() != drawn.why_none.empty());
     if (drawn.questions.empty()) out += "No questions: " + drawn.why_none + ".\n";
     for (const Question& question : drawn.questions) {
@@ -124,7 +124,7 @@ void check_golden_questions(const std::string& lab) {
 
 TEST_EACH_LAB("asking: golden tables of questions", check_golden_questions, 0);
 
-std::set<std::string> keys_of(const Drawn& drawn) {
+std::set<std::string> keys_of(const DrawnQuestions& drawn) {
   std::set<std::string> keys;
   for (const Question& question : drawn.questions) keys.insert(asking::key_of(question));
   return keys;
@@ -136,9 +136,9 @@ TEST_CASE("asking: the file and the id decide the questions, and the sheet keeps
   const fs::path file = scratch.write("transpose.cu", text);
   AskOptions options = options_for("transpose", file, "anna");
   options.check = "B2 padded: result";
-  const Drawn drawn = draw(options);
+  const DrawnQuestions drawn = draw_questions(options);
   REQUIRE(drawn.questions.size() == 3);
-  CHECK(keys_of(draw(options)) == keys_of(drawn));
+  CHECK(keys_of(draw_questions(options)) == keys_of(drawn));
   for (const Question& question : drawn.questions) {
     CHECK(question.check == "B2 padded: result");
     CHECK(feedback(question, question.answer) == "Right.");
@@ -149,9 +149,9 @@ TEST_CASE("asking: the file and the id decide the questions, and the sheet keeps
   }
   AskOptions bo = options;
   bo.id = "bo";
-  CHECK(keys_of(draw(bo)) != keys_of(drawn));
+  CHECK(keys_of(draw_questions(bo)) != keys_of(drawn));
 
-  asking::AnswerSheet sheet = sheet_for(options, drawn);
+  asking::AnswerSheet sheet = load_answer_sheet(options, drawn);
   const Question &first = drawn.questions[0], &second = drawn.questions[1];
   CHECK(record_answer(sheet, first, first.answer));
   CHECK_FALSE(record_answer(sheet, first, first.answer + 1));
@@ -159,30 +159,31 @@ TEST_CASE("asking: the file and the id decide the questions, and the sheet keeps
   asking::write_answers(file, sheet);
   const std::string written = *read_file(scratch.path / "answers.toml");
   CHECK(written.find(fmt::format("\"{}\"", first.answer)) == std::string::npos);
-  const asking::AnswerSheet again = sheet_for(options, drawn);
+  const asking::AnswerSheet again = load_answer_sheet(options, drawn);
   CHECK(is_right(again, first));
   CHECK_FALSE(is_right(again, second));
   CHECK_FALSE(is_right(again, drawn.questions[2]));
-  CHECK(sheet_for(bo, drawn).answers.empty());
+  CHECK(load_answer_sheet(bo, drawn).answers.empty());
 
   const grading::Rubric rubric(grading::rubric_folder(), "transpose");
-  const auto judged = asking::judge(rubric, file);
+  const auto judged = asking::grade_answers(rubric, file);
   REQUIRE(judged);
   CHECK(judged->measured == "1 of 3 right, id anna");
   CHECK(judged->max_score == 0);
   CHECK(judged->status == report::Status::passed);
   CHECK(judged->figures.at("right") == 1);
-  CHECK(asking::judge(rubric, file, "bo")->measured == "other student");
+  CHECK(asking::grade_answers(rubric, file, "bo")->measured == "other student");
   scratch.write("transpose.cu", text + "\n");
-  CHECK(asking::judge(rubric, file)->measured == "other version");
+  CHECK(asking::grade_answers(rubric, file)->measured == "other version");
   scratch.write("answers.toml", "answers = 3 [");
-  CHECK(asking::judge(rubric, file)->measured == "other version");
+  CHECK(asking::grade_answers(rubric, file)->measured == "other version");
   fs::remove(scratch.path / "answers.toml");
-  CHECK_FALSE(asking::judge(rubric, file));
+  CHECK_FALSE(asking::grade_answers(rubric, file));
 }
 
 TEST_CASE("asking: questions of the lab come first, and errors say why there are none") {
-  const Drawn none = draw(options_for("shuffle", root() / "labs/shuffle/shuffle.cu", "anna"));
+  const DrawnQuestions none =
+      draw_questions(options_for("shuffle", root() / "labs/shuffle/shuffle.cu", "anna"));
   CHECK(none.questions.empty());
   CHECK(none.why_none.find("answer these first") != std::string::npos);
 }

@@ -15,19 +15,20 @@
 
 using namespace lab32;
 using sim::GuardRecords;
-using sim::LineRounds;
+using sim::SavedLines;
 using sim::UndoLog;
-using sim::WordMap;
+using sim::WordBitmap;
 
 namespace {
 
-std::set<uint64_t> words_in(const WordMap& map) {
+std::set<uint64_t> words_in(const WordBitmap& map) {
   std::set<uint64_t> all;
   for (const uint32_t number : map.pages()) {
-    const WordMap::Page* const page = map.page(number);
+    const WordBitmap::BitmapPage* const page = map.page(number);
     REQUIRE(page != nullptr);
-    for (uint64_t i = 0; i < WordMap::kWordsOfPage; ++i)
-      if ((page->bits[i / 64] >> (i % 64) & 1) != 0) all.insert(number * WordMap::kWordsOfPage + i);
+    for (uint64_t i = 0; i < WordBitmap::kWordsOfPage; ++i)
+      if ((page->bits[i / 64] >> (i % 64) & 1) != 0)
+        all.insert(number * WordBitmap::kWordsOfPage + i);
   }
   return all;
 }
@@ -35,10 +36,10 @@ std::set<uint64_t> words_in(const WordMap& map) {
 }  // namespace
 
 TEST_CASE("core: word map: add_row() adds the 32 words from any first word on") {
-  WordMap map;
-  map.reset(8 * WordMap::kWordsOfPage);
+  WordBitmap map;
+  map.reset(8 * WordBitmap::kWordsOfPage);
   std::set<uint64_t> want;
-  const uint64_t end = 2 * WordMap::kWordsOfPage;
+  const uint64_t end = 2 * WordBitmap::kWordsOfPage;
   for (const uint64_t first : {uint64_t{0}, uint64_t{96}, uint64_t{161}, uint64_t{224},
                                uint64_t{319}, end - 32, 2 * end - 31, 3 * end - 1}) {
     map.add_row(first);
@@ -52,14 +53,14 @@ TEST_CASE("core: word map: add_row() adds the 32 words from any first word on") 
   map.clear();
   CHECK(map.pages().empty());
   CHECK(map.page(0) == nullptr);
-  map.add(7 * WordMap::kWordsOfPage);
-  CHECK(words_in(map) == std::set<uint64_t>{7 * WordMap::kWordsOfPage});
-  map.trim(WordMap::kPageBytes);
+  map.add(7 * WordBitmap::kWordsOfPage);
+  CHECK(words_in(map) == std::set<uint64_t>{7 * WordBitmap::kWordsOfPage});
+  map.trim(WordBitmap::kPageBytes);
   CHECK(map.pages().empty());
-  map.reset(64 * WordMap::kWordsOfPage);
+  map.reset(64 * WordBitmap::kWordsOfPage);
   map.add(1);
-  map.add(63 * WordMap::kWordsOfPage + 1);
-  CHECK(words_in(map) == std::set<uint64_t>{1, 63 * WordMap::kWordsOfPage + 1});
+  map.add(63 * WordBitmap::kWordsOfPage + 1);
+  CHECK(words_in(map) == std::set<uint64_t>{1, 63 * WordBitmap::kWordsOfPage + 1});
 }
 
 TEST_CASE("core: undo log: it restores data and written bits") {
@@ -77,7 +78,7 @@ TEST_CASE("core: undo log: it restores data and written bits") {
       log.add(line, memory, line < first + 4);
     }
     std::memset(memory.host(a->begin), 7, 64 << 10);
-    memory.mark_span(a->begin, a->end);
+    memory.mark_span_written(a->begin, a->end);
     log.put_back(memory);
     log.clear();
     CHECK(memory.first_unwritten(a->begin, a->end) == a->begin + (32 << 10));
@@ -113,22 +114,22 @@ TEST_CASE("core: undo log: a long log frees its memory when it is trimmed") {
 }
 
 TEST_CASE("core: line rounds: one thread saves a line, and the others find it saved") {
-  LineRounds lines;
+  SavedLines lines;
   lines.resize(100);
   for (int round = 0; round < 600; ++round) {  // round numbers are reused
     lines.next_round();
     REQUIRE(!lines.is_saved(7));
     REQUIRE(!lines.is_saved(8));
-    REQUIRE(lines.claim(7));
+    REQUIRE(lines.claim_line(7));
     lines.done(7);
     REQUIRE(lines.is_saved(7));
-    REQUIRE(!lines.claim(7));
+    REQUIRE(!lines.claim_line(7));
   }
   lines.resize(1 << 20);
   lines.next_round();
-  REQUIRE(lines.claim(8));
+  REQUIRE(lines.claim_line(8));
   bool claims = true;
-  std::thread other([&] { claims = lines.claim(8); });  // waits until the line is saved
+  std::thread other([&] { claims = lines.claim_line(8); });  // waits until the line is saved
   lines.done(8);
   other.join();
   CHECK(!claims);
@@ -137,15 +138,15 @@ TEST_CASE("core: line rounds: one thread saves a line, and the others find it sa
 TEST_CASE("core: guard records: reused records are empty") {
   const uint64_t bytes = 16 << 20;
   {
-    auto records = GuardRecords::take(bytes, 3);
+    auto records = GuardRecords::acquire_records(bytes, 3);
     records->lines.next_round();
-    REQUIRE(records->lines.claim(11));
+    REQUIRE(records->lines.claim_line(11));
     records->lines.done(11);
     for (const auto& of : records->workers) of->read.add_row(1000);
     records->workers[2]->written.add(77);
-    GuardRecords::give(std::move(records));
+    GuardRecords::keep_for_reuse(std::move(records));
   }
-  const auto records = GuardRecords::take(2 * bytes, 5);
+  const auto records = GuardRecords::acquire_records(2 * bytes, 5);
   records->lines.next_round();
   CHECK(!records->lines.is_saved(11));
   REQUIRE(records->workers.size() >= 5);
@@ -155,7 +156,7 @@ TEST_CASE("core: guard records: reused records are empty") {
   }
   for (unsigned i = 0; i < 5; ++i) records->workers[i]->written.add(2 * bytes / 4 - 1);
   // Two sets of records at once.
-  const auto others = GuardRecords::take(bytes, 1);
+  const auto others = GuardRecords::acquire_records(bytes, 1);
   CHECK(others.get() != records.get());
 }
 
@@ -172,14 +173,14 @@ TEST_CASE("core: order guard: rollback restores a line of several arrays and the
   sim::OrderGuard guard(memory, 1, sim::OrderGuard::Mode::at_once, false);
   for (sim::Allocation* a : {full, part}) {
     uint64_t address[kWarpSize] = {a->begin + 32};
-    guard.worker(0).write(*a, address, 1, 4, {});
-    memory.mark_lanes(address, 1, 4);
+    guard.worker(0).record_write(*a, address, 1, 4, {});
+    memory.mark_lanes_written(address, 1, 4);
   }
-  CHECK(memory.written(part->begin + 32, 4));
+  CHECK(memory.is_written(part->begin + 32, 4));
   guard.rollback();
-  CHECK(memory.written(full->begin + 32, 4));
-  CHECK(!memory.written(part->begin + 32, 4));
-  CHECK(memory.written(part->begin, 4));
+  CHECK(memory.is_written(full->begin + 32, 4));
+  CHECK(!memory.is_written(part->begin + 32, 4));
+  CHECK(memory.is_written(part->begin, 4));
 }
 
 TEST_CASE("core: order guard: a row that is read counts as 32 words that are read") {
@@ -189,7 +190,7 @@ TEST_CASE("core: order guard: a row that is read counts as 32 words that are rea
   memory.upload(a->begin, zeros.data(), zeros.size());
   const auto row = [&](uint64_t word, uint64_t stride) {
     const uint64_t first = a->begin + 4 * word;
-    return sim::WarpRow{{first, first + 16 * stride}, stride};
+    return sim::WarpAddressRow{{first, first + 16 * stride}, stride};
   };
   // The other thread reads next to the written words, or one of them.
   struct Case {
@@ -204,7 +205,7 @@ TEST_CASE("core: order guard: a row that is read counts as 32 words that are rea
     sim::OrderGuard guard(memory, 2, sim::OrderGuard::Mode::at_once, false);
     guard.track_by_word({a->index, 1000});  // the second index is not an allocation
     REQUIRE(guard.by_word());
-    CHECK(guard.tracked_by_word() == std::vector<uint32_t>{a->index});
+    CHECK(guard.allocations_tracked_by_word() == std::vector<uint32_t>{a->index});
     guard.worker(0).read_row(*a, row(0, 4), 4, {});
     guard.worker(0).write_row(*a, row(0, 4), 4, {});
     guard.worker(1).read_row(*a, row(c.word, c.stride), c.bytes, {});

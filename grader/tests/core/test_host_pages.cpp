@@ -15,30 +15,32 @@ using sim::RecordPages;
 
 TEST_CASE("core: page pool: a piece moves with its contents and leaves zeros") {
   // Empties the pool of pieces from other tests.
-  const PagePool::Range others(PagePool::kKept, "a test");
-  for (uint64_t at = 0; PagePool::process_wide().take(others.begin() + at);) at += PagePool::kPiece;
-  const PagePool::Range range(4 * PagePool::kPiece, "a test");
+  const PagePool::ReservedRange others(PagePool::kKept, "a test");
+  for (uint64_t at = 0; PagePool::process_wide().map_pooled_piece(others.begin() + at);)
+    at += PagePool::kPiece;
+  const PagePool::ReservedRange range(4 * PagePool::kPiece, "a test");
   std::byte* const first = range.begin();
   std::byte* const second = first + 2 * PagePool::kPiece;
   CHECK(reinterpret_cast<uint64_t>(first) % PagePool::kPiece == 0);
   std::memset(first, 0x5a, PagePool::kPiece);
-  PagePool::process_wide().give(first);
+  PagePool::process_wide().return_piece(first);
   CHECK(first[0] == std::byte{0});
-  REQUIRE(PagePool::process_wide().take(second));  // the piece that was given last
+  REQUIRE(PagePool::process_wide().map_pooled_piece(second));  // the piece that was given last
   CHECK(second[0] == std::byte{0x5a});
   CHECK(second[PagePool::kPiece - 1] == std::byte{0x5a});
-  PagePool::process_wide().give(second);
+  PagePool::process_wide().return_piece(second);
 }
 
 TEST_CASE("core: page pool: pieces beyond its capacity return to the system") {
   constexpr uint64_t kMany = 160;
-  const PagePool::Range range(kMany * PagePool::kPiece, "a test");
+  const PagePool::ReservedRange range(kMany * PagePool::kPiece, "a test");
   for (uint64_t i = 0; i < kMany; ++i) {
     range.begin()[i * PagePool::kPiece] = std::byte{1};
-    PagePool::process_wide().give(range.begin() + i * PagePool::kPiece);
+    PagePool::process_wide().return_piece(range.begin() + i * PagePool::kPiece);
   }
   uint64_t kept = 0;
-  while (kept < kMany && PagePool::process_wide().take(range.begin() + kept * PagePool::kPiece))
+  while (kept < kMany &&
+         PagePool::process_wide().map_pooled_piece(range.begin() + kept * PagePool::kPiece))
     ++kept;
   CHECK(kept == 128);
   for (uint64_t i = kept; i < kMany; ++i)
@@ -72,7 +74,7 @@ TEST_CASE("core: page pool: an array begins as poison at a new address") {
     last = at;
     for (const uint64_t i : {uint64_t{0}, PagePool::kPiece, bytes - 1}) {
       CHECK(*memory.host(at + i) == std::byte{0xff});
-      CHECK_FALSE(memory.written(at + i, 1));
+      CHECK_FALSE(memory.is_written(at + i, 1));
     }
     memory.fill(at, 7, bytes);
     const uint64_t neighbour = memory.allocate(100, "b")->begin;
@@ -137,7 +139,7 @@ TEST_CASE("core: poison pages: two GB take no memory and hold poison everywhere"
   CHECK(memory.bytes_on_demand() == kMany + 5000);
   for (const uint64_t offset : {uint64_t{0}, uint64_t{4097}, kMany / 3, kMany, kMany + 4999}) {
     CHECK(at(memory, a.begin + offset) == std::byte{0xff});
-    CHECK_FALSE(memory.written(a.begin + offset, 1));
+    CHECK_FALSE(memory.is_written(a.begin + offset, 1));
   }
   // The mapped file and the accessed pages.
   CHECK(resident_bytes() - before < kMany / 16);
@@ -173,10 +175,10 @@ TEST_CASE("core: poison pages: written bytes stay, and all others are still pois
   memory.poison(*memory.find(a.begin));
   for (const uint64_t i : {uint64_t{100}, 7 * kPiece, 21 * kPiece})
     CHECK(at(memory, a.begin + i) == std::byte{0xff});
-  CHECK_FALSE(memory.written(a.begin + 100, 1));
+  CHECK_FALSE(memory.is_written(a.begin + 100, 1));
   memory.release(a.begin);
   CHECK_THROWS(at(memory, a.begin));
-  memory.revive(a.begin);
+  memory.undo_release(a.begin);
   CHECK(at(memory, a.begin + 100) == std::byte{0xff});
   CHECK(memory.bytes_on_demand() == 2 * kMany);
 }

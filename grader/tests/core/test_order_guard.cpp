@@ -38,8 +38,8 @@ struct Guarded {
   // In the order of a block's store: the guard, the written bits, the data.
   void store(sim::OrderGuard::Worker& worker, sim::Allocation* a, const Address& address,
              uint32_t value) {
-    worker.write(*a, address.data(), sim::kFullMask, 4, {});
-    memory.mark_lanes(address.data(), sim::kFullMask, 4);
+    worker.record_write(*a, address.data(), sim::kFullMask, 4, {});
+    memory.mark_lanes_written(address.data(), sim::kFullMask, 4);
     for (const uint64_t at : address) std::memcpy(memory.host(at), &value, 4);
   }
   uint32_t word(const sim::Allocation* a, uint64_t i) const {
@@ -63,7 +63,7 @@ TEST_CASE("core: order guard: two threads may write neighbouring words, but not 
     CHECK(!guard.rollback());
     for (uint64_t i = 990; i < 1070; ++i) {
       CHECK(g.word(a, i) == before);
-      CHECK(g.memory.written(a->begin + 4 * i, 4) == (a == g.full));
+      CHECK(g.memory.is_written(a->begin + 4 * i, 4) == (a == g.full));
     }
     // Both threads write words 31 to 33; the first one saved the old contents.
     g.store(guard.worker(1), a, Guarded::words(a, 2), 7);
@@ -79,7 +79,7 @@ TEST_CASE("core: order guard: two threads may write neighbouring words, but not 
     CHECK(guard.validate());
     guard.rollback();
     CHECK(g.word(a, 0) == 1);
-    CHECK(g.memory.written(a->begin, 4));
+    CHECK(g.memory.is_written(a->begin, 4));
     CHECK(!a->pristine);
   }
 }
@@ -92,8 +92,8 @@ TEST_CASE("core: order guard: an allocation that is read and written is tracked 
       Guarded g;
       sim::OrderGuard guard(g.memory, 2, sim::OrderGuard::Mode::at_once, false);
       const auto read = [&](unsigned worker, uint64_t first) {
-        guard.worker(worker).read(*g.full, Guarded::words(g.full, first).data(), sim::kFullMask, 4,
-                                  {});
+        guard.worker(worker).record_read(*g.full, Guarded::words(g.full, first).data(),
+                                         sim::kFullMask, 4, {});
       };
       read(0, 0);
       if (one_thread) {
@@ -114,14 +114,14 @@ TEST_CASE("core: order guard: an allocation that is read and written is tracked 
       Address address{};
       if (clash == "read") {
         address[5] = g.full->begin + 4 * 31 + 3;
-        guard.worker(1).read(*g.full, address.data(), 1u << 5, 1, {});
+        guard.worker(1).record_read(*g.full, address.data(), 1u << 5, 1, {});
       } else if (clash == "update") {
         address[0] = g.full->begin;
-        guard.worker(1).update(*g.full, 1, address.data(), 1, 4, {});
+        guard.worker(1).record_update(*g.full, 1, address.data(), 1, 4, {});
       } else if (clash == "half") {  // 8 bytes, half of which the other thread accesses
         read(0, 501);
         address[9] = g.full->begin + 4 * 500;
-        guard.worker(1).write(*g.full, address.data(), 1u << 9, 8, {});
+        guard.worker(1).record_write(*g.full, address.data(), 1u << 9, 8, {});
       }
       CHECK(guard.validate() == (clash == "none"));
       CHECK(!guard.rollback());  // tracking by word would not help
@@ -139,11 +139,11 @@ TEST_CASE("core: order guard: the undo log of a round is bounded") {
   const auto touch_next = [&] {  // 256 bytes each
     Address address;
     address.fill(a->begin + 256 * line++);
-    guard.worker(0).write(*a, address.data(), 1, 4, {});
+    guard.worker(0).record_write(*a, address.data(), 1, 4, {});
   };
   for (int round = 0; round < 3; ++round) {
     const uint64_t start = line;
-    while (!guard.full()) touch_next();
+    while (!guard.is_undo_log_full()) touch_next();
     // 4 MiB of records, each of a line and its metadata.
     CHECK((line - start) * 256 > (3u << 20));
     CHECK((line - start) * 256 < (4u << 20));

@@ -25,7 +25,7 @@ struct Map {
     const std::array<uint64_t, 32> address{kBase + offset};
     return map.record_access(how, who, address.data(), 1, bytes);
   }
-  bool suspect(uint64_t offset) const { return map.suspect(kBase + offset); }
+  bool suspect(uint64_t offset) const { return map.is_suspect(kBase + offset); }
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 TEST_CASE("core: refusals: most are found without decoding, in the same words") {
   const auto seen = [](const std::string& body, const std::string& functions = "") {
-    const auto all = device::refusals_of(
+    const auto all = device::unsupported_kernels_of(
         tests::with_header(functions +
                            ".visible .entry good() { ret; }\n.visible .entry k(.param .u64 p) {\n"
                            ".reg .b32 %r<9>;\n.reg .b64 %d<9>;\n.reg .f32 %f<9>;\n" +

@@ -348,7 +348,7 @@ TEST_CASE("core: texture filter: crossing an edge and returning gives the same t
       for (const sim::CubeTexel out :
            {sim::CubeTexel{face, -1, i}, sim::CubeTexel{face, kSize, i},
             sim::CubeTexel{face, i, -1}, sim::CubeTexel{face, i, kSize}}) {
-        const sim::CubeTexel there = sim::across_edge(out, kSize);
+        const sim::CubeTexel there = sim::texel_across_edge(out, kSize);
         CHECK(there.face != face);
         // One step over the edge next to it leads back.
         bool back = false;
@@ -358,7 +358,7 @@ TEST_CASE("core: texture filter: crossing an edge and returning gives the same t
             const sim::CubeTexel step{there.face, there.x + dx, there.y + dy};
             const auto outside = [&](int32_t v) { return v < 0 || v >= kSize; };
             if (outside(step.x) == outside(step.y)) continue;
-            const sim::CubeTexel again = sim::across_edge(step, kSize);
+            const sim::CubeTexel again = sim::texel_across_edge(step, kSize);
             back |=
                 again.face == face && std::abs(again.x - out.x) + std::abs(again.y - out.y) == 1;
           }

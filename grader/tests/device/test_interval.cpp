@@ -17,7 +17,7 @@ TEST_SUITE("device interval") {
     for (const auto& row : table) {
       std::vector<double> values;
       for (int i = row.n; i >= 1; --i) values.push_back(i);
-      const Interval interval = median_interval(values);
+      const MedianInterval interval = median_interval(values);
       CAPTURE(row.n);
       CHECK(interval.low == row.rank);
       CHECK(interval.high == row.n + 1 - row.rank);
@@ -35,7 +35,7 @@ TEST_SUITE("device interval") {
     for (int t = 0; t < tries; ++t) {
       std::vector<double> values(31);
       for (double& v : values) v = skewed(random);
-      const Interval interval = median_interval(values);
+      const MedianInterval interval = median_interval(values);
       held += interval.low <= truth && truth <= interval.high;
     }
     CHECK(held >= 0.95 * tries - 30);  // three standard deviations of the count
@@ -48,7 +48,7 @@ TEST_SUITE("device interval") {
     CHECK(median_interval(std::vector<double>(50, 2.0)).spread() == 0);
     std::vector<double> many(1001);
     for (int i = 0; i <= 1000; ++i) many[static_cast<size_t>(i)] = i;
-    const Interval interval = median_interval(many);
+    const MedianInterval interval = median_interval(many);
     // 500 -+ 1.96 * sqrt(1001) / 2
     CHECK(std::abs(interval.low - 469) <= 1);
     CHECK(std::abs(interval.high - 531) <= 1);

@@ -16,7 +16,8 @@ TEST_SUITE("device timed") {
     const auto region = std::make_shared<const SharedRegion>(4096);
     region->data()[5] = std::byte{1};
     region->data()[6] = std::byte{255};
-    timing.outputs = {{0, 2, 11, {Bytes(nullptr, region->data() + 5, 2), Bytes()}}, {1, 0, 12, {}}};
+    timing.outputs = {{0, 2, 11, {SharedBytes(nullptr, region->data() + 5, 2), SharedBytes()}},
+                      {1, 0, 12, {}}};
     timing.before = Clocks{1980, 3201, 4};
     timing.l2_bytes = 1 << 20;
     timing.peak_bandwidth = 4.8e12;

@@ -95,9 +95,9 @@ TEST_CASE("grading: random numbers are the same everywhere") {
     CHECK(f >= -1.0f);
     CHECK(f < 1.0f);
   }
-  CHECK(stream_of(1, "a") != stream_of(1, "b"));
-  CHECK(stream_of(1, "a") != stream_of(2, "a"));
-  CHECK(stream_of(1, "a") == stream_of(1, "a"));
+  CHECK(seed_of_stream(1, "a") != seed_of_stream(1, "b"));
+  CHECK(seed_of_stream(1, "a") != seed_of_stream(2, "a"));
+  CHECK(seed_of_stream(1, "a") == seed_of_stream(1, "a"));
 }
 
 TEST_CASE("grading: a source line is quoted with its place") {

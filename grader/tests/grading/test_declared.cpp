@@ -74,9 +74,9 @@ TEST_CASE("grading: an error of an expression says where and what") {
 
 std::vector<double> drawn_values(const std::string& name, const std::string& type, size_t count,
                                  const ElementRange& range = {}) {
-  Elements elements(*element_type(type), count);
+  Elements elements(*find_element_type(type), count);
   Random random(7);
-  distribution(name)(elements, range, random);
+  find_distribution(name)(elements, range, random);
   std::vector<double> values;
   for (size_t i = 0; i < count; ++i) values.push_back(elements.at(i));
   return values;
@@ -85,7 +85,7 @@ std::vector<double> drawn_values(const std::string& name, const std::string& typ
 TEST_CASE("grading: each distribution fills arrays of each type that it fits") {
   for (const std::string& type : element_type_names())
     for (const std::string& name : distribution_names()) {
-      if (!distribution_error(name, *element_type(type), false).empty()) continue;
+      if (!distribution_error(name, *find_element_type(type), false).empty()) continue;
       CAPTURE(type);
       CAPTURE(name);
       CHECK(drawn_values(name, type, 100).size() == 100);
@@ -108,9 +108,9 @@ TEST_CASE("grading: each distribution fills arrays of each type that it fits") {
   }
   CHECK(sum <= 0x1p24);
   CHECK(std::isinf(drawn_values("minus_infinity", "double", 1)[0]));
-  CHECK(!distribution_error("minus_infinity", *element_type("int"), false).empty());
-  CHECK(!distribution_error("small", *element_type("int"), true).empty());
-  Elements byte(*element_type("unsigned char"), 1);
+  CHECK(!distribution_error("minus_infinity", *find_element_type("int"), false).empty());
+  CHECK(!distribution_error("small", *find_element_type("int"), true).empty());
+  Elements byte(*find_element_type("unsigned char"), 1);
   CHECK(byte.set(0, 255));
   CHECK_FALSE(byte.set(0, 256));
   CHECK_FALSE(byte.set(0, -1));

@@ -20,7 +20,7 @@ namespace {
 // The compiler's messages about a file of this lab; empty: it compiles.
 std::string messages_of(const std::string& lab, const std::string& text) {
   try {
-    compiled(lab, {lab + ".cu", {{lab + ".cu", text}}}, "sm_90", "mine.cu");
+    compile_with_given(lab, {lab + ".cu", {{lab + ".cu", text}}}, "sm_90", "mine.cu");
     return "";
   } catch (const toolchain::CompileError& e) {
     return e.text;
@@ -75,9 +75,9 @@ TEST_CASE("grading: given: a further instance of a given kernel runs a function 
   const pictures::SwizzleShape shape = pictures::read_swizzle(sizes);
   const std::vector<uint32_t> offsets = pictures::group_offsets(shape);
   std::vector<uint32_t> formula;
-  for (const uint32_t offset : offsets) formula.push_back(pictures::swizzled(shape, offset));
+  for (const uint32_t offset : offsets) formula.push_back(pictures::swizzled_offset(shape, offset));
   const auto asked = [&](const std::filesystem::path& file) {
-    return given_values("swizzle", file, "sim", "swizzle_all<6, 1, 9>", offsets);
+    return run_given_kernel("swizzle", file, "sim", "swizzle_all<6, 1, 9>", offsets);
   };
   CHECK(asked(root() / "solutions/swizzle/swizzle.cu") == formula);
   CHECK(asked(root() / "labs/swizzle/swizzle.cu") == offsets);

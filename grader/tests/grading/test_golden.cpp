@@ -23,8 +23,9 @@ namespace lab32::tests {
 namespace {
 
 // Keeps the result for the tests in Python (graded.py), which check its pictures.
-void share(const report::Result& result, const std::string& dir, const std::string& lab) {
-  const std::string folder = value_of(variables::kGraded);
+void save_for_python_tests(const report::Result& result, const std::string& dir,
+                           const std::string& lab) {
+  const std::string folder = environment_value(variables::kGraded);
   if (folder.empty()) return;
   const std::filesystem::path file = std::filesystem::path(folder) / (dir + "-" + lab + ".json");
   const std::filesystem::path whole = file.string() + "." + std::to_string(getpid());
@@ -40,7 +41,7 @@ void check_golden(const std::string& lab, const std::string& name, const report:
 
 void check_skeleton(const std::string& lab) {
   const report::Result result = grade_with_pictures(lab, "labs");
-  share(result, "labs", lab);
+  save_for_python_tests(result, "labs", lab);
   check_golden(lab, "skeleton.txt", result);
   // A skeleton must not crash and must not have full marks, and every check must say why it failed.
   CHECK(result.score > 0);
@@ -57,7 +58,7 @@ void check_skeleton(const std::string& lab) {
 
 void check_solution(const std::string& lab) {
   const report::Result result = grade_with_pictures(lab, "solutions");
-  share(result, "solutions", lab);
+  save_for_python_tests(result, "solutions", lab);
   check_golden(lab, "solution.txt", result);
   CHECK(result.score == result.max_score);
 }

@@ -28,7 +28,7 @@ TEST_CASE("grading: reference counts find a launch of any shape and type") {
   pictures::Launch launch = tests::sample_launch();
   launch.kernel = "reduce_v7<int, 128>";
   launch.setting = "int, n = 4194304, 2048 blocks of 128";
-  const Task task = task_of("reduction", launch);
+  const ComparedTask task = task_of("reduction", launch);
   CHECK(task.kernel == "reduce_v7");
   CHECK(task.setting == "int, n = 4194304");
   CHECK(task.times == 1);

@@ -24,7 +24,7 @@ std::string module_of(const std::string& lab) {
   const std::string bytes = sealed_reference(lab);
   for (const char* word : {"lab32_answer", ".entry", ".reg", "__global__", "ld.global"})
     CHECK_FALSE(has(bytes, word));
-  const std::optional<std::string> text = unsealed(bytes);
+  const std::optional<std::string> text = unseal_text(bytes);
   REQUIRE(text);
   return *text;
 }
@@ -35,8 +35,8 @@ void check_module(const std::string& lab) {
     CHECK_FALSE_MESSAGE(has(ptx, word), word);
   // The module has every kernel of the solution and can be assembled for another card.
   const auto file = root() / "solutions" / lab / (lab + ".cu");
-  const toolchain::Artifact whole =
-      compiled(lab, toolchain::read_submission(file, file.string()), "sm_90", file.string());
+  const toolchain::Artifact whole = compile_with_given(
+      lab, toolchain::read_submission(file, file.string()), "sm_90", file.string());
   CHECK(device::read_entries(ptx).size() == device::read_entries(whole.ptx).size());
   const std::optional<toolchain::Artifact> module = reference_module(lab, "sm_90");
   REQUIRE(module);
@@ -62,21 +62,21 @@ TEST_CASE("grading: bare PTX reveals nothing of its source") {
       "\t.loc\t1 12 3\n"
       "\tmov.u32 \t%r1, _ZZ4bestPfE5trick;  // the address\n"
       "\tret;\n\n}\n\t.file\t1 \"best.cu\"\n\t.section\t.debug_str\n\t{\n.b8 98\n\t}\n";
-  CHECK(bare_ptx(ptx) ==
+  CHECK(ptx_without_debug_info(ptx) ==
         ".version 9.0\n.target sm_75\n.const .align 4 .b8 lab32_tile_best[12] = {64};\n"
         ".visible .entry _Z4bestPf(\n.param .u64 _Z4bestPf_param_0\n)\n{\n"
         ".shared .align 4 .b8 local1[64];\nmov.u32 \t%r1, local1;  \nret;\n}\n");
 }
 
 TEST_CASE("grading: a sealed text can be unsealed, and a damaged one cannot") {
-  const std::string bytes = sealed("some PTX");
-  CHECK(unsealed(bytes) == "some PTX");
+  const std::string bytes = seal_text("some PTX");
+  CHECK(unseal_text(bytes) == "some PTX");
   CHECK_FALSE(has(bytes, "PTX"));
   std::string damaged = bytes;
   damaged.back() ^= 1;
-  CHECK_FALSE(unsealed(damaged));
-  CHECK_FALSE(unsealed(bytes.substr(0, 20)));
-  CHECK_FALSE(unsealed("some PTX"));
+  CHECK_FALSE(unseal_text(damaged));
+  CHECK_FALSE(unseal_text(bytes.substr(0, 20)));
+  CHECK_FALSE(unseal_text("some PTX"));
 }
 
 }  // namespace lab32::grading

@@ -74,7 +74,7 @@ struct Graded {
 };
 
 Graded grade_harness(tests::FakeBody body, uint64_t seed = 7, const std::string& text = kRubric,
-                     const Spending& spent = Spending()) {
+                     const SimulationBudget& spent = SimulationBudget()) {
   const tests::Scratch folder;
   folder.write(".harness.toml", text);
   const Rubric rubric(folder.path, ".harness");
@@ -181,7 +181,7 @@ TEST_CASE("grading: an exception of an unknown type fails its check with a messa
 
 TEST_CASE(
     "grading: a check that may not launch any more names the check that has used up the limit") {
-  Spending spent;
+  SimulationBudget spent;
   spent.add("an earlier one", 1'000'000'000, 1);
   const Graded graded = grade_harness(copy, 7, kRubric, spent);
   CHECK(graded.test("kernel").message.find("most of it in \"an earlier one\".") !=

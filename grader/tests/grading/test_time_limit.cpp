@@ -51,13 +51,13 @@ TEST_CASE("grading: checks that the time limit stops lose their points, and the 
 }
 
 TEST_CASE("grading: a lab within its time limit does not mention it") {
-  const report::Lab lab = grade_within(grading::TimeLimit::usual());
+  const report::Lab lab = grade_within(grading::TimeLimit::default_seconds());
   CHECK(lab.score == lab.max_score);
   CHECK(lab.message == "");
 }
 
 TEST_CASE("grading: the message about the time limit names the slowest check") {
-  const grading::TimeLimit limit(2, 0.5);
+  const grading::TimeLimit limit_launch(2, 0.5);
   report::Test quick, endless, lost;
   quick.name = "quick";
   quick.seconds = 0.1;
@@ -71,22 +71,22 @@ TEST_CASE("grading: the message about the time limit names the slowest check") {
 }
 
 TEST_CASE("grading: launches are limited one by one, per check and per lab") {
-  grading::Spending spending;
+  grading::SimulationBudget spending;
   device::LaunchOptions options;
-  spending.limit("B1", options);
+  spending.limit_launch("B1", options);
   CHECK(options.launch_budget == 200'000'000);
   CHECK(options.seconds > 0);
   CHECK(options.block_local_bytes > 0);
   spending.add("B1", 499'999'999, 0.5);
   CHECK_FALSE(spending.used_up("B1"));
-  spending.limit("B1", options);
+  spending.limit_launch("B1", options);
   CHECK(options.launch_budget == 1);
   spending.add("B1", 1, 0.5);
   CHECK(spending.used_up("B1"));
   CHECK(spending.exhausted_limit_text("B1") ==
         "Not launched: earlier launches of this check have used up its limit of "
         "500,000,000 instructions.");
-  spending.limit("B1", options);  // 0 would be no limit
+  spending.limit_launch("B1", options);  // 0 would be no limit
   CHECK(options.launch_budget == 1);
   CHECK_FALSE(spending.used_up("B2"));
   spending.add("B2", 499'999'999, 0.5);
@@ -95,19 +95,19 @@ TEST_CASE("grading: launches are limited one by one, per check and per lab") {
   CHECK(spending.exhausted_limit_text("B3") ==
         "Not launched: earlier checks have used up the lab's limit of 1,000,000,000 "
         "instructions, most of it in \"B1\".");
-  const AssumedSlowness usual(1);
-  grading::Spending slow;
-  slow.add("B2", 5, 9 * grading::Spending::kSlower);
+  const AssumedSlowness default_seconds(1);
+  grading::SimulationBudget slow;
+  slow.add("B2", 5, 9 * grading::SimulationBudget::kSlower);
   CHECK_FALSE(slow.used_up("B3"));
-  slow.add("B3", 5, 11 * grading::Spending::kSlower);
+  slow.add("B3", 5, 11 * grading::SimulationBudget::kSlower);
   CHECK(slow.used_up("B4"));
   CHECK(slow.exhausted_limit_text("B4").find("most of it in \"B3\"") != std::string::npos);
 }
 
 TEST_CASE("grading: a slow machine gets more seconds, but not more instructions") {
   const AssumedSlowness four(4);
-  grading::Spending spending;
-  constexpr double kSecond = grading::Spending::kSlower;
+  grading::SimulationBudget spending;
+  constexpr double kSecond = grading::SimulationBudget::kSlower;
   spending.add("B1", 1'000, 39 * kSecond);
   CHECK_FALSE(spending.used_up("B1"));
   spending.add("B1", 1'000, 2 * kSecond);
@@ -121,6 +121,8 @@ TEST_CASE("grading: a slow machine gets more seconds, but not more instructions"
   spending.add("B2", 500'000'000, 0);
   CHECK(spending.used_up("B2"));
   // Slow compilers do not shorten the simulation, but a limit that the user names holds.
-  CHECK(grading::TimeLimit(grading::TimeLimit::usual(), 60 * kSecond).left() > 4 * 20 * kSecond);
-  CHECK(grading::TimeLimit(grading::TimeLimit::usual() + 1, 60 * kSecond).left() < 0);
+  CHECK(grading::TimeLimit(grading::TimeLimit::default_seconds(), 60 * kSecond).seconds_left() >
+        4 * 20 * kSecond);
+  CHECK(grading::TimeLimit(grading::TimeLimit::default_seconds() + 1, 60 * kSecond).seconds_left() <
+        0);
 }

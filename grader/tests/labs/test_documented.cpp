@@ -139,7 +139,7 @@ TEST_CASE("checks: documented: add1 to add5 move the documented sectors with 8 M
 
 TEST_CASE("checks: documented: the reduction matches at 8 and at 32 threads per block") {
   Loaded l = load("reduce.cu");
-  const uint32_t part = value_of(variables::kTestAll) == "1" ? 1 : 100;
+  const uint32_t part = environment_value(variables::kTestAll) == "1" ? 1 : 100;
   for (const std::string threads : {"8", "32"}) {
     const std::string name = "reduce_eliminate_divergence<" + threads + ">";
     const Shape shape = documented_launch(name);
@@ -284,9 +284,10 @@ TEST_CASE("checks: documented: strides take the documented wavefronts") {
     if (row.at("property_of") != "program") continue;
     const std::string& kernel = row.at("kernel");  // "int 33": the type and its stride
     const size_t blank = kernel.find(' ');
-    const checks::bank_conflicts::BankPattern pattern = checks::bank_conflicts::bank_stride(
-        bytes.at(kernel.substr(0, blank)),
-        static_cast<uint32_t>(std::stoul(kernel.substr(blank + 1))));
+    const checks::bank_conflicts::BankPattern pattern =
+        checks::bank_conflicts::strided_bank_pattern(
+            bytes.at(kernel.substr(0, blank)),
+            static_cast<uint32_t>(std::stoul(kernel.substr(blank + 1))));
     INFO(kernel, ", ", row.at("metric"));
     CHECK(pattern.store_wavefronts() == std::stoul(row.at("value")));
     ++compared;

@@ -155,7 +155,8 @@ std::vector<WarpPattern> applied(uint64_t seed) {
     WarpPattern p;
     for (uint64_t lane = 0; lane < 32; ++lane)
       p.address[lane] = 0x7f5e00000000 + 4096 * seed + 4 * stride * lane;
-    for (const WarpPattern& other : checks::coalescing::variants(p)) found.push_back(other);
+    for (const WarpPattern& other : checks::coalescing::rearranged_patterns(p))
+      found.push_back(other);
   }
   return found;
 }
@@ -163,8 +164,8 @@ std::vector<WarpPattern> applied(uint64_t seed) {
 std::vector<BankPattern> applied_strides(uint32_t bytes) {
   std::vector<BankPattern> found;
   for (uint32_t stride : {1, 2, 3, 4, 8, 16, 32, 33})
-    for (const BankPattern& other :
-         checks::bank_conflicts::variants(checks::bank_conflicts::bank_stride(bytes, stride)))
+    for (const BankPattern& other : checks::bank_conflicts::rearranged_patterns(
+             checks::bank_conflicts::strided_bank_pattern(bytes, stride)))
       found.push_back(other);
   return found;
 }
@@ -175,7 +176,7 @@ TEST_CASE("checks: A2 and A3 detect every wrong coalescer, whatever the seed is"
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     CAPTURE(seed);
     Random random(seed);
-    const std::vector<WarpPattern> asked = checks::coalescing::patterns(random, 20),
+    const std::vector<WarpPattern> asked = checks::coalescing::random_and_edge_patterns(random, 20),
                                    again = applied(seed);
     const auto right = [](const WarpPattern& p) { return p.sectors(); };
     for (const auto& [name, model] : kCoalescers) {
@@ -220,7 +221,7 @@ TEST_CASE("checks: A5 and each affected width detect every wrong arbiter" * kSlo
 
 TEST_CASE("checks: patterns have every width, empty masks and no misaligned address") {
   Random random(3);
-  const std::vector<WarpPattern> tried = checks::coalescing::patterns(random, 600);
+  const std::vector<WarpPattern> tried = checks::coalescing::random_and_edge_patterns(random, 600);
   bool empty = false, beyond = false;
   std::map<uint32_t, int> widths;
   for (const WarpPattern& p : tried) {
@@ -242,7 +243,7 @@ TEST_CASE("checks: patterns have every width, empty masks and no misaligned addr
 
 TEST_CASE("checks: misconceptions are distinguished") {
   Random random(3);
-  const std::vector<WarpPattern> tried = checks::coalescing::patterns(random, 600);
+  const std::vector<WarpPattern> tried = checks::coalescing::random_and_edge_patterns(random, 600);
   const auto hint = [&](auto answer) {
     std::vector<int> answers;
     for (const WarpPattern& p : tried) answers.push_back(answer(p));

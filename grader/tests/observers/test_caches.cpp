@@ -110,13 +110,13 @@ TEST_SUITE("observers: caches") {
     std::optional<CachedLine> gone;
     for (uint64_t line = 1; line <= 8; ++line) {
       cache.insert(cache.key_of(line), gone);
-      cache.make_room(cache.key_of(line), 1);
+      cache.make_room_for_sectors(cache.key_of(line), 1);
       cache.peek(cache.key_of(line))->valid = 1;
     }
     CHECK(cache.peek(cache.key_of(1)) != nullptr);
     // A whole line evicts the four least recently used lines.
     CHECK(cache.use(cache.key_of(8)) != nullptr);
-    cache.make_room(cache.key_of(8), 3);
+    cache.make_room_for_sectors(cache.key_of(8), 3);
     cache.peek(cache.key_of(8))->valid = 15;
     CHECK(cache.peek(cache.key_of(3)) == nullptr);
     CHECK(cache.peek(cache.key_of(4)) != nullptr);
@@ -130,7 +130,7 @@ TEST_SUITE("observers: caches") {
     for (int i = 0; i < 20'000; ++i) {
       const uint32_t cache = random.below(kCaches);
       const uint64_t line = random.below(100);
-      const CacheSets::Key key = caches.key_of(line, cache);
+      const CacheSets::LineKey key = caches.key_of(line, cache);
       std::vector<uint64_t>& lines = order[cache];
       const auto at = std::find(lines.begin(), lines.end(), line);
       const CachedLine* const found = caches.use(key);
@@ -230,8 +230,8 @@ TEST_SUITE("observers: caches") {
       "counters: L2: atomics on one address use one slice and those on many addresses use all") {
     L2 one(roomy(1)), many(roomy(1));
     for (uint64_t i = 0; i < 8000; ++i) {
-      one.update(0, 3, 0b0001, {1, 0, 0, 0}, false, 1);
-      many.update(0, i, 0b0001, {1, 0, 0, 0}, false, 1);
+      one.update_atomically(0, 3, 0b0001, {1, 0, 0, 0}, false, 1);
+      many.update_atomically(0, i, 0b0001, {1, 0, 0, 0}, false, 1);
     }
     CHECK(one.busiest_slice() == 8000);
     CHECK(many.busiest_slice() == doctest::Approx(1000).epsilon(0.12));
@@ -253,7 +253,8 @@ TEST_SUITE("observers: caches") {
       L2Shape shape = roomy(1);
       shape.slices = 94;
       L2 l2(shape);
-      for (uint64_t g = 0; g < granules; ++g) l2.update(0, 2 * g, 0b0001, {1, 0, 0, 0}, false, 1);
+      for (uint64_t g = 0; g < granules; ++g)
+        l2.update_atomically(0, 2 * g, 0b0001, {1, 0, 0, 0}, false, 1);
       CHECK(std::abs(l2.busiest_slice() - most) <= std::max(1.0, 0.15 * most));
     }
   }
@@ -394,7 +395,7 @@ TEST_SUITE("observers: caches") {
     const auto cycles = [](const Lanes& lanes) {
       std::vector<counters::LineAccess> lines;
       counters::append_lines(lanes.access, false, false, lines);
-      return counters::busy_cycles(lanes.access, lines.data(), lines.size());
+      return counters::l1_busy_cycles(lanes.access, lines.data(), lines.size());
     };
     CHECK(cycles(Lanes(0, 4)) == 1);     // one line
     CHECK(cycles(Lanes(4, 4)) == 1);     // consecutive words in two lines

@@ -151,8 +151,8 @@ TEST_CASE("counters: hazards: threads are named as the kernel sees them") {
 TEST_CASE("counters: hazards: a warp operation that names absent lanes is found") {
   HazardObserver o = observer();
   HazardBlock b(o);
-  o.bad_warp_op(1, 40, sim::kFullMask, 0xffff0000);
-  o.bad_warp_op(1, 40, sim::kFullMask, 0x1);
+  o.missing_lanes_used(1, 40, sim::kFullMask, 0xffff0000);
+  o.missing_lanes_used(1, 40, sim::kFullMask, 0x1);
   REQUIRE(o.findings().size() == 1);
   CHECK(o.findings()[0].kind == Finding::Kind::warp_mask);
   CHECK(o.findings()[0].count == 2);

@@ -40,7 +40,7 @@ void random_events(HazardObserver& o, HazardBlock& block, uint32_t seed, uint32_
     } else if (what < 14) {
       block.sync_warp(warp, mask);
     } else if (what == 14) {
-      o.bad_warp_op(warp, line, sim::kFullMask, mask);
+      o.missing_lanes_used(warp, line, sim::kFullMask, mask);
     } else if (named) {
       block.named_barrier({mask, 0, sim::kFullMask});
     }

@@ -12,7 +12,7 @@
 
 using namespace lab32;
 using counters::Counters;
-using counters::Example;
+using counters::ExampleAccess;
 using counters::TrafficObserver;
 using sim::AccessKind;
 using sim::AccessSpace;
@@ -81,7 +81,7 @@ std::string dump(const TrafficObserver& o) {
     }
   }
   for (uint32_t site = 0; site < 10; ++site) {
-    const Example* e = o.worst_example(site);
+    const ExampleAccess* e = o.worst_example(site);
     if (e == nullptr) continue;
     for (uint64_t n : {uint64_t(e->site), e->block, uint64_t(e->warp), uint64_t(e->mask),
                        e->address[0], e->address[31], uint64_t(e->cost), uint64_t(e->ideal)}) {
@@ -237,7 +237,7 @@ TEST_CASE("counters: traffic: lines sum their sites, instructions included, and 
   global(o, 1, AccessKind::load, neighbours);
   global(o, 0, AccessKind::store, neighbours);
   global(o, 9, AccessKind::load, neighbours);
-  o.add_issues({{3, 96}, {2, 40}, {0, 0}, {0, 0}, {1, 32}, {0, 0}, {5, 5}});
+  o.add_issue_counts({{3, 96}, {2, 40}, {0, 0}, {0, 0}, {1, 32}, {0, 0}, {5, 5}});
   const auto lines = o.lines(position);
   REQUIRE(lines.size() == 4);
   CHECK(lines[0].file == "");
@@ -281,7 +281,7 @@ TEST_CASE("counters: traffic: the example is the worst access and the first amon
   begin(o, 4);
   global(
       o, 0, AccessKind::load, [](uint64_t l) { return 64 * l; }, 4, sim::kFullMask, 5);
-  const Example* e = o.worst_example(0);
+  const ExampleAccess* e = o.worst_example(0);
   REQUIRE(e != nullptr);
   CHECK(e->block == 3);
   CHECK(e->warp == 2);
@@ -301,7 +301,7 @@ TEST_CASE("counters: traffic: the worst example of a line comes from any of its 
   begin(o, 0);
   global(o, 1, AccessKind::load, neighbours);
   shared(o, 0, AccessKind::store, [](uint64_t l) { return 128 * l; });
-  const Example* e = o.worst_on_line(position, 10);
+  const ExampleAccess* e = o.worst_on_line(position, 10);
   REQUIRE(e != nullptr);
   CHECK(e->site == 0);
   CHECK(e->space == AccessSpace::shared);
@@ -323,7 +323,7 @@ TEST_CASE(
   const std::vector<sim::IssueTally> issues = {{10, 320}, {1, 1}, {0, 0}, {7, 7}};
   TrafficObserver alone;
   for (uint64_t block = 0; block < 30; ++block) run_block(alone, block);
-  alone.add_issues(issues);
+  alone.add_issue_counts(issues);
   for (unsigned ways : {2u, 4u, 7u}) {
     for (const bool backwards : {false, true}) {
       TrafficObserver whole;
@@ -334,7 +334,7 @@ TEST_CASE(
           run_block(dynamic_cast<TrafficObserver&>(*parts.back()), block);
       }
       for (unsigned p = 0; p < ways; ++p) whole.merge(*parts[backwards ? ways - 1 - p : p]);
-      whole.add_issues(issues);
+      whole.add_issue_counts(issues);
       CHECK(dump(whole) == dump(alone));
     }
   }

@@ -27,7 +27,7 @@ using tests::sample_access;
 Mapping by_formula(const std::string& shape) {
   const SwizzleShape s = read_swizzle(shape);
   std::vector<uint32_t> to;
-  for (const uint32_t offset : group_offsets(s)) to.push_back(swizzled(s, offset));
+  for (const uint32_t offset : group_offsets(s)) to.push_back(swizzled_offset(s, offset));
   return mapping_of(s, to);
 }
 

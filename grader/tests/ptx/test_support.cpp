@@ -48,7 +48,7 @@ namespace {
 // process of its own.
 std::string run_nvcc(const std::string& text, const std::string& suffix,
                      const std::vector<std::string>& flags) {
-  const toolchain::Toolchain& tools = toolchain::installed();
+  const toolchain::Toolchain& tools = toolchain::installed_toolchain();
   std::string all = "tests\n" + tools.identity + suffix + "\n";
   for (const std::string& flag : flags) all += flag + "\n";
   const std::string key = toolchain::cache_key(all + text);

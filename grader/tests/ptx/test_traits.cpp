@@ -12,7 +12,7 @@
 using namespace lab32;
 using ptx::AddressUse;
 using ptx::ControlTransfer;
-using ptx::Issue;
+using ptx::CostClass;
 using ptx::OpInfo;
 using ptx::Space;
 using ptx::Sync;
@@ -45,11 +45,12 @@ void each_row(F f) {
 }  // namespace
 
 TEST_CASE("ptx: traits: every row has a cost class") {
-  each_row([](const OpInfo&, const ptx::Traits& t) { CHECK(t.issue != Issue::unset); });
+  each_row(
+      [](const OpInfo&, const ptx::InstructionTraits& t) { CHECK(t.issue != CostClass::unset); });
 }
 
 TEST_CASE("ptx: traits: every address has a kind of access and a space") {
-  each_row([](const OpInfo& op, const ptx::Traits& t) {
+  each_row([](const OpInfo& op, const ptx::InstructionTraits& t) {
     REQUIRE(t.memory_count == operands_of_kind(op, "mem"));
     for (size_t i = 0; i < t.memory_count; ++i) {
       const AddressUse use = t.memory[i];
@@ -64,8 +65,8 @@ TEST_CASE("ptx: traits: every address has a kind of access and a space") {
     const bool moves = t.memory_count > 0 && !t.is_mbarrier();
     if (moves && t.memory_count == 1 && t.uses(AddressUse::Kind::load)) CHECK(has_destination(op));
     if (t.uses(AddressUse::Kind::store)) CHECK_FALSE(has_destination(op));
-    if (t.issue == Issue::memory) CHECK(t.memory_count > 0);
-    if (t.accesses_memory()) CHECK(t.issue == Issue::memory);
+    if (t.issue == CostClass::memory) CHECK(t.memory_count > 0);
+    if (t.accesses_memory()) CHECK(t.issue == CostClass::memory);
     CHECK(t.is_atomic() == ((op.base == "atom" || op.base == "red") && !may_have(op, "async")));
     // pending_count only reads the token of an arrival.
     const bool asks_token = may_have(op, "pending_count");
@@ -75,7 +76,7 @@ TEST_CASE("ptx: traits: every address has a kind of access and a space") {
 }
 
 TEST_CASE("ptx: traits: rows with labels, calls and exits have a control transfer") {
-  each_row([](const OpInfo& op, const ptx::Traits& t) {
+  each_row([](const OpInfo& op, const ptx::InstructionTraits& t) {
     const bool branches =
         t.transfer == ControlTransfer::branch || t.transfer == ControlTransfer::table_branch;
     CHECK(branches == (operands_of_kind(op, "label") == 1));
@@ -87,7 +88,7 @@ TEST_CASE("ptx: traits: rows with labels, calls and exits have a control transfe
 }
 
 TEST_CASE("ptx: traits: rows with .sync, fences and barriers synchronise") {
-  each_row([](const OpInfo& op, const ptx::Traits& t) {
+  each_row([](const OpInfo& op, const ptx::InstructionTraits& t) {
     const bool of_cluster = op.pattern.find("barrier.cluster") == 0;
     const bool barrier = (op.base == "bar" || op.base == "barrier") && !of_cluster;
     CHECK(t.is_cluster_barrier() == of_cluster);
@@ -99,13 +100,13 @@ TEST_CASE("ptx: traits: rows with .sync, fences and barriers synchronise") {
     CHECK((t.sync == Sync::block_arrive) == (barrier && may_have(op, "arrive")));
     CHECK((t.sync == Sync::mbarrier_arrive) == (t.is_mbarrier() && may_have(op, "arrive")));
     if (t.matrix) CHECK((may_have(op, "m8n8") && t.sync == Sync::warp));
-    CHECK((t.issue == Issue::barrier) == (t.sync == Sync::block || t.sync == Sync::cluster));
+    CHECK((t.issue == CostClass::barrier) == (t.sync == Sync::block || t.sync == Sync::cluster));
     CHECK(t.fragments == (op.base == "mma" || op.base == "wmma"));
     CHECK(t.reads_texels == (op.base == "tex" || op.base == "tld4" || op.base == "suld"));
     CHECK(t.writes_texels == (op.base == "sust" || op.base == "sured"));
     const bool async = may_have(op, "async") && !may_have(op, "prefetch");
     CHECK(t.bulk == (async && operands_of_kind(op, "addr") > 0));
-    CHECK(t.is_texture() == (t.issue == Issue::texture));
+    CHECK(t.is_texture() == (t.issue == CostClass::texture));
     if (t.is_texture()) CHECK(t.memory_count == 0);
     if (t.sync == Sync::warp) {
       CHECK(t.of_whole_warp() == may_have(op, "aligned"));
@@ -115,7 +116,7 @@ TEST_CASE("ptx: traits: rows with .sync, fences and barriers synchronise") {
 }
 
 TEST_CASE("ptx: traits: exactly the rows with .cc or carry use the carry flag") {
-  each_row([](const OpInfo& op, const ptx::Traits& t) {
+  each_row([](const OpInfo& op, const ptx::InstructionTraits& t) {
     const bool reads = op.base == "addc" || op.base == "subc" || op.base == "madc";
     CHECK(t.carry == (reads || may_have(op, "cc")));
   });
@@ -129,23 +130,23 @@ TEST_CASE("ptx: traits: derived properties are consistent") {
     REQUIRE(op != nullptr);
     return op->traits;
   };
-  const ptx::Traits vote = traits_of({"vote", "sync", "ballot", "b32"});
-  const ptx::Traits red_barrier = traits_of({"bar", "red", "popc", "u32"});
-  const ptx::Traits store = traits_of({"st", "global", "f32"});
-  const ptx::Traits argument = traits_of({"st", "param", "b32"});
-  const ptx::Traits hint = traits_of({"prefetch", "global", "L2"});
-  const ptx::Traits arrival = traits_of({"mbarrier", "arrive", "shared", "b64"});
-  const ptx::Traits copy = traits_of({"cp", "async", "cg", "shared", "global"});
-  CHECK(vote.may_change());
-  CHECK_FALSE(vote.is_progress());
-  CHECK(red_barrier.is_progress());
+  const ptx::InstructionTraits vote = traits_of({"vote", "sync", "ballot", "b32"});
+  const ptx::InstructionTraits red_barrier = traits_of({"bar", "red", "popc", "u32"});
+  const ptx::InstructionTraits store = traits_of({"st", "global", "f32"});
+  const ptx::InstructionTraits argument = traits_of({"st", "param", "b32"});
+  const ptx::InstructionTraits hint = traits_of({"prefetch", "global", "L2"});
+  const ptx::InstructionTraits arrival = traits_of({"mbarrier", "arrive", "shared", "b64"});
+  const ptx::InstructionTraits copy = traits_of({"cp", "async", "cg", "shared", "global"});
+  CHECK(vote.may_differ_when_repeated());
+  CHECK_FALSE(vote.may_release_waiters());
+  CHECK(red_barrier.may_release_waiters());
   CHECK(red_barrier.is_block_barrier());
   CHECK(store.accesses_memory());
-  CHECK(store.is_progress());
+  CHECK(store.may_release_waiters());
   CHECK_FALSE(argument.accesses_memory());
-  CHECK_FALSE(argument.is_progress());
+  CHECK_FALSE(argument.may_release_waiters());
   CHECK_FALSE(hint.accesses_memory());
-  CHECK(arrival.is_progress());
+  CHECK(arrival.may_release_waiters());
   CHECK_FALSE(arrival.accesses_memory());
   CHECK(copy.accesses_memory());
   CHECK(copy.memory[0].space == Space::shared);

@@ -13,7 +13,7 @@ import corpus
 
 from lab32 import labs, results
 
-LABS = sorted(labs.names("core"))  # labs whose notebooks draw measurements
+LABS = sorted(labs.lab_names("core"))  # labs whose notebooks draw measurements
 STATES = ["empty", "skeleton", "half-done", "solved"]
 MORE = ["--pictures", "--device", "sim", "--seed", "1", "--time-limit", "600"]
 
@@ -38,7 +38,7 @@ def graded_json(lab, directory):
 @functools.cache
 def graded(lab, directory):
     """The result of `labs` or `solutions`. It is shared: do not change it."""
-    return results.parse(graded_json(lab, directory))
+    return results.parse_result(graded_json(lab, directory))
 
 
 @functools.cache
@@ -46,7 +46,7 @@ def graded_text(lab, text, more=tuple(MORE)):
     """The result of a file with this text. The file is deleted afterwards."""
     with tempfile.TemporaryDirectory() as labs:
         corpus.written(Path(labs), lab, text)
-        return results.parse(results.grade_json(lab, labs, more=more))
+        return results.parse_result(results.grade_json(lab, labs, more=more))
 
 
 @functools.cache
@@ -57,7 +57,7 @@ def half_done(lab):
     part["tests"][::2] = skeleton["tests"][::2]
     part["score"] = record["score"] = sum(test["score"] for test in part["tests"])
     part["status"] = "failed"
-    return results.parse(json.dumps(record))
+    return results.parse_result(json.dumps(record))
 
 
 def of_state(lab, state):

@@ -31,7 +31,7 @@ def checkout(tmp_path, monkeypatch):
 
 
 def examined(count=0):
-    return try_lab.examine(NAME, str(ROOT / "build/lab32"), count)
+    return try_lab.examine_lab(NAME, str(ROOT / "build/lab32"), count)
 
 
 def test_a_new_lab_needs_a_name_that_is_free(capsys):
@@ -57,7 +57,7 @@ def test_verdicts_are_compared_with_those_of_the_first_lines(tmp_path):
     file.parent.mkdir()
     file.write_text('// verdict: B1 | failed | "is 3"\n// verdict: B9 | failed | ""\nint x;\n')
     tests = [{"name": "B1", "status": "failed", "message": "out[0] is 4"}, {"name": "B2", "status": "failed"}]
-    faults = try_lab.differences(file, {"status": "failed", "tests": tests})
+    faults = try_lab.verdict_differences(file, {"status": "failed", "tests": tests})
     assert faults == [
         'wrong/one.cu: B1 | failed | "is 3", but it is failed',
         'wrong/one.cu: B9 | failed | "", but there is no such check',
@@ -112,10 +112,10 @@ def test_a_lab_elsewhere_must_declare_its_checks(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lab", labs.names())
+@pytest.mark.parametrize("lab", labs.lab_names())
 def test_each_lab_has_no_fault(lab):
     """Some submissions: `grading: all other submissions` grades all of them."""
-    lines, faults = try_lab.examine(lab, str(ROOT / "build/lab32"), count=0, submissions=6)
+    lines, faults = try_lab.examine_lab(lab, str(ROOT / "build/lab32"), count=0, submissions=6)
     assert not faults, "\n".join(lines)
 
 

@@ -30,4 +30,4 @@ def test_given_kernels_equal_those_in_the_students_files(file, folder):
 
 
 def test_each_core_lab_has_given_kernels():
-    assert {file.parent.name for file in FILES} >= set(labs.names("core"))
+    assert {file.parent.name for file in FILES} >= set(labs.lab_names("core"))

@@ -43,9 +43,9 @@ def test_given_kernels_are_not_mutated():
 
 def test_a_seed_draws_the_same_mutants_of_all_kinds():
     every = list(mutants.mutants_of("lab", SOURCE))
-    assert mutants.sample(every, 8, 1) == mutants.sample(every, 8, 1)
+    assert mutants.sample_by_kind(every, 8, 1) == mutants.sample_by_kind(every, 8, 1)
     kinds = {m.kind for m in every}
-    assert {m.kind for m in mutants.sample(every, len(kinds), 1)} == kinds
+    assert {m.kind for m in mutants.sample_by_kind(every, len(kinds), 1)} == kinds
 
 
 @pytest.mark.parametrize("lab", mutants.LABS)
@@ -59,6 +59,6 @@ def test_every_explained_mutant_exists():
     for lab in mutants.LABS:
         source = (ROOT / f"solutions/{lab}/{lab}.cu").read_text()
         keys |= {m.key() for m in mutants.mutants_of(lab, source)}
-    gone = [key for key in mutants.known() if key not in keys]
+    gone = [key for key in mutants.explained_mutants() if key not in keys]
     assert not gone, "explained.toml names what no solution holds any more"
-    assert all(why.endswith(".") for why in mutants.known().values())
+    assert all(why.endswith(".") for why in mutants.explained_mutants().values())

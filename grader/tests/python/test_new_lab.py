@@ -81,7 +81,7 @@ def test_a_new_lab_is_graded_with_the_others(checkout, tmp_path):
     shutil.copytree(checkout.path / "labs" / NEW, tmp_path / NEW)
     words = ["--dir", tmp_path, "--device", "sim", "--seed", 1, "--format", "json"]
     result = json.loads(checkout.run("build/lab32", "grade", *words, status=1))
-    assert sorted(lab["lab"] for lab in result["labs"]) == sorted([*labs.names(), NEW])
+    assert sorted(lab["lab"] for lab in result["labs"]) == sorted([*labs.lab_names(), NEW])
     (skeleton,) = (lab for lab in result["labs"] if lab["lab"] == NEW)
     assert 0 < skeleton["score"] < skeleton["max_score"]
     words[1] = "solutions"
@@ -117,7 +117,7 @@ def test_tables_and_figures_of_the_handouts_include_a_new_lab(checkout):
     table = (checkout.path / "README.md").read_text().split("<!-- table: labs -->")[1]
     assert f"[{NEW}](handouts/{NEW}.md)" in table.split("<!-- end -->")[0].splitlines()[-1]
     said = "from handouts import figures, handout; from lab32 import labs; "
-    said += "print(*labs.modules('figures'), *labs.modules('notebook'))"
+    said += "print(*labs.lab_modules('figures'), *labs.lab_modules('notebook'))"
     assert checkout.python("-c", said).split().count(NEW) == 2
 
 

@@ -245,8 +245,8 @@ TEST_CASE("report: a lab that was not graded is named and not part of the sums")
   lost.status = Status::not_graded;
   lost.message = "no scratch directory in /nowhere";
   result.labs.push_back(lost);
-  CHECK(sample_result().complete());
-  CHECK_FALSE(result.complete());
+  CHECK(sample_result().all_labs_graded());
+  CHECK_FALSE(result.all_labs_graded());
   const std::string shown = text(result);
   CHECK(shown.find("not graded\n====") != std::string::npos);
   CHECK(shown.find("\n  no scratch directory in /nowhere\n") != std::string::npos);
@@ -258,11 +258,11 @@ TEST_CASE("report: a lab that was not graded is named and not part of the sums")
 }
 
 TEST_CASE("report: points are written as people write them") {
-  CHECK(points(4) == "4");
-  CHECK(points(3.5) == "3.5");
-  CHECK(points(0.25) == "0.25");
-  CHECK(points(0) == "0");
-  CHECK(points(10) == "10");
+  CHECK(format_points(4) == "4");
+  CHECK(format_points(3.5) == "3.5");
+  CHECK(format_points(0.25) == "0.25");
+  CHECK(format_points(0) == "0");
+  CHECK(format_points(10) == "10");
 }
 
 TEST_CASE("report: wrapping keeps code, indents and long words") {

@@ -16,15 +16,15 @@ using sim::AccessKind;
 namespace {
 
 // A listing of one kernel named k, from its instructions and labels.
-Listing kernel(const std::string& body) {
-  return parse_listing(
+Disassembly kernel(const std::string& body) {
+  return parse_disassembly(
       "\t.section\t.text.k,\"ax\",@progbits\n\t.sectioninfo @\"SHI_REGISTERS=8\"\n"
       "        .type           k,@function\nk:\n.text.k:\n" +
       body);
 }
 
 MemoryOp op_of(const std::string& text) {
-  const Listing l = kernel("        /*0000*/  " + text + " ;\n");
+  const Disassembly l = kernel("        /*0000*/  " + text + " ;\n");
   REQUIRE(l.functions.size() == 1);
   REQUIRE(l.functions[0].code.size() == 1);
   const auto op = memory_op(l.functions[0].code[0]);
@@ -46,7 +46,7 @@ const sass::Shape kWord{{0, 4}}, kDouble{{0, 8}}, kQuad{{0, 16}};
 
 TEST_SUITE("sass: listing") {
   TEST_CASE("sass: an instruction has its address, guard, opcode, operands and origin") {
-    const Listing l = kernel(
+    const Disassembly l = kernel(
         "\t//## File \"lab.cu\", line 3 inlined at \"lab.cu\", line 9\n"
         "\t//## File \"lab.cu\", line 9\n"
         "\t//## File \".nv_debug_ptx_txt\", line 38\n"
@@ -84,7 +84,7 @@ TEST_SUITE("sass: listing") {
   TEST_CASE("sass: the scheduling control of an instruction is decoded") {
     // chain_wave of grader/tools/calibration: the addition waits for the sine, and the following
     // branch for twelve more cycles.
-    const Listing l = kernel(
+    const Disassembly l = kernel(
         "        /*0100*/                   MUFU.SIN R5, R2 ;   /* 0x0000000200057308 */\n"
         "                                                       /* 0x000e220000000400 */\n"
         "        /*0110*/                   FADD R5, R5, 0.5 ;  /* 0x3f00000005057421 */\n"
@@ -104,7 +104,7 @@ TEST_SUITE("sass: listing") {
   }
 
   TEST_CASE("sass: labels, functions inside a kernel and other sections are read") {
-    const Listing l = parse_listing(
+    const Disassembly l = parse_disassembly(
         "\t.section\t.nv.info,\"\",@\"SHT_CUDA_INFO\"\n        /*0000*/ .byte 0x04, 0x2f\n"
         "\t.section\t.text._Z1kPf,\"ax\",@progbits\n_Z1kPf:\n.text._Z1kPf:\n"
         "        /*0000*/                   CALL.REL.NOINC `($_Z1kPf$_Z3putPf) ;\n"
@@ -127,16 +127,16 @@ TEST_SUITE("sass: listing") {
     const std::string section = ".section .text.k,\"ax\"\n.text.k:\n";
     for (const char* rest : {"/*0000*/ @P0;", "/*0000*/ @;", "/*0000*/ ;", "/*", "/*/", "/*0000*/",
                              ":", ".L_x_1:", "//## File \"", "//## File \"a\", line"})
-      CHECK(parse_listing(section + rest).functions.front().code.size() <= 1);
-    const Listing l = parse_listing(section + "/*0010*/ @!P0;\n");
+      CHECK(parse_disassembly(section + rest).functions.front().code.size() <= 1);
+    const Disassembly l = parse_disassembly(section + "/*0010*/ @!P0;\n");
     REQUIRE(l.functions.front().code.size() == 1);
     CHECK(l.functions.front().code[0].guard == "!P0");
     CHECK(l.functions.front().code[0].opcode == "");
   }
 
   TEST_CASE("sass: an empty cubin is a listing without functions; another format is refused") {
-    CHECK(parse_listing("\t.headerflags\t@\"EF_CUDA_SM90\"\n").functions.empty());
-    CHECK_THROWS_AS(parse_listing("Fatbin: .text.k\n"), Error);
+    CHECK(parse_disassembly("\t.headerflags\t@\"EF_CUDA_SM90\"\n").functions.empty());
+    CHECK_THROWS_AS(parse_disassembly("Fatbin: .text.k\n"), Error);
   }
 
   TEST_CASE("sass: memory operations of Turing to Blackwell are recognised") {
@@ -198,7 +198,7 @@ TEST_SUITE("sass: listing") {
     CHECK(copy.offset == 32);
     // No counter rule covers 32 bytes per lane.
     CHECK(op_of("LDG.E.ENL2.256 R4, R8, desc[UR4][R2.64]").bytes == 0);
-    const Listing l = kernel(
+    const Disassembly l = kernel(
         "        /*0000*/  LDC.64 R2, c[0x0][0x210] ;\n"
         "        /*0010*/  LDCU.128 UR4, c[0x0][0x380] ;\n"
         "        /*0020*/  IMAD R5, R9, UR4, R0 ;\n");
@@ -208,7 +208,7 @@ TEST_SUITE("sass: listing") {
 
 TEST_SUITE("sass: flow") {
   TEST_CASE("sass: loops, conditions and slow paths of diverged warps are found") {
-    const Listing l = kernel(
+    const Disassembly l = kernel(
         "        /*0000*/  ISETP.GE.AND P0, PT, R5, UR4, PT ;\n"
         "        /*0010*/  @P0 EXIT ;\n"
         ".L_x_1:\n"
@@ -221,7 +221,7 @@ TEST_SUITE("sass: flow") {
         ".L_x_3:\n"
         "        /*0070*/  STS [R3], R2 ;\n"
         "        /*0080*/  BRA `(.L_x_2) ;\n");
-    const FlowGraph flow = analyse_flow(l.functions[0]);
+    const FlowGraph flow = build_flow_graph(l.functions[0]);
     auto block = [&](int instruction) { return flow.block_of[static_cast<size_t>(instruction)]; };
     CHECK(flow.known);
     CHECK(flow.structure.depth(block(0)) == 0);
@@ -237,13 +237,13 @@ TEST_SUITE("sass: flow") {
   }
 
   TEST_CASE("sass: a converged warp always takes BRA.CONV") {
-    const Listing l = kernel(
+    const Disassembly l = kernel(
         "        /*0000*/  BRA.CONV ~URZ, `(.L_x_1) ;\n"
         "        /*0010*/  CALL.REL.NOINC `($k$sync) ;\n"
         ".L_x_1:\n"
         "        /*0020*/  LDS R2, [R3] ;\n"
         "        /*0030*/  EXIT ;\n");
-    const FlowGraph flow = analyse_flow(l.functions[0]);
+    const FlowGraph flow = build_flow_graph(l.functions[0]);
     CHECK(flow.slow_path[static_cast<size_t>(flow.block_of[1])]);
     CHECK_FALSE(flow.slow_path[static_cast<size_t>(flow.block_of[2])]);
   }
@@ -251,13 +251,13 @@ TEST_SUITE("sass: flow") {
   TEST_CASE("sass: a jump table needs the list of its targets") {
     const std::string rest =
         ".L_x_1:\n        /*0010*/  EXIT ;\n.L_x_2:\n        /*0020*/  EXIT ;\n";
-    CHECK(analyse_flow(
+    CHECK(build_flow_graph(
               kernel("        /*0000*/  BRX R8 -0x10   (*\"BRANCH_TARGETS .L_x_1,.L_x_2\"*);\n" +
                      rest)
                   .functions[0])
               .known);
     CHECK_FALSE(
-        analyse_flow(kernel("        /*0000*/  BRX R8 -0x10 ;\n" + rest).functions[0]).known);
+        build_flow_graph(kernel("        /*0000*/  BRX R8 -0x10 ;\n" + rest).functions[0]).known);
   }
 }
 

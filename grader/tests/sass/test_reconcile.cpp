@@ -39,7 +39,7 @@ const Compiled& compiled(const std::string& arch) {
   Compiled& c = all[arch];
   c.module = ptx::parse(artifact.ptx);
   c.sass = artifact.sass;
-  c.result = sass::reconcile(c.module, sass::parse_listing(artifact.sass));
+  c.result = sass::reconcile(c.module, sass::parse_disassembly(artifact.sass));
   return c;
 }
 
@@ -131,7 +131,7 @@ Compiled edited(const std::string& arch, const std::string& kernel, Edit edit) {
   c.sass = section;
   edit(c.sass);
   REQUIRE(c.sass != section);
-  c.result = sass::reconcile(c.module, sass::parse_listing(c.sass));
+  c.result = sass::reconcile(c.module, sass::parse_disassembly(c.sass));
   return c;
 }
 
@@ -438,12 +438,12 @@ TEST_SUITE("sass: what does not fit") {
 
   TEST_CASE("sass: without a listing of the kernel all counts are PTX-level") {
     const Compiled& original = compiled("sm_90");
-    const auto result = sass::reconcile(original.module, sass::parse_listing(""));
+    const auto result = sass::reconcile(original.module, sass::parse_disassembly(""));
     for (const sim::AccessPlan& plan : result.plans.at("copy")) CHECK(plan.issues.empty());
     Compiled c;
     c.module = ptx::parse(original.module.text);
     c.sass = section_of(original.sass, "copy");
-    c.result = sass::reconcile(c.module, sass::parse_listing(c.sass));
+    c.result = sass::reconcile(c.module, sass::parse_disassembly(c.sass));
     CHECK(text_of(c, "copy") == "ld4 | st4");
     CHECK(text_of(c, "sum_quad") == "? | ? | ? | ? | ? | ? | ?");
   }

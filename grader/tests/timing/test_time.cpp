@@ -37,7 +37,7 @@ std::string predictions_of(const std::string& gpu) { return "data/modelled/" + g
 const std::string kCounts = "data/measured/model/simulated.csv",
                   kCountsH100 = "data/measured/model/simulated-h100.csv";
 
-std::string update() { return value_of(variables::kUpdateModel); }
+std::string update() { return environment_value(variables::kUpdateModel); }
 
 void write(const std::string& path, const std::string& text) {
   std::ofstream((root() / path).string()) << text;

@@ -151,13 +151,13 @@ TEST_SUITE("model: work") {
     for (uint64_t b = 0; b < work.blocks; ++b) {
       CAPTURE(b);
       for (uint32_t w = 0; w < work.warps; ++w)
-        CHECK(paths.path(b, w).size() == (b % 8 < 4 ? 2 : 1));
+        CHECK(paths.path_of_warp(b, w).size() == (b % 8 < 4 ? 2 : 1));
     }
     // If all warps issued equally many instructions, half of the warps run it, in any place.
     work.issued.assign(work.issued.size(), 108);
     const model::WarpPaths alike(trace, work);
     size_t takes = 0;
-    for (uint32_t w = 0; w < work.warps; ++w) takes += alike.path(0, w).size() == 2;
+    for (uint32_t w = 0; w < work.warps; ++w) takes += alike.path_of_warp(0, w).size() == 2;
     CHECK(takes == 2);
   }
 
@@ -188,18 +188,18 @@ TEST_SUITE("model: work") {
     sass::EmittedBlock loop;
     loop.in_loop = true;
     loop.origins = {{1, 0.25, true}, {2, 1, false}};
-    CHECK(sass::runs(loop, times) == 1000);
+    CHECK(sass::expected_runs(loop, times) == 1000);
     // Every warp that reaches the barrier next to it issues a guarded load.
     sass::EmittedBlock guarded;
     guarded.origins = {{3, 1, true}, {0, 1, true}};
-    CHECK(sass::runs(guarded, times) == 100);
+    CHECK(sass::expected_runs(guarded, times) == 100);
     // Code outside of loops runs once per warp, even if it prepares a loop.
     sass::EmittedBlock before;
     before.origins = {{2, 0.5, false}};
-    CHECK(sass::runs(before, times) == 100);
+    CHECK(sass::expected_runs(before, times) == 100);
     sass::EmittedBlock entry;
     entry.entry = true;
-    CHECK(sass::runs(entry, times) == 100);
+    CHECK(sass::expected_runs(entry, times) == 100);
   }
 
   TEST_CASE("model: each opcode has the right pipeline") {

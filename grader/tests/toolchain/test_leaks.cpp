@@ -126,7 +126,7 @@ TEST_SUITE("compile: leaks") {
     other.write("b.h", "");
     fs::create_symlink(own.path / "sub/a.h", other.path / "to_own.h");
     fs::create_symlink(other.path / "b.h", own.path / "to_other.h");
-    const ReadableFiles readable({own.path}, installed().roots);
+    const ReadableFiles readable({own.path}, installed_toolchain().roots);
     CHECK(readable.allows("a.h", own.path / "sub"));
     CHECK(readable.allows(other.path / "to_own.h", own.path));
     CHECK(readable.allows("/usr/include/stdio.h", own.path));

@@ -27,7 +27,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-CompileOptions without_cache(Isolation kind = isolation().isolation) {
+CompileOptions without_cache(Isolation kind = probed_isolation().isolation) {
   CompileOptions options;
   options.isolation = kind;
   options.cache = false;
@@ -82,7 +82,7 @@ TEST_SUITE("compile: nvcc") {
         CHECK_FALSE(has(text, "/submission"));
         CHECK_FALSE(has(text, s.path.string()));
       }
-      if (installed().nvdisasm.empty()) {
+      if (installed_toolchain().nvdisasm.empty()) {
         MESSAGE("no nvdisasm on this machine");
         CHECK(a.sass.empty());
         continue;

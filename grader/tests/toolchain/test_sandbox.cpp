@@ -28,8 +28,8 @@ Outcome in_shell(const Sandbox& sandbox, const std::string& script) {
 }
 
 bool have_bubblewrap() {
-  if (isolation().isolation == Isolation::bubblewrap) return true;
-  MESSAGE("bubblewrap cannot run here: " << isolation().reason);
+  if (probed_isolation().isolation == Isolation::bubblewrap) return true;
+  MESSAGE("bubblewrap cannot run here: " << probed_isolation().reason);
   return false;
 }
 
@@ -44,7 +44,7 @@ TEST_SUITE("compile: sandbox") {
       includes.write("lab.cuh", "header");
       fs::path scratch;
       {
-        Sandbox sandbox(installed(), includes.path, kind);
+        Sandbox sandbox(installed_toolchain(), includes.path, kind);
         scratch = sandbox.output().parent_path();
         std::ofstream(sandbox.submission() / "a.cu") << "source";
         Outcome o = in_shell(sandbox, "cat " + sandbox.inner_submission() + "/a.cu " +
@@ -65,7 +65,7 @@ TEST_SUITE("compile: sandbox") {
     tests::Scratch includes, secret;
     secret.write("secret", "42");
     setenv("LAB32_TEST_SECRET", "42", 1);
-    Sandbox sandbox(installed(), includes.path, Isolation::bubblewrap);
+    Sandbox sandbox(installed_toolchain(), includes.path, Isolation::bubblewrap);
     for (const fs::path& path :
          {checkout() / "solutions", checkout() / "Makefile", secret.path / "secret",
           fs::path("/etc/passwd"), fs::path("/proc/self"), fs::path("/sys/class")}) {
@@ -84,7 +84,7 @@ TEST_SUITE("compile: sandbox") {
     }
     tests::Scratch includes, secret;
     secret.write("secret", "42");
-    Sandbox sandbox(installed(), includes.path, Isolation::landlock);
+    Sandbox sandbox(installed_toolchain(), includes.path, Isolation::landlock);
     for (const fs::path& path :
          {secret.path / "secret", checkout() / "solutions/coalescing/coalescing.cu",
           fs::path("/etc/passwd"), fs::path("/proc/self/root/etc/passwd"),
@@ -111,7 +111,7 @@ TEST_SUITE("compile: sandbox") {
     tests::Scratch includes;
     for (Isolation kind : tests::isolations()) {
       if (kind == Isolation::bubblewrap) continue;
-      Sandbox sandbox(installed(), includes.path, kind);
+      Sandbox sandbox(installed_toolchain(), includes.path, kind);
       const Outcome o =
           sandbox.run({"/bin/bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/9"}, ten_seconds());
       CHECK_FALSE(o.ok());
@@ -123,7 +123,7 @@ TEST_SUITE("compile: sandbox") {
     if (!have_bubblewrap()) return;
     tests::Scratch includes;
     includes.write("lab.cuh", "header");
-    Sandbox sandbox(installed(), includes.path, Isolation::bubblewrap);
+    Sandbox sandbox(installed_toolchain(), includes.path, Isolation::bubblewrap);
     std::ofstream(sandbox.submission() / "a.cu") << "source";
     for (const char* path :
          {"/submission/a.cu", "/submission/new", "/include/lab.cuh", "/usr/new"}) {
@@ -154,7 +154,7 @@ TEST_SUITE("compile: sandbox") {
     Command outside;
     outside.argv = {"/bin/bash", "-c", connect};
     CHECK(run_process(outside).ok());
-    Sandbox closed(installed(), includes.path, Isolation::bubblewrap);
+    Sandbox closed(installed_toolchain(), includes.path, Isolation::bubblewrap);
     Outcome o = closed.run({"/bin/bash", "-c", connect}, ten_seconds());
     CHECK_FALSE(o.ok());
     CHECK(o.err.find("connect") != std::string::npos);
@@ -164,7 +164,7 @@ TEST_SUITE("compile: sandbox") {
   TEST_CASE("toolchain: the limits apply inside the sandbox") {
     if (!have_bubblewrap()) return;
     tests::Scratch includes;
-    Sandbox sandbox(installed(), includes.path, Isolation::bubblewrap);
+    Sandbox sandbox(installed_toolchain(), includes.path, Isolation::bubblewrap);
     ProcessLimits limits = ten_seconds();
     limits.wall_seconds = 0.5;
     Outcome o = sandbox.run({"/bin/sh", "-c", "sleep 100 & sleep 100"}, limits);

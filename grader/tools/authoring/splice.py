@@ -3,7 +3,7 @@
 import re
 
 
-def chunks(source):
+def source_chunks(source):
     """[(name, text)] of the definitions at the top level; text between two has the name "". The rules are those of
     tests/fixtures/splice.cpp."""
     found, depth, inside = [], 0, False
@@ -19,11 +19,11 @@ def chunks(source):
         depth += code.count("{") - code.count("}")
         if depth <= 0 and code.endswith(("}", ";")):
             inside = False
-            found[-1][0] = name_of(found[-1][1])
+            found[-1][0] = definition_name(found[-1][1])
     return found
 
 
-def name_of(text):
+def definition_name(text):
     if text.startswith("LAB32_"):
         return text.split(",")[0]
     bounds = re.search(r"__(launch_bounds|maxnreg)__\([^)]*\)", text)
@@ -33,8 +33,8 @@ def name_of(text):
 
 def spliced(base, changes):
     """`base` with chunks replaced by those of `changes` with the same names; new chunks come first."""
-    parts, fresh, first = chunks(base), "", None
-    for name, text in chunks(changes):
+    parts, fresh, first = source_chunks(base), "", None
+    for name, text in source_chunks(changes):
         same = next((k for k, part in enumerate(parts) if name and part[0] == name), None)
         if same is None:
             fresh += text

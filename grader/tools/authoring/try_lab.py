@@ -52,9 +52,9 @@ class Lab:
         self.name, self.binary, self.folder, self.root = name, binary, folder, root
         self.rubric = tomllib.loads((root / f"data/limits/{name}.toml").read_text())
         self.rows = {key: row for key, row in self.rubric.items() if isinstance(row, dict) and "check" in row}
-        self.solution = self.file("solutions").read_text()
+        self.solution = self.source_file("solutions").read_text()
 
-    def file(self, top):
+    def source_file(self, top):
         return self.root / f"{top}/{self.name}/{self.name}.cu"
 
     def grade(self, text, rubric=None):
@@ -88,18 +88,18 @@ def quantity(number, noun):
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
-def points(result):
+def score_text(result):
     return f"{result['score']:g} of {result['max_score']:g}"
 
 
-def lost(result):
+def lost_checks(result):
     return [f"{test['name']}: {test['message'].splitlines()[0] if test.get('message') else test['status']}"
             for test in result["tests"] if test["status"] not in ("passed", "not run")]  # fmt: skip
 
 
 def try_solution(lab, found, solution):
-    faults = lost(solution) or ([solution["message"]] if solution.get("message") else [])
-    found.add("solution", points(solution), faults if solution["score"] < solution["max_score"] else [])
+    faults = lost_checks(solution) or ([solution["message"]] if solution.get("message") else [])
+    found.add("solution", score_text(solution), faults if solution["score"] < solution["max_score"] else [])
 
 
 def try_skeleton(lab, found, skeleton):
@@ -110,10 +110,10 @@ def try_skeleton(lab, found, skeleton):
         faults.append("the untouched skeleton has full marks")
     elif skeleton["score"] == 0:
         faults.append("the untouched skeleton has no points: does it state a first step?")
-    found.add("skeleton", points(skeleton), faults)
+    found.add("skeleton", score_text(skeleton), faults)
 
 
-def differences(file, result):
+def verdict_differences(file, result):
     """Lists the differences between the verdicts and those that the file's first lines name."""
     named = {m[1]: (m[2], m[3].replace('\\"', '"')) for m in VERDICT.finditer(file.read_text())}
     tests = {test["name"]: test for test in result["tests"]}
@@ -141,7 +141,7 @@ def try_submissions(lab, found, pool, most):
     texts = [spliced(lab.solution, file.read_text().replace("@ROOT@", str(ROOT))) for file in every]
     faults = []
     for file, result in zip(every, pool.map(lab.grade, texts), strict=True):
-        faults += differences(file, result)
+        faults += verdict_differences(file, result)
         if file.parent.name == "wrong" and result["score"] >= result["max_score"]:
             faults.append(f"wrong/{file.name} has full marks")
     if not files["wrong"]:
@@ -149,7 +149,7 @@ def try_submissions(lab, found, pool, most):
     found.add("submissions", counts + ("" if faults else ": all as their first lines say"), faults)
 
 
-def counts_of(result):
+def counter_figures(result):
     """Returns {check: [(counter, reached, ideal)]} for the checks of a result that have figures."""
     found = {}
     for test in result["tests"]:
@@ -161,7 +161,7 @@ def counts_of(result):
 
 
 def ideal_faults(lab, scale, solution, skeleton):
-    reached, untouched = counts_of(solution), {test["name"]: test for test in skeleton["tests"]}
+    reached, untouched = counter_figures(solution), {test["name"]: test for test in skeleton["tests"]}
     faults = []
     for key, row in lab.rows.items():
         if "counter" not in row:
@@ -186,8 +186,8 @@ def try_ideals(lab, found, graded):
 
 
 def try_mutants(lab, found, pool, count):
-    explained = mutants.known()
-    chosen = mutants.sample(list(mutants.mutants_of(lab.name, lab.solution)), count, SEED)
+    explained = mutants.explained_mutants()
+    chosen = mutants.sample_by_kind(list(mutants.mutants_of(lab.name, lab.solution)), count, SEED)
     results = list(pool.map(lambda mutant: lab.grade(mutant.text(lab.solution)), chosen))
     survivors = [
         mutant for mutant, result in zip(chosen, results, strict=True)
@@ -209,7 +209,7 @@ def try_hints(lab, found):
     found.add("hints", "each message has one" if not without else "", without)
 
 
-def missing_for_core(lab):
+def missing_core_parts(lab):
     missing = [part.format(lab.name) for part in CORE_PARTS if not (lab.root / part.format(lab.name)).exists()]
     if not any("bonus" in row for row in lab.rows.values()):
         missing.append("a timing check")
@@ -220,11 +220,11 @@ def missing_for_core(lab):
     return missing
 
 
-def examine(name, binary, count, root=None, submissions=0):
+def examine_lab(name, binary, count, root=None, submissions=0):
     found = Findings()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         lab = Lab(name, binary, folder, root or ROOT)
-        skeleton = lab.file("labs").read_text()
+        skeleton = lab.source_file("labs").read_text()
         rubrics = {scale: lab.rubric_at(factor) for scale, factor in SCALES.items()}
         waiting = {
             scale: [pool.submit(lab.grade, text, rubric) for text in (lab.solution, skeleton)]
@@ -240,7 +240,7 @@ def examine(name, binary, count, root=None, submissions=0):
         try_hints(lab, found)
     level = lab.rubric.get("level", "extra")
     head = f"{name}: level {level}, {lab.rubric['max_score']} points, {len(lab.rows)} checks"
-    missing = missing_for_core(lab)
+    missing = missing_core_parts(lab)
     if level == "core" and missing:
         found.faults += missing
     tail = f"  for core     {'missing: ' + ', '.join(missing) if missing else 'all parts are there'}"
@@ -263,7 +263,7 @@ def main(arguments=None):
             print(f"lab32 try-lab: {place.format(options.lab)} does not exist; `lab32 new-lab` makes a lab",
                   file=sys.stderr)  # fmt: skip
             return 2
-    lines, faults = examine(options.lab, options.binary, options.mutants, root, options.submissions)
+    lines, faults = examine_lab(options.lab, options.binary, options.mutants, root, options.submissions)
     print("\n".join(lines))
     print(quantity(len(faults), "fault") if faults else "no fault")
     return 1 if faults else 0

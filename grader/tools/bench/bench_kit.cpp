@@ -26,7 +26,8 @@ constexpr uint32_t kMultiprocessors = 132;
 
 // The number of host threads: LAB32_THREADS as for `lab32`; by default all cores.
 unsigned host_threads() {
-  return static_cast<unsigned>(std::strtoul(value_of(variables::kThreads).c_str(), nullptr, 10));
+  return static_cast<unsigned>(
+      std::strtoul(environment_value(variables::kThreads).c_str(), nullptr, 10));
 }
 
 double process_seconds() {
@@ -66,8 +67,8 @@ Kernels::Kernels(const std::string& file) {
   const toolchain::Artifact artifact =
       toolchain::compile(root().string() + "/grader/tools/bench/" + file, "sm_90", file);
   text_ = artifact.ptx;
-  module_ = ptx::parse(text_);
-  plans_ = sass::reconcile(module_, sass::parse_listing(artifact.sass)).plans;
+  module_ = ptx::parse_result(text_);
+  plans_ = sass::reconcile(module_, sass::parse_disassembly(artifact.sass)).plans;
 }
 
 std::unique_ptr<sim::KernelProgram> Kernels::program(const std::string& name,

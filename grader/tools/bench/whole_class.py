@@ -88,7 +88,7 @@ def tree_without_cache(folder):
 def process_memory(process):
     """Bytes of (all processes, the largest job with its children); shared pages are divided among their users."""
 
-    def proportional_memory(one):
+    def proportional_bytes(one):
         try:
             text = Path(f"/proc/{one.pid}/smaps_rollup").read_text()
             return int(text.partition("\nPss:")[2].split()[0]) << 10
@@ -98,13 +98,13 @@ def process_memory(process):
     try:
         children = process.children(recursive=True)
         jobs = [[job, *job.children(recursive=True)] for job in process.children()]
-        held = {one.pid: proportional_memory(one) for one in [process, *children]}
+        held = {one.pid: proportional_bytes(one) for one in [process, *children]}
         return sum(held.values()), max((sum(held.get(one.pid, 0) for one in job) for job in jobs), default=0)
     except psutil.NoSuchProcess:
         return 0, 0
 
 
-class Scales:
+class MemorySampler:
     """Measures the memory of the class now and then. A measurement reads every page of every process and takes a
     twentieth of a second of the class's time."""
 
@@ -113,7 +113,7 @@ class Scales:
     def __init__(self):
         self.most, self.largest_job, self.next = 0, 0, 0
 
-    def look(self, process):
+    def act_if_due(self, process):
         if time.monotonic() < self.next:
             return
         everything, job = process_memory(process)
@@ -132,7 +132,7 @@ class Killer:
     def plan_next_kill(self):
         self.next = time.monotonic() + self.draw.uniform(1, 12)
 
-    def look(self, process):
+    def act_if_due(self, process):
         if not self.left or time.monotonic() < self.next:
             return
         for path in self.records.glob("*.json"):
@@ -149,7 +149,7 @@ class Killer:
             print(f"killed: {name}; {len(self.finished)} were finished", flush=True)
         self.plan_next_kill()
 
-    def graded_again(self):
+    def regraded_records(self):
         """Lists the records from before a kill that were written again."""
         return [name for name, written in self.finished.items()
                 if (self.records / name).stat().st_mtime_ns != written]  # fmt: skip
@@ -158,19 +158,19 @@ class Killer:
 def grade_class(options, folder, environment):
     command = [ROOT / "build/lab32", "class", folder / "in", "-o", folder / "out", "--labs", ",".join(options.labs),
                "--seed", str(SEED), "--jobs", str(options.jobs)]  # fmt: skip
-    began, scales = time.monotonic(), Scales()
+    began, scales = time.monotonic(), MemorySampler()
     process, killer = psutil.Popen(command, env=environment), Killer(options.kills, folder / "out")
     while process.poll() is None or killer.left or process.returncode == -signal.SIGKILL:
         if process.poll() is not None:
             # A submission whose compiler or grader was killed counts as ungraded and is retried.
             process = psutil.Popen(command, env=environment)
-        killer.look(process)
-        scales.look(process)
+        killer.act_if_due(process)
+        scales.act_if_due(process)
         time.sleep(0.1)
     if options.kills and process.returncode == 2:  # the second try of a submission was killed, too
         process = psutil.Popen(command, env=environment)
         process.wait()
-    if again := killer.graded_again():
+    if again := killer.regraded_records():
         sys.exit(f"graded again: {', '.join(again)}")
     seconds = time.monotonic() - began
     if process.returncode != 0:
@@ -184,7 +184,7 @@ def grade_class(options, folder, environment):
     print(f"disk: {bytes_of['out'] / 1e6:.1f} MB of results, {bytes_of['cache'] / 1e6:.1f} MB of cache", flush=True)
 
 
-def slowest(folder, most=6):
+def slowest_checks(folder, most=6):
     """Prints the checks that took the most time over all students, and the longest for one student."""
     seconds = {}
     for path in (folder / "out/results").iterdir():
@@ -195,7 +195,7 @@ def slowest(folder, most=6):
         print(f"  {sum(each):6.1f} s, {max(each):5.1f} s at most: {name}")
 
 
-def comparable(lab):
+def comparable_result(lab):
     """Returns a lab's result without seconds and modelled times. Modelled times affect no score; they depend slightly on
     the addresses of arrays in device memory, and so on the labs before this one."""
     lab = json.loads(json.dumps(lab))
@@ -218,7 +218,7 @@ def grade_alone(folder, lab, text, environment):
         done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 1):
             sys.exit(f"alone: {done.stderr}")
-        return comparable(json.loads(Path(work, "result").read_text())["labs"][0])
+        return comparable_result(json.loads(Path(work, "result").read_text())["labs"][0])
 
 
 def compare_gradings(options, folder, environment):
@@ -229,7 +229,7 @@ def compare_gradings(options, folder, environment):
     results = {}
     for path in (folder / "out/results").iterdir():
         record = json.loads(path.read_text())
-        results[path.stem] = {lab["lab"]: comparable(lab) for lab in record["labs"]}
+        results[path.stem] = {lab["lab"]: comparable_result(lab) for lab in record["labs"]}
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as each:
         by_itself = list(each.map(lambda held: grade_alone(folder, *held, environment), holders))
@@ -267,7 +267,7 @@ def main():
         environment = dict(os.environ, LAB32_ROOT=str(tree_without_cache(folder)), XDG_CACHE_HOME=str(folder / "cache"))
         make(folder / "in", class_submissions(options))
         grade_class(options, folder, environment)
-        slowest(folder)
+        slowest_checks(folder)
         sys.exit(1 if options.kind == "corpus" and compare_gradings(options, folder, environment) else 0)
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 
-def times(labs, launches, path):
+def time_rows(labs, launches, path):
     """Yields the rows of times; for labs, also the time of a copy of the same number of bytes."""
     measured = {row["id"]: row for row in csv.DictReader(open(path))}
     if not labs:
@@ -34,7 +34,7 @@ def times(labs, launches, path):
                row["copy_cold_us"], f"{copy_warm / warm:.3f}", f"{copy_cold / cold:.3f}"]
 
 
-def counters(launches, every, path):
+def counter_rows(launches, every, path):
     """Yields rows with Nsight Compute's counters, a column each. ncu has profiled the launches in `every`, in order."""
     lines = open(path).read().splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
@@ -56,8 +56,8 @@ def counters(launches, every, path):
 def main(table, what, path_of_launches, path):
     every = list(csv.DictReader(open(path_of_launches)))
     launches = [row for row in every if (row["set"] == "labs") == (table == "labs")]
-    rows = (times(table == "labs", launches, path) if what == "times"
-            else counters(launches, every, path))
+    rows = (time_rows(table == "labs", launches, path) if what == "times"
+            else counter_rows(launches, every, path))
     csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
 
 

@@ -50,7 +50,7 @@ __device__ inline float sum_for_first_lane(float v) {
   return v;
 }
 // Adds up the values of a block of whole warps; thread 0 gets the sum.
-__device__ inline float block_sum(float v) {
+__device__ inline float sum_for_first_thread(float v) {
   __shared__ float part[32];
   v = sum_for_first_lane(v);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;

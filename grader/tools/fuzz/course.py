@@ -4,28 +4,28 @@ from datetime import UTC, datetime, timedelta
 import atheris
 
 with atheris.instrument_imports(include=["lab32.classroom", "lab32.course", "tomllib"]):
-    from lab32.classroom.collect import Source
+    from lab32.classroom.collect import SubmittedFile
     from lab32.classroom.late import deductions, points_after_deduction
     from lab32.classroom.problem import Problem
     from lab32.course.reader import read_course
-    from lab32.course.rubrics import adapted
+    from lab32.course.rubrics import adapted_rubric
 
 from python_reader import fuzz
 
 
-def read(path):
+def read_and_adapt_course(path):
     try:
         course = read_course(path)
         for lab in course.labs.values():
-            adapted(course, lab, datetime.now(UTC))
+            adapted_rubric(course, lab, datetime.now(UTC))
     except Problem as problem:
         assert "\n" not in str(problem)
         return
     for days in (-1, 0, 1, 400):
         when = datetime(2026, 11, 24, tzinfo=UTC) + timedelta(days=days)
-        files = {lab: Source(b"", "x", time=when) for lab in course.labs}
+        files = {lab: SubmittedFile(b"", "x", time=when) for lab in course.labs}
         for taken, _ in deductions(course, files, [("sid", "ada")]).values():
             assert 0 <= points_after_deduction(87.65, taken) <= 87.65
 
 
-fuzz(read)
+fuzz(read_and_adapt_course)

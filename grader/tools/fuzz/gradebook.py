@@ -6,7 +6,7 @@ import atheris
 with atheris.instrument_imports(include=["lab32.classroom"]):
     from lab32.classroom.gradebook import read_gradebook
     from lab32.classroom.problem import Problem
-    from lab32.classroom.scores import Row
+    from lab32.classroom.scores import StudentRow
     from lab32.classroom.table import Table
 
 from python_reader import fuzz
@@ -17,12 +17,12 @@ LABS = ["reduction", "transpose"]
 def sample_row(number):
     student = SimpleNamespace(ids=(("plain", number),), name="Ada", key=f"id:{number}")
     points = {"reduction": 87.65, "transpose": 100}
-    return Row(
+    return StudentRow(
         student, number, raw=points, final=points, most=dict.fromkeys(LABS, 100), max_score=200
     )
 
 
-def read(path):
+def read_and_update_gradebook(path):
     try:
         book = read_gradebook(path, LABS)
     except Problem as problem:
@@ -39,4 +39,4 @@ def read(path):
             assert a.text == b.text or column in changed
 
 
-fuzz(read)
+fuzz(read_and_update_gradebook)

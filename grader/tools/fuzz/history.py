@@ -10,12 +10,12 @@ with atheris.instrument_imports(include=["lab32"]):
 from python_reader import fuzz
 
 
-def read(path):
+def read_attempt_history(path):
     folder = Path(path).parent / ".lab32"
     folder.mkdir(exist_ok=True)
     Path(path).replace(folder / "history")
     try:
-        attempts = history.read(folder.parent)
+        attempts = history.read_attempts(folder.parent)
     except Problem as problem:
         assert "\n" not in str(problem)
         return
@@ -26,4 +26,4 @@ def read(path):
             assert all(abs(value) < 1e16 for value in check.get("figures", {}).values())
 
 
-fuzz(read)
+fuzz(read_attempt_history)

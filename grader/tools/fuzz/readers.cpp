@@ -50,11 +50,11 @@ void read_ptx(const std::string& text) {
   const ptx::DebugTypes types(text);
   for (const char* name : {"kept", "total", "_ZZ5typesIfEvPK8ParticlePT_E5cells"})
     for (const int64_t offset : {-4, 0, 30}) types.place(name, offset, 4);
-  ptx::print(ptx::parse(text));
+  ptx::print(ptx::parse_result(text));
 }
 
 // The output of nvdisasm: it depends on ptxas's choices, and on the PTX that a student chose.
-void read_listing(const std::string& text) { sass::parse_listing(text); }
+void read_listing(const std::string& text) { sass::parse_disassembly(text); }
 
 // The TOML of a rubric, since instructors may write their own.
 void read_rubric(const std::string& text) {
@@ -71,7 +71,7 @@ using grading::RubricKey;
 using Form = grading::ValueRange::Form;
 
 // The keys that every row may have, and one key of each other form.
-std::vector<RubricKey> all_keys() {
+std::vector<RubricKey> keys_of_all_forms() {
   std::vector<RubricKey> keys;
   for (const RubricKey& key : grading::common_keys())
     if (key.range.form != Form::elsewhere) keys.push_back(key);
@@ -120,16 +120,16 @@ std::string value_text(FuzzedDataProvider& data, const grading::ValueRange& rang
   }
 }
 
-void require(bool holds) {
+void abort_unless(bool holds) {
   if (!holds) std::abort();
 }
 
 void require_in_range(const grading::RubricRow& row, const RubricKey& key) {
   const grading::ValueRange& range = key.range;
   const auto in_range = [&](double value, bool whole) {
-    require(value >= range.least && value <= range.most);
-    if (whole) require(value == std::floor(value) && std::fmod(value, range.unit) == 0);
-    if (range.power_of_two) require(value > 0 && std::exp2(std::ilogb(value)) == value);
+    abort_unless(value >= range.least && value <= range.most);
+    if (whole) abort_unless(value == std::floor(value) && std::fmod(value, range.unit) == 0);
+    if (range.power_of_two) abort_unless(value > 0 && std::exp2(std::ilogb(value)) == value);
   };
   switch (range.form) {
     case Form::whole:
@@ -137,7 +137,7 @@ void require_in_range(const grading::RubricRow& row, const RubricKey& key) {
     case Form::number:
       return in_range(row.number(key.name), false);
     case Form::text:
-      return require(!row.text(key.name).empty());
+      return abort_unless(!row.text(key.name).empty());
     case Form::flag:
       row.flag(key.name);
       return;
@@ -148,14 +148,15 @@ void require_in_range(const grading::RubricRow& row, const RubricKey& key) {
   }
   const std::vector<double> values = row.numbers(key.name);
   for (const double value : values) in_range(value, range.form != Form::numbers);
-  if (range.form == Form::interval) require(values.size() == 2 && values[0] <= values[1]);
+  if (range.form == Form::interval) abort_unless(values.size() == 2 && values[0] <= values[1]);
   for (size_t i = 0; range.form == Form::shapes && i < values.size(); i += 3)
-    require(values.at(i) > 0 && values.at(i + 1) > 0 && values.at(i + 2) >= 0);
-  if (!range.as_long_as.empty()) require(values.size() == row.numbers(range.as_long_as).size());
+    abort_unless(values.at(i) > 0 && values.at(i + 1) > 0 && values.at(i + 2) >= 0);
+  if (!range.as_long_as.empty())
+    abort_unless(values.size() == row.numbers(range.as_long_as).size());
 }
 
 void read_values(const std::string& input) {
-  static const std::vector<RubricKey> keys = all_keys();
+  static const std::vector<RubricKey> keys = keys_of_all_forms();
   FuzzedDataProvider data(reinterpret_cast<const uint8_t*>(input.data()), input.size());
   std::vector<RubricKey> taken;
   std::string text = "lab = \"lab\"\nmax_score = 1\n[row]\ncheck = \"a\"\npoints = 1\n";
@@ -170,7 +171,7 @@ void read_values(const std::string& input) {
     const grading::Rubric rubric(file.parent_path(), "lab", {{"a", "a.cpp", 1, taken}});
     for (const RubricKey& key : taken) require_in_range(rubric.rows().at(0), key);
   } catch (const Error& error) {
-    require(std::string(error.what()).find('\n') == std::string::npos);
+    abort_unless(std::string(error.what()).find('\n') == std::string::npos);
   }
 }
 
@@ -198,7 +199,7 @@ void read_record(const std::string& text) {
 }
 
 // Reads the text as __cudaRegisterFatBinary does. The loader of a program guarantees the length.
-void read_container(std::string bytes) {
+void read_fat_binary(std::string bytes) {
   constexpr size_t kHeader = 16, kLength = 8;
   if (bytes.size() < kHeader) return;
   uint16_t header = 0;
@@ -212,13 +213,13 @@ void read_container(std::string bytes) {
     const void* more = nullptr;
   } wrapper;
   wrapper.block = bytes.data();
-  cudart::choose(cudart::read_fatbin(&wrapper), "sm_90");
+  cudart::choose_device_code(cudart::read_fatbin(&wrapper), "sm_90");
 }
 
 // A program's device code: the container that nvcc writes, and a cubin.
 void read_binary(const std::string& bytes) {
   try {
-    read_container(bytes);
+    read_fat_binary(bytes);
   } catch (const Error&) {
   }
   cudart::read_cubin(bytes);
@@ -244,15 +245,15 @@ void read_submission(const std::string& text) {
   source.find("scale");
 }
 
-struct Reader {
+struct FuzzedReader {
   const char* name;
   void (*read)(const std::string& text);
 };
-constexpr Reader kReaders[] = {{"ptx", read_ptx},       {"listing", read_listing},
-                               {"rubric", read_rubric}, {"record", read_record},
-                               {"binary", read_binary}, {"submission", read_submission},
-                               {"values", read_values}, {"attempts", read_attempts}};
-const Reader* chosen = nullptr;
+constexpr FuzzedReader kReaders[] = {{"ptx", read_ptx},       {"listing", read_listing},
+                                     {"rubric", read_rubric}, {"record", read_record},
+                                     {"binary", read_binary}, {"submission", read_submission},
+                                     {"values", read_values}, {"attempts", read_attempts}};
+const FuzzedReader* chosen = nullptr;
 
 }  // namespace
 }  // namespace lab32::fuzz
@@ -260,7 +261,7 @@ const Reader* chosen = nullptr;
 extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** argv) {
   using namespace lab32::fuzz;
   const std::string name = std::filesystem::path((*argv)[0]).filename();
-  for (const Reader& reader : kReaders)
+  for (const FuzzedReader& reader : kReaders)
     if (name == reader.name) chosen = &reader;
   if (chosen == nullptr) std::abort();
   return 0;

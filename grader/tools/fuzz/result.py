@@ -7,16 +7,16 @@ with atheris.instrument_imports(include=["lab32"]):
 from python_reader import fuzz
 
 
-def read(path):
+def read_result(path):
     try:
-        result = results.load(path)
+        result = results.load_result(path)
     except ValueError as error:
         assert "\n" not in str(error)
         return
-    score_report.text(result)
-    score_report.html(result)
+    score_report.result_text(result)
+    score_report.result_html(result)
     for lab in result.labs:
         lab.figures()
 
 
-fuzz(read)
+fuzz(read_result)

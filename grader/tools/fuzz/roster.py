@@ -8,7 +8,7 @@ with atheris.instrument_imports(include=["lab32.classroom"]):
 from python_reader import fuzz
 
 
-def read(path):
+def read_student_roster(path):
     try:
         people = read_roster(path)
     except Problem as problem:
@@ -17,4 +17,4 @@ def read(path):
     assert people and all(person.ids for person in people)
 
 
-fuzz(read)
+fuzz(read_student_roster)

@@ -26,10 +26,10 @@ TITLES = {
 
 def chapters():
     """The names of the handouts: the labs in the order of the course, then the model."""
-    return [name for name in (*labs.names(), "model") if (HANDOUTS / f"{name}.md").exists()]
+    return [name for name in (*labs.lab_names(), "model") if (HANDOUTS / f"{name}.md").exists()]
 
 
-def pages(language):
+def book_pages(language):
     """Lists the Markdown files of the book in a language, in the order of its chapters."""
     names = chapters()
     if language == "zh":
@@ -39,16 +39,16 @@ def pages(language):
     return [HANDOUTS / f"{name}.md" for name in names] + notes + [HANDOUTS / "glossary.md"]
 
 
-def anchor(path):
+def chapter_anchor(path):
     return path.stem
 
 
-def chapter(path, book):
+def chapter_text(path, book):
     """A page as a chapter: links to other chapters become internal links, links out of the book become plain text."""
-    names = {str(other): anchor(other) for other in book}
+    names = {str(other): chapter_anchor(other) for other in book}
     # The Chinese book has no notes, so links to them become plain text.
 
-    def link(match):
+    def internal_link(match):
         words, target = match["words"], match["target"]
         if "://" in target:
             return match[0]
@@ -56,16 +56,16 @@ def chapter(path, book):
         return f"[{words}](#{names[reached]})" if reached in names else words
 
     text = re.sub(r"<!--.*?-->\n?", "", path.read_text(), flags=re.DOTALL)
-    text = re.sub(r"(?<!!)\[(?P<words>[^\]]*)\]\((?P<target>[^)]*)\)", link, text)
+    text = re.sub(r"(?<!!)\[(?P<words>[^\]]*)\]\((?P<target>[^)]*)\)", internal_link, text)
     text = re.sub(r"(!\[[^\]]*\])\(([^)]*)\)", rf"\1({path.parent}/\2)", text)
     # Sections that a page on a screen folds are open in a book.
     text = text.replace("<details>", "<details open>")
-    return re.sub(r"^# (.*)$", rf"# \1 {{#{anchor(path)}}}", text, count=1, flags=re.MULTILINE)
+    return re.sub(r"^# (.*)$", rf"# \1 {{#{chapter_anchor(path)}}}", text, count=1, flags=re.MULTILINE)
 
 
-def manuscript(language):
-    book = pages(language)
-    return "\n\n".join(chapter(path, book) for path in book)
+def book_markdown(language):
+    book = book_pages(language)
+    return "\n\n".join(chapter_text(path, book) for path in book)
 
 
 def keep_with_next(html):
@@ -140,7 +140,7 @@ def make_book(language, folder):
     html, pdf = (folder / f"lab32-{language}.{kind}" for kind in ("html", "pdf"))
     with tempfile.TemporaryDirectory() as scratch:
         text = Path(scratch) / "book.md"
-        text.write_text(manuscript(language))
+        text.write_text(book_markdown(language))
         run_or_exit(
             "pandoc", text, "-o", html, "--from=gfm+attributes", "--to=html5", "--standalone",
             "--self-contained", "--section-divs", "--toc", "--toc-depth=1", f"--css={STYLE}",

@@ -26,7 +26,7 @@ from handouts import book, browser, distinct_pictures
 from lab32 import ROOT
 from lab32.pictures.png import png
 from lab32.report import page as report
-from lab32.results import BINARY, load
+from lab32.results import BINARY, load_result
 
 WIDTH, HEIGHT, GAP, CAPTION = 1560, 1560, 12, 18  # of a sheet in pixels; its contents have two columns
 A4 = 60  # pixels per inch: six pages fit on a sheet
@@ -41,9 +41,9 @@ class Sheets:
     def __init__(self, folder, name):
         self.folder, self.name, self.count, self.tiles = folder, name, 0, 0
         self.font = ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf", 12)
-        self.is_new()
+        self.start_sheet()
 
-    def is_new(self):
+    def start_sheet(self):
         self.sheet = Image.new("RGB", (WIDTH, HEIGHT), "#c8c8c8")
         self.x, self.y, self.row, self.right, self.used = GAP, GAP, 0, 0, False
 
@@ -59,7 +59,7 @@ class Sheets:
         if self.x + image.width + GAP > WIDTH:
             self.x, self.y, self.row = GAP, self.y + self.row + GAP, 0
         if self.y + CAPTION + image.height + GAP > HEIGHT:
-            self.flush()
+            self.save_sheet()
         pen = ImageDraw.Draw(self.sheet)
         pen.text((self.x, self.y), caption[: max(20, image.width // 7)], "black", self.font)
         self.sheet.paste(image, (self.x, self.y + CAPTION))
@@ -68,12 +68,12 @@ class Sheets:
         self.row, self.used = max(self.row, CAPTION + image.height), True
         self.tiles += 1
 
-    def flush(self):
+    def save_sheet(self):
         if self.used:
             self.count += 1
             file = self.folder / f"{self.name}-{self.count:02}.png"
             self.sheet.crop((0, 0, self.right, self.y + self.row + GAP)).save(file)
-        self.is_new()
+        self.start_sheet()
 
     def __enter__(self):
         for old in self.folder.glob(f"{self.name}-[0-9][0-9].png"):
@@ -81,12 +81,12 @@ class Sheets:
         return self
 
     def __exit__(self, *_):
-        self.flush()
+        self.save_sheet()
         DONE.append((self.name, self.count, self.tiles))
         print(f"{self.folder}/{self.name}-*.png: {self.count} sheets, {self.tiles} tiles", flush=True)
 
 
-def rasterised(drawn, scratch):
+def rasterise_svgs(drawn, scratch):
     """Renders [(name, text of an SVG)] in the browser: [(name, image)]."""
     for first in range(0, len(drawn), 20):
         some, body, boxes, y = drawn[first : first + 20], "", [], 0
@@ -105,7 +105,7 @@ def rasterised(drawn, scratch):
                 yield name, image.crop(box)
 
 
-def pages(pdf, scratch, dots=A4):
+def pdf_page_images(pdf, scratch, dots=A4):
     subprocess.run(["pdftoppm", "-r", str(dots), "-png", str(pdf), str(scratch / "page")], check=True)
     for file in sorted(scratch.glob("page-*.png")):
         with Image.open(file) as image:
@@ -113,7 +113,7 @@ def pages(pdf, scratch, dots=A4):
         file.unlink()
 
 
-def page_shots(page, scratch, width, dark=False):
+def page_screenshots(page, scratch, width, dark=False):
     top = 0
     for file in browser.screenshots(page, scratch, width, dark):
         with Image.open(file) as image:
@@ -138,7 +138,7 @@ def sample_pictures():
     return launch | {"traffic": launch["traffic"] | {"other": other}}
 
 
-def source(lab, state):
+def submission_text(lab, state):
     """A lab's file in a state of a student's work. The tests define the empty and half-done states."""
     sys.path.insert(0, str(ROOT / "grader/tests/python"))
     import corpus
@@ -168,36 +168,36 @@ def grade_state(scratch, state):
 
 def write_submission(folder, lab, state):
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{lab}.cu").write_text(source(lab, state))
+    (folder / f"{lab}.cu").write_text(submission_text(lab, state))
 
 
 # ---- the parts -------------------------------------------------------------------------------------
 
 
-def handouts(folder, scratch):
+def handout_sheets(folder, scratch):
     for language, place in (("en", "handouts/figures"), ("zh", "handouts/zh/figures")):
         with Sheets(folder, f"handouts-{language}") as sheets:
             files = sorted((ROOT / place).rglob("*.svg"))
             drawn = [(f"{file.parent.name} {file.stem}", file.read_text()) for file in files]
-            for name, image in rasterised(drawn, scratch):
+            for name, image in rasterise_svgs(drawn, scratch):
                 sheets.add(name, image)
 
 
-def pictures(folder, scratch):
-    seen, first = distinct_pictures.Seen(), {}
+def picture_sheets(folder, scratch):
+    seen, first = distinct_pictures.SeenPictures(), {}
     for state in STATES:
         drawn = []
-        for where, kind, canvas in seen.canvases(load(grade_state(scratch, state))):
+        for where, kind, canvas in seen.new_canvases(load_result(grade_state(scratch, state))):
             drawn.append((where, str(canvas)))
             # Accesses of global and of shared memory count as two kinds.
             first.setdefault(f"{kind} {'bank' in canvas.alt_text}", (f"{state}, {where}", canvas))
         with Sheets(folder, f"pictures-{state}") as sheets:
-            for name, image in rasterised(drawn, scratch):
+            for name, image in rasterise_svgs(drawn, scratch):
                 sheets.add(name, image)
     # Faults, races and other kinds of traffic, which no file of a lab has.
     with Sheets(folder, "pictures-sample") as sheets:
         drawn = [(kind, draw_it()) for kind, _, draw_it in distinct_pictures.pictures_of(sample_pictures())]
-        for name, image in rasterised([(kind, str(canvas)) for kind, canvas in drawn], scratch):
+        for name, image in rasterise_svgs([(kind, str(canvas)) for kind, canvas in drawn], scratch):
             sheets.add(name, image)
         for kind, canvas in drawn:
             first.setdefault(f"{kind} {'bank' in canvas.alt_text}", (f"sample, {kind}", canvas))
@@ -213,22 +213,22 @@ def pictures(folder, scratch):
 LOOKS = [(1280, False), (390, True), (1280, True), (390, False)]  # of a page: (width, dark)
 
 
-def reports(folder, scratch):
+def report_sheets(folder, scratch):
     """Each lab in each state. The look rotates with the state, so that each lab and each state appears in each look."""
     for n, state in enumerate(STATES):
-        result = load(grade_state(scratch, state))
+        result = load_result(grade_state(scratch, state))
         with Sheets(folder, f"report-{state}") as sheets:
             for k, lab in enumerate(result.labs):
                 page = scratch / "report.html"
                 one = replace(result, labs=[lab], score=lab.score, max_score=lab.max_score)
                 page.write_text(report.report_page(distinct_pictures.one_of_each_kind(one), attempts_of(lab, state), datetime.now(), drawn=True))
                 width, dark = LOOKS[(k + n) % len(LOOKS)]
-                for name, image in page_shots(page, scratch, width, dark):
+                for name, image in page_screenshots(page, scratch, width, dark):
                     sheets.add(f"{lab.name}, {name}", image)
         if state in ("skeleton", "solved"):
             page.write_text(report.report_page(result, [], datetime.now(), drawn=True))
             with Sheets(folder, f"report-{state}-printed") as sheets:
-                for name, image in pages(browser.print_to_pdf(page, scratch), scratch):
+                for name, image in pdf_page_images(browser.print_to_pdf(page, scratch), scratch):
                     sheets.add(name, image)
 
 
@@ -244,7 +244,7 @@ def attempts_of(lab, state):
     ]  # fmt: skip
 
 
-def notebooks(folder, scratch):
+def notebook_sheets(folder, scratch):
     """The skeleton's notebooks as `make notebooks` ran them; for other states, only the cells that differ."""
     from lab32 import notebooks as runner
 
@@ -253,7 +253,7 @@ def notebooks(folder, scratch):
         with Sheets(folder, f"notebook-{lab}") as sheets:
             for state in ("skeleton", "empty", "half-done", "solved"):
                 if state == "skeleton":
-                    file = ROOT / "build/notebooks" / runner.name(ROOT / f"labs/{lab}/report.ipynb")
+                    file = ROOT / "build/notebooks" / runner.executed_file_name(ROOT / f"labs/{lab}/report.ipynb")
                     if not file.is_file():
                         sys.exit(f"handouts.contact_sheets: there is no {file.relative_to(ROOT)}: run `make notebooks` first")
                     notebook = nbformat.read(file, as_version=4)
@@ -264,7 +264,7 @@ def notebooks(folder, scratch):
                 had |= {str(c.outputs) for c in notebook.cells if c.cell_type == "code"}
                 page = scratch / "notebook.html"
                 page.write_text(notebook_html(notebook))
-                for name, image in page_shots(page, scratch, 760):
+                for name, image in page_screenshots(page, scratch, 760):
                     sheets.add(f"{state}, {name}", image)
 
 
@@ -273,7 +273,7 @@ def notebook_of_result(lab, result, folder):
     notebook = nbformat.read(ROOT / f"labs/{lab}/report.ipynb", as_version=4)
     given = (
         "from lab32 import explained, results\n"
-        f"results.grade = lambda *_, **__: one_of(results.load({str(result)!r}))\n"
+        f"results.grade = lambda *_, **__: one_of(results.load_result({str(result)!r}))\n"
         "explained.worst_access_of_result = lambda lab: explained.NoPicture('no picture: seen in the report')\n"
         f"def one_of(found):\n    lab = found.lab({lab!r})\n"
         "    found.labs, found.score, found.max_score = [lab], lab.score, lab.max_score\n    return found\n"
@@ -294,7 +294,7 @@ def notebook_html(notebook):
     return HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(notebook)[0]
 
 
-def class_pages(folder, scratch):
+def class_sheets(folder, scratch):
     """A small class: its report, the pages of two students, the similarity page."""
     handed, out = scratch / "handed-in", scratch / "class"
     for who, state in zip(("ada", "bo", "chen", "dia", "eve"), (*STATES, "half-done"), strict=True):
@@ -308,22 +308,22 @@ def class_pages(folder, scratch):
         for page in (out / "report.html", *student, scratch / "similarity.html"):
             # The page's policy forbids scripts, but the script that measures the page is one.
             (scratch / "of-class.html").write_text(re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text()))
-            for name, image in page_shots(scratch / "of-class.html", scratch, 1280):
+            for name, image in page_screenshots(scratch / "of-class.html", scratch, 1280):
                 sheets.add(f"{page.stem}, {name}", image)
 
 
-def whole_book(folder, scratch):
+def book_sheets(folder, scratch):
     for language in book.TITLES:
         made = ROOT / f"build/book/lab32-{language}"
         with Sheets(folder, f"book-{language}") as sheets:
-            for name, image in pages(made.with_suffix(".pdf"), scratch):
+            for name, image in pdf_page_images(made.with_suffix(".pdf"), scratch):
                 sheets.add(name, image)
         with Sheets(folder, f"book-{language}-html") as sheets:
-            for name, image in page_shots(made.with_suffix(".html"), scratch, 760):
+            for name, image in page_screenshots(made.with_suffix(".html"), scratch, 760):
                 sheets.add(name, image)
 
 
-PARTS = {"handouts": handouts, "pictures": pictures, "reports": reports, "notebooks": notebooks, "class": class_pages, "book": whole_book}  # fmt: skip
+PARTS = {"handouts": handout_sheets, "pictures": picture_sheets, "reports": report_sheets, "notebooks": notebook_sheets, "class": class_sheets, "book": book_sheets}  # fmt: skip
 
 
 def main(arguments=None):

@@ -4,9 +4,9 @@ import re
 from dataclasses import replace
 
 from lab32.pictures import draw, picture_kinds
-from lab32.pictures.access import draw_access, rows_of
+from lab32.pictures.access import draw_access, memory_rows
 from lab32.pictures.chart import alt_text as traffic_alt_text
-from lab32.pictures.shuffles import kind_of
+from lab32.pictures.shuffles import lane_kind
 from lab32.report import plots
 
 
@@ -14,7 +14,7 @@ def appearance_of_access(access, number):
     """Returns the form, cost and height of a drawn access, which is a key for accesses that look alike."""
     r = access["requests"][number]
     inactive = any(a is None for a in r["address"])
-    return access["space"], r["kind"], r["bytes"], r["matrix"], r["cost"], r["ideal"], inactive, len(rows_of(r)), access["ptx_level"]
+    return access["space"], r["kind"], r["bytes"], r["matrix"], r["cost"], r["ideal"], inactive, len(memory_rows(r)), access["ptx_level"]
 
 
 def appearance(launch, kind):
@@ -23,7 +23,7 @@ def appearance(launch, kind):
     if kind == "steps":
         return facts["threads"], len(facts["steps"]), facts["more"], any(s["warp_barrier"] for s in facts["steps"])
     if kind == "shuffles":
-        return len(facts["shuffles"]), facts["more"], *sorted({kind_of(s, lane) for s in facts["shuffles"] for lane in range(32)})
+        return len(facts["shuffles"]), facts["more"], *sorted({lane_kind(s, lane) for s in facts["shuffles"] for lane in range(32)})
     if kind == "traffic":
         return re.sub(r"[\d.,]+ ?(kB|MB|GB|B|%)?", "#", traffic_alt_text(facts, launch["reference"]))
     if kind == "mappings":
@@ -48,7 +48,7 @@ def pictures_of(launch):
     return found
 
 
-class Seen:
+class SeenPictures:
     """Remembers appearances, and yields each picture or plot of results once."""
 
     def __init__(self):
@@ -59,13 +59,13 @@ class Seen:
         self.appearances.add(appearance)
         return new
 
-    def canvases(self, result):
+    def new_canvases(self, result):
         """[(where, kind, Canvas)]"""
         for lab in result.labs:
             drawn = [(make.__name__, make(lab)) for make in (plots.plot_ladder, plots.plot_steps, plots.plot_documented)]
             for name, canvas in [*drawn, ("times", plots.plot_times(lab, result.device))]:
-                if canvas and canvas.inner() not in self.texts:
-                    self.texts.add(canvas.inner())
+                if canvas and canvas.inline_svg() not in self.texts:
+                    self.texts.add(canvas.inline_svg())
                     yield f"{lab.name}: {name}", f"plot of {name}", canvas
             for test in lab.tests:
                 for kind, appearance, draw_it in pictures_of(test.pictures or {}):

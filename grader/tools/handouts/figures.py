@@ -10,7 +10,7 @@ from lab32 import ROOT, labs
 FOLDER = ROOT / "handouts/figures"
 # {"lab/name.svg": function that draws it}, for the course and for each lab.
 FIGURES = overview_figures.FIGURES | model_figures.FIGURES
-for lab in labs.modules("figures").values():
+for lab in labs.lab_modules("figures").values():
     FIGURES |= lab.FIGURES
 CHINESE = ROOT / "handouts/zh/figures"
 

@@ -1,6 +1,6 @@
 """Regenerates the tables in prose between markers from data/.
 
-    <!-- table: documented/add1_l1 -->
+    <!-- table: documented_table/add1_l1 -->
     ... replaced ...
     <!-- end -->
 
@@ -32,7 +32,7 @@ PROPERTY = {
 }
 
 
-def documented(name):
+def documented_table(name):
     rows = []
     for row in tables.documented(name).rows:
         what = row["metric"] if row["metric"].count("__") == 0 else f"`{row['metric']}`"
@@ -42,7 +42,7 @@ def documented(name):
     return markdown(["documented", "value", "a property of"], rows, numeric=[1])
 
 
-def requests_table(*names):
+def documented_requests_table(*names):
     """Requests and sectors of several documented kernels, in one table."""
     ld = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum"
     launches = tables.documented("launches")
@@ -59,8 +59,8 @@ def requests_table(*names):
     return markdown(head, rows, numeric=[1, 2, 3, 4])
 
 
-def ratio(table, first, second, n):
-    def ms(what):
+def measured_ratio(table, first, second, n):
+    def milliseconds(what):
         task, _, form = what.partition(":")
         if n == "largest":
             rows = table.where(task=task, form=form)
@@ -68,17 +68,17 @@ def ratio(table, first, second, n):
         size = int(n) // 4 if task == "centre" else n
         return table.value("median_ms", task=task, form=form or task, n=size)
 
-    return ms(first) / ms(second)
+    return milliseconds(first) / milliseconds(second)
 
 
-def predicted(device, lab, n, most=None):
+def predicted_table(device, lab, n, most=None):
     """Ratios predicted before the measurement, with the measured ones: the `most` rows whose prediction was farthest
     off, or all rows."""
     table = tables.measured(f"{device}-{lab}")
     rows = []
     for row in tables.measured(f"{lab}/predicted").rows:
         names = " / ".join(row[k].replace(":", ", ") for k in ("first", "second"))
-        reached = ratio(table, row["first"], row["second"], n)
+        reached = measured_ratio(table, row["first"], row["second"], n)
         cells = [names, row["predicted"], f"{reached:.2f}", row["why"], row["afterwards"]]
         rows.append((row["predicted"], reached, cells))
     head = [
@@ -97,7 +97,7 @@ def golden_file(name):
     return ROOT / "grader/labs" / lab / "golden" / f"{state}.txt"
 
 
-def golden(name, *title):
+def golden_text(name, *title):
     """The output of `make grade` from the grader's golden text: the score report, the explanation of one check (`title`)
     and the total."""
     text = golden_file(name).read_text()
@@ -108,9 +108,9 @@ def golden(name, *title):
     return "\n".join(["```", table, "", "...", chosen[0], "...", "", total, "```"])
 
 
-def golden_part(name, *title):
+def golden_task_text(name, *title):
     """Like `golden`, with only one task's rows in the score report: those that begin with the first word of `title`."""
-    lines = golden(name, *title).split("\n")
+    lines = golden_text(name, *title).split("\n")
     rule = next(k for k, line in enumerate(lines) if line.startswith("---"))
     end = next(k for k in range(rule + 1, len(lines)) if lines[k].startswith("---"))
     rows = [line for line in lines[rule + 1 : end] if line.startswith(title[0])]
@@ -134,7 +134,7 @@ def score_report(name):
     return rows
 
 
-def tasks(lab, *starts):
+def task_table(lab, *starts):
     """The counters that a lab's checks judge: as given, and required. `starts` selects checks by the beginnings of
     their names."""
     given, asked = score_report(f"{lab}-skeleton"), score_report(f"{lab}-solution")
@@ -155,9 +155,9 @@ def list_of_labs():
     return markdown(["lab", "subject"], rows)
 
 
-def measured_and_modelled(lab, *kernels):
+def lab_times_table(lab, *kernels):
     """The kernels of a lab, or those that are named, with measured and modelled times."""
-    largest = lab_times.largest_sizes(lab)
+    largest = lab_times.largest_launches(lab)
     chosen = {
         name: row
         for name, row in largest.items()
@@ -182,17 +182,17 @@ def measured_and_modelled(lab, *kernels):
 
 MAKERS = {
     "labs": list_of_labs,
-    "tasks": tasks,
-    "documented": documented,
-    "requests": requests_table,
-    "predicted": predicted,
-    "golden": golden,
-    "golden_part": golden_part,
-    "lab_times": measured_and_modelled,
+    "tasks": task_table,
+    "documented": documented_table,
+    "requests": documented_requests_table,
+    "predicted": predicted_table,
+    "golden": golden_text,
+    "golden_part": golden_task_text,
+    "lab_times": lab_times_table,
     **model_tables.MAKERS,
 }
 # The makers of each lab's own tables.
-for lab in labs.modules("tables").values():
+for lab in labs.lab_modules("tables").values():
     MAKERS |= lab.MAKERS
 
 
@@ -228,16 +228,16 @@ def prose_language_of(path):
     return "zh" if Path(path).parent.name == "zh" else "en"
 
 
-def update(text, language="en"):
+def update_tables(text, language="en"):
     with translation.language(language):
         return MARKED.sub(lambda m: f"{m[1]}{make_table(m['name'])}\n{m[3]}", text)
 
 
 def updated_page(path):
-    return update(path.read_text(), prose_language_of(path))
+    return update_tables(path.read_text(), prose_language_of(path))
 
 
-def files():
+def handout_files():
     return [path for pattern in FILES for path in sorted(ROOT.glob(pattern))]
 
 
@@ -246,7 +246,7 @@ def main(arguments=None):
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--check", action="store_true", help="only report outdated tables")
     options = parser.parse_args(arguments)
-    stale = [path for path in options.files or files() if updated_page(path) != path.read_text()]
+    stale = [path for path in options.files or handout_files() if updated_page(path) != path.read_text()]
     for path in stale:
         if options.check:
             print(f"{path}: a table is stale; run `make figures`", file=sys.stderr)

@@ -30,7 +30,7 @@ def draw_limits():
     drawing.line(left + scale, top - 12, left + scale, bottom, INK, stroke_width=1.6)
     drawing.text(left + scale, top - 18, "measured", 12, "middle")
     for k, (lab, name, words) in enumerate(KERNELS):
-        launch = lab_times.largest_sizes(lab)[name]
+        launch = lab_times.largest_launches(lab)[name]
         took, y = float(launch["cold_us"]), top + row * k
         drawing.text(left - 10, y + 28, words, 13, "end")
         for part, fill, ink in (("bottleneck", BLUE, PAPER), ("runner_up", SKY, INK)):
@@ -57,7 +57,7 @@ LOWEST, HIGHEST = 0.42, 2  # modelled / measured on the axis
 MARKS = {"fit": ("square", ORANGE), "labs": ("triangle", GREEN), "apart": ("circle", BLUE)}
 
 
-def mark(drawing, x, y, size, shape, colour):
+def draw_mark(drawing, x, y, size, shape, colour):
     outline = dict(fill="none", stroke=colour, stroke_width=1)
     if shape == "circle":
         drawing.add("circle", cx=x, cy=y, r=size, **outline)
@@ -75,13 +75,13 @@ def draw_scatter():
     left, bottom = 74, 44 + high
     drawing = Drawing(760, math.ceil(bottom + 56), "Modelled over measured times of launches on an H200")
 
-    def point(us, ratio):
+    def plot_position(us, ratio):
         assert LOWEST <= ratio <= HIGHEST, "the plot has no room for a launch"
         x = left + WIDE * math.log(us / LEAST) / math.log(MOST / LEAST)
         return x, bottom - OCTAVE * math.log2(ratio / LOWEST)
 
     for us in (1, 10, 100, 1000, 10000):
-        x, _ = point(us, 1)
+        x, _ = plot_position(us, 1)
         drawing.line(x, bottom, x, bottom - high, "#dddddd")
         drawing.text(x, bottom + 20, f"{us:,}", 12, "middle")
     for ratio, dashes in (
@@ -91,18 +91,18 @@ def draw_scatter():
         (1.25, "6 4"),
         (2, "none"),
     ):
-        _, y = point(1, ratio)
+        _, y = plot_position(1, ratio)
         drawing.line(left, y, left + WIDE, y, GREY if ratio in (0.5, 2) else INK,
                      stroke_dasharray=dashes)  # fmt: skip
         drawing.text(left - 8, y + 4, f"{ratio:g}", 12, "end")
-    for launch in model.launches():
-        x, y = point(launch["measured"], launch["modelled"] / launch["measured"])
-        mark(drawing, x, y, 3, *MARKS[launch["set"]])
+    for launch in model.modelled_launches():
+        x, y = plot_position(launch["measured"], launch["modelled"] / launch["measured"])
+        draw_mark(drawing, x, y, 3, *MARKS[launch["set"]])
     drawing.text(left + WIDE, bottom + 44, "measured, µs", 13, "end")
     drawing.text(16, 28, "modelled over measured", 13)
     x = left + WIDE + 28
     for k, (name, title) in enumerate(model.SETS.items()):
-        mark(drawing, x, 60 + 24 * k, 5, *MARKS[name])
+        draw_mark(drawing, x, 60 + 24 * k, 5, *MARKS[name])
         drawing.text(x + 14, 64 + 24 * k, title, 13)
     drawing.line(x - 8, 146, x + 10, 146, INK, stroke_dasharray="6 4")
     drawing.text(x + 18, 150, "a quarter off", 13)

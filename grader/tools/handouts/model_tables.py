@@ -31,7 +31,7 @@ def rows_by_id(kind="", gpu="h200"):
     return {row["id"]: row for name in names for row in tables.measured(name).rows}
 
 
-def launches():
+def modelled_launches():
     """Every launch of the sets in both states of L2: measured and modelled microseconds."""
     measured = rows_by_id()
     shapes = {row["id"]: row for row in tables.measured("model/launches").rows}
@@ -87,10 +87,10 @@ def error_summary(group):
     ]
 
 
-def model_errors():
+def errors_table():
     rows = []
     for name, title in SETS.items():
-        both = [launch for launch in launches() if launch["set"] == name]
+        both = [launch for launch in modelled_launches() if launch["set"] == name]
         kernels = len({launch["kernel"] for launch in both})
         for state in STATES:
             group = [launch for launch in both if launch["l2"] == state]
@@ -139,7 +139,7 @@ def error_cells(errors):
     ]
 
 
-def model_rounds():
+def rounds_table():
     """Durations of the kernel alone with a cold L2: errors of each round's blind predictions and of today's model."""
     groups = [(str(number), blind_predictions(number)) for number in ROUNDS]
     groups.append(("2 to 10, now", kernel_durations("h200", "h200", ("apart",))))
@@ -153,7 +153,7 @@ def model_rounds():
     return markdown(head, rows, numeric=range(1, 5))
 
 
-def model_blind():
+def blind_predictions_table():
     """Blind predictions of all rounds, for the kernel alone, grouped by duration."""
     found = [(us, us * (1 + error)) for us, error in blind_predictions(LAST)]
     rows = []
@@ -172,7 +172,7 @@ def model_blind():
     return markdown(head, rows, numeric=range(1, 6))
 
 
-def model_h100():
+def h100_table():
     """All launches on an H100: as predicted before the first measurement, and by today's model."""
     measured = rows_by_id("", "h100")
     rows = []
@@ -228,7 +228,7 @@ SAME = {
 }
 
 
-def model_counters():
+def counters_table():
     """Nsight Compute's counts of all launches on an H100 and on an H200, against the simulator's."""
     h100, h200 = rows_by_id("-counters", "h100"), rows_by_id("-counters")
     rows = []
@@ -240,19 +240,19 @@ def model_counters():
     return markdown(["count", "equal", "within 1 %"], rows, numeric=range(1, 3))
 
 
-def model_by_part():
+def bottleneck_parts_table():
     rows = []
     for part in PARTS:
-        group = [launch for launch in launches() if launch["bottleneck"] == part]
+        group = [launch for launch in modelled_launches() if launch["bottleneck"] == part]
         if group:
             rows.append([part, *error_summary(group)[:4]])
     head = ["modelled as bound by", "number", "mean error", "median", "within 25 %"]
     return markdown(head, rows, numeric=range(1, 5))
 
 
-def model_worst(count):
+def worst_launches_table(count):
     rows = []
-    for launch in sorted(launches(), key=lambda launch: -abs(launch["error"]))[: int(count)]:
+    for launch in sorted(modelled_launches(), key=lambda launch: -abs(launch["error"]))[: int(count)]:
         shape = launch["shape"]
         blocks = int(shape["grid_x"]) * int(shape["grid_y"])
         threads = int(shape["block_x"]) * int(shape["block_y"])
@@ -271,7 +271,7 @@ def model_worst(count):
     return markdown(head, rows, numeric=range(3, 6))
 
 
-def plain_name(counted):
+def clear_bottleneck(counted):
     """The metric that is at 75 % of its peak or more, with all others 15 points lower; None if there is none."""
     ranked = sorted(
         ((float(counted[f"{m}.avg.pct_of_peak_sustained_elapsed"]), m) for m in THROUGHPUTS),
@@ -281,11 +281,11 @@ def plain_name(counted):
     return metric if most >= 75 and second <= most - 15 else None
 
 
-def model_bottlenecks():
+def clear_bottlenecks_table():
     counted = rows_by_id("-counters")
     found = {metric: [] for metric in THROUGHPUTS}
-    for launch in launches():
-        metric = plain_name(counted[launch["id"]])
+    for launch in modelled_launches():
+        metric = clear_bottleneck(counted[launch["id"]])
         if launch["l2"] == "cold" and metric:
             found[metric].append(launch["bottleneck"] in THROUGHPUTS[metric])
     rows = [
@@ -308,19 +308,19 @@ def large_launches(name):
             yield ncu, row
 
 
-def model_caches():
+def cache_rates_table():
     rows = []
     for name, title in SETS.items():
         pairs = list(large_launches(name))
 
-        def share(near, pairs=pairs):
+        def share_within(near, pairs=pairs):
             right = sum(near(ncu, ours) for ncu, ours in pairs)
             return f"{right} of {len(pairs)}"
 
-        def hits(metric, column):
+        def hit_rates_agree(metric, column):
             return lambda ncu, ours: abs(float(ncu[metric]) - float(ours[column])) <= 10
 
-        def moved(ncu, ours):
+        def dram_bytes_agree(ncu, ours):
             there = sum(float(ncu[f"dram__bytes_{way}.sum"]) for way in ("read", "write"))
             here = float(ours["dram_read"]) + float(ours["dram_written"])
             return abs(here / there - 1) <= 0.1
@@ -328,9 +328,9 @@ def model_caches():
         rows.append(
             [
                 title,
-                share(hits("l1tex__t_sector_hit_rate.pct", "l1_percent")),
-                share(hits("lts__t_sector_hit_rate.pct", "l2_percent")),
-                share(moved),
+                share_within(hit_rates_agree("l1tex__t_sector_hit_rate.pct", "l1_percent")),
+                share_within(hit_rates_agree("lts__t_sector_hit_rate.pct", "l2_percent")),
+                share_within(dram_bytes_agree),
             ]
         )
     head = [
@@ -342,7 +342,7 @@ def model_caches():
     return markdown(head, rows, numeric=range(1, 4))
 
 
-def model_instructions():
+def instruction_counts_table():
     """Instructions estimated from the machine code, compared with the executed ones."""
     executed = {
         row_id: float(row["smsp__inst_executed.sum"]) for row_id, row in rows_by_id("-counters").items()
@@ -361,7 +361,7 @@ def model_instructions():
     return markdown(head, rows, numeric=range(1, 3))
 
 
-def model_ladder():
+def ladder_table():
     documented = tables.documented("reduce_ladder")
     rows, before = [], None
     for row in tables.modelled("rtx4060-ladder").rows:
@@ -379,15 +379,15 @@ def model_ladder():
 
 
 MAKERS = {
-    "model_errors": model_errors,
-    "model_rounds": model_rounds,
-    "model_blind": model_blind,
-    "model_h100": model_h100,
-    "model_counters": model_counters,
-    "model_by_part": model_by_part,
-    "model_worst": model_worst,
-    "model_bottlenecks": model_bottlenecks,
-    "model_instructions": model_instructions,
-    "model_caches": model_caches,
-    "model_ladder": model_ladder,
+    "model_errors": errors_table,
+    "model_rounds": rounds_table,
+    "model_blind": blind_predictions_table,
+    "model_h100": h100_table,
+    "model_counters": counters_table,
+    "model_by_part": bottleneck_parts_table,
+    "model_worst": worst_launches_table,
+    "model_bottlenecks": clear_bottlenecks_table,
+    "model_instructions": instruction_counts_table,
+    "model_caches": cache_rates_table,
+    "model_ladder": ladder_table,
 }

@@ -1,7 +1,7 @@
 """The picture of the README: what happens to a submission."""
 
 from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PINK, Drawing
-from lab32.labs.coalescing.figures import warp
+from lab32.labs.coalescing.figures import draw_warp
 
 
 def draw_overview():
@@ -22,9 +22,9 @@ def draw_overview():
         if k + 1 < len(boxes):
             drawing.arrow(x + 149, 49, x + 175, 49)
     drawing.text(16, 122, "z[i] = x[i]: a warp of 32 lanes reads 4 sectors of 32 bytes", 14)
-    warp(drawing, 16, 132, 420, list(range(32)), 15)
+    draw_warp(drawing, 16, 132, 420, list(range(32)), 15)
     drawing.text(464, 122, "z[4 * i] = x[4 * i]: the same 128 bytes cost 16", 14)
-    warp(drawing, 464, 132, 420, [4 * lane for lane in range(32)], 15)
+    draw_warp(drawing, 464, 132, 420, [4 * lane for lane in range(32)], 15)
     drawing.text(16, 250, "The counters equal Nsight Compute's, number for number;", 13, fill=INK)
     drawing.text(
         16,

@@ -53,19 +53,19 @@ OPERATORS = {
 ARITHMETIC = "an expression may have numbers, [...], + - * / ^ and ( )"
 
 
-def evaluate(node):
+def evaluate_node(node):
     match node:
         case ast.Constant(value=int() | float()):
             return node.value
         case ast.BinOp() if type(node.op) in OPERATORS:
-            return OPERATORS[type(node.op)](evaluate(node.left), evaluate(node.right))
+            return OPERATORS[type(node.op)](evaluate_node(node.left), evaluate_node(node.right))
         case ast.UnaryOp(op=ast.USub()):
-            return -evaluate(node.operand)
+            return -evaluate_node(node.operand)
     raise ValueError(ARITHMETIC)
 
 
 @functools.cache
-def source(name):
+def read_source(name):
     for path, read in (
         (tables.DATA / f"{name}.csv", tables.read),
         (tables.DATA / f"{name}.toml", tables.settings),
@@ -89,7 +89,7 @@ def look_up_cell(name, cells, column):
         if " over " in cell:
             above, below = ([*cells[:k], one, *cells[k + 1 :]] for one in cell.split(" over "))
             return look_up_cell(name, above, column) / look_up_cell(name, below, column)
-    found = source(name)
+    found = read_source(name)
     if isinstance(found, dict):
         for key in (*cells, column):
             if not isinstance(found, dict) or key not in found:
@@ -111,7 +111,7 @@ def look_up_cell(name, cells, column):
     return float(rows[0][column])
 
 
-def value(expression):
+def expression_value(expression):
     """The value of a reference's expression."""
 
     def look_up(brackets):
@@ -122,7 +122,7 @@ def value(expression):
         raise ValueError("a number alone names no source")
     plain = re.sub(r"\[(.*?)\]", look_up, expression).replace("^", "**")
     try:
-        return evaluate(ast.parse(plain, mode="eval").body)
+        return evaluate_node(ast.parse(plain, mode="eval").body)
     except SyntaxError:
         raise ValueError(ARITHMETIC) from None
 
@@ -222,7 +222,7 @@ def diagnostics(text):
         referred.add(place)
         reached = place + len(figure)
         try:
-            result = value(expression)
+            result = expression_value(expression)
         except (ValueError, LookupError, ArithmeticError) as error:
             add_diagnostic(place, f"{figure}: {expression}: {error}")
             continue
@@ -243,7 +243,7 @@ def diagnostics(text):
 # ---- the pages -----------------------------------------------------------------------------------
 
 
-def pages(path):
+def prose_pages(path):
     """(name, text) of a page, or of each prose cell of a notebook."""
     if path.suffix != ".ipynb":
         return [(str(path), path.read_text())]
@@ -255,7 +255,7 @@ def pages(path):
     ]
 
 
-def files():
+def checked_files():
     return [path for pattern in FILES for path in sorted(ROOT.glob(pattern))]
 
 
@@ -264,8 +264,8 @@ def main(arguments=None):
     parser.add_argument("files", nargs="*", type=Path)
     wrong = [
         f"{name}:{line}: {what}"
-        for path in parser.parse_args(arguments).files or files()
-        for name, text in pages(path)
+        for path in parser.parse_args(arguments).files or checked_files()
+        for name, text in prose_pages(path)
         for line, what in diagnostics(text)
     ]
     print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)

@@ -37,7 +37,7 @@ def current_language():
     return _language.get()
 
 
-def pattern(text):
+def key_pattern(text):
     """Compiles a key of zh.toml; {} matches any text, as short as possible."""
     return re.compile("(.+?)".join(map(re.escape, text.split("{}"))))
 
@@ -48,9 +48,9 @@ def dictionary_entries():
     read = tomllib.loads(CATALOGUE.read_text())
     patterns = sorted((text for text in read["words"] if "{}" in text), key=len, reverse=True)
     return (
-        [pattern(text) for text in read["same"]],
+        [key_pattern(text) for text in read["same"]],
         read["words"],
-        [(pattern(text), read["words"][text]) for text in patterns],
+        [(key_pattern(text), read["words"][text]) for text in patterns],
     )
 
 

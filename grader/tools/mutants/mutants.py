@@ -156,7 +156,7 @@ def mutants_of(lab, source):
                     yield Mutant(lab, number, found.start(), kind, line, new)
 
 
-def sample(mutants, count, seed):
+def sample_by_kind(mutants, count, seed):
     """`count` mutants, with equal numbers of all kinds as far as possible."""
     shuffled = random.Random(seed).sample(mutants, len(mutants))
     kinds = {}
@@ -183,7 +183,7 @@ def grade(lab, mutants, folder):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def known():
+def explained_mutants():
     """{key: the reason why it is no worse}"""
     if not EXPLAINED.exists():
         return {}
@@ -221,12 +221,12 @@ def main(arguments=None):
     parser.add_argument("--seed", type=int, default=1, help="seed for drawing mutants (1)")
     parser.add_argument("--jsonl", type=Path, help="writes each mutant's result to this file")
     options = parser.parse_args(arguments)
-    explained, unexplained = known(), 0
+    explained, unexplained = explained_mutants(), 0
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(os.cpu_count()) as pool:
         work = {}
         for lab in options.labs:
             every = list(mutants_of(lab, (ROOT / f"solutions/{lab}/{lab}.cu").read_text()))
-            mutants = sample(every, options.count or len(every), options.seed)
+            mutants = sample_by_kind(every, options.count or len(every), options.seed)
             work[lab] = mutants, pool.submit(grade, lab, mutants, Path(name))
         for lab, (mutants, rows) in work.items():
             unexplained += print_results(lab, mutants, rows.result(), explained)

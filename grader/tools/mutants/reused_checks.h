@@ -40,7 +40,7 @@ class ReusedChecks {
     };
     code_ = {};
     report::Lab lab = grading::grade_file(rubric_, file, setup);
-    if (first_) return with_reused(lab);
+    if (first_) return with_reused_rows(lab);
     asked_ = nullptr;
     first_code_ = code_;
     first_ = lab;
@@ -108,7 +108,7 @@ class ReusedChecks {
   }
 
   // Copies the rows of skipped checks from the first file's result.
-  report::Lab with_reused(report::Lab lab) const {
+  report::Lab with_reused_rows(report::Lab lab) const {
     if (lab.status == report::Status::error || lab.status == report::Status::not_graded) return lab;
     std::map<std::string, report::Test> run;
     for (report::Test& test : lab.tests) run.emplace(test.name, std::move(test));

@@ -66,7 +66,7 @@ TEST_SUITE("checks: occupancy") {
     }
     CHECK(alone == 15);
     CHECK(several == 15);
-    CHECK(names_of(5) == "threads and registers");
+    CHECK(limit_names(5) == "threads and registers");
   }
 
   TEST_CASE("checks: particles that start in a cell stay together, and end where steps add up to") {

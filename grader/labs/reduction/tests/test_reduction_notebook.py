@@ -84,7 +84,7 @@ def test_the_tutorials_thread_counts_are_the_blocks_of_its_launches():
     n = reduction.TUTORIAL
     assert list(threads.values()) == [n, n, -(-n // 128) * 32, -(-n // 512) * 128]
     for kernel, form in reduction.TUTORIAL_FORMS.items():
-        counted = reduction_tables.hardware(form, "tutorial", n)["launch__thread_count"]
+        counted = reduction_tables.hardware_counts(form, "tutorial", n)["launch__thread_count"]
         assert counted == threads[kernel], kernel
 
 
@@ -154,14 +154,14 @@ def test_the_simulator_counts_what_the_hardware_counts(lab):
         if version in ("v7", "v8"):
             continue  # whole launches in shapes of their own
         form = "v6, 1024 threads" if version == "v6" else version
-        counted = reduction_tables.hardware(form)
+        counted = reduction_tables.hardware_counts(form)
         grid = counted["launch__grid_size"]
         assert wavefronts == counted["memory_l1_wavefronts_shared"] / grid, version
     assert {"v1", "v2", "v3", "v4", "v5", "v6"} <= set(ours)
 
 
 def test_v7_loads_each_sector_once(lab):
-    counted = reduction_tables.hardware("v7")
+    counted = reduction_tables.hardware_counts("v7")
     loaded = counted["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]
     assert loaded == 4 * reduction.LECTURE / 32
     # Ours has the blocks' atomics with them.
@@ -200,7 +200,7 @@ def test_the_handout_shows_nvccs_output():
 def test_the_drawn_trees_add_everything_up(version):
     words = list(range(1, drawings.THREADS + 1))
     for step in range(4):
-        pairs = drawings.adders(version, step).values()
+        pairs = drawings.adding_threads(version, step).values()
         before = list(words)
         for own, other in pairs:
             words[own] = before[own] + before[other]
@@ -210,7 +210,7 @@ def test_the_drawn_trees_add_everything_up(version):
 
 def test_v1_and_v2_add_the_same_words():
     for step in range(4):
-        one, two = (sorted(drawings.adders(v, step).values()) for v in ("v1", "v2"))
+        one, two = (sorted(drawings.adding_threads(v, step).values()) for v in ("v1", "v2"))
         assert one == two
 
 

@@ -3,7 +3,7 @@ from graded import graded, of_state
 
 from lab32 import tables
 from lab32.labs.swizzle import notebook as swizzle
-from lab32.labs.swizzle.tables import boxes
+from lab32.labs.swizzle.tables import recorded_boxes
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_the_task_has_a_measured_effect():
 
 
 def test_every_recorded_box_has_a_question(limits):
-    modes = [key[0] for key in boxes()]
+    modes = [key[0] for key in recorded_boxes()]
     for line in ("tensor_128", "tensor_64_32"):
         asked = limits[line]["modes"]
         assert limits[line]["boxes"] == sum(mode in asked for mode in modes)

@@ -13,7 +13,7 @@ from pathlib import Path
 from lab32 import ROOT
 from lab32.classroom import attempts, collect, feedback, pages, people, run, scores, slurm, worker
 from lab32.classroom.gradebook import read_gradebook
-from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, secret_of
+from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, read_pseudonym_secret
 from lab32.classroom.overrides import read_overrides
 from lab32.classroom.problem import Parser, Problem, last_sentence, visible
 from lab32.classroom.progress import ProgressDisplay, failure_summary
@@ -23,16 +23,16 @@ from lab32.classroom.shell import (
     open_closed_streams,
     print_line,
     print_list,
-    whole_number,
+    whole_number_parser,
 )
-from lab32.classroom.store import NOT_GRADED, REFUSED, Store, slug_of
-from lab32.course.reader import read_course, without_file
+from lab32.classroom.store import NOT_GRADED, REFUSED, Store, unique_slug
+from lab32.course.reader import course_without_file, read_course
 from lab32.course.rubrics import write_rubrics
 
 ALL_GRADED, NOT_ALL_GRADED, INTERRUPTED = 0, 2, 130
 
 
-def options_of(arguments):
+def parse_options(arguments):
     parser = Parser(
         prog="lab32 class",
         description="Grades a whole class.",
@@ -61,7 +61,7 @@ def options_of(arguments):
         "--groups", metavar="CSV", type=Path, help="the members of groups that hand in together, with columns group, id, ..."
     )
     parser.add_argument(
-        "--jobs", metavar="N", type=whole_number(1, 10_000), help="submissions graded at once (default: the number of cores)"
+        "--jobs", metavar="N", type=whole_number_parser(1, 10_000), help="submissions graded at once (default: the number of cores)"
     )
     parser.add_argument(
         "--executor", choices=("local", "slurm"), default="local", help="where (local)"
@@ -73,7 +73,7 @@ def options_of(arguments):
     parser.add_argument("--gres", default="", help="of Slurm: gpu:1")
     parser.add_argument(
         "--seed",
-        type=whole_number(0, 2**64 - 1),
+        type=whole_number_parser(0, 2**64 - 1),
         help="seed of the random inputs, shared by all students (default: a secret one)",
     )
     parser.add_argument("--course", metavar="TOML", type=Path, help="the file of the course: deadlines, points, late submissions, ...")
@@ -107,14 +107,14 @@ def options_of(arguments):
     parser.add_argument(
         "--limit",
         metavar="SECONDS",
-        type=whole_number(1, 10**6),
+        type=whole_number_parser(1, 10**6),
         default=900,
         help="time limit for one submission (900)",
     )
     parser.add_argument(
         "--time-limit",
         metavar="SECONDS",
-        type=whole_number(1, 10**6),
+        type=whole_number_parser(1, 10**6),
         help="time limit for each lab of a submission, as for lab32 grade",
     )
     parser.add_argument(
@@ -130,7 +130,7 @@ def student_without_files(person):
     return collect.Student(f"roster:{person.line}", person.name, person.ids)
 
 
-class Session:
+class ClassCommand:
     """Reads and checks all inputs before the first submission is graded, so that bad input is reported at once."""
 
     def __init__(self, options):
@@ -141,12 +141,12 @@ class Session:
             raise Problem(
                 f"{visible(options.out)}: OUT lies in SUBMISSIONS, and would be taken for a student's"
             )
-        slurm.minutes_of(options.time)
+        slurm.parse_minutes(options.time)
         if options.rubric and not Path(options.rubric).is_dir():
             raise Problem(
                 f"{visible(options.rubric)}: no such folder; --rubric names the folder of the LAB.toml files"
             )
-        self.course = read_course(options.course, options.rubric) if options.course else without_file(options.rubric)
+        self.course = read_course(options.course, options.rubric) if options.course else course_without_file(options.rubric)
         self.labs = chosen_labs(options.submissions, options.labs, self.course.labs)
         self.overrides = read_overrides(self.course)
         roster = people.read_roster(options.roster) if options.roster else []
@@ -169,17 +169,17 @@ class Session:
         taken = set()
         self.rows = {}
         for student in students:
-            slug = slug_of(student.name, student.key, taken)
-            self.rows[slug] = scores.Row(student, slug, found.get(student.key))
+            slug = unique_slug(student.name, student.key, taken)
+            self.rows[slug] = scores.StudentRow(student, slug, found.get(student.key))
         self.store = Store(options.out)
-        self.store.create()
-        self.store.lock()
+        self.store.create_folders()
+        self.store.lock_for_process()
         if options.course:
             options.rubric = str(self.store.state / "rubrics")
             write_rubrics(self.course, options.rubric, options.binary)
 
-    def tasks(self, store, submissions, seed):
-        """The tasks for worker.py of [(name in the store, row, {lab: Source})]."""
+    def grading_tasks(self, store, submissions, seed):
+        """The tasks for worker.py of [(name in the store, row, {lab: SubmittedFile})]."""
         version = run.grader_version(self.options.binary, self.options.rubric, self.labs)
         for slug, row, files in submissions:
             tree = collect.file_tree(files)
@@ -191,62 +191,62 @@ class Session:
             key = hashlib.sha256(repr(words).encode("utf-8", "backslashreplace"))
             key.update(collect.content_hash(tree).encode())
             store.put_submission(slug, tree)
-            yield worker.Task(slug, key.hexdigest(), row.student.refused, tuple(visible(note, 300) for note in told))
+            yield worker.GradingTask(slug, key.hexdigest(), row.student.refused, tuple(visible(note, 300) for note in told))
 
-    def grade(self):
+    def grade_remaining(self):
         """Grades all remaining submissions. Returns False if the run was interrupted."""
-        seed = run.seed_of(self.store, self.options.seed)
-        if self.course.attempt != "last" and not self.choose_attempts(seed):
+        seed = run.class_seed(self.store, self.options.seed)
+        if self.course.attempt != "last" and not self.choose_best_attempts(seed):
             return False
 
         def on_record(task, record):
             row = scores.apply_record(self.rows[task.slug], record, self.course, self.overrides)
-            if self.options.pages and row.scored():
-                with contextlib.suppress(Exception):  # pages() tries again and reports the error
-                    pages.write_page(self.store, row)
+            if self.options.pages and row.has_points():
+                with contextlib.suppress(Exception):  # write_missing_pages() tries again and reports the error
+                    pages.write_student_page(self.store, row)
             return row
 
-        return self.run(self.store, [(slug, row, row.student.files) for slug, row in self.rows.items()], seed, on_record)
+        return self.grade_submissions(self.store, [(slug, row, row.student.files) for slug, row in self.rows.items()], seed, on_record)
 
-    def choose_attempts(self, seed):
+    def choose_best_attempts(self, seed):
         """Grades all attempts of the students who have several, and makes the best one of each student the
         submission."""
         store, points = Store(self.store.state / "attempts"), defaultdict(dict)
-        store.create()
-        store.lock()
+        store.create_folders()
+        store.lock_for_process()
         several = [(f"{number}-{row.slug}", row, number, files)
-                   for row, number, files in attempts.submissions(self.course, self.rows.values())]  # fmt: skip
+                   for row, number, files in attempts.attempts_to_grade(self.course, self.rows.values())]  # fmt: skip
         graded = {name: (row, number, files) for name, row, number, files in several}
 
         def on_record(task, record):
             row, number, files = graded[task.slug]
             points[row.slug] |= {(lab["lab"], number): lab["score"] for lab in record["labs"]}
-            attempt = scores.Row(replace(row.student, files=files), row.slug, row.person)
+            attempt = scores.StudentRow(replace(row.student, files=files), row.slug, row.person)
             return scores.apply_record(attempt, record, self.course, {})
 
-        if not self.run(store, [(name, row, files) for name, row, _, files in several], seed, on_record):
+        if not self.grade_submissions(store, [(name, row, files) for name, row, _, files in several], seed, on_record):
             return False
         for row in self.rows.values():
-            attempts.choose(self.course, row, points[row.slug])
+            attempts.choose_best_attempts(self.course, row, points[row.slug])
         return True
 
-    def run(self, store, submissions, seed, on_record):
-        """Grades [(name in the store, row, {lab: Source})] and calls `on_record` for each; returns False if interrupted."""
+    def grade_submissions(self, store, submissions, seed, on_record):
+        """Grades [(name in the store, row, {lab: SubmittedFile})] and calls `on_record` for each; returns False if interrupted."""
         options, tasks, done = self.options, [], 0
-        store.forget_tries()
-        for task in self.tasks(store, submissions, seed):
-            record = store.valid(task.slug, task.key)
+        store.remove_tries()
+        for task in self.grading_tasks(store, submissions, seed):
+            record = store.valid_record(task.slug, task.key)
             if record and record["status"] != NOT_GRADED:
                 on_record(task, record)
                 done += 1
             else:
-                store.forget(task.slug)
+                store.remove_record(task.slug)
                 tasks.append(task)
         mine = os.getpid()
-        plan = worker.Plan(
+        plan = worker.JobPlan(
             str(store.out.resolve()), str(options.binary.resolve()), tuple(self.labs), seed, options.device,
             str(Path(options.rubric).resolve()) if options.rubric else "", options.limit, options.time_limit or 0,
-            options.modelled_times, (mine, worker.started_at(mine)) if options.executor == "local" else (), tuple(tasks),
+            options.modelled_times, (mine, worker.process_start_time(mine)) if options.executor == "local" else (), tuple(tasks),
         )  # fmt: skip
         if not tasks:
             return True
@@ -255,58 +255,58 @@ class Session:
             ProgressDisplay(len(submissions), done, errors) as shown,
         ):
             jobs = options.jobs or os.cpu_count() or 1
-            executor = run.executor_of(options, store)
-            group = run.Class(plan, store, executor, jobs, lambda *of: shown.finished(on_record(*of)), shown.print_above)
+            executor = run.make_executor(options, store)
+            group = run.ClassRun(plan, store, executor, jobs, lambda *of: shown.count_finished(on_record(*of)), shown.print_above)
             try:
                 group.run()
             except KeyboardInterrupt:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
-                group.stop()
+                group.stop_jobs()
                 return False
         store.remove_leftovers()
         return True
 
-    def write(self):
+    def write_tables(self):
         rows, out, leaders = list(self.rows.values()), self.options.out, None
-        self.store.write(out / "scores.csv", scores.scores_csv(rows, self.labs))
+        self.store.write_tables(out / "scores.csv", scores.scores_csv(rows, self.labs))
         if self.book:
             data, messages = self.book.with_grades(rows)
-            self.store.write(out / "gradebook.csv", data)
+            self.store.write_tables(out / "gradebook.csv", data)
             print_list("gradebook", messages)
         if self.options.leaderboard:
-            names = pseudonyms(secret_of(self.store), self.rows)
+            names = pseudonyms(read_pseudonym_secret(self.store), self.rows)
             leaders = leaderboard(rows, names)
-            self.store.write(out / "pseudonyms.csv", pseudonyms_csv(rows, names))
+            self.store.write_tables(out / "pseudonyms.csv", pseudonyms_csv(rows, names))
         record = scores.class_json(rows, self.labs, leaders).encode("utf-8", "backslashreplace")
         path = out / "class.json"
         if not path.exists() or path.read_bytes() != record:
             (out / "report.html").unlink(missing_ok=True)
-            self.store.write(path, record)
+            self.store.write_tables(path, record)
 
-    def pages(self):
+    def write_missing_pages(self):
         """Writes the students' pages that are missing or out of date. Returns whether one of them has failed."""
         if not self.options.pages:
             return False
         missing = []
         for row in self.rows.values():
-            if row.scored():
+            if row.has_points():
                 try:
-                    pages.write_page(self.store, row)
+                    pages.write_student_page(self.store, row)
                 except Exception as error:  # an unexpected result costs only its own page
-                    why = worker.failure_text(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-                    missing.append(f"{row.name()}: {visible(why)}")
-        feedback.write_feedback(self.store, self.rows.values())
+                    why = worker.os_error_text(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+                    missing.append(f"{row.display_name()}: {visible(why)}")
+        feedback.write_feedback_zips(self.store, self.rows.values())
         print_list("pages not written", missing)
         return bool(missing)
 
-    def report(self):
+    def write_class_report(self):
         """Writes report.html. Returns whether that has failed."""
         if self.options.no_report or (self.options.out / "report.html").exists():
             return False
         from lab32.classroom import page  # importing it takes a second, and it is often not needed
 
         try:
-            page.write_page(self.store)
+            page.write_class_page(self.store)
         except Exception as error:  # a notebook's run raises any error of its libraries
             why = visible(last_sentence(str(error)) or type(error).__name__)
             print(
@@ -316,27 +316,27 @@ class Session:
             return True
         return False
 
-    def conclude(self, finished):
+    def write_results_and_summary(self, finished):
         rows = list(self.rows.values())
-        self.write()
+        self.write_tables()
         print_list("not in the roster", self.unmatched)
         print_list("left out", self.left_out)
-        there = {people.plain_id(value) for row in rows for _, value in row.ids()}
+        there = {people.comparable_id(value) for row in rows for _, value in row.all_ids()}
         strangers = {*self.course.extensions, *self.course.excused, *self.overrides} - there
         print_list("in the course's file, and no student's id", sorted(strangers))
-        unread = [f"{row.name()}: {row.student.unread}" for row in rows if row.status == scores.NOT_READABLE]
+        unread = [f"{row.display_name()}: {row.student.unread}" for row in rows if row.status == scores.NOT_READABLE]
         print_list("not readable; no points until you have looked", unread)
-        print_list("refused", [f"{row.name()}: {row.reason}" for row in rows if row.status == REFUSED])
-        missing = [f"{row.name()}: {row.reason}" for row in rows if row.status == NOT_GRADED]
+        print_list("refused", [f"{row.display_name()}: {row.reason}" for row in rows if row.status == REFUSED])
+        missing = [f"{row.display_name()}: {row.reason}" for row in rows if row.status == NOT_GRADED]
         print_list("not graded, through no fault of the student", missing)
-        graded = sum(row.scored() and row.status != scores.NOT_READABLE for row in rows)
+        graded = sum(row.has_points() and row.status != scores.NOT_READABLE for row in rows)
         failed = failure_summary([row.failed for row in rows if row.failed])
         print_line(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {visible(self.options.out)}/scores.csv"
             + (f"; {failed}" if failed else ""))  # fmt: skip
         if not finished:
             print("lab32: interrupted; run the same command again to continue", file=sys.stderr)
             return INTERRUPTED
-        failed = [self.pages(), self.report()]
+        failed = [self.write_missing_pages(), self.write_class_report()]
         return NOT_ALL_GRADED if missing or unread or self.left_out or any(failed) else ALL_GRADED
 
 
@@ -344,14 +344,14 @@ def main(arguments=None):
     open_closed_streams()
     interrupt_on_termination()
     try:
-        options = options_of(arguments)
-        session = Session(options)
-        return session.conclude(session.grade())
+        options = parse_options(arguments)
+        session = ClassCommand(options)
+        return session.write_results_and_summary(session.grade_remaining())
     except Problem as problem:
         print(f"lab32: {problem}", file=sys.stderr)
     except OSError as error:
         error.filename = error.filename or options.out
-        print(f"lab32: {worker.failure_text(error)}", file=sys.stderr)
+        print(f"lab32: {worker.os_error_text(error)}", file=sys.stderr)
     except KeyboardInterrupt:
         print("lab32: interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -1,7 +1,7 @@
 """Summarises a class's results: for report.ipynb, and for an instructor's own questions in Python.
 
 >>> graded = analysis.Class("graded")
->>> graded.checks("shuffle")
+>>> graded.statistics_of_checks("shuffle")
 """
 
 import base64
@@ -32,7 +32,7 @@ PLACE = re.compile(r"\S.*:\d+$")
 
 
 @dataclass
-class Check:
+class CheckStatistics:
     """What all students who handed in a lab have reached in one check of it."""
 
     lab: str
@@ -42,10 +42,10 @@ class Check:
     seconds: list
     messages: list  # one for each student who lost points and whose file could be loaded
 
-    def share(self):
+    def mean_share(self):
         return mean(self.points) / self.most
 
-    def lost(self):
+    def mean_points_lost(self):
         return self.most - mean(self.points)
 
     def count_with_full_points(self):
@@ -87,7 +87,7 @@ class Class:
         self.labs, self.leaders = record["labs"], record["leaderboard"]
         self.students = record["students"]
         self.results = {
-            student["files"]: results.load(out / "results" / f"{student['files']}.json")
+            student["files"]: results.load_result(out / "results" / f"{student['files']}.json")
             for student in self.students
             if student["status"] == GRADED
         }
@@ -102,44 +102,44 @@ class Class:
             if found[status]
         }
 
-    def handed_in(self, lab):
+    def students_with_lab(self, lab):
         return [
             student
             for student in self.students
             if lab in student["handed_in"] and student["points"]
         ]
 
-    def points(self, lab):
+    def points_of_lab(self, lab):
         """The points that count, after the course's rules: one number for each student who handed in the lab."""
-        return [student["points"][lab] for student in self.handed_in(lab)]
+        return [student["points"][lab] for student in self.students_with_lab(lab)]
 
-    def most(self, lab):
-        return max((student["most"][lab] for student in self.handed_in(lab)), default=0)
+    def max_points_of_lab(self, lab):
+        return max((student["most"][lab] for student in self.students_with_lab(lab)), default=0)
 
-    def not_loaded(self, lab):
+    def count_not_loaded(self, lab):
         """How many students handed in a file that cannot be compiled or loaded."""
-        there = (self.results.get(student["files"]) for student in self.handed_in(lab))
+        there = (self.results.get(student["files"]) for student in self.students_with_lab(lab))
         return sum(result.lab(lab).status == "error" for result in there if result)
 
     def late_count_and_loss(self, lab):
         """(the number of late submissions, the points that they lost for being late)"""
-        taken = [each["before_late"][lab] - each["points"][lab] for each in self.handed_in(lab)]
+        taken = [each["before_late"][lab] - each["points"][lab] for each in self.students_with_lab(lab)]
         return sum(points > 0 for points in taken), sum(taken)
 
-    def seconds(self):
+    def grading_seconds(self):
         return [student["seconds"] for student in self.students if student["seconds"]]
 
-    def checks(self, *labs):
-        """[Check] in the rubric's order, without checks that ran for no student."""
+    def statistics_of_checks(self, *labs):
+        """[CheckStatistics] in the rubric's order, without checks that ran for no student."""
         found = {}
         for lab in labs or self.labs:
-            for student in self.handed_in(lab):
+            for student in self.students_with_lab(lab):
                 result = self.results.get(student["files"])
                 for test in result.lab(lab).tests if result else ():
                     if test.status == "not run" or not test.max_score:
                         continue
                     check = found.setdefault(
-                        (lab, test.name), Check(lab, test.name, test.max_score, [], [], [])
+                        (lab, test.name), CheckStatistics(lab, test.name, test.max_score, [], [], [])
                     )
                     check.points.append(test.score)
                     check.seconds.append(test.seconds)
@@ -147,10 +147,10 @@ class Class:
                         check.messages.append(test.message)
         return list(found.values())
 
-    def answers(self, lab):
+    def question_answers(self, lab):
         """[(student, the test with the student's answers to questions about the code, whether the other checks passed)]"""
         found = []
-        for student in self.handed_in(lab):
+        for student in self.students_with_lab(lab):
             result = self.results.get(student["files"])
             tests = result.lab(lab).tests if result else []
             for test in tests:
@@ -160,9 +160,9 @@ class Class:
         return found
 
     def most_failed(self, count=10):
-        """[Check] that cost the class the most points, the most expensive first."""
-        lost = [check for check in self.checks() if check.lost() > 0]
-        return sorted(lost, key=lambda check: -check.lost())[:count]
+        """[CheckStatistics] that cost the class the most points, the most expensive first."""
+        lost = [check for check in self.statistics_of_checks() if check.mean_points_lost() > 0]
+        return sorted(lost, key=lambda check: -check.mean_points_lost())[:count]
 
 
 # ---- how it is shown -------------------------------------------------------------------------------
@@ -173,16 +173,16 @@ def number_html(value):
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
-def seconds(value):
+def grading_seconds(value):
     """Always two decimals: 0.70, 12.34."""
     return f"{value:,.2f}"
 
 
-def duration(value):
+def duration_text(value):
     return f"{number_html(value / 60)} minutes" if value >= 120 else f"{number_html(value)} s"
 
 
-def per_cent(share):
+def per_cent_text(share):
     return f"{100 * share:.0f} %"
 
 
@@ -234,22 +234,22 @@ def bar_html(share):
     """HTML for a share between 0 and 1: a bar, and the share as a number."""
     width = min(100, max(0, 100 * share))
     return Html(
-        f'<div class="bar"><i style="width:{width:.1f}%"></i><b>{per_cent(share)}</b></div>'
+        f'<div class="bar"><i style="width:{width:.1f}%"></i><b>{per_cent_text(share)}</b></div>'
     )
 
 
 def overview(graded):
     rows = []
     for lab in graded.labs:
-        points = graded.points(lab)
+        points = graded.points_of_lab(lab)
         if not points:
             rows.append([lab, 0, "", "", "", "", "", "", ""])
             continue
         late, taken = graded.late_count_and_loss(lab)
         rows.append(
             [
-                lab, len(points), graded.most(lab), mean(points), median(points), min(points),
-                sum(each == graded.most(lab) for each in points), graded.not_loaded(lab),
+                lab, len(points), graded.max_points_of_lab(lab), mean(points), median(points), min(points),
+                sum(each == graded.max_points_of_lab(lab) for each in points), graded.count_not_loaded(lab),
                 f"{late}, {number_html(taken)} points taken" if late else "",
             ]
         )  # fmt: skip
@@ -269,8 +269,8 @@ def overview(graded):
     )
 
 
-def histogram(values, most, unit, bins=20):
-    """HTML with a histogram of `values` from 0 to `most`, one value per student, and their median."""
+def points_histogram(values, most, unit, bins=20):
+    """HTML with a points_histogram of `values` from 0 to `most`, one value per student, and their median."""
     figure = Figure(figsize=(8, 2))
     axes = figure.add_subplot()
     edges = [most * i / bins for i in range(bins + 1)]
@@ -293,12 +293,12 @@ def distributions(graded):
     """HTML with the distribution of each lab's points, and a table of what each check gives."""
     parts = []
     for lab in graded.labs:
-        if not (points := graded.points(lab)):
+        if not (points := graded.points_of_lab(lab)):
             continue
         parts.append(Html(f"<h3>{escape(lab)}</h3>"))
-        parts.append(histogram(points, graded.most(lab), f"points of {number_html(graded.most(lab))}"))
-        if checks := graded.checks(lab):
-            rows = [[c.name, c.most, bar_html(c.share()), c.count_with_full_points(), c.count_without_points()] for c in checks]
+        parts.append(points_histogram(points, graded.max_points_of_lab(lab), f"points of {number_html(graded.max_points_of_lab(lab))}"))
+        if checks := graded.statistics_of_checks(lab):
+            rows = [[c.name, c.most, bar_html(c.mean_share()), c.count_with_full_points(), c.count_without_points()] for c in checks]
             parts.append(table(["check", "points", "reached", "full", "none"], rows))
     return joined_html(parts)
 
@@ -311,7 +311,7 @@ def failures(graded):
             [
                 check.lab,
                 check.name,
-                check.lost(),
+                check.mean_points_lost(),
                 len(check.points) - check.count_with_full_points(),
                 html_with_code(format_numbers(said)) if said else "no message of its own: the check depends on another one",
                 times or "",
@@ -335,7 +335,7 @@ def understanding(graded):
     rows, talks = [], []
     for lab in graded.labs:
         asked, right = Counter(), Counter()
-        answers = graded.answers(lab)
+        answers = graded.question_answers(lab)
         ids = Counter(id_of(test) for _, test, _ in answers)
         for student, test, passes in answers:
             for name, count in test.figures.items():
@@ -356,18 +356,18 @@ def understanding(graded):
 
 
 def time_spent(graded):
-    spent = graded.seconds()
+    spent = graded.grading_seconds()
     if not spent:
         return Html("<p>Nothing was graded.</p>")
     most = math.ceil(max(spent) * 1.02)
-    slow = sorted(graded.checks(), key=lambda check: -mean(check.seconds))[:5]
+    slow = sorted(graded.statistics_of_checks(), key=lambda check: -mean(check.seconds))[:5]
     said = (
-        f"{duration(sum(spent))} for {len(spent)} students, one thread each; the median is "
-        f"{seconds(median(spent))} s, the longest {seconds(max(spent))} s."
+        f"{duration_text(sum(spent))} for {len(spent)} students, one thread each; the median is "
+        f"{grading_seconds(median(spent))} s, the longest {grading_seconds(max(spent))} s."
     )
-    parts = [histogram(spent, most, "seconds that the grading took"), Html(f"<p>{said}</p>")]
+    parts = [points_histogram(spent, most, "seconds that the grading took"), Html(f"<p>{said}</p>")]
     if slow:
-        rows = [[c.lab, c.name, *(NumberHtml(seconds(of(c.seconds))) for of in (mean, max))] for c in slow]
+        rows = [[c.lab, c.name, *(NumberHtml(grading_seconds(of(c.seconds))) for of in (mean, max))] for c in slow]
         parts.append(table(["lab", "the slowest checks", "seconds on average", "at most"], rows))
     return joined_html(parts)
 

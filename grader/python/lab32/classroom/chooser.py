@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from lab32.classroom import names
-from lab32.classroom.entries import SOURCE_BYTES, Entry
+from lab32.classroom.entries import SOURCE_BYTES, FileEntry
 from lab32.classroom.problem import natural_sort_key
 
 ANSWERS = "answers.toml"
@@ -20,12 +20,12 @@ INCLUDE = re.compile(rb'include[ \t]*\(?[ \t]*"([^"\n]+)"')
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CandidateFile:
     lab: str
-    entry: Entry
+    entry: FileEntry
     rank: tuple  # the smallest is chosen
 
-    def attempt(self):
+    def attempt_order(self):
         """The number of the attempt that the file's name or its folder's name contains."""
         _, _, order, number, _, folder, *_ = self.rank
         return order, number, folder
@@ -37,16 +37,16 @@ def find_candidates(entries, labs, asked):
     sources = [entry for entry in entries if entry.is_source()]
     found, unnamed, left = [], [], []
     for entry in sources:
-        named = names.lab_of(entry.parts[-1], labs)
+        named = names.lab_in_name(entry.parts[-1], labs)
         if named and named.lab not in asked:
             left.append(entry)
         elif named:
-            found.append(Candidate(named.lab, entry, _rank_of(entry, named)))
+            found.append(CandidateFile(named.lab, entry, _rank_of(entry, named)))
         else:
             unnamed.append(entry)
     in_folders = defaultdict(list)
     for entry in unnamed:
-        folders = [of.lab for part in entry.parts[:-1] if (of := names.lab_of(part, labs))]
+        folders = [of.lab for part in entry.parts[:-1] if (of := names.lab_in_name(part, labs))]
         in_folders[folders[-1] if folders else ""].append(entry)
     for lab, several in in_folders.items():
         # A file that is not named after a lab is taken if there is no other candidate: the only .cu of a lab's folder,
@@ -54,7 +54,7 @@ def find_candidates(entries, labs, asked):
         alone = len(several) == 1 and (lab in asked or (not lab and len(sources) == len(asked) == 1))
         if alone:
             named = names.LabName(lab or asked[0], -1 if lab else -2, 0, "")
-            found.append(Candidate(named.lab, several[0], _rank_of(several[0], named)))
+            found.append(CandidateFile(named.lab, several[0], _rank_of(several[0], named)))
         else:
             left += several
     return found, left
@@ -63,13 +63,13 @@ def find_candidates(entries, labs, asked):
 def _rank_of(entry, named):
     """A sort key for the order that the module's docstring describes; attempt_10/ precedes attempt_9/."""
     parts = entry.parts
-    above = [names.lab_of(part, [named.lab]) for part in parts[:-1]]
+    above = [names.lab_in_name(part, [named.lab]) for part in parts[:-1]]
     of_lab = bool(above and above[-1] and above[-1].exactness == 2)
     in_labs = of_lab and len(parts) > 2 and parts[-3].casefold() == "labs"
     plain = named.exactness == 2 and named.attempt == 0
     depth = len(parts) - (3 if in_labs else 2 if of_lab else 1)
     return (
-        not plain, -named.exactness, -entry.order, -named.attempt, depth, -names.folder_attempt(parts[:-1]),
+        not plain, -named.exactness, -entry.order, -named.attempt, depth, -names.attempt_number_of_folder(parts[:-1]),
         not in_labs, not of_lab, parts[-1] != f"{named.lab}.cu", natural_sort_key("/".join(parts)),
     )  # fmt: skip
 
@@ -94,14 +94,14 @@ def own_headers(entry, data, entries):
     found, texts = {}, [((), data)]
     for parts, each in sorted(below.items(), key=lambda each: each[0]):
         if (each.is_header() or parts == (ANSWERS,)) and _fits_package(found, parts):
-            texts.append((parts[:-1], _take_file(found, parts, each)))
+            texts.append((parts[:-1], _read_and_add(found, parts, each)))
     while texts:
         beside, text = texts.pop()
         for name in INCLUDE.findall(text):
             path = posixpath.normpath("/".join((*beside, name.decode("utf-8", "surrogateescape"))))
             parts = tuple(path.split("/"))
             if parts in below and path not in found and _fits_package(found, parts):
-                texts.append((parts[:-1], _take_file(found, parts, below[parts])))
+                texts.append((parts[:-1], _read_and_add(found, parts, below[parts])))
     return found
 
 
@@ -114,6 +114,6 @@ def _fits_package(found, parts):
     return names_fit and len(path) < 1000 and not clash and len(found) < MOST_HEADERS
 
 
-def _take_file(found, parts, entry):
+def _read_and_add(found, parts, entry):
     found["/".join(parts)] = data = entry.read(SOURCE_BYTES + 1)
     return data

@@ -15,14 +15,14 @@ from datetime import UTC, datetime
 from lab32.classroom import chooser, names
 from lab32.classroom.entries import (
     SOURCE_BYTES,
-    Budget,
-    Refused,
+    SizeBudget,
+    SubmissionRefused,
     archive_entries,
     folder_entries,
     is_junk,
-    with_opened_archives,
+    open_nested_archives,
 )
-from lab32.classroom.gradescope import METADATA, metadata_of, submitters
+from lab32.classroom.gradescope import METADATA, read_metadata, submitters
 from lab32.classroom.problem import Problem, natural_sort_key, visible
 
 DESCRIPTION_BYTES = 64 << 10
@@ -32,7 +32,7 @@ NO_STUDENT = "the name does not tell the student; student_{}.cu would"
 
 
 @dataclass
-class Source:
+class SubmittedFile:
     """One lab's file of one student."""
 
     data: bytes
@@ -49,7 +49,7 @@ class Student:
     key: str
     name: str
     ids: tuple
-    files: dict = field(default_factory=dict)  # lab: Source
+    files: dict = field(default_factory=dict)  # lab: SubmittedFile
     attempts: dict = field(default_factory=dict)  # {lab: Sources of all attempts, the last one first}, if asked for
     notes: list = field(default_factory=list)
     refused: str = ""
@@ -58,7 +58,7 @@ class Student:
 
 
 @dataclass
-class Parcel:
+class HandedInAttempt:
     """One attempt: the entries below a student's folder, or flat files with the same student and attempt."""
 
     who: names.Owner
@@ -70,7 +70,7 @@ class Parcel:
     problem: str = ""  # the reason why nothing of the attempt can be graded
 
 
-def group_by_first_part(entries):
+def entries_by_top_folder(entries):
     """{first part of the path: the entries below it}, in the order of the names."""
     tops = defaultdict(list)
     for entry in entries:
@@ -78,83 +78,83 @@ def group_by_first_part(entries):
     return dict(sorted(tops.items()))
 
 
-def is_file(entries):
+def is_single_file(entries):
     return len(entries) == 1 and len(entries[0].parts) == 1 and entries[0].kind != "empty"
 
 
 def relative_entries(entries):
     """The entries of a folder with their paths relative to it."""
-    return [entry.below(1) for entry in entries if len(entry.parts) > 1]
+    return [entry.without_leading_parts(1) for entry in entries if len(entry.parts) > 1]
 
 
-def lab_of_exact_name(name, labs):
-    named = names.lab_of(name, labs)
+def lab_by_exact_name(name, labs):
+    named = names.lab_in_name(name, labs)
     return named.lab if named and named.exactness == 2 else None
 
 
-def owner_of(name, plain):
+def owner_by_name(name, plain):
     """The Owner that the name of a folder stands for or, if `plain`, the name of a file."""
     return names.owner_by_platform_name(name) or (names.owner_by_platform_name(names.stem_of(name)) if plain else None)
 
 
-def is_export(entries, labs):
+def is_class_export(entries, labs):
     """Whether the entries, which share one folder at the top, are a whole class rather than one student's files."""
-    tops, hand_made = group_by_first_part(entries), 0
-    if "labs" in tops and not is_file(tops["labs"]):
+    tops, hand_made = entries_by_top_folder(entries), 0
+    if "labs" in tops and not is_single_file(tops["labs"]):
         return False  # a student's whole project
     for name, inner in tops.items():
-        plain = is_file(inner)
-        if name == METADATA or owner_of(name, plain):
+        plain = is_single_file(inner)
+        if name == METADATA or owner_by_name(name, plain):
             return True
         stem = names.stem_of(name) if plain else name
-        if lab_of_exact_name(stem, labs):
+        if lab_by_exact_name(stem, labs):
             # The folder may be named after a lab. Then it has a class in it, or it is the student's own folder for that
             # lab.
             held = [] if plain else relative_entries(inner)
             return bool(held) and not any(
                 entry.is_source() and len(entry.parts) == 1 for entry in held
             )
-        named = plain and inner[0].is_source() and names.lab_of(name, labs)
-        folder = not plain and not names.folder_attempt((name,))
+        named = plain and inner[0].is_source() and names.lab_in_name(name, labs)
+        folder = not plain and not names.attempt_number_of_folder((name,))
         hand_made += folder or (plain and inner[0].is_archive()) or bool(named)
     return hand_made > 1
 
 
-def parcels_of(entries, labs, left_out, lab="", metadata=None):
+def attempts_in_export(entries, labs, left_out, lab="", metadata=None):
     """All Parcels of an export. Archives of whole labs that cannot be read are reported in `left_out`."""
     entries = [entry for entry in entries if not is_junk(entry.parts)]
-    tops = group_by_first_part(entries)
-    if METADATA in tops and is_file(tops[METADATA]):
-        metadata = metadata_of(tops.pop(METADATA)[0])
+    tops = entries_by_top_folder(entries)
+    if METADATA in tops and is_single_file(tops[METADATA]):
+        metadata = read_metadata(tops.pop(METADATA)[0])
     metadata = metadata or {}
     if len(tops) == 1:
         ((name, inner),) = tops.items()
-        if not is_file(inner) and is_export(relative_entries(inner), labs):
+        if not is_single_file(inner) and is_class_export(relative_entries(inner), labs):
             # assignment_123_export/submission_456/...
-            yield from parcels_of(relative_entries(inner), labs, left_out, lab, metadata)
+            yield from attempts_in_export(relative_entries(inner), labs, left_out, lab, metadata)
             return
-    if any(owner_of(name, is_file(inner)) for name, inner in tops.items()):
+    if any(owner_by_name(name, is_single_file(inner)) for name, inner in tops.items()):
         tops = {name: inner for name, inner in tops.items() if name not in names.PLATFORM_OWN}
     users = blackboard_users(tops)
     for name, inner in tops.items():
-        plain = is_file(inner)
+        plain = is_single_file(inner)
         of_lab = None
         if not lab and not (plain and not inner[0].is_archive()):
-            of_lab = lab_of_exact_name(names.stem_of(name) if plain else name, labs)
+            of_lab = lab_by_exact_name(names.stem_of(name) if plain else name, labs)
         if of_lab:
             try:
                 held = unpack_entry(inner[0]) if plain else relative_entries(inner)
-            except Refused as error:
+            except SubmissionRefused as error:
                 left_out.append(str(error))
                 continue
-            yield from parcels_of(held, labs, left_out, of_lab, metadata)
+            yield from attempts_in_export(held, labs, left_out, of_lab, metadata)
         else:
-            yield from parcels_of_one(name, inner, labs, lab, metadata, users)
+            yield from attempts_of_top_entry(name, inner, labs, lab, metadata, users)
 
 
 def unpack_entry(entry):
     """The entries of an archive that the platform itself has written, and whose size is therefore not limited."""
-    return list(archive_entries(io.BytesIO(entry.read(entry.size + 1)), entry.name(), trusted=True))
+    return list(archive_entries(io.BytesIO(entry.read(entry.size + 1)), entry.visible_name(), trusted=True))
 
 
 def blackboard_users(tops):
@@ -163,7 +163,7 @@ def blackboard_users(tops):
     users = {}
     for name, inner in tops.items():
         found = names.BLACKBOARD.fullmatch(names.normalised_text(name))
-        if found and not found["file"] and is_file(inner):
+        if found and not found["file"] and is_single_file(inner):
             text = inner[0].read(DESCRIPTION_BYTES).decode("utf-8", "replace")
             told = re.search(r"^Name: *(.*?) *\(([^()\s]+)\)\s*$", text, re.M)
             if told and found["prefix"].endswith("_" + told[2]):
@@ -171,7 +171,7 @@ def blackboard_users(tops):
     return users
 
 
-def sakai_parcel(who, entries):
+def read_sakai_folder(who, entries):
     """(the student's own entries, the time of the submission) of a folder that Sakai wrote."""
     time, own = None, []
     for entry in entries:
@@ -181,7 +181,7 @@ def sakai_parcel(who, entries):
             continue
         inside = entry.parts[0] == names.SAKAI_FOLDER
         if not inside or len(entry.parts) > 1:
-            own.append(entry.below(1) if inside else entry)
+            own.append(entry.without_leading_parts(1) if inside else entry)
     return own, time
 
 
@@ -195,14 +195,14 @@ def sakai_time(text):
     return None
 
 
-def parcels_of_one(name, inner, labs, lab, metadata, users):
+def attempts_of_top_entry(name, inner, labs, lab, metadata, users):
     """The Parcels of one entry at the top level: a student's folder, archive or file."""
-    plain = is_file(inner)
+    plain = is_single_file(inner)
     stem = names.stem_of(name) if plain else name
-    who, problem = owner_of(name, plain), ""
+    who, problem = owner_by_name(name, plain), ""
     if who is None:
         bare = stem if not plain or stem != names.normalised_text(name) else name.rpartition(".")[0] or name
-        named = names.lab_of(bare, labs) if plain else None
+        named = names.lab_in_name(bare, labs) if plain else None
         if named and named.exactness == 1:
             who = names.owner_by_own_name(named.prefix)
         elif plain and inner[0].is_source() and not (lab and not named):
@@ -221,17 +221,17 @@ def parcels_of_one(name, inner, labs, lab, metadata, users):
         people, when = submitters(who, metadata)
     entries = inner if plain else relative_entries(inner)
     if who.platform == "sakai" and not plain:
-        entries, when = sakai_parcel(who, entries)
+        entries, when = read_sakai_folder(who, entries)
     if plain and who.platform == "blackboard" and not who.file:
         entries = []  # the .txt is Blackboard's own description of the attempt
     elif plain and who.file:
-        entries = [under_its_own_name(inner[0], who)]
+        entries = [with_students_file_name(inner[0], who)]
     group = tuple(person.name for person in people) if len(people) > 1 else ()
     for person in people:
-        yield Parcel(person, entries, name, lab, when, group, problem)
+        yield HandedInAttempt(person, entries, name, lab, when, group, problem)
 
 
-def under_its_own_name(entry, who):
+def with_students_file_name(entry, who):
     """The entry under the name that the student gave the file: Canvas appends -1, -2, ... to the names of later
     attempts."""
     own = names.normalised_text(who.file)
@@ -240,47 +240,47 @@ def under_its_own_name(entry, who):
     return replace(entry, parts=(re.sub(r"-\d+(?=\.\w+$)", "", own),), order=who.order, exported=own)
 
 
-def merge_parcels(parcels):
-    """Makes one person's flat files of one attempt one Parcel, so that a .cu finds the headers handed in with it.
+def merge_flat_files(all_attempts):
+    """Makes one person's flat files of one attempt one HandedInAttempt, so that a .cu finds the headers handed in with it.
     Canvas numbers each file, and exports the last attempt only."""
     out, flat = [], {}
-    for parcel in parcels:
-        attempt = parcel.who.order if parcel.who.platform != "canvas" else 0
-        key = parcel.lab, parcel.who.platform, attempt
-        if parcel.who.file and key in flat:
-            flat[key].entries = flat[key].entries + parcel.entries
+    for attempt in all_attempts:
+        number = attempt.who.order if attempt.who.platform != "canvas" else 0
+        key = attempt.lab, attempt.who.platform, number
+        if attempt.who.file and key in flat:
+            flat[key].entries = flat[key].entries + attempt.entries
             continue
-        parcel = replace(parcel, who=replace(parcel.who, order=attempt))
-        if parcel.who.file:
-            flat[key] = parcel
-        out.append(parcel)
+        attempt = replace(attempt, who=replace(attempt.who, order=number))
+        if attempt.who.file:
+            flat[key] = attempt
+        out.append(attempt)
     return out
 
 
 @dataclass
-class HandedIn:
+class FilesOfPerson:
     """What one person handed in: the candidates for the labs, and the files that belong to none."""
 
-    found: list = field(default_factory=list)  # of (Candidate, Parcel, all entries of the parcel)
+    found: list = field(default_factory=list)  # of (CandidateFile, HandedInAttempt, all entries of the attempt)
     left: list = field(default_factory=list)  # .cu files that belong to no lab
     others: list = field(default_factory=list)  # all other files
     problems: list = field(default_factory=list)
 
-    def take(self, parcel, labs, budget):
-        if parcel.problem:
-            self.problems.append(f"{visible(parcel.name)}: {parcel.problem}")
+    def add_attempt(self, attempt, labs, budget):
+        if attempt.problem:
+            self.problems.append(f"{visible(attempt.name)}: {attempt.problem}")
             return
-        entries = list(with_opened_archives(parcel.entries, budget))
+        entries = list(open_nested_archives(attempt.entries, budget))
         if not entries:
-            what = "no file" if parcel.who.platform == "blackboard" else "an empty folder"
-            self.problems.append(f"{visible(parcel.name)}: {what}")
-        found, left = chooser.find_candidates(entries, labs, [parcel.lab] if parcel.lab else labs)
-        self.found += [(each, parcel, entries) for each in found]
+            what = "no file" if attempt.who.platform == "blackboard" else "an empty folder"
+            self.problems.append(f"{visible(attempt.name)}: {what}")
+        found, left = chooser.find_candidates(entries, labs, [attempt.lab] if attempt.lab else labs)
+        self.found += [(each, attempt, entries) for each in found]
         self.left += left
         self.others += [e for e in entries if not e.is_source() and not e.is_header()]
 
     def by_lab(self):
-        """{lab: (Candidate, Parcel, entries), the one of the last attempt that the chooser prefers first}."""
+        """{lab: (CandidateFile, HandedInAttempt, entries), the one of the last attempt that the chooser prefers first}."""
         several = defaultdict(list)
         for each in sorted(self.found, key=lambda f: (-_seconds(f[1].time), -f[1].who.order, f[0].rank)):
             several[each[0].lab].append(each)
@@ -291,56 +291,56 @@ def _seconds(time):
     return time.timestamp() if time else 0.0
 
 
-def attempt_of(candidate, parcel, entries):
+def attempt_key(candidate, attempt, entries):
     """A key that is the same for files of one attempt. Several files of one attempt are alternatives, and not
     attempts."""
-    return _seconds(parcel.time), parcel.who.order, candidate.attempt()
+    return _seconds(attempt.time), attempt.who.order, candidate.attempt_order()
 
 
-def source_of(candidate, parcel, entries):
+def read_submitted_file(candidate, attempt, entries):
     entry, time = candidate.entry, candidate.entry.time
     data = entry.read(SOURCE_BYTES + 1)
-    return Source(
-        data, entry.name(), parcel.time, parcel.who.late, time and datetime.fromtimestamp(time, UTC),
-        parcel.group, chooser.own_headers(entry, data, entries),
+    return SubmittedFile(
+        data, entry.visible_name(), attempt.time, attempt.who.late, time and datetime.fromtimestamp(time, UTC),
+        attempt.group, chooser.own_headers(entry, data, entries),
     )  # fmt: skip
 
 
 def file_names_text(several):
     """The names of the files in the export as text, with the attempts if there are several."""
-    in_one = len({parcel.name for _, parcel, _ in several}) == 1
+    in_one = len({attempt.name for _, attempt, _ in several}) == 1
     return [
-        candidate.entry.name() if in_one or parcel.who.file else f"{visible(parcel.name)}/{candidate.entry.name()}"
-        for candidate, parcel, _ in several
+        candidate.entry.visible_name() if in_one or attempt.who.file else f"{visible(attempt.name)}/{candidate.entry.visible_name()}"
+        for candidate, attempt, _ in several
     ]
 
 
 def first_names_text(entries, most=3):
-    shown = [entry.name() for entry in entries[:most]]
+    shown = [entry.visible_name() for entry in entries[:most]]
     return ", ".join(shown) + (" ..." if len(entries) > most else "")
 
 
-def student_of(key, parcels, labs, every_attempt=False):
+def student_from_attempts(key, all_attempts, labs, every_attempt=False):
     """One person's attempts as a Student; an error in them affects this student only."""
-    first = parcels[0].who
-    student = Student(key, first.name, tuple(dict.fromkeys(i for p in parcels for i in p.who.ids)))
-    student.came_as = list(dict.fromkeys((parcel.lab, parcel.name) for parcel in parcels))
-    hand, budget = HandedIn(), Budget()
+    first = all_attempts[0].who
+    student = Student(key, first.name, tuple(dict.fromkeys(i for p in all_attempts for i in p.who.ids)))
+    student.came_as = list(dict.fromkeys((attempt.lab, attempt.name) for attempt in all_attempts))
+    hand, budget = FilesOfPerson(), SizeBudget()
     try:
-        for parcel in merge_parcels(parcels):
-            hand.take(parcel, labs, budget)
+        for attempt in merge_flat_files(all_attempts):
+            hand.add_attempt(attempt, labs, budget)
         for lab, several in hand.by_lab().items():
-            student.files[lab] = source_of(*several[0])
+            student.files[lab] = read_submitted_file(*several[0])
             attempts = {}
             for each in several if every_attempt else ():
-                attempts.setdefault(attempt_of(*each), each)
-            student.attempts[lab] = [source_of(*each) for each in attempts.values()]
+                attempts.setdefault(attempt_key(*each), each)
+            student.attempts[lab] = [read_submitted_file(*each) for each in attempts.values()]
             if len(several) > 1:
                 graded, *passed = file_names_text(several)
                 student.notes.append(
                     f"{lab}: {len(several)} files, graded is {graded}; passed over: {', '.join(passed[:3])}"
                 )
-    except Refused as error:
+    except SubmissionRefused as error:
         student.files, student.attempts, student.notes, student.refused = {}, {}, [], str(error)
         return student
     included = {path.rpartition("/")[2] for source in student.files.values() for path in source.headers}
@@ -355,7 +355,7 @@ def student_of(key, parcels, labs, every_attempt=False):
     return student
 
 
-def entries_of(path):
+def read_export_entries(path):
     if path.is_dir():
         return folder_entries(path)
     if not path.exists():
@@ -364,11 +364,11 @@ def entries_of(path):
         raise Problem(f"{visible(path)}: not a regular file")
     try:
         return list(archive_entries(path, path.name, trusted=True))
-    except Refused as error:
+    except SubmissionRefused as error:
         raise Problem(f"{error}; SUBMISSIONS must be a folder, a zip or a tar") from None
 
 
-def merged_attempts(people):
+def merge_people_of_same_name(people):
     """Merges students of one name who come from different labs' folders, because Moodle gives a student another number
     in each assignment. Two students of one name in one folder remain two people."""
     named = defaultdict(list)
@@ -376,35 +376,35 @@ def merged_attempts(people):
         if kind == "moodle":
             named[people[kind, value][0].who.name].append((kind, value))
     for keys in named.values():
-        labs = [lab for key in keys for lab in {parcel.lab for parcel in people[key]}]
+        labs = [lab for key in keys for lab in {attempt.lab for attempt in people[key]}]
         if len(keys) > 1 and "" not in labs and len(set(labs)) == len(labs):
-            people[keys[0]] = [parcel for key in keys for parcel in people.pop(key)]
+            people[keys[0]] = [attempt for key in keys for attempt in people.pop(key)]
     return people
 
 
-def parcels_of_members(parcel, groups):
-    """A Parcel for each member of the group that handed it in, or the Parcel itself if no group did."""
-    members = groups.get(names.plain_group(parcel.who.name), ()) if groups else ()
+def attempts_of_group_members(attempt, groups):
+    """A HandedInAttempt for each member of the group that handed it in, or the HandedInAttempt itself if no group did."""
+    members = groups.get(names.comparable_group_name(attempt.who.name), ()) if groups else ()
     if not members:
-        return [parcel]
+        return [attempt]
     together = tuple(person.name for person in members)
     return [
-        replace(parcel, who=replace(parcel.who, kind=person.ids[0][0], id=person.ids[0][1], name=person.name,
+        replace(attempt, who=replace(attempt.who, kind=person.ids[0][0], id=person.ids[0][1], name=person.name,
                                     ids=person.ids), group=together)
         for person in members
     ]  # fmt: skip
 
 
 def collect(path, labs, groups=None, every_attempt=False):
-    """(students sorted by name, what was left out because it cannot be read). `groups` is {name: its people.Person};
+    """(students sorted by name, what was left out because it cannot be read). `groups` is {name: its people.RosterPerson};
     `every_attempt`: a student also has the Sources of earlier attempts."""
     left_out, people = [], defaultdict(list)
-    for parcel in parcels_of(entries_of(path), labs, left_out):
-        for each in parcels_of_members(parcel, groups):
+    for attempt in attempts_in_export(read_export_entries(path), labs, left_out):
+        for each in attempts_of_group_members(attempt, groups):
             people[each.who.kind, each.who.id].append(each)
-    people = merged_attempts(people)
+    people = merge_people_of_same_name(people)
     students = [
-        student_of(f"{kind}:{value}", parcels, labs, every_attempt) for (kind, value), parcels in people.items()
+        student_from_attempts(f"{kind}:{value}", all_attempts, labs, every_attempt) for (kind, value), all_attempts in people.items()
     ]
     return sorted(students, key=lambda s: (natural_sort_key(s.name.casefold()), s.key)), left_out
 

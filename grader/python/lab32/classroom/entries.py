@@ -35,32 +35,32 @@ def is_junk(parts):
     return any(part.casefold() in JUNK or part.startswith(".") for part in parts)
 
 
-class Refused(Exception):
+class SubmissionRefused(Exception):
     """Raised if one student's submission is refused as a whole; the text is the reason."""
 
 
 @dataclass
-class Budget:
-    """What one student's submission, including archives in it, may still take up."""
+class SizeBudget:
+    """What one student's submission, including archives in it, may still spend up."""
 
     entries: int = 10_000
     bytes: int = UNPACKED_BYTES
     archives: int = 20
 
-    def take(self, entries=0, unpacked=0, archives=0):
+    def spend(self, entries=0, unpacked=0, archives=0):
         self.entries -= entries
         self.bytes -= unpacked
         self.archives -= archives
         if self.entries < 0:
-            raise Refused("too many files")
+            raise SubmissionRefused("too many files")
         if self.bytes < 0:
-            raise Refused("unpacks to more than 64 MiB")
+            raise SubmissionRefused("unpacks to more than 64 MiB")
         if self.archives < 0:
-            raise Refused("too many archives")
+            raise SubmissionRefused("too many archives")
 
 
 @dataclass
-class Entry:
+class FileEntry:
     parts: tuple  # of the path relative to the folder or the archive
     kind: str  # file, link, other, unsafe (a path outside the archive), encrypted; empty: a folder without files
     size: int
@@ -70,10 +70,10 @@ class Entry:
     order: int = 0  # number of the attempt, if each file of an export has its own
     exported: str = ""  # its name in the export, if a platform has changed it
 
-    def name(self):
+    def visible_name(self):
         return visible(self.exported or "/".join(self.parts))
 
-    def below(self, depth):
+    def without_leading_parts(self, depth):
         return replace(self, parts=self.parts[depth:])
 
     def is_archive(self):
@@ -90,17 +90,17 @@ def folder_entries(folder):
     """Entries of everything below a folder. Links are reported and never followed."""
     folder = Path(folder)
 
-    def failed(error):
+    def raise_unreadable(error):
         raise Problem(f"{visible(error.filename)}: cannot be read: {error.strerror}")
 
-    for here, folders, files in os.walk(folder, onerror=failed):
+    for here, folders, files in os.walk(folder, onerror=raise_unreadable):
         folders.sort()
         for name in list(folders):
             if os.path.islink(os.path.join(here, name)):
                 folders.remove(name)
                 files.append(name)
         if not folders and not files and here != str(folder):
-            yield Entry(Path(here).relative_to(folder).parts, "empty", 0, None)
+            yield FileEntry(Path(here).relative_to(folder).parts, "empty", 0, None)
         for name in sorted(files):
             path = Path(here, name)
             status = path.lstat()
@@ -108,31 +108,31 @@ def folder_entries(folder):
                 "file" if stat.S_ISREG(status.st_mode)
                 else "link" if stat.S_ISLNK(status.st_mode) else "other"
             )  # fmt: skip
-            yield Entry(
+            yield FileEntry(
                 path.relative_to(folder).parts,
                 kind,
                 status.st_size,
-                _reader_of(path),
+                _file_reader(path),
                 status.st_mtime,
             )
 
 
-def _reader_of(path):
+def _file_reader(path):
     def read(limit):
         # Another program may have replaced the path by a link or a device after it was listed.
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with open(handle, "rb") as file:
                 if not stat.S_ISREG(os.fstat(handle).st_mode):
-                    raise Refused(f"{visible(path.name)} is not a regular file")
+                    raise SubmissionRefused(f"{visible(path.name)} is not a regular file")
                 return file.read(limit)
         except OSError as error:
-            raise Refused(f"{visible(path.name)} cannot be read: {error.strerror}") from None
+            raise SubmissionRefused(f"{visible(path.name)} cannot be read: {error.strerror}") from None
 
     return read
 
 
-def _check_directory(file):
+def _check_zip_directory(file):
     """Limits the size of a zip's directory, because zipfile keeps an object for each entry in it, and a small archive
     can claim to have millions."""
     file.seek(0, io.SEEK_END)
@@ -145,13 +145,13 @@ def _check_directory(file):
     if at < 0 or len(tail) - at < 22:
         raise zipfile.BadZipFile
     if tail[max(0, at - 20) : at].startswith(b"PK\6\7"):
-        raise Refused("an archive in the Zip64 format (over 4 GiB)")
+        raise SubmissionRefused("an archive in the Zip64 format (over 4 GiB)")
     if struct.unpack_from("<L", tail, at + 12)[0] > DIRECTORY_BYTES:
-        raise Refused("an archive with too many files")
+        raise SubmissionRefused("an archive with too many files")
     file.seek(0)
 
 
-def _kind_of(info):
+def _kind_of_zip_member(info):
     mode = info.external_attr >> 16
     if stat.S_ISLNK(mode):
         return "link"
@@ -161,7 +161,7 @@ def _kind_of(info):
 
 
 def archive_entries(file, what, trusted=False):
-    """Entries of a zip or tar archive, which is given as a path or a binary file. Raises Refused if it is invalid.
+    """Entries of a zip or tar archive, which is given as a path or a binary file. Raises SubmissionRefused if it is invalid.
     `trusted` lifts the size limits, for archives that the platform itself wrote."""
     try:
         if not hasattr(file, "read"):
@@ -170,17 +170,17 @@ def archive_entries(file, what, trusted=False):
         file.seek(0)
         for magic, kind in FOREIGN.items():
             if begin.startswith(magic):
-                raise Refused(f"{visible(what)} is a {kind} archive, which cannot be read; a zip or a tar can")
+                raise SubmissionRefused(f"{visible(what)} is a {kind} archive, which cannot be read; a zip or a tar can")
         tar = not begin.startswith(b"PK") and not what.casefold().endswith(".zip")
         yield from _tar_entries(file, what, trusted) if tar else _zip_entries(file, what, trusted)
     except OSError as error:
-        raise Refused(f"{visible(what)} cannot be read: {error.strerror}") from None
+        raise SubmissionRefused(f"{visible(what)} cannot be read: {error.strerror}") from None
 
 
 FOREIGN = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!\x1a\x07": "RAR"}
 
 
-def _path_of(name):
+def _split_member_path(name):
     """(parts, whether the path leads out of its archive). Some programs on Windows write backslashes."""
     path = name.replace("\\", "/")
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
@@ -188,19 +188,19 @@ def _path_of(name):
     return parts or ("?",), bool(leads_out)
 
 
-def _without_files(folders, files):
+def _empty_folders(folders, files):
     """Entries for the folders that contain no file."""
     used = {parts[:depth] for parts in files for depth in range(1, len(parts))}
     used |= {parts[:depth] for parts in folders for depth in range(1, len(parts))}
     for parts in dict.fromkeys(folders):
         if parts not in used:
-            yield Entry(parts, "empty", 0, None)
+            yield FileEntry(parts, "empty", 0, None)
 
 
 def _zip_entries(file, what, trusted):
     try:
         if not trusted:
-            _check_directory(file)
+            _check_zip_directory(file)
         archive = zipfile.ZipFile(file)
         infos = archive.infolist()
     except (
@@ -211,23 +211,23 @@ def _zip_entries(file, what, trusted):
         struct.error,
         EOFError,
     ):
-        raise Refused(f"{visible(what)} is not a readable zip archive") from None
+        raise SubmissionRefused(f"{visible(what)} is not a readable zip archive") from None
     folders, files = [], []
     for info in infos:
-        parts, leads_out = _path_of(info.filename)  # zipfile has cut the name at a NUL
-        if info.is_dir() and not leads_out and _kind_of(info) != "link":
+        parts, leads_out = _split_member_path(info.filename)  # zipfile has cut the name at a NUL
+        if info.is_dir() and not leads_out and _kind_of_zip_member(info) != "link":
             folders += [parts] if parts != ("?",) else []
             continue
         files.append(parts)
-        yield Entry(
-            parts, "unsafe" if leads_out else _kind_of(info), info.file_size,
-            _member_of(archive, info), _time_of(info), packed=True,
+        yield FileEntry(
+            parts, "unsafe" if leads_out else _kind_of_zip_member(info), info.file_size,
+            _zip_member_reader(archive, info), _zip_member_time(info), packed=True,
         )  # fmt: skip
-    yield from _without_files(folders, files)
+    yield from _empty_folders(folders, files)
 
 
 def _decompress(file, what):
-    """The tar archive itself as a binary file. Raises Refused if it is larger than a submission may be."""
+    """The tar archive itself as a binary file. Raises SubmissionRefused if it is larger than a submission may be."""
     data = file.read(ARCHIVE_BYTES + 1)
     try:
         if data.startswith(b"\x1f\x8b"):
@@ -237,9 +237,9 @@ def _decompress(file, what):
         elif data.startswith(b"BZh"):
             data = bz2.BZ2Decompressor().decompress(data, UNPACKED_BYTES + 1)
     except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, MemoryError):
-        raise Refused(f"{visible(what)} is not a readable tar archive") from None
+        raise SubmissionRefused(f"{visible(what)} is not a readable tar archive") from None
     if len(data) > UNPACKED_BYTES:
-        raise Refused("unpacks to more than 64 MiB")
+        raise SubmissionRefused("unpacks to more than 64 MiB")
     return io.BytesIO(data)
 
 
@@ -248,40 +248,40 @@ def _tar_entries(file, what, trusted):
     try:
         archive = tarfile.open(fileobj=file if trusted else _decompress(file, what))  # noqa: SIM115 (read later)
         for info in archive:
-            parts, leads_out = _path_of(info.name)
+            parts, leads_out = _split_member_path(info.name)
             if info.isdir() and not leads_out:
                 folders += [parts] if parts != ("?",) else []
                 continue
             kind = "file" if info.isreg() else "link" if info.issym() or info.islnk() else "other"
             files.append(parts)
-            yield Entry(
-                parts, "unsafe" if leads_out else kind, info.size, _tar_member_of(archive, info),
+            yield FileEntry(
+                parts, "unsafe" if leads_out else kind, info.size, _tar_member_reader(archive, info),
                 float(info.mtime), packed=True,
             )  # fmt: skip
     except (tarfile.TarError, EOFError, ValueError, OverflowError, zlib.error, lzma.LZMAError):
-        raise Refused(f"{visible(what)} is not a readable tar archive") from None
-    yield from _without_files(folders, files)
+        raise SubmissionRefused(f"{visible(what)} is not a readable tar archive") from None
+    yield from _empty_folders(folders, files)
 
 
-def _tar_member_of(archive, info):
+def _tar_member_reader(archive, info):
     def read(limit):
         try:
             return archive.extractfile(info).read(limit)
         except (tarfile.TarError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
             reason = visible(error or type(error).__name__, 80)
-            raise Refused(f"{visible(info.name)} cannot be unpacked: {reason}") from None
+            raise SubmissionRefused(f"{visible(info.name)} cannot be unpacked: {reason}") from None
 
     return read
 
 
-def _time_of(info):
+def _zip_member_time(info):
     try:
         return datetime(*info.date_time).timestamp()  # the format stores local time
     except (ValueError, OverflowError, OSError):
         return None
 
 
-def _member_of(archive, info):
+def _zip_member_reader(archive, info):
     def read(limit):
         try:
             with archive.open(info) as member:
@@ -291,7 +291,7 @@ def _member_of(archive, info):
             ValueError, struct.error, MemoryError,
         ) as error:  # fmt: skip
             reason = visible(error or type(error).__name__, 80)
-            raise Refused(f"{visible(info.filename)} cannot be unpacked: {reason}") from None
+            raise SubmissionRefused(f"{visible(info.filename)} cannot be unpacked: {reason}") from None
 
     return read
 
@@ -304,25 +304,25 @@ REASON = {
 }
 
 
-def with_opened_archives(entries, budget, depth=2):
+def open_nested_archives(entries, budget, depth=2):
     """The files of one student's submission, with those of nested archives in place of the archives.
-    Raises Refused at the first entry that cannot be an honest mistake."""
+    Raises SubmissionRefused at the first entry that cannot be an honest mistake."""
     for entry in entries:
-        budget.take(entries=1, unpacked=entry.size if entry.packed else 0)
+        budget.spend(entries=1, unpacked=entry.size if entry.packed else 0)
         if entry.kind == "empty" or (is_junk(entry.parts) and entry.kind != "unsafe"):
             continue
         if entry.kind != "file":
-            raise Refused(f"{entry.name()} {REASON[entry.kind]}")
+            raise SubmissionRefused(f"{entry.visible_name()} {REASON[entry.kind]}")
         if not entry.is_archive():
             yield entry
             continue
-        budget.take(archives=1)
+        budget.spend(archives=1)
         if depth == 0:
-            raise Refused(f"{entry.name()}: archives are nested more than two deep")
+            raise SubmissionRefused(f"{entry.visible_name()}: archives are nested more than two deep")
         data = entry.read(ARCHIVE_BYTES + 1)
         if len(data) > ARCHIVE_BYTES:
-            raise Refused(f"{entry.name()} is larger than {ARCHIVE_BYTES >> 20} MiB")
-        for inner in with_opened_archives(archive_entries(io.BytesIO(data), entry.name()), budget, depth - 1):
+            raise SubmissionRefused(f"{entry.visible_name()} is larger than {ARCHIVE_BYTES >> 20} MiB")
+        for inner in open_nested_archives(archive_entries(io.BytesIO(data), entry.visible_name()), budget, depth - 1):
             inner.parts = (*entry.parts[:-1], ARCHIVE.fullmatch(entry.parts[-1])["stem"], *inner.parts)
             inner.order = entry.order
             yield inner

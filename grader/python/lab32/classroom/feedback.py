@@ -25,22 +25,22 @@ def name_in_zip(came_as, ending):
     return f"{came_as}/{FILE}{ending}"
 
 
-def feedback_of(store, rows):
+def feedback_files(store, rows):
     """{lab, or "": {name in the zip: file}} of all students with a page or a report."""
     zips = defaultdict(dict)
     for row in rows:
-        there = [path for path in (store.page(row.slug), store.report(row.slug)) if path.exists()]
+        there = [path for path in (store.page_path(row.slug), store.report_path(row.slug)) if path.exists()]
         last = dict(row.student.came_as)  # one page for each student and assignment
         for lab, came_as in last.items() if there else ():
             zips[lab].setdefault(name_in_zip(came_as, there[0].suffix), there[0])
     return zips
 
 
-def write_feedback(store, rows):
+def write_feedback_zips(store, rows):
     """Writes the zips; returns their paths."""
     written = []
-    for lab, files in feedback_of(store, rows).items():
-        path, beside = store.out / (f"feedback-{lab}.zip" if lab else "feedback.zip"), Path(store.parts(), secrets.token_hex(12))
+    for lab, files in feedback_files(store, rows).items():
+        path, beside = store.out / (f"feedback-{lab}.zip" if lab else "feedback.zip"), Path(store.incomplete_folder(), secrets.token_hex(12))
         with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, file in files.items():
                 archive.writestr(name.encode("utf-8", "backslashreplace").decode(), file.read_bytes())

@@ -5,8 +5,8 @@ import re
 from fractions import Fraction
 
 from lab32.classroom.late import points_after_deduction
-from lab32.classroom.names import lab_words
-from lab32.classroom.people import ID_COLUMNS, Index, id_columns
+from lab32.classroom.names import lab_name_pattern
+from lab32.classroom.people import ID_COLUMNS, IdIndex, id_columns
 from lab32.classroom.problem import Problem, visible
 from lab32.classroom.scores import ABSENT
 from lab32.classroom.table import Table
@@ -25,7 +25,7 @@ TAKEN = ("ex", "n/a")
 POINTS_POSSIBLE = re.compile(r"(?i)points possible")
 
 
-def asked_columns(texts, labs):
+def parse_column_options(texts, labs):
     """{lab or total: header} from the options --column LAB=HEADER."""
     found = {}
     for text in texts:
@@ -43,7 +43,7 @@ def asked_columns(texts, labs):
 class Gradebook:
     def __init__(self, table, labs, asked=None):
         self.table, self.labs = table, labs
-        mine = [name.casefold() for name in table.names()]
+        mine = [name.casefold() for name in table.column_names()]
         self.is_canvas = "id" in mine and (
             "student" in mine or {"lastname", "firstname"} <= {*mine}
         )
@@ -52,26 +52,26 @@ class Gradebook:
         if not self.ids:
             raise Problem(
                 f"{table.name}:{table.header.line}: no column with students' ids (ID, SIS User ID, Identifier, "
-                f"ID number, Email address); its columns are {table.listed()}"
+                f"ID number, Email address); its columns are {table.column_names_text()}"
             )
         # The rows above those of students are Canvas' own; one of them has the possible points.
         self.possible_row = next(
             (row for row in table.rows if POINTS_POSSIBLE.search(row[0])), None
         )
-        self.maximum = table.column("maximum grade")
-        self.locked = table.column("grade can be changed")
+        self.maximum = table.find_column("maximum grade")
+        self.locked = table.find_column("grade can be changed")
         self.columns = {
             lab: self._require_column(header) for lab, header in (asked or {}).items()
         } or self._find_grade_columns()
 
     def _require_column(self, header):
-        column = self.table.column(header)
+        column = self.table.find_column(header)
         if column is None:
             raise Problem(
-                f"{self.table.name}: no column `{visible(header, 60)}`; its columns are {self.table.listed()}"
+                f"{self.table.name}: no column `{visible(header, 60)}`; its columns are {self.table.column_names_text()}"
             )
         kept = {at for at, _ in self.ids} | {self.maximum, self.locked} | {
-            at for at, name in enumerate(self.table.names()) if name.casefold() in KEPT or COMPUTED.search(name)
+            at for at, name in enumerate(self.table.column_names()) if name.casefold() in KEPT or COMPUTED.search(name)
         }
         if column in kept:
             raise Problem(
@@ -85,26 +85,26 @@ class Gradebook:
         for lab in self.labs:
             those = [
                 column
-                for column, name in enumerate(self.table.names())
+                for column, name in enumerate(self.table.column_names())
                 if column not in taken
                 and not COMPUTED.search(name)
                 and not BESIDE.search(name)
-                and re.search(rf"(?i)(?<![a-z]){lab_words(lab)}(?![a-z])", name)
+                and re.search(rf"(?i)(?<![a-z]){lab_name_pattern(lab)}(?![a-z])", name)
             ]
             if len(those) > 1:
-                several = ", ".join(f"`{visible(self.table.names()[c], 40)}`" for c in those)
+                several = ", ".join(f"`{visible(self.table.column_names()[c], 40)}`" for c in those)
                 raise Problem(
                     f"{self.table.name}: {several} may all belong to {lab}; choose one with --column '{lab}=HEADER'"
                 )
             if those:
                 columns[lab] = those[0]
-        grade = self.table.column("grade")
+        grade = self.table.find_column("grade")
         if not columns and grade is not None:  # Moodle's worksheet of one assignment
             columns[self.labs[0] if len(self.labs) == 1 else TOTAL] = grade
         if not columns:
             raise Problem(
                 f"{self.table.name}: no column is named after one of {', '.join(self.labs)}; name one with "
-                f"--column '{self.labs[0]}=HEADER'; its columns are {self.table.listed()}"
+                f"--column '{self.labs[0]}=HEADER'; its columns are {self.table.column_names_text()}"
             )
         return columns
 
@@ -117,17 +117,17 @@ class Gradebook:
         return value if value > 0 else None
 
     def with_grades(self, rows):
-        """(the new file's bytes, lines to print) for `rows` of scores.Row."""
-        index, changes, messages = Index(), {}, []
+        """(the new file's bytes, lines to print) for `rows` of scores.StudentRow."""
+        index, changes, messages = IdIndex(), {}, []
         for number, row in enumerate(self.table.rows):
             for column, kind in self.ids:
                 index.add(kind, row[column], number)
         users, scaled = {}, set()
         for each in rows:
-            if not each.scored() or each.status == ABSENT:
+            if not each.has_points() or each.status == ABSENT:
                 continue
-            those = index.all(each.ids())
-            who = visible(each.name())
+            those = index.find_all(each.all_ids())
+            who = visible(each.display_name())
             if len(those) != 1:
                 messages.append(
                     f"{who}: {'not' if not those else 'more than once'} in {self.table.name}"
@@ -144,28 +144,28 @@ class Gradebook:
                 messages.append(f"{who}: {self.table.name} marks this grade as locked")
                 continue
             for lab, column in self.columns.items():
-                points, most = self._points(each, lab)
+                points, most = self._points_and_maximum(each, lab)
                 if points is None:
                     continue
                 if self.is_canvas and row[column].casefold() in TAKEN:
-                    header = visible(self.table.names()[column], 40)
+                    header = visible(self.table.column_names()[column], 40)
                     messages.append(f"{who}: `{header}` is {row[column]} and stays so")
                     continue
                 possible = self._max_points(row, column)
                 if possible and Fraction(str(most)) and possible != Fraction(str(most)):
                     points = points_after_deduction(Fraction(str(points)) * possible / Fraction(str(most)), 0)
                     scaled.add(
-                        f"`{visible(self.table.names()[column], 40)}`: of {most:g} points to {float(possible):g}"
+                        f"`{visible(self.table.column_names()[column], 40)}`: of {most:g} points to {float(possible):g}"
                     )
                 changes[those[0], column] = f"{points:g}" if points == int(points) else str(points)
         messages += sorted(scaled)
         return self.table.with_changes(changes), messages
 
-    def _points(self, row, lab):
+    def _points_and_maximum(self, row, lab):
         if lab == TOTAL:
-            return row.total(row.final), row.max_score
+            return row.total_points(row.final), row.max_score
         return row.final.get(lab), row.most.get(lab, 0)
 
 
 def read_gradebook(path, labs, columns=()):
-    return Gradebook(Table.read(path), labs, asked_columns(columns, labs))
+    return Gradebook(Table.read(path), labs, parse_column_options(columns, labs))

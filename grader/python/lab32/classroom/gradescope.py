@@ -12,11 +12,11 @@ METADATA = "submission_metadata.yml"
 METADATA_BYTES = 256 << 20
 
 
-class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+class GradescopeLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """Gradescope's YAML names Ruby classes; they are read as plain data."""
 
 
-def plain_value(loader, _, node):
+def construct_plain_value(loader, _, node):
     if isinstance(node, yaml.MappingNode):
         return loader.construct_mapping(node, deep=True)
     if isinstance(node, yaml.SequenceNode):
@@ -24,20 +24,20 @@ def plain_value(loader, _, node):
     return loader.construct_scalar(node)
 
 
-Loader.add_multi_constructor("!", plain_value)
+GradescopeLoader.add_multi_constructor("!", construct_plain_value)
 
 
-def metadata_of(entry):
+def read_metadata(entry):
     """{submission's number: (submitters, time)} from Gradescope's metadata."""
     data = entry.read(METADATA_BYTES + 1)
     if len(data) > METADATA_BYTES:
-        raise Problem(f"{entry.name()}: larger than {METADATA_BYTES >> 20} MiB")
+        raise Problem(f"{entry.visible_name()}: larger than {METADATA_BYTES >> 20} MiB")
     try:
-        record = yaml.load(data, Loader)  # noqa: S506 (a safe loader)
+        record = yaml.load(data, GradescopeLoader)  # noqa: S506 (a safe loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         place = f":{line + 1}" if line is not None else ""
-        raise Problem(f"{entry.name()}{place}: this is not valid YAML; export it again") from None
+        raise Problem(f"{entry.visible_name()}{place}: this is not valid YAML; export it again") from None
     found = {}
     for name, of_one in record.items() if isinstance(record, dict) else ():
         known = names.GRADESCOPE.fullmatch(str(name))

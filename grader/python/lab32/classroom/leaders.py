@@ -5,21 +5,21 @@ import hashlib
 import hmac
 import secrets
 
-from lab32.classroom.scores import ABSENT, NOT_READABLE, total
+from lab32.classroom.scores import ABSENT, NOT_READABLE, sum_of_points
 from lab32.classroom.table import csv_text
 
 BEST = 20
 CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
 
 
-def secret_of(store):
+def read_pseudonym_secret(store):
     """The secret in OUT from which pseudonyms are computed. It keeps them stable, and only its owner can compute them."""
     path = store.state / "pseudonyms"
     with contextlib.suppress(OSError, ValueError):
         if secret := bytes.fromhex(path.read_text()):
             return secret
     secret = secrets.token_bytes(32)
-    store.write(path, secret.hex())
+    store.write_file(path, secret.hex())
     path.chmod(0o600)
     return secret
 
@@ -47,8 +47,8 @@ def pseudonyms(secret, slugs):
 def leaderboard(rows, names):
     """[{rank, pseudonym, score}] of the best, at most half of the class, so that no student is shown as the
     last. Equal scores share a rank."""
-    there = [row for row in rows if row.scored() and row.status not in (ABSENT, NOT_READABLE)]
-    scores = {row.slug: total(row.final.values()) for row in there}
+    there = [row for row in rows if row.has_points() and row.status not in (ABSENT, NOT_READABLE)]
+    scores = {row.slug: sum_of_points(row.final.values()) for row in there}
     best = sorted(there, key=lambda row: (-scores[row.slug], names[row.slug]))[
         : min(BEST, (len(there) + 1) // 2)
     ]
@@ -65,5 +65,5 @@ def leaderboard(rows, names):
 def pseudonyms_csv(rows, names):
     """A CSV of students and pseudonyms for the instructor, who tells each student only their own."""
     return csv_text(
-        [["id", "name", "pseudonym"], *([r.id(), r.name(), names[r.slug]] for r in rows)]
+        [["id", "name", "pseudonym"], *([r.primary_id(), r.display_name(), names[r.slug]] for r in rows)]
     )

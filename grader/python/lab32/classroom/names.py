@@ -75,14 +75,14 @@ def owner_by_platform_name(name):
     return None
 
 
-def _moodle(name):
+def _moodle_owner(name):
     if found := MOODLE.fullmatch(name):
         user = found["user"]
         return Owner("moodle", user, found["name"], (("moodle", user),), file=found["file"])
     return None
 
 
-def _blackboard(name):
+def _blackboard_owner(name):
     if found := BLACKBOARD.fullmatch(name):
         user, time = found["user"], local_time(found["time"], "%Y-%m-%d-%H-%M-%S")
         order = int(found["time"].replace("-", ""))
@@ -90,7 +90,7 @@ def _blackboard(name):
     return None
 
 
-def _d2l(name):
+def _d2l_owner(name):
     found = D2L.fullmatch(name)
     if not found:
         return None
@@ -105,7 +105,7 @@ def _d2l(name):
                  order=int(time.timestamp()), file=found["file"] or "", time=time)  # fmt: skip
 
 
-def _anonymous(name):
+def _anonymous_owner(name):
     if found := ANONYMOUS.fullmatch(name):
         return Owner(
             "anonymous", found["name"], found["name"], late=bool(found["late"]),
@@ -114,7 +114,7 @@ def _anonymous(name):
     return None
 
 
-def _canvas(name):
+def _canvas_owner(name):
     if found := CANVAS.fullmatch(name):
         user = found["user"]
         return Owner(
@@ -131,13 +131,13 @@ def _email(name):
     return None
 
 
-def _gradescope(name):
+def _gradescope_owner(name):
     if found := GRADESCOPE.fullmatch(name):
         return Owner("gradescope", found["order"], name, order=int(found["order"]))
     return None
 
 
-def _sakai(name):
+def _sakai_owner(name):
     if found := SAKAI.fullmatch(name):
         last, _, first = (part.strip() for part in found["name"].partition(","))
         return Owner("sid", found["user"], f"{first} {last}".strip(), (("sid", found["user"]),), file=found["file"] or "")
@@ -147,8 +147,8 @@ def _sakai(name):
 # The first function that can read a name decides. Canvas' form comes after the other forms with underscores, because it
 # is the least specific.
 PLATFORMS = {
-    "moodle": _moodle, "blackboard": _blackboard, "d2l": _d2l, "email": _email, "anonymous": _anonymous, "canvas": _canvas,
-    "gradescope": _gradescope, "sakai": _sakai,
+    "moodle": _moodle_owner, "blackboard": _blackboard_owner, "d2l": _d2l_owner, "email": _email, "anonymous": _anonymous_owner, "canvas": _canvas_owner,
+    "gradescope": _gradescope_owner, "sakai": _sakai_owner,
 }  # fmt: skip
 
 
@@ -168,12 +168,12 @@ def owner_by_own_name(name):
     return Owner("name", name, name, (("plain", name),))
 
 
-def plain_group(name):
+def comparable_group_name(name):
     """A group's name in the form in which names of groups are compared: Canvas writes `team12` for `Team 12`."""
     return "".join(re.findall(r"\w", unicodedata.normalize("NFKC", name).casefold())).replace("_", "")
 
 
-def lab_words(lab):
+def lab_name_pattern(lab):
     """A pattern that matches all spellings of a lab's name."""
     return r"[ _-]?".join(map(re.escape, lab.split("_")))
 
@@ -193,21 +193,21 @@ def stem_of(name):
     return found["stem"] if found else name
 
 
-def lab_of(name, labs):
+def lab_in_name(name, labs):
     """The lab that a .cu file belongs to by its name, or None."""
     stem = stem_of(name)
     forms = ((2, "{}"), (1, r"(?P<other>.+?)[ ._-]+{}"), (1, r"{} - (?P<other>.+)"))
     for exactness, form in forms:
         for lab in labs:
-            if found := re.fullmatch("(?i)" + form.format(lab_words(lab) + ATTEMPT), stem):
+            if found := re.fullmatch("(?i)" + form.format(lab_name_pattern(lab) + ATTEMPT), stem):
                 other = found.re.groupindex.get("other", 0)
                 numbers = [int(n) for at, n in enumerate(found.groups(), 1) if n and at != other]
                 return LabName(lab, exactness, numbers[0] if numbers else 0, found[other] if other else "")
-    held = [lab for lab in labs if re.search(rf"(?i)(?<![a-z]){lab_words(lab)}(?![a-z])", stem)]
+    held = [lab for lab in labs if re.search(rf"(?i)(?<![a-z]){lab_name_pattern(lab)}(?![a-z])", stem)]
     return LabName(held[0], 0, 0, "") if len(held) == 1 else None
 
 
-def folder_attempt(parts):
+def attempt_number_of_folder(parts):
     """The number in the name of an attempt's folder: 2 for `attempt_2/`, and for Submitty's `2/`."""
     numbers = [
         int(found[1])

@@ -7,8 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 
-from lab32.classroom.late import counted
-from lab32.classroom.people import plain_id
+from lab32.classroom.late import count_text
+from lab32.classroom.people import comparable_id
 from lab32.classroom.problem import Problem, visible
 from lab32.classroom.table import Table
 from lab32.inputs import is_number
@@ -23,20 +23,20 @@ class Override:
     points: Fraction
     reason: str
 
-    def note(self):
+    def note_text(self):
         what = f"{self.lab}, {self.check}" if self.check else self.lab
-        return f"{what}: {counted(self.points, 'point')}, set by the instructor: {self.reason}"
+        return f"{what}: {count_text(self.points, 'point')}, set by the instructor: {self.reason}"
 
 
 def read_overrides(course):
-    """{an id as people.plain_id() writes it: its Overrides}; {} if the course names no such file."""
+    """{an id as people.comparable_id() writes it: its Overrides}; {} if the course names no such file."""
     found = defaultdict(list)
     if not course.overrides:
         return found
     table = Table.read(course.overrides)
-    columns = [table.column(name) for name in COLUMNS]
+    columns = [table.find_column(name) for name in COLUMNS]
     if None in columns:
-        raise Problem(f"{table.name}:{table.header.line}: the columns are {', '.join(COLUMNS)}; its columns are {table.listed()}")
+        raise Problem(f"{table.name}:{table.header.line}: the columns are {', '.join(COLUMNS)}; its columns are {table.column_names_text()}")
     for row in table.rows:
         who, lab, check, points, reason = (row[column] for column in columns)
 
@@ -47,7 +47,7 @@ def read_overrides(course):
             fail("each row has an id, and a reason that the student reads")
         if lab not in course.labs:
             fail(f"the course has no lab `{visible(lab, 40)}`; its labs are {', '.join(course.labs)}")
-        rows = course.labs[lab].rows()
+        rows = course.labs[lab].check_rows()
         checks = {row["check"] for row in rows.values()}
         check = rows[check]["check"] if check in rows else check
         if check and check not in checks:
@@ -58,15 +58,15 @@ def read_overrides(course):
             number = None
         if number is None or not is_number(number, 0, 1e6):
             fail(f"`{visible(points, 20)}` is no number of points")
-        found[plain_id(who)].append(Override(lab, check, Fraction(points), visible(reason)))
+        found[comparable_id(who)].append(Override(lab, check, Fraction(points), visible(reason)))
     return found
 
 
-def overrides_of(overrides, ids):
-    return [each for value in dict.fromkeys(plain_id(value) for _, value in ids) for each in overrides.get(value, ())]
+def overrides_for_student(overrides, ids):
+    return [each for value in dict.fromkeys(comparable_id(value) for _, value in ids) for each in overrides.get(value, ())]
 
 
-def with_override(override, points, checks):
+def points_after_override(override, points, checks):
     """The points of a lab after an override. `checks` are {check: its points before the override}."""
     if not override.check:
         return override.points

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
-from lab32.classroom.names import plain_group
+from lab32.classroom.names import comparable_group_name
 from lab32.classroom.problem import Problem, visible
 from lab32.classroom.table import Table
 
@@ -32,40 +32,40 @@ ID_COLUMNS = {
 }
 
 
-def plain_id(value):
+def comparable_id(value):
     """The id as it is compared with others; for example, Moodle's `Participant 12345` becomes 12345."""
     text = unicodedata.normalize("NFC", str(value)).strip().casefold()
     return re.sub(r"^participant (?=\d+$)", "", text)
 
 
-def plain_name(text):
+def comparable_name(text):
     """The name as it is compared with others: `Doe, Jane`, `Jane Doe` and Canvas' `doejane` become equal."""
     words = re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())
     return "".join(sorted("".join(words)))
 
 
-class Index:
+class IdIndex:
     """Finds objects by their ids, which are pairs (kind, value)."""
 
     def __init__(self):
         self._found = defaultdict(list)
 
     def add(self, kind, value, thing):
-        if plain_id(value):
-            self._found[plain_id(value)].append((kind, thing))
+        if comparable_id(value):
+            self._found[comparable_id(value)].append((kind, thing))
 
-    def all(self, ids):
+    def find_all(self, ids):
         """All objects that have one of these ids, each object once."""
         out = []
         for kind, value in ids:
-            for other, thing in self._found.get(plain_id(value), ()):
+            for other, thing in self._found.get(comparable_id(value), ()):
                 if (kind == other or "plain" in (kind, other)) and thing not in out:
                     out.append(thing)
         return out
 
 
 @dataclass(frozen=True)
-class Person:
+class RosterPerson:
     line: int  # in the roster
     id: str
     name: str
@@ -77,15 +77,15 @@ def id_columns(table, kinds=ID_COLUMNS):
     """The columns of the header that hold ids, in its order, as [(column, kind)]."""
     found = [
         (column, kinds[name.casefold()])
-        for column, name in enumerate(table.names())
+        for column, name in enumerate(table.column_names())
         if name.casefold() in kinds
     ]
     for column, _ in found:
-        table.column(table.names()[column])  # raises an error if two columns have this name
+        table.find_column(table.column_names()[column])  # raises an error if two columns have this name
     return found
 
 
-def time_of(text, place):
+def parse_time(text, place):
     try:
         return datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError):
@@ -95,14 +95,14 @@ def time_of(text, place):
 
 
 def read_groups(path):
-    """{a group's name as names.plain_group() writes it: the Persons in it} from a CSV file with a row per member."""
+    """{a group's name as names.comparable_group_name() writes it: the Persons in it} from a CSV file with a row per member."""
     table = Table.read(path)
-    column, columns = table.column("group", "group name", "team"), id_columns(table)
-    name = table.column("name", "full name", "student", "student name")
+    column, columns = table.find_column("group", "group name", "team"), id_columns(table)
+    name = table.find_column("name", "full name", "student", "student name")
     if column is None or not (columns or name is not None):
         raise Problem(
             f"{table.name}:{table.header.line}: the first line must name the columns `group` and an id or `name`; "
-            f"its columns are {table.listed()}"
+            f"its columns are {table.column_names_text()}"
         )
     groups = defaultdict(list)
     for row in table.rows:
@@ -110,8 +110,8 @@ def read_groups(path):
         called = row[name] if name is not None else ""
         if not row[column] or not (ids or called):
             raise Problem(f"{table.name}:{row.line}: this row has no group or no student; fill it in, or delete the row")
-        person = Person(row.line, ids[0][1] if ids else called, called or ids[0][1], ids or (("name", called),))
-        groups[plain_group(row[column])].append(person)
+        person = RosterPerson(row.line, ids[0][1] if ids else called, called or ids[0][1], ids or (("name", called),))
+        groups[comparable_group_name(row[column])].append(person)
     return dict(groups)
 
 
@@ -121,12 +121,12 @@ def read_roster(path):
     if not columns:
         raise Problem(
             f"{table.name}:{table.header.line}: it has no column with ids (id, student id, email, ...); "
-            f"its columns are {table.listed()}"
+            f"its columns are {table.column_names_text()}"
         )
-    whole = table.column("name", "full name", "student", "student name")
-    first = table.column("first name", "firstname", "given name")
-    last = table.column("last name", "lastname", "surname", "family name")
-    submitted = table.column("submitted_at", "submitted at")
+    whole = table.find_column("name", "full name", "student", "student name")
+    first = table.find_column("first name", "firstname", "given name")
+    last = table.find_column("last name", "lastname", "surname", "family name")
+    submitted = table.find_column("submitted_at", "submitted at")
     people, seen = [], {}
     for row in table.rows:
         ids = tuple((kind, row[column]) for column, kind in columns if row[column])
@@ -134,7 +134,7 @@ def read_roster(path):
             raise Problem(
                 f"{table.name}:{row.line}: this row has no id; fill one in, or delete the row"
             )
-        for one in {(kind, plain_id(value)) for kind, value in ids}:
+        for one in {(kind, comparable_id(value)) for kind, value in ids}:
             if one in seen:
                 raise Problem(
                     f"{table.name}:{row.line}: the id `{visible(one[1], 40)}` is also in line {seen[one]}; "
@@ -145,9 +145,9 @@ def read_roster(path):
         name = name or " ".join(row[c] for c in (first, last) if c is not None and row[c])
         when = row[submitted] if submitted is not None else ""
         people.append(
-            Person(
+            RosterPerson(
                 row.line, ids[0][1], name or ids[0][1], ids,
-                time_of(when, f"{table.name}:{row.line}") if when else None,
+                parse_time(when, f"{table.name}:{row.line}") if when else None,
             )
         )  # fmt: skip
     if not people:
@@ -156,21 +156,21 @@ def read_roster(path):
 
 
 def match_students(students, people):
-    """({student's key: Person}, [for each student without one, the reason]). Students are matched by id, else by a name
+    """({student's key: RosterPerson}, [for each student without one, the reason]). Students are matched by id, else by a name
     that only one has."""
-    by_id, by_name = Index(), defaultdict(list)
+    by_id, by_name = IdIndex(), defaultdict(list)
     for person in people:
         for kind, value in person.ids:
             by_id.add(kind, value, person)
-        by_name[plain_name(person.name)].append(person)
+        by_name[comparable_name(person.name)].append(person)
     names = defaultdict(int)
     for student in students:
-        names[plain_name(student.name)] += 1
+        names[comparable_name(student.name)] += 1
     found, taken, unmatched = {}, {}, []
     for student in students:
-        those = by_id.all(student.ids)
-        if not those and names[plain_name(student.name)] == 1:
-            those = by_name[plain_name(student.name)]
+        those = by_id.find_all(student.ids)
+        if not those and names[comparable_name(student.name)] == 1:
+            those = by_name[comparable_name(student.name)]
         if len(those) != 1:
             why = "no student in the roster" if not those else "more than one student in the roster"
             unmatched.append(f"{visible(student.name)}: {why} has this id or name")

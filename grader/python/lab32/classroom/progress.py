@@ -18,7 +18,7 @@ def failure_summary(failed):
     return ", ".join(f"{count} {visible(why, 60)}" for why, count in Counter(failed).most_common(3))
 
 
-def duration(seconds):
+def clock_text(seconds):
     minutes, seconds = divmod(int(seconds + 0.5), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
@@ -56,7 +56,7 @@ class ProgressDisplay:
     def __exit__(self, *_):
         self.bar.stop()
 
-    def rate(self):
+    def students_per_minute(self):
         """Students per minute over the last WINDOW; 0 if unknown."""
         ends = self.ends[-WINDOW - 1 :]
         return (
@@ -66,12 +66,12 @@ class ProgressDisplay:
         )
 
     def pace_text(self):
-        rate = self.rate()
+        rate = self.students_per_minute()
         if not rate:
             return ""
-        return f"{rate:.1f} per minute, {duration(60 * (self.count - self.done) / rate)} left"
+        return f"{rate:.1f} per minute, {clock_text(60 * (self.count - self.done) / rate)} left"
 
-    def finished(self, row):
+    def count_finished(self, row):
         """Counts one more student."""
         self.done += 1
         self.ends.append(time.monotonic())
@@ -81,11 +81,11 @@ class ProgressDisplay:
         self.bar.update(self.task, completed=self.done, pace=self.pace_text())
         if self.plain:
             points = (
-                f"{sum(row.final.values()):g} / {row.max_score:g}" if row.scored() else row.status
+                f"{sum(row.final.values()):g} / {row.max_score:g}" if row.has_points() else row.status
             )
             why = f" ({visible(row.failed, 80)})" if row.failed not in ("", points) else ""
             print(
-                f"[{self.done}/{self.count}] {visible(row.name(), 60)}: {points}{why}",
+                f"[{self.done}/{self.count}] {visible(row.display_name(), 60)}: {points}{why}",
                 file=self.plain,
                 flush=True,
             )

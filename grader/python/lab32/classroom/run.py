@@ -40,7 +40,7 @@ def grader_version(binary, rubric, graded):
     return digest.hexdigest()
 
 
-def executor_of(options, store):
+def make_executor(options, store):
     """An executor of submitit: `local` processes, or jobs of Slurm."""
     folder = store.state / "jobs"
     if options.executor == "local":
@@ -48,10 +48,10 @@ def executor_of(options, store):
         # Longer than any class takes, because each submission has its own time limit.
         executor.update_parameters(timeout_min=7 * 24 * 60, stderr_to_stdout=True)
         return executor
-    return slurm.executor_of(options, folder)
+    return slurm.make_executor(options, folder)
 
 
-class Class:
+class ClassRun:
     """A run over `tasks`. It calls `on_record(task, record)` once for each finished submission, and
     `on_news(line)` for Slurm jobs that end early."""
 
@@ -64,29 +64,29 @@ class Class:
 
     def collect_finished(self):
         """Collects what the jobs have finished since the last call. A failure that will be retried is not reported yet."""
-        there = self.store.recorded()
+        there = self.store.recorded_slugs()
         for slug, task in list(self.pending.items()):
-            record = self.store.valid(slug, task.key) if slug in there else None
+            record = self.store.valid_record(slug, task.key) if slug in there else None
             if record and (record["status"] != NOT_GRADED or record["tries"] >= TRIES):
                 del self.pending[slug]
                 self.on_record(task, record)
         if self.on_slurm:
-            for line in self.executor.news():
+            for line in self.executor.take_news():
                 self.on_news(line)
 
-    def poll(self):
+    def poll_interval(self):
         """Polls less often on Slurm, because each poll reads all records in OUT, which is there on a shared file
         system."""
         return POLL_SHARED if self.on_slurm else POLL
 
-    def launch(self, tasks):
+    def run_jobs(self, tasks):
         """Starts at most `jobs` jobs for these tasks and waits for all of them."""
         count = min(self.jobs, len(tasks))
-        plan = worker.Plan(**(vars(self.plan) | {"tasks": tuple(tasks)}))
+        plan = worker.JobPlan(**(vars(self.plan) | {"tasks": tuple(tasks)}))
         # The tasks are written to a file once instead of with each job, because for 10,000 submissions they take a
         # megabyte.
         path = self.store.state / "jobs/plan"
-        self.store.write(path, pickle.dumps(plan))
+        self.store.write_file(path, pickle.dumps(plan))
         try:
             # On Slurm, the jobs of a batch are one job array.
             together = self.executor.batch() if self.on_slurm else contextlib.nullcontext()
@@ -103,7 +103,7 @@ class Class:
             raise Problem(f"no job can be started: {visible(error)}") from None
         while not all(job.done() for job in self.running):
             self.collect_finished()
-            time.sleep(self.poll())
+            time.sleep(self.poll_interval())
         self.collect_finished()
         ended, self.running = self.running, []
         return ended
@@ -113,54 +113,54 @@ class Class:
         if self.on_slurm:  # cancels jobs that an earlier, killed run has left behind
             self.executor.cancel_all()
         while self.pending:
-            state = {slug: self.store.tries(slug) for slug in self.pending}
+            state = {slug: self.store.try_count(slug) for slug in self.pending}
             left = [task for slug, task in self.pending.items() if state[slug] < TRIES]
             if not left:
                 break
-            ended = self.launch(left)
+            ended = self.run_jobs(left)
             moved = len(self.pending) < len(state) or any(
-                self.store.tries(slug) > state[slug] for slug in self.pending
+                self.store.try_count(slug) > state[slug] for slug in self.pending
             )
-            in_vain = 0 if moved or self.earlier_job_holds(left) else in_vain + 1
+            in_vain = 0 if moved or self.is_held_by_earlier_job(left) else in_vain + 1
             if in_vain == IN_VAIN:  # not at once: a node may fail before it begins
-                self.give_up(left, f"no job began to grade: {job_log_text(ended)}")
+                self.give_up_tasks(left, f"no job began to grade: {last_log_line(ended)}")
         for task in list(self.pending.values()):
-            self.give_up([task], self.why_it_died(task))
+            self.give_up_tasks([task], self.death_reason(task))
 
-    def why_it_died(self, task):
-        job = self.store.tried_by(task.slug)
+    def death_reason(self, task):
+        job = self.store.last_job_of(task.slug)
         if self.on_slurm and job:
             return f"the job that graded it has died ({self.executor.queue.job_state_text(job)})"
         return "the process that graded it has died (out of memory?)"
 
-    def earlier_job_holds(self, tasks):
+    def is_held_by_earlier_job(self, tasks):
         """Whether a job of an earlier run still grades one of these tasks; if so, waits for one poll interval."""
         for task in tasks:
-            with self.store.claim(task.slug) as mine:
+            with self.store.claim_submission(task.slug) as mine:
                 if mine is False:
                     time.sleep(POLL)
                     return True
         return False
 
-    def give_up(self, tasks, why):
+    def give_up_tasks(self, tasks, why):
         for task in tasks:
             if task.slug not in self.pending:
                 continue
-            record = worker.record_of(task, self.store, why)
+            record = worker.make_record(task, self.store, why)
             self.store.write_record(task.slug, record)
             del self.pending[task.slug]
             self.on_record(task, record)
 
-    def stop(self):
+    def stop_jobs(self):
         """Ends all running jobs. Submissions that they have not finished count as not begun."""
-        self.store.stop()
+        self.store.request_stop()
         if self.on_slurm:
             self.executor.cancel_all()
         end = time.monotonic() + STOP
         while time.monotonic() < end and not all(job.done() for job in self.running):
             time.sleep(POLL)
         if self.on_slurm:
-            self.executor.news()  # removes the messages that these jobs were cancelled
+            self.executor.take_news()  # removes the messages that these jobs were cancelled
         self.collect_finished()
 
 
@@ -192,7 +192,7 @@ def redirect_errors_to(path):
             os.dup2(before.fileno(), 2)
 
 
-def job_log_text(jobs):
+def last_log_line(jobs):
     """The last line in the log of one of the jobs."""
     for job in jobs:
         for read in (job.stderr, job.stdout):
@@ -203,12 +203,12 @@ def job_log_text(jobs):
     return "it left no message"
 
 
-def seed_of(store, asked):
+def class_seed(store, asked):
     """The seed for the whole class. It survives interruptions and is secret unless the instructor chose it."""
     path = store.state / "seed"
     if asked is None:
         with contextlib.suppress(OSError, ValueError):
             return int(path.read_text())
         asked = int.from_bytes(os.urandom(6))
-    store.write(path, str(asked))
+    store.write_file(path, str(asked))
     return asked

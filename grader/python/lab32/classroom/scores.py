@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from lab32.classroom.late import deductions, points_after_deduction
-from lab32.classroom.overrides import overrides_of, with_override
+from lab32.classroom.overrides import overrides_for_student, points_after_override
 from lab32.classroom.problem import visible
 from lab32.classroom.store import NOT_GRADED
 from lab32.classroom.table import csv_text
@@ -16,12 +16,12 @@ UNFINISHED = "not graded yet"
 
 
 @dataclass
-class Row:
+class StudentRow:
     """One student's row in the table of the class."""
 
     student: object  # collect.Student
     slug: str
-    person: object = None  # people.Person of the roster
+    person: object = None  # people.RosterPerson of the roster
     status: str = UNFINISHED
     reason: str = ""
     max_score: float = 0
@@ -34,25 +34,25 @@ class Row:
     notes: list = field(default_factory=list)
     failed: str = ""  # a short reason for the progress bar: "does not compile", ...
 
-    def scored(self):
+    def has_points(self):
         return bool(self.raw)
 
-    def total(self, points):
+    def total_points(self, points):
         """The sum of a field over the labs; None if a lab's points are unknown because its file cannot be read."""
-        return self.weighted(points) if self.scored() and self.status != NOT_READABLE else None
+        return self.weighted_sum(points) if self.has_points() and self.status != NOT_READABLE else None
 
-    def weighted(self, points):
-        return total(Fraction(str(self.weights.get(lab, 1))) * Fraction(str(each)) for lab, each in points.items())
+    def weighted_sum(self, points):
+        return sum_of_points(Fraction(str(self.weights.get(lab, 1))) * Fraction(str(each)) for lab, each in points.items())
 
-    def ids(self):
+    def all_ids(self):
         return tuple(dict.fromkeys((*self.student.ids, *(self.person.ids if self.person else ()))))
 
-    def id(self):
+    def primary_id(self):
         if self.person:
             return self.person.id
         return self.student.ids[0][1] if self.student.ids else self.student.key.partition(":")[2]
 
-    def name(self):
+    def display_name(self):
         return self.person.name if self.person else self.student.name
 
 
@@ -63,7 +63,7 @@ def rounded_to_hundredths(points):
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def total(points):
+def sum_of_points(points):
     return rounded_to_hundredths(sum((Fraction(str(each)) for each in points), Fraction(0)))
 
 
@@ -82,11 +82,11 @@ def apply_record(row, record, course, overrides):
     if row.student.unread and not row.reason:
         row.status = NOT_READABLE
         row.notes.append(f"not readable: {row.student.unread}")
-    row.excused = [lab["lab"] for lab in record["labs"] if course.is_excused(lab["lab"], row.ids())]
+    row.excused = [lab["lab"] for lab in record["labs"] if course.is_excused(lab["lab"], row.all_ids())]
     counts = [lab["lab"] for lab in record["labs"] if lab["score"] and lab["lab"] not in row.excused]
     graded = {lab: row.student.files[lab] for lab in counts if lab in row.student.files}
-    late = deductions(course, graded, row.ids(), row.person and row.person.submitted)
-    own = overrides_of(overrides, row.ids())
+    late = deductions(course, graded, row.all_ids(), row.person and row.person.submitted)
+    own = overrides_for_student(overrides, row.all_ids())
     for lab in record["labs"]:
         name, source = lab["lab"], row.student.files.get(lab["lab"])
         if source is None and row.status == NOT_READABLE:
@@ -101,13 +101,13 @@ def apply_record(row, record, course, overrides):
         row.final[name] = points_after_deduction(points, per_cent) if per_cent else points
         for override in own:
             if override.lab == name:
-                row.final[name] = rounded_to_hundredths(with_override(override, row.final[name], lab.get("checks", {})))
-                row.notes.append(override.note())
+                row.final[name] = rounded_to_hundredths(points_after_override(override, row.final[name], lab.get("checks", {})))
+                row.notes.append(override.note_text())
         if lab["status"] == "error" and source:
             row.failed = "cannot be compiled or loaded"
         if not points and row.student.files:
             row.notes.append(f"{name}: {lab['why'] if source else ABSENT}" if lab["why"] else f"{name}: no check passed")
-    row.max_score = row.weighted(row.most)
+    row.max_score = row.weighted_sum(row.most)
     if row.reason:
         row.failed = row.reason
     elif row.status == NOT_READABLE:
@@ -123,12 +123,12 @@ def scores_csv(rows, labs):
     for row in rows:
         notes = visible("; ".join(filter(None, [row.reason, *row.notes])), 2000)
         points = ["", "", ""]
-        if row.total(row.final) is not None:
-            points = [row.total(row.final), row.max_score, row.total(row.raw)]
+        if row.total_points(row.final) is not None:
+            points = [row.total_points(row.final), row.max_score, row.total_points(row.raw)]
         table.append(
             [
-                visible(row.id()),
-                visible(row.name()),
+                visible(row.primary_id()),
+                visible(row.display_name()),
                 row.status,
                 *points,
                 *(row.final.get(lab, "excused" if lab in row.excused else "") for lab in labs),

@@ -11,15 +11,15 @@ from lab32.classroom import collect
 from lab32.classroom.problem import Problem, visible
 
 
-def whole_number(least, most):
-    def parse(text):
+def whole_number_parser(least, most):
+    def parse_whole_number(text):
         if not text.isdecimal() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(
                 f"{visible(text, 30)} is not a whole number from {least} to {most}"
             )
         return int(text)
 
-    return parse
+    return parse_whole_number
 
 
 def chosen_labs(submissions, asked, known=None):

@@ -26,7 +26,7 @@ ENDINGS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 WAITING = 60  # seconds until the user is told why no job runs
 
 
-def minutes_of(text):
+def parse_minutes(text):
     """Minutes from Slurm's notations for a time: minutes, M:SS, H:MM:SS, D-H, D-H:MM, D-H:MM:SS."""
     found = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,6})(?::(\d{1,2}))?(?::(\d{1,2}))?", text)
     if not found:
@@ -42,7 +42,7 @@ def minutes_of(text):
     return total
 
 
-class Queue(SlurmInfoWatcher):
+class JobQueue(SlurmInfoWatcher):
     """Replaces submitit's watcher, which needs sacct to learn that a job has ended."""
 
     def __init__(self, name):
@@ -107,7 +107,7 @@ class Executor(submitit.SlurmExecutor):
         super().__init__(folder=folder)
         # The name depends on OUT, so that the next run with this OUT finds the jobs that a killed run has left behind.
         self.name = f"lab32-class-{hashlib.sha256(os.fsencode(out)).hexdigest()[:8]}"
-        self.queue = submitit.SlurmJob.watcher = Queue(self.name)
+        self.queue = submitit.SlurmJob.watcher = JobQueue(self.name)
 
     def cancel_all(self):
         """Cancels all jobs of this OUT, including those of an earlier run."""
@@ -116,19 +116,19 @@ class Executor(submitit.SlurmExecutor):
                 ["scancel", f"--name={self.name}"], stdin=subprocess.DEVNULL, check=False
             )
 
-    def news(self):
+    def take_news(self):
         ended, self.queue.news = self.queue.news, []
         return ended
 
 
-def executor_of(options, folder):
+def make_executor(options, folder):
     try:
         executor = Executor(folder, options.out.resolve())
     except RuntimeError:
         raise Problem(
             "--executor slurm: srun is not installed here; run this on a login node of the cluster"
         ) from None
-    given = {"partition": options.partition, "gres": options.gres, "time": minutes_of(options.time)}
+    given = {"partition": options.partition, "gres": options.gres, "time": parse_minutes(options.time)}
     executor.update_parameters(
         job_name=executor.name, cpus_per_task=1, stderr_to_stdout=True, array_parallelism=10_000,
         **{key: value for key, value in given.items() if value},

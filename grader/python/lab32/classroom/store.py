@@ -29,7 +29,7 @@ GRADED, REFUSED, NOT_GRADED = "graded", "refused", "not graded"
 TRIES = 2
 
 
-def write_whole(path, data, parts):
+def write_atomically(path, data, parts):
     """Replaces the file atomically, even if the machine stops meanwhile. `parts` is a folder on the same file
     system for incomplete files."""
     path = Path(path)
@@ -54,7 +54,7 @@ def write_whole(path, data, parts):
         os.close(folder)
 
 
-def slug_of(name, key, taken):
+def unique_slug(name, key, taken):
     """A file name for a student that is unique, also on file systems that ignore case. The student's name may be in any
     script."""
     text = unicodedata.normalize("NFC", name)
@@ -72,21 +72,21 @@ class Store:
         self.out = Path(out)
         self.state = self.out / ".class"
 
-    def parts(self):
+    def incomplete_folder(self):
         return self.state / "parts"
 
-    def write(self, path, data):
-        write_whole(path, data, self.parts())
+    def write_file(self, path, data):
+        write_atomically(path, data, self.incomplete_folder())
 
     def remove_leftovers(self):
         """Removes what killed processes have left behind. Must not be called while a job runs."""
-        for path in self.parts().iterdir():
+        for path in self.incomplete_folder().iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
 
-    def create(self):
+    def create_folders(self):
         if self.out.is_dir() and not self.state.exists() and any(self.out.iterdir()):
             raise Problem(
                 f"{visible(self.out)}: it holds files that `lab32 class` did not write; choose another -o"
@@ -100,7 +100,7 @@ class Store:
 
     # ---- one `lab32 class` at a time ---------------------------------------------------------------
 
-    def lock(self):
+    def lock_for_process(self):
         """Locks OUT for this process; the kernel releases the lock however the process ends."""
         self._lock_file = open(self.state / "owner", "w")  # noqa: SIM115 (held to the end)
         try:
@@ -111,35 +111,35 @@ class Store:
             ) from None
         except OSError:
             pass  # a file system without locks
-        self.stop_path().unlink(missing_ok=True)
+        self.stop_file().unlink(missing_ok=True)
 
-    def stop_path(self):
+    def stop_file(self):
         return self.state / "stop"
 
-    def stop(self):
+    def request_stop(self):
         """Asks all jobs to end."""
-        self.stop_path().touch()
+        self.stop_file().touch()
 
-    def stopping(self):
-        return self.stop_path().exists()
+    def is_stop_requested(self):
+        return self.stop_file().exists()
 
     # ---- a student ---------------------------------------------------------------------------------
 
-    def result(self, slug):
+    def result_path(self, slug):
         return self.out / "results" / f"{slug}.json"
 
-    def report(self, slug):
+    def report_path(self, slug):
         return self.out / "reports" / f"{slug}.txt"
 
-    def page(self, slug):
+    def page_path(self, slug):
         return self.out / "pages" / f"{slug}.html"
 
-    def folder(self, slug):
+    def submission_folder(self, slug):
         return self.out / "submissions" / slug
 
     def put_submission(self, slug, tree):
         """Stores the files {path: bytes} of a submission, and removes those of an earlier attempt."""
-        folder = self.folder(slug)
+        folder = self.submission_folder(slug)
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             folder.unlink()
         there = {}
@@ -161,71 +161,71 @@ class Store:
     def record_path(self, slug):
         return self.state / "records" / f"{slug}.json"
 
-    def recorded(self):
+    def recorded_slugs(self):
         return {name.removesuffix(".json") for name in os.listdir(self.state / "records")}
 
-    def record(self, slug):
+    def read_record(self, slug):
         try:
             record = json.loads(self.record_path(slug).read_text())
         except (OSError, ValueError):
             return None
         return record if isinstance(record, dict) else None
 
-    def valid(self, slug, key):
+    def valid_record(self, slug, key):
         """The record of the submission if it was made for this very version of it and its files exist; else None."""
-        record = self.record(slug)
+        record = self.read_record(slug)
         if not record or record.get("key") != key:
             return None
         if record["status"] == NOT_GRADED:
             return record
         try:
-            data = self.result(slug).read_bytes()
+            data = self.result_path(slug).read_bytes()
         except OSError:
             return None
         whole = (
-            hashlib.sha256(data).hexdigest() == record.get("sha256") and self.report(slug).exists()
+            hashlib.sha256(data).hexdigest() == record.get("sha256") and self.report_path(slug).exists()
         )
         return record if whole else None
 
     def write_record(self, slug, record, result=b"", report=b""):
         """Writes the record last, so that every file it refers to exists."""
         if record["status"] == NOT_GRADED:
-            for path in (self.result(slug), self.report(slug), self.page(slug)):
+            for path in (self.result_path(slug), self.report_path(slug), self.page_path(slug)):
                 path.unlink(missing_ok=True)
         else:
-            self.write(self.result(slug), result)
-            self.write(self.report(slug), report)
+            self.write_file(self.result_path(slug), result)
+            self.write_file(self.report_path(slug), report)
         record["sha256"] = hashlib.sha256(result).hexdigest()
-        self.write(self.record_path(slug), json.dumps(record, indent=1))
+        self.write_file(self.record_path(slug), json.dumps(record, indent=1))
 
-    def forget(self, slug):
+    def remove_record(self, slug):
         """Removes the record and the results of a submission that will be graded anew: its file has changed, or it failed."""
-        for path in (self.record_path(slug), self.result(slug), self.report(slug), self.page(slug)):
+        for path in (self.record_path(slug), self.result_path(slug), self.report_path(slug), self.page_path(slug)):
             path.unlink(missing_ok=True)
 
     # ---- the process that grades it ------------------------------------------------------------------
 
-    def tries(self, slug):
+    def try_count(self, slug):
         try:
             return int((self.state / "tries" / slug).read_text().partition(" ")[0])
         except (OSError, ValueError):
             return 0
 
-    def tried_by(self, slug):
+    def last_job_of(self, slug):
         """The Slurm job that has last begun this submission; "" if unknown."""
         with contextlib.suppress(OSError):
             return (self.state / "tries" / slug).read_text().partition(" ")[2]
         return ""
 
-    def count_try(self, slug, job=""):
-        self.write(self.state / "tries" / slug, f"{self.tries(slug) + 1} {job}".strip())
+    def record_try(self, slug, job=""):
+        self.write_file(self.state / "tries" / slug, f"{self.try_count(slug) + 1} {job}".strip())
 
-    def forget_tries(self):
+    def remove_tries(self):
         for path in (self.state / "tries").iterdir():
             path.unlink(missing_ok=True)
 
     @contextlib.contextmanager
-    def claim(self, slug):
+    def claim_submission(self, slug):
         """Claims a submission: True for only one process at a time; None on file systems without locks."""
         with open(self.state / "locks" / slug, "w") as file:
             try:

@@ -18,14 +18,14 @@ BOMS = [
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     text: str
     start: int  # in the file's text
     end: int
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     line: int
     cells: list
 
@@ -60,10 +60,10 @@ def delimiter_of(text):
     return max(",;\t", key=line.count)
 
 
-def rows_of(text, delimiter, name):
+def parse_rows(text, delimiter, name):
     at, line, end = 0, 1, len(text)
     while at < end:
-        row = Row(line, [])
+        row = TableRow(line, [])
         while True:
             start = at
             if text.startswith('"', at):
@@ -89,7 +89,7 @@ def rows_of(text, delimiter, name):
                 while at < end and text[at] not in delimiter + "\r\n":
                     at += 1
                 value = text[start:at]
-            row.cells.append(Cell(value, start, at))
+            row.cells.append(TableCell(value, start, at))
             line += text.count("\n", start, at)
             if at >= end or text[at] != delimiter:
                 break
@@ -109,7 +109,7 @@ class Table:
     def __init__(self, data, name):
         self.name = visible(name)
         self.text, self.encoding, self.bom = decode_text(data, self.name)
-        rows = list(rows_of(self.text, delimiter_of(self.text), self.name))
+        rows = list(parse_rows(self.text, delimiter_of(self.text), self.name))
         if not rows:
             raise Problem(f"{self.name}: the file is empty; its first line must name the columns")
         self.header, self.rows = rows[0], rows[1:]
@@ -124,15 +124,15 @@ class Table:
     def read(cls, path):
         return cls(read_bytes(path, MOST_BYTES), path)
 
-    def names(self):
+    def column_names(self):
         return [cell.text.strip() for cell in self.header.cells]
 
-    def listed(self):
-        return ", ".join(f"`{visible(name, 40)}`" for name in self.names()[:20])
+    def column_names_text(self):
+        return ", ".join(f"`{visible(name, 40)}`" for name in self.column_names()[:20])
 
-    def column(self, *names):
+    def find_column(self, *names):
         """The index of the first of these names that the header has, ignoring case; None if it has none."""
-        mine = [name.casefold() for name in self.names()]
+        mine = [name.casefold() for name in self.column_names()]
         for name in map(str.casefold, names):
             if mine.count(name) > 1:
                 raise Problem(

@@ -25,7 +25,7 @@ ENDED = "its job was ended before it was graded (cancelled, preempted, or out of
 
 
 @dataclass(frozen=True)
-class Task:
+class GradingTask:
     slug: str
     key: str  # a hash of content, seed and grader; a record with another key is out of date
     refused: str = ""
@@ -33,7 +33,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Plan:
+class JobPlan:
     """Everything that a job needs. It is pickled in OUT/.class/jobs/plan and therefore has plain values only."""
 
     out: str
@@ -49,7 +49,7 @@ class Plan:
     tasks: tuple
 
 
-def started_at(pid):
+def process_start_time(pid):
     """A process's start time, which tells it from a later process with the same id; "" if there is none."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
@@ -65,24 +65,24 @@ class JobEnded(Exception):
     """Raised when this job is told to end; the job then releases the submission that it was grading."""
 
 
-class Signals:
+class JobSignals:
     """Replaces submitit's signal handlers, which ignore SIGTERM."""
 
     def __init__(self):
         self.last = False  # set when the job's time is nearly over: it then finishes only the current submission
-        signal.signal(signal.SIGTERM, self.end)
-        signal.signal(signal.SIGUSR2, self.finish)  # submitit has Slurm send SIGUSR2 90 s before the time limit
+        signal.signal(signal.SIGTERM, self.end_job)
+        signal.signal(signal.SIGUSR2, self.end_after_submission)  # submitit has Slurm send SIGUSR2 90 s before the time limit
 
-    def end(self, *_):
+    def end_job(self, *_):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise JobEnded
 
-    def finish(self, *_):
+    def end_after_submission(self, *_):
         self.last = True
 
 
-def check_wanted(plan, store):
-    if store.stopping() or (plan.owner and started_at(plan.owner[0]) != plan.owner[1]):
+def require_running_command(plan, store):
+    if store.is_stop_requested() or (plan.owner and process_start_time(plan.owner[0]) != plan.owner[1]):
         raise RunEnded
 
 
@@ -91,7 +91,7 @@ def _die_with_parent():
     ctypes.CDLL(None).prctl(SIGTERM_ON_PARENTS_DEATH, signal.SIGTERM)
 
 
-def end_group(process):
+def end_process_group(process):
     """Sends SIGTERM, so that the process can clean up, then SIGKILL to its whole process group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
@@ -115,7 +115,7 @@ def cache_mb(plan):
 def run_grader(plan, store, task, command, errors):
     """Runs the grader and returns its exit status; None if it ran out of time."""
     process = subprocess.Popen(
-        command, cwd=store.folder(task.slug), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+        command, cwd=store.submission_folder(task.slug), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
         env=dict({"LAB32_CACHE_MB": str(cache_mb(plan))} | os.environ, LAB32_THREADS="1"), start_new_session=True,
         preexec_fn=_die_with_parent,  # noqa: PLW1509 (this process has one thread)
     )  # fmt: skip
@@ -130,13 +130,13 @@ def run_grader(plan, store, task, command, errors):
             except subprocess.TimeoutExpired:
                 if time.monotonic() >= end:
                     return None
-            check_wanted(plan, store)
+            require_running_command(plan, store)
     finally:
         if process.poll() is None:
-            end_group(process)
+            end_process_group(process)
 
 
-def reason_of(status, seconds, errors, result):
+def failure_reason(status, seconds, errors, result):
     """The reason why there is no result, in one line; "" if there is a result."""
     if status is None:
         return f"not done after {seconds:g} s"
@@ -190,9 +190,9 @@ def zero_reason(message):
     return visible(first.partition(": ")[2] or first, 100)
 
 
-def grade(plan, store, task):
+def grade_task(plan, store, task):
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=store.parts()) as scratch:
+    with tempfile.TemporaryDirectory(dir=store.incomplete_folder()) as scratch:
         json_file, text_file, error_file = (
             Path(scratch, name) for name in ("json", "text", "errors")
         )
@@ -214,15 +214,15 @@ def grade(plan, store, task):
         data, text, result = b"", b"", None
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             data, text = json_file.read_bytes(), text_file.read_bytes()
-            result = results.parse(data.decode())
-    why = reason_of(status, plan.seconds, said, result)
+            result = results.parse_result(data.decode())
+    why = failure_reason(status, plan.seconds, said, result)
     if task.refused and not why:
         data, text = refused_record(data, task.refused)
     text = without_seed(text, plan.seed) + "".join(f"\n{note}\n" for note in task.notes).encode("utf-8", "backslashreplace")
-    store.write_record(task.slug, record_of(task, store, why, result, time.monotonic() - began), data, text)
+    store.write_record(task.slug, make_record(task, store, why, result, time.monotonic() - began), data, text)
 
 
-def record_of(task, store, why, result=None, seconds=0.0):
+def make_record(task, store, why, result=None, seconds=0.0):
     """The record of a submission for OUT. `why` explains why there is no result, and is "" if there is one."""
     return {key: value for key, value in asdict(task).items() if key != "notes"} | {
         "status": NOT_GRADED if why else REFUSED if task.refused else GRADED,
@@ -236,24 +236,24 @@ def record_of(task, store, why, result=None, seconds=0.0):
             for lab in result.labs
         ],
         "seconds": round(seconds, 3),
-        "tries": store.tries(task.slug),
+        "tries": store.try_count(task.slug),
     }  # fmt: skip
 
 
-def failure_text(error):
+def os_error_text(error):
     """An OSError's file and reason."""
     where = f"{visible(error.filename)}: " if error.filename else ""
     return f"{where}{error.strerror or visible(error)}"
 
 
-def this_job():
+def this_slurm_job():
     """The Slurm job of this process, as squeue writes it; "" outside of Slurm."""
     array, index = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
     return f"{array}_{index}" if array and index else os.environ.get("SLURM_JOB_ID", "")
 
 
 def grade_share(path, index, count):
-    signals, plan = Signals(), pickle.loads(Path(path).read_bytes())
+    signals, plan = JobSignals(), pickle.loads(Path(path).read_bytes())
     with contextlib.suppress(RunEnded, JobEnded):
         grade_all(plan, Store(plan.out), index, count, signals)
 
@@ -264,30 +264,30 @@ def grade_all(plan, store, index, count, signals):
     shares = [plan.tasks[(index + k) % count :: count] for k in range(count)]
     for share, tasks in enumerate(shares):
         for task in tasks:
-            check_wanted(plan, store)
+            require_running_command(plan, store)
             if signals.last:
                 return
-            with store.claim(task.slug) as mine:
+            with store.claim_submission(task.slug) as mine:
                 # Without locks two jobs might grade the same submission, so each keeps to its share.
                 if mine is False or (mine is None and share > 0):
                     continue
                 if has_record(store, task):
                     continue
-                if share > 0 and store.tries(task.slug):  # another job failed at it
+                if share > 0 and store.try_count(task.slug):  # another job failed at it
                     continue
-                if store.tries(task.slug) >= TRIES:
+                if store.try_count(task.slug) >= TRIES:
                     continue
-                store.count_try(task.slug, this_job())
+                store.record_try(task.slug, this_slurm_job())
                 try:
-                    grade(plan, store, task)
+                    grade_task(plan, store, task)
                 except OSError as error:  # no scratch folder, no grader, or too many processes
-                    store.write_record(task.slug, record_of(task, store, failure_text(error)))
+                    store.write_record(task.slug, make_record(task, store, os_error_text(error)))
                 except JobEnded:
-                    if not store.stopping() and not has_record(store, task):
-                        store.write_record(task.slug, record_of(task, store, ENDED))
+                    if not store.is_stop_requested() and not has_record(store, task):
+                        store.write_record(task.slug, make_record(task, store, ENDED))
                     raise
 
 
 def has_record(store, task):
-    record = store.valid(task.slug, task.key)
+    record = store.valid_record(task.slug, task.key)
     return record and record["status"] != NOT_GRADED

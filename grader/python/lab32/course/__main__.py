@@ -9,12 +9,12 @@ from lab32 import ROOT
 from lab32.classroom.overrides import read_overrides
 from lab32.classroom.problem import Parser, Problem
 from lab32.course.reader import read_course
-from lab32.course.rubrics import adapted, write_rubrics
+from lab32.course.rubrics import adapted_rubric, write_rubrics
 
 HEAD = ("lab", "release", "due", "weight", "points", "checks", "hours")
 
 
-def options_of(arguments):
+def parse_options(arguments):
     parser = Parser(prog="lab32 course", description=__doc__.splitlines()[0].split(": ")[1].capitalize(), allow_abbrev=False)
     parser.add_argument("what", choices=("check", "rubrics"), help="check; `lab32 grade --course` uses `rubrics`")
     parser.add_argument("course", metavar="FILE", type=Path, help="course.toml")
@@ -24,39 +24,39 @@ def options_of(arguments):
     return parser.parse_args(arguments)
 
 
-def shown(when):
+def time_text(when):
     return when.isoformat(sep=" ", timespec="minutes") if when else "-"
 
 
-def row_of(course, lab):
-    rubric = adapted(course, lab)
+def lab_row(course, lab):
+    rubric = adapted_rubric(course, lab)
     rows = [row for table in lab.rows() if (row := rubric[table]).get("credit") != "questions" or row["points"]]
     kept = sum(bool(row.get("points", row.get("bonus"))) for row in rows)
     checks = f"{kept}" if kept == len(rows) else f"{kept} of {len(rows)}"
     checks += f", {len(lab.hidden)} after due" if lab.hidden else ""
-    return [lab.name, shown(lab.release), shown(lab.due), f"{lab.weight:g}", f"{rubric['max_score']:g}", checks,
+    return [lab.name, time_text(lab.release), time_text(lab.due), f"{lab.weight:g}", f"{rubric['max_score']:g}", checks,
             f"{rubric['hours']:g}" if "hours" in rubric else "-"]  # fmt: skip
 
 
-def counted(number, noun):
+def count_text(number, noun):
     return f"{number:g} {noun}{'' if number == 1 else 's'}"
 
 
-def rules_of(course, overrides):
+def rules_text(course, overrides):
     late = course.late
-    lines = [f"late: {late.per_cent_per_day:g} % a day begun, {counted(late.grace_minutes, 'minute')} of grace, at most "
-             f"{late.cap_per_cent:g} %; {counted(late.slip_days, 'slip day')} a student",
+    lines = [f"late: {late.per_cent_per_day:g} % a day begun, {count_text(late.grace_minutes, 'minute')} of grace, at most "
+             f"{late.cap_per_cent:g} %; {count_text(late.slip_days, 'slip day')} a student",
              f"attempt that counts: {course.attempt}"]  # fmt: skip
     for what, several in (("extensions", course.extensions), ("excused", course.excused)):
         if several:
             lines.append(f"{what}: {', '.join(several)}")
     if course.overrides:
-        lines.append(f"overrides: {counted(sum(map(len, overrides.values())), 'row')} of {course.overrides.name}")
+        lines.append(f"overrides: {count_text(sum(map(len, overrides.values())), 'row')} of {course.overrides.name}")
     return lines
 
 
-def table_of(course, overrides):
-    rows = [row_of(course, lab) for lab in course.labs.values()]
+def labs_table(course, overrides):
+    rows = [lab_row(course, lab) for lab in course.labs.values()]
     total = [*["all"], "", "", "", f"{sum(float(row[3]) * float(row[4]) for row in rows):g}", "",
              f"{sum(float(row[6]) for row in rows if row[6] != '-'):g}"]  # fmt: skip
     widths = [max(len(row[k]) for row in [HEAD, *rows, total]) for k in range(len(HEAD))]
@@ -65,19 +65,19 @@ def table_of(course, overrides):
                   for k, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip()
         for row in [HEAD, *rows, total]
     ]  # fmt: skip
-    return "\n".join([*aligned, "", *rules_of(course, overrides)])
+    return "\n".join([*aligned, "", *rules_text(course, overrides)])
 
 
 def main(arguments=None):
     try:
-        options = options_of(arguments)
+        options = parse_options(arguments)
         course = read_course(options.course, options.rubric)
         overrides = read_overrides(course)
         if options.what == "rubrics" and not options.into:
             raise Problem("course rubrics: name the folder to write them into")
         with tempfile.TemporaryDirectory() as scratch:
             write_rubrics(course, options.into or scratch, options.binary)
-        print(table_of(course, overrides) if options.what == "check" else "\n".join(course.labs))
+        print(labs_table(course, overrides) if options.what == "check" else "\n".join(course.labs))
     except Problem as problem:
         print(f"lab32: {problem}", file=sys.stderr)
         return 2

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from lab32 import labs
-from lab32.classroom.people import plain_id
+from lab32.classroom.people import comparable_id
 from lab32.classroom.problem import Problem, visible
 from lab32.inputs import is_number, read_toml
 
@@ -19,13 +19,13 @@ FIXED = {"check", "points", "bonus", "credit", "after", "hides", "reason", "ques
 
 
 @dataclass(frozen=True)
-class Late:
+class LatePolicy:
     grace_minutes: float = 0  # lateness that costs nothing
     per_cent_per_day: float = 0  # of the points, for each day that has begun since `due`
     cap_per_cent: float = 100
     slip_days: float = 0  # late days that cost nothing, for all labs of a student together
     marked_late_days: float = 1  # late days of a file that the platform marks LATE without a time
-    use_file_times: bool = False  # take the times of files if the export has none of submissions
+    use_file_times: bool = False  # take_key the times of files if the export has none of submissions
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class CourseLab:
     changes: dict = field(default_factory=dict)  # {table: {key: value}}
     hidden: frozenset = frozenset()  # tables of the rubric, for checks that are shown only after the deadline
 
-    def rows(self):
+    def check_rows(self):
         return {name: row for name, row in self.rubric.items() if isinstance(row, dict) and "check" in row}
 
 
@@ -48,24 +48,24 @@ class CourseLab:
 class Course:
     name: str = ""  # of the file
     labs: dict = field(default_factory=dict)
-    late: Late = Late()
+    late: LatePolicy = LatePolicy()
     attempt: str = "last"
     extensions: dict = field(default_factory=dict)  # {id: {lab, or "" for all: new deadline or days}}
     excused: dict = field(default_factory=dict)  # {id: labs}
     overrides: Path | None = None
     lines: dict = field(default_factory=dict)  # of the file
 
-    def place(self, *path):
+    def place_of_key(self, *path):
         """The place FILE:LINE of a key, or of the table around it, for messages."""
         while path and path not in self.lines:
             path = path[:-1]
         return f"{self.name}:{self.lines[path]}" if path else self.name
 
-    def due_of(self, lab, ids=()):
+    def due_time(self, lab, ids=()):
         """The deadline of the student with these (kind, id); None: there is none."""
         due = self.labs[lab].due if lab in self.labs else None
         for _, value in ids:
-            extension = self.extensions.get(plain_id(value), {})
+            extension = self.extensions.get(comparable_id(value), {})
             if lab in extension:
                 return extension[lab]
             if "" in extension and due:
@@ -74,18 +74,18 @@ class Course:
 
     def last_due(self, lab):
         """The time after which no student can submit any more: the latest deadline, with all extensions."""
-        dues = [self.due_of(lab), *(self.due_of(lab, [("", who)]) for who in self.extensions)]
+        dues = [self.due_time(lab), *(self.due_time(lab, [("", who)]) for who in self.extensions)]
         return max(dues) if all(dues) else None
 
     def is_excused(self, lab, ids):
-        return any(lab in self.excused.get(plain_id(value), ()) for _, value in ids)
+        return any(lab in self.excused.get(comparable_id(value), ()) for _, value in ids)
 
-    def released(self, now):
+    def released_labs(self, now):
         return [lab.name for lab in self.labs.values() if lab.release is None or lab.release <= now]
 
 
-class Section:
-    """A table of the file: take() reads a key, and end() refuses those that were not taken."""
+class TomlSection:
+    """A table of the file: take_key() reads a key, and refuse_other_keys() refuses those that were not taken."""
 
     def __init__(self, course, path, table):
         self.course, self.path, self.known = course, path, []
@@ -94,9 +94,9 @@ class Section:
         self.left = dict(table)
 
     def fail(self, keys, message):
-        raise Problem(f"{self.course.place(*self.path, *keys)}: {message}")
+        raise Problem(f"{self.course.place_of_key(*self.path, *keys)}: {message}")
 
-    def take(self, key, otherwise, is_valid, form):
+    def take_key(self, key, otherwise, is_valid, form):
         self.known.append(key)
         if key not in self.left:
             return otherwise
@@ -105,21 +105,21 @@ class Section:
             self.fail((key,), f"{key} must be {form}")
         return value
 
-    def number(self, key, otherwise, least=0, most=1e6):
+    def take_number(self, key, otherwise, least=0, most=1e6):
         limit = f"a number of at least {least:g}" + (f" and at most {most:g}" if most < 1e6 else "")
-        return self.take(key, otherwise, lambda value: is_number(value, least, most), limit)
+        return self.take_key(key, otherwise, lambda value: is_number(value, least, most), limit)
 
-    def time(self, key):
-        return self.take(key, None, is_time, TIME)
+    def take_time(self, key):
+        return self.take_key(key, None, is_time, TIME)
 
-    def choice(self, key, several):
+    def take_choice(self, key, several):
         form = " or ".join(f'"{one}"' for one in several)
-        return self.take(key, several[0], lambda value: value in several, form)
+        return self.take_key(key, several[0], lambda value: value in several, form)
 
-    def table(self, key, otherwise=None):
-        return self.take(key, otherwise, lambda value: isinstance(value, dict), "a table")
+    def take_table(self, key, otherwise=None):
+        return self.take_key(key, otherwise, lambda value: isinstance(value, dict), "a table")
 
-    def end(self):
+    def refuse_other_keys(self):
         for key in self.left:
             self.fail((key,), f"there is no key `{visible(key, 40)}` here; the keys are {', '.join(sorted(self.known))}")
 
@@ -133,29 +133,29 @@ def read_course(path, rubric=""):
     record, lines = read_toml(path)
     course = Course(visible(path), lines=lines)
     files = labs.rubric_files(rubric)
-    top = Section(course, (), record)
-    top.take("language", "en", lambda value: value == "en", '"en": the messages have no other language')
-    attempt, due = top.choice("attempt", ATTEMPTS), top.time("due")
-    most = top.number("max_score", None, 1)
-    overrides = top.take("overrides", None, lambda value: isinstance(value, str) and value, "the name of a CSV file")
-    late = Section(course, ("late",), top.table("late", {}))
-    read_late = Late(
-        late.number("grace_minutes", 0), late.number("per_cent_per_day", 0), late.number("cap_per_cent", 100, 0, 100),
-        late.number("slip_days", 0), late.number("marked_late_days", 1),
-        late.take("use_file_times", False, lambda value: type(value) is bool, "true or false"),
+    top = TomlSection(course, (), record)
+    top.take_key("language", "en", lambda value: value == "en", '"en": the messages have no other language')
+    attempt, due = top.take_choice("attempt", ATTEMPTS), top.take_time("due")
+    most = top.take_number("max_score", None, 1)
+    overrides = top.take_key("overrides", None, lambda value: isinstance(value, str) and value, "the name of a CSV file")
+    late = TomlSection(course, ("late",), top.take_table("late", {}))
+    read_late = LatePolicy(
+        late.take_number("grace_minutes", 0), late.take_number("per_cent_per_day", 0), late.take_number("cap_per_cent", 100, 0, 100),
+        late.take_number("slip_days", 0), late.take_number("marked_late_days", 1),
+        late.take_key("use_file_times", False, lambda value: type(value) is bool, "true or false"),
     )  # fmt: skip
-    late.end()
-    chosen = top.table("labs")
-    listed = Section(course, ("labs",), dict.fromkeys(files, {}) if chosen is None else chosen)
+    late.refuse_other_keys()
+    chosen = top.take_table("labs")
+    listed = TomlSection(course, ("labs",), dict.fromkeys(files, {}) if chosen is None else chosen)
     if not listed.left:
         listed.fail((), "[labs] names no lab")
     of_course = {name: read_lab(course, listed.left[name], name, files, (due, most)) for name in listed.left}
-    extensions, excused = top.table("extensions", {}), top.table("excused", {})
-    top.end()
+    extensions, excused = top.take_table("extensions", {}), top.take_table("excused", {})
+    top.refuse_other_keys()
     return Course(
-        course.name, dict(sorted(of_course.items(), key=place_in_course)), read_late, attempt,
-        {plain_id(who): read_extension(course, who, given, of_course) for who, given in extensions.items()},
-        {plain_id(who): read_excused(course, who, given, of_course) for who, given in excused.items()},
+        course.name, dict(sorted(of_course.items(), key=course_order_key)), read_late, attempt,
+        {comparable_id(who): read_extension(course, who, given, of_course) for who, given in extensions.items()},
+        {comparable_id(who): read_excused(course, who, given, of_course) for who, given in excused.items()},
         Path(path).parent / overrides if overrides else None, lines,
     )  # fmt: skip
 
@@ -164,21 +164,21 @@ TOP_KEYS = ("language", "attempt", "due", "max_score", "overrides", "late", "lab
 LAB_KEYS = ("due", "release", "weight", "max_score", "checks")
 
 
-def place_in_course(entry):
+def course_order_key(entry):
     name, lab = entry
     return (lab.due is None, lab.due.timestamp() if lab.due else 0, lab.rubric.get("order", 1000), name)
 
 
 def read_lab(course, table, name, files, defaults):
-    section = Section(course, ("labs", name), table)
+    section = TomlSection(course, ("labs", name), table)
     if name not in files:
         section.fail((), f"there is no lab `{visible(name, 40)}`; the labs are: {', '.join(sorted(files))}")
-    due, release = section.time("due") or defaults[0], section.time("release")
+    due, release = section.take_time("due") or defaults[0], section.take_time("release")
     if due and release and release >= due:
         section.fail(("release",), "release must be before due")
-    weight, most = section.number("weight", 1), section.number("max_score", defaults[1], 1)
-    checks = section.table("checks", {})
-    section.end()
+    weight, most = section.take_number("weight", 1), section.take_number("max_score", defaults[1], 1)
+    checks = section.take_table("checks", {})
+    section.refuse_other_keys()
     rubric = read_rubric(files[name])
     lab = CourseLab(name, rubric, files[name], due, release, weight, most)
     for key, changes in checks.items():
@@ -202,12 +202,12 @@ def read_rubric(path):
 def read_check(course, lab, table, changes):
     """Checks what the course changes in one row of a rubric: its points, the time when it is visible, and its
     thresholds, whose new values must have the types of the old ones."""
-    section = Section(course, ("labs", lab.name, "checks", table), changes)
-    row = lab.rows().get(table)
+    section = TomlSection(course, ("labs", lab.name, "checks", table), changes)
+    row = lab.check_rows().get(table)
     if row is None:
-        section.fail((), f"{lab.rubric_path.name} has no check [{visible(table, 40)}]; its checks are {', '.join(lab.rows())}")
-    section.number("points", None)
-    if section.choice("visible", VISIBLE) == "after_due" and not lab.due:
+        section.fail((), f"{lab.rubric_path.name} has no check [{visible(table, 40)}]; its checks are {', '.join(lab.check_rows())}")
+    section.take_number("points", None)
+    if section.take_choice("visible", VISIBLE) == "after_due" and not lab.due:
         section.fail(("visible",), f'visible = "after_due" needs the time `due` of {lab.name}')
     for key, value in list(section.left.items()):
         now = row.get(key, lab.rubric.get(key))
@@ -216,22 +216,22 @@ def read_check(course, lab, table, changes):
             section.fail((key,), f"[{table}] has no threshold `{visible(key, 40)}`; it has points, visible"
                          + "".join(f", {name}" for name in near))  # fmt: skip
         if not same_type(value, now):
-            section.fail((key,), f"{key} must be {name_of_type(now)}, as in {lab.rubric_path.name}: {visible(now, 60)}")
+            section.fail((key,), f"{key} must be {type_name(now)}, as in {lab.rubric_path.name}: {visible(now, 60)}")
 
 
 def same_type(value, now):
     return is_number(value) if is_number(now) else type(value) is type(now)
 
 
-def name_of_type(value):
+def type_name(value):
     return "a number" if is_number(value) else {str: "a text", bool: "true or false", list: "a list"}.get(type(value), "as it is")
 
 
 def read_extension(course, who, given, of_course):
-    section = Section(course, ("extensions", who), given)
-    extension = {lab: when for lab in of_course if (when := section.time(lab))}
-    days = section.number("days", None, 0, 366)
-    section.end()
+    section = TomlSection(course, ("extensions", who), given)
+    extension = {lab: when for lab in of_course if (when := section.take_time(lab))}
+    days = section.take_number("days", None, 0, 366)
+    section.refuse_other_keys()
     if days is not None:
         extension[""] = timedelta(days=days)
     if not extension:
@@ -241,11 +241,11 @@ def read_extension(course, who, given, of_course):
 
 def read_excused(course, who, given, of_course):
     if not isinstance(given, list) or not given or not all(isinstance(lab, str) and lab in of_course for lab in given):
-        raise Problem(f"{course.place('excused', who)}: {visible(who, 40)} must be a list of labs of the course: "
+        raise Problem(f"{course.place_of_key('excused', who)}: {visible(who, 40)} must be a list of labs of the course: "
                       f"[{', '.join(repr(lab) for lab in of_course)}]".replace("'", '"'))  # fmt: skip
     return tuple(given)
 
 
-def without_file(rubric=""):
+def course_without_file(rubric=""):
     """The Course without a file, which changes nothing. The rubrics are not read for it."""
     return Course(labs={name: CourseLab(name, {}, path) for name, path in labs.rubric_files(rubric).items()})

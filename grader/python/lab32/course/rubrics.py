@@ -11,29 +11,29 @@ from pathlib import Path
 from lab32.classroom.problem import Problem, visible
 
 
-def adapted(course, lab):
+def adapted_rubric(course, lab):
     """The rubric of a lab as the course changes it, as a table."""
     rubric = {key: dict(value) if isinstance(value, dict) else value for key, value in lab.rubric.items()}
     for table, changes in lab.changes.items():
         row = rubric[table]
         for key, value in changes.items():
             row["bonus" if key == "points" and "bonus" in row else key] = value
-    rows = {table: rubric[table] for table in lab.rows()}
+    rows = {table: rubric[table] for table in lab.check_rows()}
     most = lab.max_score or rubric["max_score"]
-    scale(course, lab, rows, most)
+    scale_points(course, lab, rows, most)
     rubric["max_score"] = most
     for table in lab.hidden:  # also afterwards, since `lab32 ask` asks no questions about these checks
         rows[table]["hidden_until"] = course.last_due(lab.name)
     return rubric
 
 
-def scale(course, lab, rows, most):
+def scale_points(course, lab, rows, most):
     """Scales the points of the checks so that they add up to `most`. Hundredths that remain go to the checks that lost
     most by rounding."""
     counted = {table: Fraction(str(row["points"])) for table, row in rows.items() if "points" in row}
     total = sum(counted.values())
     if not total:
-        raise Problem(f"{course.place('labs', lab.name, 'checks')}: no check of {lab.name} has points")
+        raise Problem(f"{course.place_of_key('labs', lab.name, 'checks')}: no check of {lab.name} has points")
     factor = Fraction(str(most)) / total
     if factor == 1:
         return
@@ -41,13 +41,13 @@ def scale(course, lab, rows, most):
     left = round(Fraction(str(most)) * 100) - sum(map(floor, exact.values()))
     by_loss = sorted(exact, key=lambda table: floor(exact[table]) - exact[table])
     for at, table in enumerate(by_loss):
-        rows[table]["points"] = hundredths(floor(exact[table]) + (at < left))
+        rows[table]["points"] = from_hundredths(floor(exact[table]) + (at < left))
     for row in rows.values():
         if "bonus" in row:
-            row["bonus"] = hundredths(floor(Fraction(str(row["bonus"])) * factor * 100))
+            row["bonus"] = from_hundredths(floor(Fraction(str(row["bonus"])) * factor * 100))
 
 
-def hundredths(number):
+def from_hundredths(number):
     return number // 100 if number % 100 == 0 else number / 100
 
 
@@ -61,9 +61,9 @@ def toml_value(value):
     return json.dumps(value, ensure_ascii=False)
 
 
-def text_of(course, lab):
+def rubric_text(course, lab):
     """(the rubric as TOML, {line: the place in course.toml of the key there that the course changes})"""
-    rubric = adapted(course, lab)
+    rubric = adapted_rubric(course, lab)
     if rubric == lab.rubric:
         return lab.rubric_path.read_text(), {}
     lines = [f"{key} = {toml_value(value)}" for key, value in rubric.items() if not isinstance(value, dict)]
@@ -75,7 +75,7 @@ def text_of(course, lab):
         for key, value in row.items():
             lines.append(f"{json.dumps(key)} = {toml_value(value)}")
             if key in lab.changes.get(table, {}):
-                places[len(lines)] = course.place("labs", lab.name, "checks", table, key)
+                places[len(lines)] = course.place_of_key("labs", lab.name, "checks", table, key)
     return "\n".join(lines) + "\n", places
 
 
@@ -87,7 +87,7 @@ def write_rubrics(course, folder, binary):
         if path.stem not in course.labs:
             path.unlink()
     for lab in course.labs.values():
-        (text, places), path = text_of(course, lab), folder / f"{lab.name}.toml"
+        (text, places), path = rubric_text(course, lab), folder / f"{lab.name}.toml"
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
         if any(changes.keys() - {"points"} for changes in lab.changes.values()):

@@ -12,7 +12,7 @@ from lab32.results import Test
 SCHEMA = "lab32-pictures/1"
 
 
-def failure_status(words):
+def report_failure(words):
     print(f"lab32 explain: {words}", file=sys.stderr)
     return 2
 
@@ -37,10 +37,10 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     shown = json.load(sys.stdin)
     if shown.get("schema") != SCHEMA:
-        return failure_status(f"this draws {SCHEMA}, not {shown.get('schema')}")
+        return report_failure(f"this draws {SCHEMA}, not {shown.get('schema')}")
     own = [] if options.picture else own_pictures(shown)
     if shown.get("missing") and not own:
-        return failure_status(shown["missing"])
+        return report_failure(shown["missing"])
     try:
         if options.format == "html":
             from lab32.report.page import explain_page  # only this format needs jinja2
@@ -62,11 +62,11 @@ def main(arguments=None):
         else:
             sys.stdout.buffer.write(data)
     except ImportError as error:
-        return failure_status(f"{options.format} needs {error.name}, which is not installed; svg works without it")
+        return report_failure(f"{options.format} needs {error.name}, which is not installed; svg works without it")
     except ValueError as error:
-        return failure_status(error)
+        return report_failure(error)
     except OSError as error:
-        return failure_status(f"{options.output}: {error.strerror}")
+        return report_failure(f"{options.output}: {error.strerror}")
     return 0
 
 

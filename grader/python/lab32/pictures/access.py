@@ -11,18 +11,18 @@ ATOMICS = ("red", "atom")
 
 
 @dataclass
-class Row:
+class MemoryRow:
     """128 bytes of memory, and the lanes that access each word of them."""
 
     name: str = ""
     lanes: dict = field(default_factory=dict)  # word -> [lane]
     bytes: set = field(default_factory=set)
 
-    def sectors(self):
+    def touched_sectors(self):
         return {byte // SECTOR for byte in self.bytes}
 
 
-def rows_of(request):
+def memory_rows(request):
     rows = {}
     size = 16 if request["matrix"] else request["bytes"]
     for lane, address in sorted(
@@ -30,7 +30,7 @@ def rows_of(request):
         key=lambda pair: pair[1],
     ):
         for at in range(address, address + size):
-            row = rows.setdefault(at // LINE, Row())
+            row = rows.setdefault(at // LINE, MemoryRow())
             row.name = row.name or request["name"][lane]
             row.bytes.add(at % LINE)
             lanes = row.lanes.setdefault(at % LINE // WORD, [])
@@ -39,11 +39,11 @@ def rows_of(request):
     return dict(sorted(rows.items()))
 
 
-def degree_kind(degree):
+def colour_kind_of_degree(degree):
     return "good" if degree <= 1 else "warn" if degree == 2 else "bad"
 
 
-def count(n, what):
+def count_text(n, what):
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 
@@ -51,15 +51,15 @@ def cost_text(access, request):
     """The cost of the access in words: "32 sectors where 4 would do"."""
     unit = "wavefront" if access["space"] == "shared" else "sector"
     if request["cost"] <= request["ideal"]:
-        return f"{count(request['cost'], unit)}, the minimum"
-    return f"{count(request['cost'], unit)} where {request['ideal']} would do"
+        return f"{count_text(request['cost'], unit)}, the minimum"
+    return f"{count_text(request['cost'], unit)} where {request['ideal']} would do"
 
 
 def used_percent(access, request):
     """The percentage of the bytes in moved sectors that the access uses; None if it has no meaning for this access."""
     if access["space"] == "shared" or request["kind"] in ATOMICS or not request["cost"]:
         return None
-    used = sum(len(row.bytes) for row in rows_of(request).values())
+    used = sum(len(row.bytes) for row in memory_rows(request).values())
     return f"{100 * used / (SECTOR * request['cost']):.3g}"
 
 
@@ -70,8 +70,8 @@ def heading(access, request):
     matrix = "matrix " if request["matrix"] else ""
     return (
         f"Warp {request['warp']} of block {access['block']}, {matrix}{kind} "
-        f"{request['request']} of line {access['line']}: {count(len(active), 'lane')}, "
-        f"{count(request['bytes'], 'byte')} each"
+        f"{request['request']} of line {access['line']}: {count_text(len(active), 'lane')}, "
+        f"{count_text(request['bytes'], 'byte')} each"
     )
 
 
@@ -89,18 +89,18 @@ def alt_text(access, request):
     if access["space"] == "shared":
         most, what = max(request["degree"]), "lane" if request["kind"] in ATOMICS else "word"
         banks = [bank for bank, degree in enumerate(request["degree"]) if degree == most]
-        words += f". At once {count(most, what)} of " + (
+        words += f". At once {count_text(most, what)} of " + (
             f"bank {banks[0]}" if len(banks) == 1 else f"each of {len(banks)} banks"
         )
     return words + "."
 
 
-def sector_kind(access, row, word):
+def colour_kind_of_sector(access, row, word):
     used = all(8 * (word // 8) * WORD + byte in row.bytes for byte in range(SECTOR))
     return "good" if used else "warn"
 
 
-def key_of(access, request, rows, unused, bare):
+def key_entries(access, request, rows, unused, bare):
     """Draws the key, with entries only for the marks that the picture has."""
     places = [(row, word) for row in rows for word in row.lanes]
     many = [len(row.lanes[word]) for row, word in places]
@@ -116,7 +116,7 @@ def key_of(access, request, rows, unused, bare):
         if max(request["degree"]) > 1:
             key.append("orange: more than one")
     else:
-        if any(sector_kind(access, row, word) == "warn" for row, word in places):
+        if any(colour_kind_of_sector(access, row, word) == "warn" for row, word in places):
             key.append("orange: in a partly used sector")
         key += ["grey: moved, not used"] * bool(unused) + ["blank: not moved"] * bool(bare)
     if None in request["address"]:
@@ -133,7 +133,7 @@ def draw_access(access, number):
     request = access["requests"][number]
     shared, atomic = access["space"] == "shared", request["kind"] in ATOMICS
     what = "lanes" if atomic else "words"
-    by_address = rows_of(request)
+    by_address = memory_rows(request)
     keys, rows = list(by_address), list(by_address.values())
     shown = rows[:MOST_ROWS]
     top, gap = 64, 74
@@ -182,7 +182,7 @@ def draw_access(access, number):
     unused, bare = [], []  # words that are moved but not used; words that are not moved
     for n, row in enumerate(shown):
         for word in set(range(WORDS)) - set(row.lanes):
-            moved = shared or word // 8 in row.sectors()
+            moved = shared or word // 8 in row.touched_sectors()
             (unused if moved else bare).append((x_of(word), first + n * pitch))
     picture.cells(unused, CELL, CELL, "cell unused")
     picture.cells(bare, CELL, CELL, "cell bare")
@@ -210,9 +210,9 @@ def draw_access(access, number):
             place = f"bank {word}" if shared else f"bytes {WORD * word}-{WORD * word + 3}"
             if lanes:
                 kind = (
-                    degree_kind(request["degree"][word])
+                    colour_kind_of_degree(request["degree"][word])
                     if shared
-                    else sector_kind(access, row, word)
+                    else colour_kind_of_sector(access, row, word)
                 )
                 names = ", ".join(f"lane {lane} {request['name'][lane]}" for lane in lanes[:4])
                 picture.rect(x_of(word), y, CELL, CELL, f"cell {kind}", f"{place}: {names}")
@@ -229,7 +229,7 @@ def draw_access(access, number):
                     "invdark" if dark else "inv",
                 )
         if not shared:
-            moved = SECTOR * len(row.sectors())
+            moved = SECTOR * len(row.touched_sectors())
             picture.text(
                 x_of(WORDS) + 4, y + 12.5, f"{len(row.bytes)} of {moved} B", 10.5, kind="soft"
             )
@@ -246,7 +246,7 @@ def draw_access(access, number):
                     y + 1,
                     CELL,
                     CELL,
-                    f"cell {degree_kind(degree)}",
+                    f"cell {colour_kind_of_degree(degree)}",
                     f"bank {bank}: {degree} at once",
                 )
                 picture.text(
@@ -258,7 +258,7 @@ def draw_access(access, number):
                     "inv" if degree <= 1 else "invdark",
                 )
         y += 22
-    key = key_of(access, request, shown, unused, bare)
+    key = key_entries(access, request, shown, unused, bare)
     if not shared and atomic:
         picture.text(12, y + 38, "an atomic costs one sector per lane that adds to the same word", 10.5, kind="soft")
     picture.text(12, y + 22, key, 10.5, kind="soft")

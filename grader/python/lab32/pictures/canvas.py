@@ -17,15 +17,15 @@ DARK = dict(ink="#eee", soft="#b8b8b8", paper="#1b1d21", unused="#43464d", edge=
 COLOURS = LIGHT
 
 
-def variables(colours):
+def css_variables(colours):
     return "{" + ";".join(f"--{name}:{colour}" for name, colour in colours.items()) + "}"
 
 
 STYLE = (
     f"""
-.pic{variables(LIGHT)}
-@media (prefers-color-scheme:dark){{.pic{variables(DARK)}}}
-@media print{{.pic{variables(LIGHT)}}}
+.pic{css_variables(LIGHT)}
+@media (prefers-color-scheme:dark){{.pic{css_variables(DARK)}}}
+@media print{{.pic{css_variables(LIGHT)}}}
 """
     + """.pic{fill:var(--ink);font-family:"DejaVu Sans",Verdana,sans-serif}
 .pic .soft{fill:var(--soft)}.pic .mono{font-family:"DejaVu Sans Mono",Consolas,monospace}
@@ -49,51 +49,51 @@ class Canvas:
         self.shapes = []  # (tag, attributes, words); png.py draws them, too
         self.terminal = ()  # (line above, [(label, part of a full bar, words)], line below); of bars only
 
-    def add(self, tag, words=None, **attributes):
+    def add_shape(self, tag, words=None, **attributes):
         self.shapes.append((tag, attributes, words))
 
     def rect(self, x, y, width, height, kind, tooltip=None, **more):
-        self.add("rect", tooltip, x=x, y=y, width=width, height=height, class_=kind, **more)
+        self.add_shape("rect", tooltip, x=x, y=y, width=width, height=height, class_=kind, **more)
 
     def cells(self, places, width, height, kind):
         """Many rects of one size and kind at [(x, y)], in a tenth of the text that rect() takes."""
         if places:
-            self.add("cells", places=list(places), width=width, height=height, class_=kind)
+            self.add_shape("cells", places=list(places), width=width, height=height, class_=kind)
 
     def line(self, x1, y1, x2, y2, kind="", **more):
-        self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind, **more)
+        self.add_shape("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind, **more)
 
     def circle(self, x, y, radius, kind):
-        self.add("circle", cx=x, cy=y, r=radius, class_=kind)
+        self.add_shape("circle", cx=x, cy=y, r=radius, class_=kind)
 
     def polygon(self, points, kind):
-        self.add(
-            "polygon", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), class_=kind
+        self.add_shape(
+            "polygon", points=" ".join(f"{short_number(x)},{short_number(y)}" for x, y in points), class_=kind
         )
 
     def text(self, x, y, words, size=12, anchor="start", kind="", **more):
-        self.add(
+        self.add_shape(
             "text", str(words), x=x, y=y, font_size=size, text_anchor=anchor, class_=kind, **more
         )
 
-    def marks(self):
+    def svg_shapes(self):
         """The shapes as short SVG text: neighbours of one look share a group. Text comes last, so that nothing covers it."""
         words = [shape for shape in self.shapes if shape[0] == "text"]
         others = [shape for shape in self.shapes if shape[0] != "text"]
         return "".join(
             group_shapes(dict(look), list(members))
-            for look, members in groupby([*others, *sorted(words, key=look_of)], key=look_of)
+            for look, members in groupby([*others, *sorted(words, key=look_of_shape)], key=look_of_shape)
         )
 
-    def inner(self, name="", same="", captioned=False):
+    def inline_svg(self, name="", same="", captioned=False):
         """The SVG for a page that already has STYLE. `name`: the drawing's id on the page; `same`: the id of an identical
         drawing to reuse; `captioned`: a caption has the same words, so that screen readers skip the alternative text."""
         title = escape(self.title if captioned else self.title + ". " + self.alt_text)
-        marks = f'<use href="#{same}"/>' if same else self.marks()
+        marks = f'<use href="#{same}"/>' if same else self.svg_shapes()
         return (
             f'<svg class="pic" xmlns="http://www.w3.org/2000/svg" role="img" '
-            f'viewBox="0 0 {number(self.width)} {number(self.height)}" '
-            f'width="{number(self.width)}" height="{number(self.height)}" '
+            f'viewBox="0 0 {short_number(self.width)} {short_number(self.height)}" '
+            f'width="{short_number(self.width)}" height="{short_number(self.height)}" '
             # Screen readers must not read out every number inside.
             + f'aria-label="{title}"><g aria-hidden="true"'
             # A reused drawing does not inherit the class of its first place, so it has the class itself.
@@ -107,14 +107,14 @@ class Canvas:
         style = STYLE[STYLE.index(".pic{fill") :]
         for name, colour in COLOURS.items():
             style = style.replace(f"var(--{name})", colour)
-        head, rest = self.inner().split(">", 1)
+        head, rest = self.inline_svg().split(">", 1)
         return (
             f"{head}><title>{words[0]}</title><desc>{words[1]}</desc><style>{style}</style>"
             f'<rect width="100%" height="100%" fill="#fff"/>{rest}\n'
         )
 
 
-def number(value):
+def short_number(value):
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
@@ -126,7 +126,7 @@ OWN = {
 ALSO = {"line": "way", "polygon": "head"}  # the class that all shapes of a tag have
 
 
-def look_of(shape):
+def look_of_shape(shape):
     tag, attributes, _ = shape
     more = {key: v for key, v in attributes.items() if key not in OWN[tag] and key != "class_"}
     if more.get("text_anchor") == "start":
@@ -137,7 +137,7 @@ def look_of(shape):
 
 def attribute_text(attributes):
     return "".join(
-        f' {key.strip("_").replace("_", "-")}="{number(v) if isinstance(v, int | float) else escape(v)}"'
+        f' {key.strip("_").replace("_", "-")}="{short_number(v) if isinstance(v, int | float) else escape(v)}"'
         for key, v in attributes.items()
         if v != ""
     )
@@ -158,14 +158,14 @@ def group_shapes(look, members):
 
 
 def line_path(a):
-    return f"M{number(a['x1'])} {number(a['y1'])}L{number(a['x2'])} {number(a['y2'])}"
+    return f"M{short_number(a['x1'])} {short_number(a['y1'])}L{short_number(a['x2'])} {short_number(a['y2'])}"
 
 
 def squares_path(a):
-    w, h = number(a["width"]), number(a["height"])
+    w, h = short_number(a["width"]), short_number(a["height"])
     text, left, top = "", None, None
     for x, y in a["places"]:
-        text += f"m{number(x - left)} 0" if y == top else f"M{number(x)} {number(y)}"
+        text += f"m{short_number(x - left)} 0" if y == top else f"M{short_number(x)} {short_number(y)}"
         text += f"h{w}v{h}h-{w}z"
         left, top = x, y
     return text
@@ -195,7 +195,7 @@ def grouped(value):
     return f"{value:,}"
 
 
-def amount(count):
+def bytes_text(count):
     """Bytes in a readable unit."""
     for least, unit in ((1e9, "GB"), (1e6, "MB"), (1e4, "kB")):
         if count >= least:

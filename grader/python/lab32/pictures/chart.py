@@ -1,6 +1,6 @@
 """Draws the memory chart like Nsight Compute's: kernel, shared memory, L1, L2, device memory, and the traffic between."""
 
-from lab32.pictures.canvas import Canvas, amount, grouped
+from lab32.pictures.canvas import Canvas, bytes_text, grouped
 
 
 def ideal_comparison(reached, ideal):
@@ -9,7 +9,7 @@ def ideal_comparison(reached, ideal):
 
 def alt_text(traffic, reference=None):
     words = (
-        f"{grouped(traffic['requests'])} requests for {amount(traffic['asked_bytes'])}; "
+        f"{grouped(traffic['requests'])} requests for {bytes_text(traffic['asked_bytes'])}; "
         f"{grouped(traffic['sectors'])} sectors at L1{ideal_comparison(traffic['sectors'], traffic['ideal_sectors'])}"
     )
     if traffic["shared_requests"]:
@@ -19,7 +19,7 @@ def alt_text(traffic, reference=None):
         )
     if caches := traffic["caches"]:
         words += f"; modelled: {cache_lines(caches)}"
-    for other in other_ways(traffic):
+    for other in other_ways_of_moving_data(traffic):
         words += f"; besides, {other}"
     if reference:
         words += (
@@ -36,11 +36,11 @@ def alt_text(traffic, reference=None):
 def cache_lines(caches):
     return (
         f"{caches['l1_percent']:.1f} % hit L1, {caches['l2_percent']:.1f} % hit L2, "
-        f"{amount(caches['dram_read'])} read from device memory, {amount(caches['dram_written'])} written"
+        f"{bytes_text(caches['dram_read'])} read from device memory, {bytes_text(caches['dram_written'])} written"
     )
 
 
-def other_ways(traffic):
+def other_ways_of_moving_data(traffic):
     """The rows for traffic other than the loads and stores of lanes, one for each kind."""
     ways, words = traffic.get("other"), []
     if not ways:
@@ -108,7 +108,7 @@ def verdict_text(traffic, reference, what, ideal):
     return lines
 
 
-def rows_of(traffic, reference, *columns):
+def figure_rows(traffic, reference, *columns):
     """Rows [(label, yours, reference's)] from `columns`, pairs of a label and a function that makes text from a
     Traffic."""
     return [(what, show(traffic), show(reference) if reference else "") for what, show in columns]
@@ -122,7 +122,7 @@ def cache_figure(name, show=grouped):
     return lambda traffic: show(traffic["caches"][name]) if traffic["caches"] else "–"
 
 
-def percent(value):
+def percent_text(value):
     return f"{value:.1f} %"
 
 
@@ -138,7 +138,7 @@ def draw_traffic(traffic, reference=None):
         title += ": yours and the reference solution's"
     width = 12 + kernel + wide + first + (middle + last if caches else 0) + 12
     foot = 68 + height * (2 if shared or caches else 1) + 4
-    others = other_ways(traffic)
+    others = other_ways_of_moving_data(traffic)
     total = foot + (8 + 17 * len(others) if others else 0)
     picture = Canvas(width, total, f"{title}, between kernel, caches and device memory", alt_text(traffic, reference))
     picture.text(12, 20, title, 13, font_weight="bold")
@@ -156,15 +156,15 @@ def draw_traffic(traffic, reference=None):
     draw_box(picture, 12, y, kernel, height * (2 if shared else 1) - 8, "kernel", [])
     left, right = 12 + kernel + 4, 12 + kernel + wide - 4
     draw_arrow(picture, left, right, y + 20)
-    draw_table(picture, left, right, y + 20, rows_of(
-        traffic, reference, ("requests", traffic_figure("requests")), ("bytes asked", traffic_figure("asked_bytes", amount)),
+    draw_table(picture, left, right, y + 20, figure_rows(
+        traffic, reference, ("requests", traffic_figure("requests")), ("bytes asked", traffic_figure("asked_bytes", bytes_text)),
         ("sectors", traffic_figure("sectors")), ("ideal", traffic_figure("ideal_sectors")),
     ), reference)  # fmt: skip
     lines = verdict_text(traffic, reference, "sectors", "ideal_sectors")
     draw_box(picture, right + 4, y, first, height - 8, "L1", lines)
     if shared:
         draw_arrow(picture, left, right, below + 20)
-        draw_table(picture, left, right, below + 20, rows_of(
+        draw_table(picture, left, right, below + 20, figure_rows(
             traffic, reference, ("requests", traffic_figure("shared_requests")), ("wavefronts", traffic_figure("wavefronts")),
             ("ideal", traffic_figure("ideal_wavefronts")),
         ), reference)  # fmt: skip
@@ -173,15 +173,15 @@ def draw_traffic(traffic, reference=None):
     if caches:
         x = right + 4 + first
         draw_arrow(picture, x + 4, x + middle - 4, y + 20)
-        draw_table(picture, x + 4, x + middle - 4, y + 20, rows_of(
-            traffic, reference, ("hit L1", cache_figure("l1_percent", percent)), ("sectors read", cache_figure("l2_read_sectors")),
+        draw_table(picture, x + 4, x + middle - 4, y + 20, figure_rows(
+            traffic, reference, ("hit L1", cache_figure("l1_percent", percent_text)), ("sectors read", cache_figure("l2_read_sectors")),
             ("sectors written", cache_figure("l2_write_sectors")),
         ), reference)  # fmt: skip
         draw_box(picture, x + middle, y, last, height - 32, "L2", ["(modelled)"])
         draw_down_arrow(picture, x + middle + last / 2, y + height - 28, below - 4)
-        draw_table(picture, x + 4, x + middle - 4, below + 2, rows_of(
-            traffic, reference, ("hit L2", cache_figure("l2_percent", percent)), ("bytes read", cache_figure("dram_read", amount)),
-            ("bytes written", cache_figure("dram_written", amount)),
+        draw_table(picture, x + 4, x + middle - 4, below + 2, figure_rows(
+            traffic, reference, ("hit L2", cache_figure("l2_percent", percent_text)), ("bytes read", cache_figure("dram_read", bytes_text)),
+            ("bytes written", cache_figure("dram_written", bytes_text)),
         ), reference)  # fmt: skip
         draw_box(picture, x + middle, below, last, height - 8, "device memory", ["(modelled)"])
     return picture

@@ -13,14 +13,14 @@ def rgb_of(name):
     return tuple(int(c * 2, 16) for c in code) if len(code) == 3 else tuple(bytes.fromhex(code))
 
 
-def blend(name, opacity):
+def blend_with_white(name, opacity):
     return tuple(round(opacity * c + (1 - opacity) * 255) for c in rgb_of(name))
 
 
-def fill_of(kinds, opacity=1):
+def fill_colour(kinds, opacity=1):
     for kind in ("good", "warn", "bad", "unused"):
         if kind in kinds:
-            return blend(kind, opacity)
+            return blend_with_white(kind, opacity)
     return None
 
 
@@ -45,58 +45,58 @@ def png(picture):
     image = Image.new("RGB", (round(SCALE * picture.width), round(SCALE * picture.height)), "white")
     draw = ImageDraw.Draw(image, "RGBA")  # RGBA: translucent lines show the shapes below them
 
-    def scaled(*values):
+    def scaled_up(*values):
         return [SCALE * v for v in values]
 
-    def line(a, kinds):
+    def draw_line(a, kinds):
         name = next((kind for kind in kinds if kind in ("good", "warn", "bad")), "soft")
         ink = (*rgb_of(name), round(255 * a.get("stroke_opacity", 1)))
         width = max(1, round(SCALE * a.get("stroke_width", 1)))
         ends = a["x1"], a["y1"], a["x2"], a["y2"]
         pattern = [float(v) for v in a.get("stroke_dasharray", "").split()]
         for piece in dash_segments(*ends, pattern) if pattern else [ends]:
-            draw.line(scaled(*piece), ink, width)
+            draw.line(scaled_up(*piece), ink, width)
 
-    def rect(a, kinds):
-        box = scaled(a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"])
+    def draw_rect(a, kinds):
+        box = scaled_up(a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"])
         if box[2] <= box[0] or box[3] <= box[1]:
             return
         if "idle" in kinds:  # hollow and dashed, because the thing does not exist
             x1, y1, x2, y2 = a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"]
             for side in ((x1, y1, x2, y1), (x2, y1, x2, y2), (x2, y2, x1, y2), (x1, y2, x1, y1)):
                 for piece in dash_segments(*side, (2, 1.5)):
-                    draw.line(scaled(*piece), rgb_of("edge"), 1)
+                    draw.line(scaled_up(*piece), rgb_of("edge"), 1)
             return
         edge = rgb_of("edge") if "cell" in kinds else None
-        fill = fill_of(kinds, a.get("fill_opacity", 1))
+        fill = fill_colour(kinds, a.get("fill_opacity", 1))
         draw.rounded_rectangle(box, SCALE * a.get("rx", 0), fill, edge)
 
-    def text(a, kinds, words):
+    def draw_text(a, kinds, words):
         face = "DejaVuSansMono" if "mono" in kinds else "DejaVuSans"
         bold = "-Bold" if a.get("font_weight") == "bold" else ""
         font = ImageFont.truetype(fonts / f"{face}{bold}.ttf", SCALE * a["font_size"])
         ink = {"soft": rgb_of("soft"), "inv": rgb_of("ongood"), "invdark": (0, 0, 0)}
         fill = next((ink[kind] for kind in kinds if kind in ink), rgb_of("ink"))
         anchor = {"start": "ls", "middle": "ms", "end": "rs"}[a["text_anchor"]]
-        draw.text(scaled(a["x"], a["y"]), words, fill, font, anchor)
+        draw.text(scaled_up(a["x"], a["y"]), words, fill, font, anchor)
 
     for tag, a, words in picture.shapes:
         kinds = a["class_"].split()
         if tag == "line":
-            line(a, kinds)
+            draw_line(a, kinds)
         elif tag == "rect":
-            rect(a, kinds)
+            draw_rect(a, kinds)
         elif tag == "cells":
             for x, y in a["places"]:
-                rect(dict(x=x, y=y, width=a["width"], height=a["height"]), kinds)
+                draw_rect(dict(x=x, y=y, width=a["width"], height=a["height"]), kinds)
         elif tag == "text":
-            text(a, kinds, words)
+            draw_text(a, kinds, words)
         elif tag == "circle":
             x, y, r = a["cx"], a["cy"], a["r"]
-            draw.ellipse(scaled(x - r, y - r, x + r, y + r), fill_of(kinds))
+            draw.ellipse(scaled_up(x - r, y - r, x + r, y + r), fill_colour(kinds))
         elif tag == "polygon":
-            points = [tuple(scaled(*map(float, p.split(",")))) for p in a["points"].split()]
-            draw.polygon(points, fill_of(kinds) or rgb_of("soft"))
+            points = [tuple(scaled_up(*map(float, p.split(",")))) for p in a["points"].split()]
+            draw.polygon(points, fill_colour(kinds) or rgb_of("soft"))
     out = io.BytesIO()
     image.save(out, "PNG", optimize=True)
     return out.getvalue()

@@ -6,7 +6,7 @@ LANES = 32
 LEFT, TOP, CELL, PITCH = 92, 84, 20, 66
 
 
-def kind_of(shuffle, lane):
+def lane_kind(shuffle, lane):
     """What a lane reads: "read", "own" (its own value, since the source is out of range), "absent" (the source lane
     takes no part), or "inactive"."""
     if not shuffle["mask"] >> lane & 1:
@@ -16,8 +16,8 @@ def kind_of(shuffle, lane):
     return "absent" if shuffle["absent"] >> shuffle["from"][lane] & 1 else "read"
 
 
-def lanes_of(shuffle, kind):
-    return [lane for lane in range(LANES) if kind_of(shuffle, lane) == kind]
+def lanes_of_kind(shuffle, kind):
+    return [lane for lane in range(LANES) if lane_kind(shuffle, lane) == kind]
 
 
 def lane_ranges(lanes):
@@ -37,13 +37,13 @@ def lane_ranges(lanes):
 def alt_text(warp):
     words = []
     for n, shuffle in enumerate(warp["shuffles"]):
-        read = lanes_of(shuffle, "read")
+        read = lanes_of_kind(shuffle, "read")
         example = (
             f"lane {read[0]} reads lane {shuffle['from'][read[0]]}"
             if read
             else "no lane reads another"
         )
-        own, absent = lanes_of(shuffle, "own"), lanes_of(shuffle, "absent")
+        own, absent = lanes_of_kind(shuffle, "own"), lanes_of_kind(shuffle, "absent")
         parts = [f"Shuffle {n}, line {shuffle['line']}: {example}"]
         if own:
             parts.append(f"lanes {lane_ranges(own)} keep their own" if len(own) > 1 else f"lane {own[0]} keeps its own")
@@ -69,9 +69,9 @@ def draw_shuffles(warp):
     def x_of(lane):
         return LEFT + lane * CELL + CELL / 2
 
-    def row(y, n, shuffle):
+    def draw_shuffle_row(y, n, shuffle):
         for lane in range(LANES):
-            kind = kind_of(shuffle, lane) if shuffle else "read"
+            kind = lane_kind(shuffle, lane) if shuffle else "read"
             shape = {
                 "read": "cell good",
                 "own": "cell unused",
@@ -92,11 +92,11 @@ def draw_shuffles(warp):
             picture.text(x_of(lane), y + 12.5, mark, 9.5, "middle", ink)
 
     picture.text(LEFT - 10, TOP - 14 + 12, "before", 10.5, "end", "soft")
-    row(TOP - 14, -1, None)
+    draw_shuffle_row(TOP - 14, -1, None)
     for n, shuffle in enumerate(shuffles):
         above, y = TOP - 14 + n * PITCH + CELL - 3, TOP - 14 + (n + 1) * PITCH
         picture.text(LEFT - 10, y - 24, f"line {shuffle['line']}", 10.5, "end", "soft")
-        for lane in lanes_of(shuffle, "read"):
+        for lane in lanes_of_kind(shuffle, "read"):
             kind = "good" if shuffle["from"][lane] != lane else ""
             picture.line(
                 x_of(shuffle["from"][lane]),
@@ -106,7 +106,7 @@ def draw_shuffles(warp):
                 kind,
                 stroke_opacity=0.8,
             )
-        for lane in lanes_of(shuffle, "absent"):
+        for lane in lanes_of_kind(shuffle, "absent"):
             picture.line(
                 x_of(shuffle["from"][lane]),
                 above,
@@ -116,9 +116,9 @@ def draw_shuffles(warp):
                 stroke_width=1.2,
                 stroke_dasharray="3 2",
             )
-        row(y, n, shuffle)
+        draw_shuffle_row(y, n, shuffle)
     y = TOP + PITCH * len(shuffles) + 14
-    there = {kind_of(shuffle, lane) for shuffle in shuffles for lane in range(LANES)}
+    there = {lane_kind(shuffle, lane) for shuffle in shuffles for lane in range(LANES)}
     key = {"own": "= keeps its own value (out of range)", "absent": "× asks a lane that does not take part", "inactive": "○ inactive"}
     picture.text(12, y + 10, "; ".join(words for kind, words in key.items() if kind in there), 10.5, kind="soft")
     for n, (line, source) in enumerate(sources.items()):

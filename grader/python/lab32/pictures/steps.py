@@ -1,6 +1,6 @@
 """Draws the lanes that work between barriers: a row per step, a cell per lane or group of lanes."""
 
-from lab32.pictures.access import count
+from lab32.pictures.access import count_text
 from lab32.pictures.canvas import ACROSS, Canvas, grouped, shorten
 
 LANES = 32
@@ -8,16 +8,16 @@ LEFT, TOP, HEIGHT = 150, 76, 17
 ROOM = 640  # pixels across, for the lanes of all warps
 
 
-def bits(mask, first, count):
+def count_bits(mask, first, count):
     return (mask >> first & ((1 << count) - 1)).bit_count()
 
 
-def lanes_of(step):
+def count_working_lanes(step):
     return sum(mask.bit_count() for mask in step["working"])
 
 
 def alt_text(block):
-    lanes = ", ".join(grouped(lanes_of(step)) for step in block["steps"])
+    lanes = ", ".join(grouped(count_working_lanes(step)) for step in block["steps"])
     more = ", and more steps" * block["more"]
     return f"{len(block['steps'])} steps of {grouped(block['threads'])} threads. Lanes that load, store or shuffle, step by step: {lanes}{more}."
 
@@ -54,7 +54,7 @@ def draw_steps(block):
             there = min(LANES, block["threads"] - LANES * warp)
             for first in range(0, there, group):
                 lanes = min(group, there - first)
-                busy = bits(mask, first, lanes)
+                busy = count_bits(mask, first, lanes)
                 x = LEFT + (warp * (LANES // group + 1) + first // group) * cell
                 places["good" if busy == lanes else "idle"].append((x, y + 1))
                 if 0 < busy < lanes:
@@ -65,10 +65,10 @@ def draw_steps(block):
         for x, share in partly:  # the filled part of a cell is the share of its lanes that work
             height = (HEIGHT - 4) * share
             picture.rect(x, y + 1 + HEIGHT - 4 - height, cell - 1, height, "cell warn")
-        lanes = lanes_of(step)
+        lanes = count_working_lanes(step)
         picture.text(
             LEFT + across + 4, y + 12,
-            f"{grouped(lanes)} of {grouped(block['threads'])}, {count(sum(map(bool, step['working'])), 'warp')}",
+            f"{grouped(lanes)} of {grouped(block['threads'])}, {count_text(sum(map(bool, step['working'])), 'warp')}",
             10.5, kind="soft",
         )  # fmt: skip
         end = "dotted" if step["warp_barrier"] else ""

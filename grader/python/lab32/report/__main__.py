@@ -9,14 +9,14 @@ from pathlib import Path
 
 from lab32 import ROOT
 from lab32.classroom.problem import Problem, visible
-from lab32.questions import drawn
+from lab32.questions import drawn_questions
 from lab32.report import history, page
-from lab32.results import labs_folder, load, parse
+from lab32.results import labs_folder, load_result, parse_result
 
 FULL_MARKS, POINTS_LOST, NOT_GRADED = 0, 1, 2
 
 
-def parser():
+def make_parser():
     p = argparse.ArgumentParser(prog="lab32 report", description=__doc__)
     p.add_argument("labs", nargs="*", metavar="LAB", help="the labs to grade (default: all)")
     p.add_argument("-o", dest="output", type=Path, default=Path("report.html"), metavar="FILE", help="the page (report.html)")  # fmt: skip
@@ -32,7 +32,7 @@ def parser():
     return p
 
 
-def graded(options):
+def run_grade(options):
     command = [
         str(options.binary), "grade", *options.labs, "--device", options.device,
         "--format", "json", "--pictures", "--time-limit", "120",
@@ -48,29 +48,29 @@ def graded(options):
     return done.stdout
 
 
-def asked(options, labs):
+def questions_by_lab(options, labs):
     """{lab: the questions about its file, or the reason why there are none}"""
     words = [word for name in ("dir", "rubric", "id") if (value := getattr(options, name)) for word in (f"--{name}", value)]
     found = {}
     for lab in labs if options.ask else ():
         try:
-            questions, why_none = drawn(lab.name, *words, binary=options.binary)
+            questions, why_none = drawn_questions(lab.name, *words, binary=options.binary)
             found[lab.name] = questions or why_none
         except ValueError as error:
             found[lab.name] = str(error)
     return found
 
 
-def make(options):
+def make_report(options):
     try:
-        result = load(options.source) if options.source else parse(graded(options), source="what lab32 grade printed")
+        result = load_result(options.source) if options.source else parse_result(run_grade(options), source="what lab32 grade printed")
     except ValueError as error:
         raise Problem(str(error)) from None
     now = datetime.now().astimezone()
-    attempts = [] if options.no_history else history.read(options.dir or labs_folder())
+    attempts = [] if options.no_history else history.read_attempts(options.dir or labs_folder())
     try:
         html = page.report_page(
-            result, attempts, now, drawn=options.source is None, questions=asked(options, result.labs), student=options.id
+            result, attempts, now, drawn=options.source is None, questions=questions_by_lab(options, result.labs), student=options.id
         )
     except Exception as error:
         if options.source is None:  # an error of ours
@@ -85,9 +85,9 @@ def make(options):
 
 
 def main(arguments=None):
-    options = parser().parse_args(arguments)
+    options = make_parser().parse_args(arguments)
     try:
-        return make(options)
+        return make_report(options)
     except Problem as problem:
         print(f"lab32 report: {problem}", file=sys.stderr)
         return NOT_GRADED

@@ -10,7 +10,7 @@ from lab32.classroom.problem import Problem
 from lab32.inputs import LARGE, is_number, parse_json, read_bytes
 
 
-def read(directory):
+def read_attempts(directory):
     """All attempts, oldest first. Invalid lines are skipped, because students may edit the file. Raises Problem for a
     history that is no regular file, or too large."""
     path = Path(directory) / ".lab32/history"
@@ -28,14 +28,14 @@ def read(directory):
 def is_attempt(value):
     if not isinstance(value, dict) or not isinstance(value.get("checks"), dict):
         return False
-    if not is_figures(value.get("predictions", {})):
+    if not are_figures(value.get("predictions", {})):
         return False
     texts = all(isinstance(value.get(key), str) for key in ("lab", "time"))
     return texts and all(is_number(value.get(key), 0) for key in ("score", "max_score")) and all(
-        isinstance(check, dict) and isinstance(check.get("measured"), str) and is_figures(check.get("figures", {}))
+        isinstance(check, dict) and isinstance(check.get("measured"), str) and are_figures(check.get("figures", {}))
         for check in value["checks"].values()
     )
 
 
-def is_figures(value):
+def are_figures(value):
     return isinstance(value, dict) and all(map(is_number, value.values()))

@@ -49,7 +49,7 @@ def message_html(text):
     return Markup().join(out)
 
 
-def packed_texts(texts):
+def compressed_texts(texts):
     return b64encode(zlib.compress(json.dumps(texts).encode(), 9)).decode()
 
 
@@ -63,12 +63,12 @@ class PagePictures:
         self.packs = {}  # {packed text: its id}
         self.uses = {}  # {drawing or listing: [(its place on the page, check, need)]}
 
-    def use(self, what, shown, test, need):
+    def record_place(self, what, shown, test, need):
         """`shown` is the place of `what` on the page. `need` decides where it is printed; 0: not on paper."""
         self.uses.setdefault(what, []).append((shown, test, need))
         return shown
 
-    def print_once(self):
+    def choose_printed_places(self):
         """Sets for each picture and listing `paper`, whether it is printed there, and `again`, the check where it is printed."""
         for places in self.uses.values():
             best = max(places, key=lambda place: place[2])  # the first place with the greatest need
@@ -76,23 +76,23 @@ class PagePictures:
                 shown["paper"] = shown is best[0] and need > 0
                 shown["again"] = best[1].name if need > 1 and shown is not best[0] else ""
 
-    def one(self, picture, title=None, caption=True):
-        marks = picture.marks()
+    def figure_of_picture(self, picture, title=None, caption=True):
+        marks = picture.svg_shapes()
         same = self.drawn.get(marks, "")
         name = "" if same else self.drawn.setdefault(marks, f"d{len(self.drawn)}")
         title = title or picture.title
-        return {"title": title, "figure": figure_html(picture, picture.inner(name, same, caption), title, caption), "marks": marks, "paper": True}
+        return {"title": title, "figure": figure_html(picture, picture.inline_svg(name, same, caption), title, caption), "marks": marks, "paper": True}
 
-    def access(self, access):
+    def figures_of_access(self, access):
         """The worst request and some other requests of the line, for a slider."""
         chosen = sorted({access["worst"], *range(min(self.most, len(access["requests"])))})
         first = chosen.index(access["worst"])
         pictures = [draw_access(access, n) for n in chosen]
         frames = [""] * len(chosen)
-        shown = self.one(pictures[first])
+        shown = self.figure_of_picture(pictures[first])
         frames[first] = shown["figure"]
         # The slider's other requests are compressed together, because they are similar.
-        others = [figure_html(p, p.inner(captioned=True), p.title) for n, p in enumerate(pictures) if n != first]
+        others = [figure_html(p, p.inline_svg(captioned=True), p.title) for n, p in enumerate(pictures) if n != first]
         return {
             "line": access["line"],
             "source": access["source"],
@@ -100,7 +100,7 @@ class PagePictures:
             "title": pictures[first].title,
             "marks": shown["marks"],
             "frames": frames,
-            "pack": self.packs.setdefault(packed_texts(others), f"p{len(self.packs)}") if others else "",
+            "pack": self.packs.setdefault(compressed_texts(others), f"p{len(self.packs)}") if others else "",
             "first": first,
             "left": access["requests_in_block"] - len(chosen),
         }
@@ -140,7 +140,7 @@ def source_rows(launch, text):
 
 
 @dataclass
-class OtherColumns:
+class OtherTrafficColumns:
     """Columns for traffic other than loads and stores of lanes, shown only if a launch has any."""
 
     total: str  # the columns are left out if this figure is 0
@@ -148,22 +148,22 @@ class OtherColumns:
 
 
 OTHER = (
-    OtherColumns("texture_requests", (("tex. requests", "requests of textures and surfaces", "texture_requests"),
+    OtherTrafficColumns("texture_requests", (("tex. requests", "requests of textures and surfaces", "texture_requests"),
                                ("tex. sectors", "sectors of textures and surfaces", "texture_sectors"))),
-    OtherColumns("bulk_sectors", (("bulk sectors", "sectors of bulk copies", "bulk_sectors"), ("ideal", "ideal sectors of bulk copies", "ideal_bulk_sectors"))),
-    OtherColumns("cluster_requests", (("cluster requests", "requests to other blocks' shared memory", "cluster_requests"),
+    OtherTrafficColumns("bulk_sectors", (("bulk sectors", "sectors of bulk copies", "bulk_sectors"), ("ideal", "ideal sectors of bulk copies", "ideal_bulk_sectors"))),
+    OtherTrafficColumns("cluster_requests", (("cluster requests", "requests to other blocks' shared memory", "cluster_requests"),
                                ("cluster sectors", "sectors of other blocks' shared memory", "cluster_sectors"))),
 )  # fmt: skip
 
 
-def setting_of(launch):
+def setting_without_blocks(launch):
     """The setting without the number of blocks, which the launch's shape already shows."""
     shape = launch["shape"].replace(",", "").rpartition(" threads")[0]
     words = launch.get("setting") or ""
     return words[: -len(shape)].rstrip(", ") if shape and words.endswith(shape) else words
 
 
-def source_of(test):
+def source_lines(test):
     try:
         return Path(test.file).read_text(errors="replace").splitlines()
     except OSError:
@@ -180,7 +180,7 @@ def check_record(test, figures, number, own=()):
         "said": test.message,
         "open": False,
         "withheld": launch.get("withheld_until"),
-        "first": [figures.one(picture) | {"leads": True} for picture in own],
+        "first": [figures.figure_of_picture(picture) | {"leads": True} for picture in own],
         "accesses": [],
         "pictures": [],
         "source": None,
@@ -189,15 +189,15 @@ def check_record(test, figures, number, own=()):
     }
     need = LOST if has_lost_points(test) else LEADS
     for picture in check["first"]:
-        figures.use(picture["marks"], picture, test, need)
+        figures.record_place(picture["marks"], picture, test, need)
     if not launch or check["withheld"]:
         return check
-    check["launch"], check["setting"] = launch, setting_of(launch)
+    check["launch"], check["setting"] = launch, setting_without_blocks(launch)
     lead = leading_kind(launch, test.name)
     wasteful = [a for n, a in enumerate(launch["accesses"]) if a["waste"] or n == 0 and not own]
-    check["accesses"] = [figures.access(a) for a in wasteful[:MOST_ACCESSES]]
-    check["pictures"] = [figures.one(draw_mappings([m]), m["name"]) for m in launch["mappings"]] + [
-        figures.one(draw(launch, kind), TITLES[kind]) | {"leads": kind == lead}
+    check["accesses"] = [figures.figures_of_access(a) for a in wasteful[:MOST_ACCESSES]]
+    check["pictures"] = [figures.figure_of_picture(draw_mappings([m]), m["name"]) for m in launch["mappings"]] + [
+        figures.figure_of_picture(draw(launch, kind), TITLES[kind]) | {"leads": kind == lead}
         for kind in picture_kinds(launch)
         if kind not in ("access", "mappings")
     ]
@@ -205,15 +205,15 @@ def check_record(test, figures, number, own=()):
     if check["accesses"]:
         check["first"] += [picture for picture in check["pictures"] if picture.get("leads")]
         check["pictures"] = [picture for picture in check["pictures"] if not picture.get("leads")]
-    source = source_rows(launch, source_of(test))
+    source = source_rows(launch, source_lines(test))
     if source["rows"]:
         check["source"] = source
-        figures.use(repr(check["source"]["rows"]), check["source"], test, LOST if has_lost_points(test) else NOT)
+        figures.record_place(repr(check["source"]["rows"]), check["source"], test, LOST if has_lost_points(test) else NOT)
     for n, picture in enumerate(check["accesses"]):
-        figures.use(picture["marks"], picture, test, LOST if has_lost_points(test) else LEADS if n == 0 and lead == "access" else NOT)
+        figures.record_place(picture["marks"], picture, test, LOST if has_lost_points(test) else LEADS if n == 0 and lead == "access" else NOT)
     for picture in (*check["first"][len(own) :], *check["pictures"]):
         leads = picture.get("leads") or not check["accesses"] and picture is check["pictures"][0]
-        figures.use(picture["marks"], picture, test, need if leads else LOST if has_lost_points(test) else NOT)
+        figures.record_place(picture["marks"], picture, test, need if leads else LOST if has_lost_points(test) else NOT)
     return check
 
 
@@ -227,11 +227,11 @@ def has_lost_points(test):
 
 
 def lab_position(lab):
-    known = labs.names()
+    known = labs.lab_names()
     return known.index(lab.name) if lab.name in known else len(known)
 
 
-def lab_of(lab, result, attempts, figures, counter):
+def lab_record(lab, result, attempts, figures, counter):
     own = [a for a in attempts if a["lab"] == lab.name]
     checks = [check_record(test, figures, next(counter), labs.own_pictures(lab.name, test, result.device)) for test in lab.tests]
     for check in checks:
@@ -253,8 +253,8 @@ def lab_of(lab, result, attempts, figures, counter):
         "lab": lab,
         "sign": SIGNS[lab.status],
         "checks": checks,
-        "plots": [figures.one(plot, caption=False) for plot in drawn if plot],
-        "history": figures.one(history, caption=False) if history else None,
+        "plots": [figures.figure_of_picture(plot, caption=False) for plot in drawn if plot],
+        "history": figures.figure_of_picture(history, caption=False) if history else None,
         "attempts": [changes_since(before, after) for before, after in zip([None, *own], own)][-12:][
             ::-1
         ],
@@ -273,7 +273,7 @@ def changes_since(before, after):
 
 
 @cache
-def template():
+def page_template():
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
@@ -284,10 +284,10 @@ def template():
 def render_page(**what):
     style = Markup((HERE / "style.css").read_text() + STYLE)
     script = Markup((HERE / "page.js").read_text())
-    return template().render(style=style, script=script, **what)
+    return page_template().render(style=style, script=script, **what)
 
 
-def redraw(result):
+def redraw_command(result):
     """The command that makes this page with pictures of launches; "" if the page has them or there is nothing to draw.
     Mappings do not count, because every result has theirs."""
     labs = [lab for lab in result.labs if any(test.figures for test in lab.tests)]
@@ -302,9 +302,9 @@ def redraw(result):
 
 def question_record(question):
     """A question for the page's form. The pictures and the misconceptions are compressed until it is answered."""
-    drawings = "".join(figure_html(each, each.inner(captioned=True), each.title) for each in about.pictures(question))
+    drawings = "".join(figure_html(each, each.inline_svg(captioned=True), each.title) for each in about.pictures(question))
     revealed = [drawings, question.misconceptions, question.reason]
-    return {"question": question, "text": Markup(about.text_html(question)), "revealed": packed_texts(revealed)}
+    return {"question": question, "text": Markup(about.question_html(question)), "revealed": compressed_texts(revealed)}
 
 
 def report_page(result, attempts, now, name="", notes=(), drawn=False, questions=None, student=""):
@@ -313,12 +313,12 @@ def report_page(result, attempts, now, name="", notes=(), drawn=False, questions
     drawn for the id `student`."""
     figures, counter = PagePictures(), iter(range(1, 10_000))
     result = replace(result, labs=sorted(result.labs, key=lab_position))
-    labs = [lab_of(lab, result, attempts, figures, counter) for lab in result.labs]
+    labs = [lab_record(lab, result, attempts, figures, counter) for lab in result.labs]
     for lab in labs:
         asked = (questions or {}).get(lab["lab"].name)
         lab["why_none"] = asked if isinstance(asked, str) else ""
         lab["questions"] = [question_record(q) for q in asked or []] if not lab["why_none"] else []
-    figures.print_once()
+    figures.choose_printed_places()
     return render_page(
         title=f"lab32 report: {name}" if name else "lab32 report",
         result=result,
@@ -327,7 +327,7 @@ def report_page(result, attempts, now, name="", notes=(), drawn=False, questions
         explained=None,
         notes=notes,
         student=student,
-        redraw="" if drawn else redraw(result),
+        redraw="" if drawn else redraw_command(result),
         packs=figures.packs,
     )
 
@@ -344,7 +344,7 @@ def explain_page(shown, own=()):
     )  # fmt: skip
     figures = PagePictures(most=ALL_REQUESTS)
     check = check_record(test, figures, 1, own)
-    figures.print_once()
+    figures.choose_printed_places()
     return render_page(
         title=f"lab32 explain: {shown['file']}", result=None, labs=[], when="", explained=check,
         packs=figures.packs,

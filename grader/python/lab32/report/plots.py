@@ -19,12 +19,12 @@ WIDEST = 7  # pixels of a character in the words right of a bar
 LOOK = {"good": "good", "bad": "bad", "yours": "warn", "reference": "unused", "documented": "bare"}
 
 
-def amount(value):
+def number_text(value):
     """131,634; 20.27; 4"""
     return grouped(round(value)) if abs(value - round(value)) < 1e-9 else f"{value:.3g}"
 
 
-def bars(title, subtitle, groups, log=False, mark=None):
+def draw_bars(title, subtitle, groups, log=False, mark=None):
     """`groups`: [(label, [(look, value, words right of the bar)])]. `mark`: (value, words), a dashed line."""
     values = [value for _, rows in groups for _, value, _ in rows]
     # A bar with an ideal value must not be the longest possible one.
@@ -110,18 +110,18 @@ def plot_ladder(lab):
     groups = []
     for name, unit, yours, needed, theirs in rows:
         times = yours / needed
-        enough = f"{amount(needed)} would do" if times < 0.9999 else f"needed {amount(needed)}"
-        words = f"✓ {amount(yours)} {unit}, yours; {enough}"
+        enough = f"{number_text(needed)} would do" if times < 0.9999 else f"needed {number_text(needed)}"
+        words = f"✓ {number_text(yours)} {unit}, yours; {enough}"
         if times > 1.0001:
-            words = f"▲ {amount(yours)} {unit}, yours: {times:.3g} times the {amount(needed)} needed"
+            words = f"▲ {number_text(yours)} {unit}, yours: {times:.3g} times the {number_text(needed)} needed"
         group = [("good" if times <= 1.0001 else "bad", times, words)]
         if theirs is not None:
-            group.append(("reference", theirs / needed, f"{amount(theirs)}, reference"))
+            group.append(("reference", theirs / needed, f"{number_text(theirs)}, reference"))
         groups.append((name, group))
     log = max(value for _, group in groups for _, value, _ in group) > 12
     scale = "a longer bar is worse" + ("; logarithmic, from 0.5" if log else "")
     subtitle = f"times as many as needed; {scale}. Yours and the reference solution's: simulated"
-    return bars("Your counts relative to what the task needs", subtitle, groups, log, (1, "needed"))
+    return draw_bars("Your counts relative to what the task needs", subtitle, groups, log, (1, "needed"))
 
 
 # ---- steps of a ladder ----------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def plot_steps(lab):
     subtitle = "times as fast as the version before; 1: no gain; a longer bar is better"
     if shown:
         subtitle += f". {note}"
-    return bars("Step by step", subtitle, groups, mark=(1, "as fast as before"))
+    return draw_bars("Step by step", subtitle, groups, mark=(1, "as fast as before"))
 
 
 # ---- documented counts ----------------------------------------------------------------------------
@@ -181,19 +181,19 @@ def plot_documented(lab):
         return None
     groups = [
         (what, [
-            ("good", now, f"{amount(now)} {unit}, simulated"),
-            ("documented", then, f"{amount(then)}, documented"),
+            ("good", now, f"{number_text(now)} {unit}, simulated"),
+            ("documented", then, f"{number_text(then)}, documented"),
         ])
         for what, now, then, unit in rows
     ]  # fmt: skip
     subtitle = "counts of given kernels, simulated and from the source documents; the lab's notes explain the differences"
-    return bars("Counted and documented", subtitle, groups)
+    return draw_bars("Counted and documented", subtitle, groups)
 
 
 # ---- times ----------------------------------------------------------------------------------------
 
 
-def times_of(lab, device):
+def times_by_check(lab, device):
     """[(check, [(look, seconds, kind)])]: yours measured or modelled, the reference's measured. A check of a step
     shows its later version."""
     reference, groups = reference_seconds(lab.name), []
@@ -231,14 +231,14 @@ def plot_times(lab, device):
             name,
             [(look, seconds, f"{seconds_text(seconds)}, {kind}") for look, seconds, kind in group],
         )
-        for name, group in times_of(lab, device)
+        for name, group in times_by_check(lab, device)
     ]
     if not groups:
         return None
     subtitle = "modelled: what the simulator's model predicts; a shorter bar is better where n is the same"
     if any(" to " in name for name, _ in groups):
         subtitle += ". A step shows its later version"
-    return bars("Times", subtitle, groups)
+    return draw_bars("Times", subtitle, groups)
 
 
 # ---- attempts -------------------------------------------------------------------------------------
@@ -255,16 +255,16 @@ def attempts_plot(attempts):
     left, right, top, bottom = 60, 700, 44, 150
     most = max(a["max_score"] for a in shown) or 1
 
-    def at(n, score):
+    def position_of(n, score):
         return left + (right - left) * n / max(len(shown) - 1, 1), bottom - (
             bottom - top
         ) * score / most
 
     for score in (0, most):
-        y = at(0, score)[1]
+        y = position_of(0, score)[1]
         picture.line(left, y, right, y, "", stroke_width=0.6)
         picture.text(left - 8, y + 4, f"{score:g}", 10.5, "end", "soft")
-    points = [at(n, a["score"]) for n, a in enumerate(shown)]
+    points = [position_of(n, a["score"]) for n, a in enumerate(shown)]
     for (x1, y1), (x2, y2) in zip(points, points[1:], strict=False):
         picture.line(x1, y1, x2, y2, "good", stroke_width=1.6)
     for x, y in points:

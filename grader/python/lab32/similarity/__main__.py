@@ -17,7 +17,7 @@ from lab32.classroom.shell import (
     open_closed_streams,
     print_line,
     print_list,
-    whole_number,
+    whole_number_parser,
 )
 from lab32.similarity import page, pairs, tokens
 from lab32.similarity.compiled import Compiler
@@ -25,7 +25,7 @@ from lab32.similarity.compiled import Compiler
 DONE, NOT_ALL, INTERRUPTED = 0, 2, 130
 
 
-def options_of(arguments):
+def parse_options(arguments):
     parser = Parser(
         prog="lab32 similarity",
         description="Suggests pairs of submissions that are worth reading side by side. It does not judge them.",
@@ -43,7 +43,7 @@ def options_of(arguments):
     )
     parser.add_argument("--labs", metavar="A,B", help="the labs to compare (default: all labs with at least one file)")
     parser.add_argument(
-        "--jobs", metavar="N", type=whole_number(1, 1000), help="submissions compiled at once (default: number of cores)"
+        "--jobs", metavar="N", type=whole_number_parser(1, 1000), help="submissions compiled at once (default: number of cores)"
     )
     parser.add_argument(
         "--no-compare50", action="store_true", help="compare PTX only; compare50 is not installed"
@@ -51,7 +51,7 @@ def options_of(arguments):
     parser.add_argument(
         "--limit",
         metavar="SECONDS",
-        type=whole_number(1, 10**6),
+        type=whole_number_parser(1, 10**6),
         default=300,
         help="time limit for compiling one submission (300)",
     )
@@ -60,7 +60,7 @@ def options_of(arguments):
 
 
 def sources_of(students, lab):
-    """{name: collect.Source} of a lab. A group that handed in together counts as one."""
+    """{name: collect.SubmittedFile} of a lab. A group that handed in together counts as one."""
     out, groups = {}, set()
     for student in students:
         source = student.files.get(lab)
@@ -76,7 +76,7 @@ def sources_of(students, lab):
     return out
 
 
-class Session:
+class SimilarityCommand:
     def __init__(self, options):
         self.options = options
         if not os.access(options.binary, os.X_OK):
@@ -91,28 +91,28 @@ class Session:
         self.jobs = options.jobs or os.cpu_count() or 1
         self.machine = []  # failures of the machine rather than of a submission
 
-    def compare50(self):
-        """The path of the Python of compare50's environment; None if that cannot be installed, which is reported
+    def compare50_python(self):
+        """The path of the Python of compare50_python's environment; None if that cannot be installed, which is reported
         once."""
         if self.options.no_compare50:
             return None
         try:
-            return tokens.environment()
-        except tokens.Unavailable as error:
+            return tokens.install_environment()
+        except tokens.Compare50Unavailable as error:
             print(f"lab32: compare50 cannot be installed: {error}; comparing PTX only",
                   file=sys.stderr)  # fmt: skip
             return None
 
-    def lab(self, lab, python):
+    def compare_lab(self, lab, python):
         sources = sources_of(self.students, lab)
         files = {name: source.data for name, source in sources.items()}
         skeleton = ROOT / f"labs/{lab}/{lab}.cu"
-        given = self.compiler.given(lab, skeleton)
+        given = self.compiler.skeleton_prints(lab, skeleton)
         with Progress(
             console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
         ) as shown:
             task = shown.add_task(lab, total=len(files))
-            compiled = self.compiler.all(lab, sources, given, self.jobs, lambda: shown.advance(task))
+            compiled = self.compiler.compile_all(lab, sources, given, self.jobs, lambda: shown.advance(task))
         signals, apart = [], []
         for name, one in compiled.items():
             if one.why:
@@ -124,32 +124,32 @@ class Session:
         frequencies = pairs.Frequencies(
             {name: one.prints for name, one in compiled.items() if one.prints}
         )
-        every = frequencies.pairs()
+        every = frequencies.compare_all_pairs()
         by_ptx = {(pair.a, pair.b): pair for pair in every}
-        flagged = [who for who, pair in by_ptx.items() if pair.flagged()]
-        by_text = self.texts(lab, python, files, skeleton, flagged, signals)
+        flagged = [who for who, pair in by_ptx.items() if pair.is_flagged()]
+        by_text = self.compare_texts(lab, python, files, skeleton, flagged, signals)
         rows = []
         for who in dict.fromkeys([*flagged, *by_text]):
-            row = page.Row(*who, by_ptx.get(who), by_text.get(who))
-            if row.flagged():
-                row.lines = frequencies.lines(row.pair) if row.pair else ({}, {})
+            row = page.PairRow(*who, by_ptx.get(who), by_text.get(who))
+            if row.is_flagged():
+                row.lines = frequencies.matched_lines(row.pair) if row.pair else ({}, {})
                 rows.append(row)
-        rows.sort(key=page.Row.order)
+        rows.sort(key=page.PairRow.sort_key)
         shown = {(row.a, row.b) for row in rows}
         return page.LabPage(
             lab, len(files), {name: tokens.decode_source(data) for name, data in files.items()}, rows,
-            pairs.clusters(shown), pairs.single_kernels(every, shown), frequencies.agreement(),
+            pairs.clusters(shown), pairs.pairs_similar_in_one_kernel(every, shown), frequencies.agreement_by_kernel(),
             apart, signals,
         )  # fmt: skip
 
-    def texts(self, lab, python, files, skeleton, asked, signals):
+    def compare_texts(self, lab, python, files, skeleton, asked, signals):
         if python is None or len(files) < 2:
             signals += ["Without compare50."] if python is None else []
             return {}
         most = max(len(files), 20)  # a limit, because matching a pair takes a fifth of a second
         try:
             found, unread = tokens.compare_all(python, lab, files, skeleton, most, asked[:most])
-        except tokens.Unavailable as error:
+        except tokens.Compare50Unavailable as error:
             self.machine.append(f"{lab}: compare50: {error}")
             signals.append(f"Without compare50: {error}.")
             return {}
@@ -157,12 +157,12 @@ class Session:
         return found
 
     def run(self):
-        python = self.compare50()
-        pages = [self.lab(lab, python) for lab in self.labs]
+        python = self.compare50_python()
+        pages = [self.compare_lab(lab, python) for lab in self.labs]
         out = self.options.out
         part = out.with_name(out.name + ".part")
         try:
-            part.write_text(page.page_of(pages), "utf-8", "backslashreplace")
+            part.write_text(page.page_html(pages), "utf-8", "backslashreplace")
             os.replace(part, out)
         finally:
             part.unlink(missing_ok=True)
@@ -182,8 +182,8 @@ def main(arguments=None):
     open_closed_streams()
     interrupt_on_termination()
     try:
-        options = options_of(arguments)
-        return Session(options).run()
+        options = parse_options(arguments)
+        return SimilarityCommand(options).run()
     except Problem as problem:
         print(f"lab32: {problem}", file=sys.stderr)
     except OSError as error:

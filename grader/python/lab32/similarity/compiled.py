@@ -16,7 +16,7 @@ GRACE = 10  # seconds that a terminated process has to clean up
 
 
 @dataclass
-class Compiled:
+class CompiledPrints:
     prints: dict | None = None
     why: str = ""  # the reason why there are no fingerprints, in one line
     ours: bool = False  # the failure is the machine's, not the submission's
@@ -28,7 +28,7 @@ class Compiler:
         # The lock makes starting a process and stop() exclusive, so that no process starts after stop() or escapes it.
         self.running, self.stopped, self.lock = set(), False, threading.Lock()
 
-    def ptx(self, lab, data, headers=None):
+    def compile_to_ptx(self, lab, data, headers=None):
         """Compiles a submission: (PTX, the reason if there is none, whether the machine is at fault)."""
         with tempfile.TemporaryDirectory(prefix="lab32-similarity-") as scratch:
             source, output = Path(scratch, f"{lab}.cu"), Path(scratch, f"{lab}.ptx")
@@ -61,37 +61,37 @@ class Compiler:
         why = " ".join(lines[:1] + first) or "lab32 ptx failed"
         return "", visible(why), process.returncode != 1
 
-    def prints(self, lab, data, given, headers=None):
+    def compile_to_prints(self, lab, data, given, headers=None):
         try:
-            text, why, ours = self.ptx(lab, data, headers)
+            text, why, ours = self.compile_to_ptx(lab, data, headers)
             return (
-                Compiled(None, why, ours) if why else Compiled(kernel_fingerprints(text, f"{lab}.cu", given))
+                CompiledPrints(None, why, ours) if why else CompiledPrints(kernel_fingerprints(text, f"{lab}.cu", given))
             )
         except OSError as error:
-            return Compiled(None, visible(error), True)
+            return CompiledPrints(None, visible(error), True)
         except (ValueError, ArithmeticError, LookupError, RecursionError, MemoryError) as error:
             # Inline assembly may contain anything; PTX that it breaks affects this submission only.
-            return Compiled(None, f"its PTX cannot be read: {visible(error)}")
+            return CompiledPrints(None, f"its PTX cannot be read: {visible(error)}")
 
-    def given(self, lab, skeleton):
+    def skeleton_prints(self, lab, skeleton):
         """The fingerprints of the skeleton, which all students started from."""
-        text, why, _ = self.ptx(lab, Path(skeleton).read_bytes())
+        text, why, _ = self.compile_to_ptx(lab, Path(skeleton).read_bytes())
         if why:
             raise Problem(f"{visible(skeleton)}: {why}")
         return skeleton_fingerprints(text, f"{lab}.cu")
 
-    def all(self, lab, sources, given, jobs, each=lambda: None):
-        """{name: Compiled} for {name: collect.Source}."""
+    def compile_all(self, lab, sources, given, jobs, each=lambda: None):
+        """{name: CompiledPrints} for {name: collect.SubmittedFile}."""
         pool = ThreadPoolExecutor(jobs)
 
-        def work(source):
+        def compile_one(source):
             try:
-                return self.prints(lab, source.data, given, source.headers)
+                return self.compile_to_prints(lab, source.data, given, source.headers)
             finally:
                 each()
 
         try:
-            futures = {name: pool.submit(work, source) for name, source in sources.items()}
+            futures = {name: pool.submit(compile_one, source) for name, source in sources.items()}
             return {name: future.result() for name, future in futures.items()}
         except BaseException:
             self.stop()

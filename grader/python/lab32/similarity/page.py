@@ -58,21 +58,21 @@ of compare50 are of the left file and of the right file. Lines are marked
 
 
 @dataclass
-class Row:
+class PairRow:
     """A pair of submissions; a signal that has no result is None."""
 
     a: str
     b: str
     pair: object = None  # pairs.Pair
-    tokens: object = None  # tokens.Tokens
+    tokens: object = None  # tokens.TokenScore
     lines: tuple = ((), ())  # for each of the two submissions, {kernel: lines that match in PTX}
 
-    def flagged(self):
-        return bool((self.pair and self.pair.flagged()) or (self.tokens and self.tokens.flagged()))
+    def is_flagged(self):
+        return bool((self.pair and self.pair.is_flagged()) or (self.tokens and self.tokens.is_flagged()))
 
-    def order(self):
+    def sort_key(self):
         return (
-            -max(self.pair.total().share() if self.pair else 0.0,
+            -max(self.pair.total_overlap().share() if self.pair else 0.0,
                  self.tokens.share() if self.tokens else 0.0),
             self.a, self.b,
         )  # fmt: skip
@@ -93,37 +93,37 @@ class LabPage:
     signals: list = field(default_factory=list)  # why a signal is missing
 
 
-def text_of(name):
+def escaped_text(name):
     return escape(visible(name))
 
 
-def per_cent(share):
+def per_cent_text(share):
     return f"{100 * share:.0f} %"
 
 
-def number(text):
+def number_cell(text):
     return f'<td class="number">{text}</td>'
 
 
-def table(head, rows):
+def table_html(head, rows):
     """`head`: {title: whether the column has numbers}; cells are HTML including their <td>."""
     titles = "".join(f"<th scope=col{' class=number' if right else ''}>{t}</th>" for t, right in head.items())
     body = "".join(f"<tr>{''.join(row)}</tr>\n" for row in rows)
     return f"<table><tr>{titles}</tr>\n{body}</table>\n"
 
 
-def cell(text):
+def text_cell(text):
     return f"<td>{text}</td>"
 
 
-def statistics(row):
-    total = row.pair.total() if row.pair else None
+def statistics_cells(row):
+    total = row.pair.total_overlap() if row.pair else None
     tokens = row.tokens
     return [
-        number(per_cent(total.share()) if total else "–"),
-        number(f"{total.shared:.0f}" if total else "–"),
-        number(" / ".join(map(per_cent, tokens.shares)) if tokens else "–"),
-        number(f"{tokens.score:.0f}" if tokens else "–"),
+        number_cell(per_cent_text(total.share()) if total else "–"),
+        number_cell(f"{total.shared:.0f}" if total else "–"),
+        number_cell(" / ".join(map(per_cent_text, tokens.shares)) if tokens else "–"),
+        number_cell(f"{tokens.score:.0f}" if tokens else "–"),
     ]
 
 
@@ -148,13 +148,13 @@ def line_span_text(lines, name):
 def pair_html(page, at, row):
     out = [
         f'<details id="{page.lab}-{at}"{" open" if at == 1 else ""}>'
-        f"<summary><b>{text_of(row.a)}</b> and <b>{text_of(row.b)}</b></summary>\n"
+        f"<summary><b>{escaped_text(row.a)}</b> and <b>{escaped_text(row.b)}</b></summary>\n"
     ]
     names = [f"{page.lab}-{at}-{where}" for where in ("left", "right")]
     if row.pair and row.pair.kernels:
         shown = [
-            [cell(text_of(kernel)), number(per_cent(alike.share())), number(f"{alike.shared:.0f}"),
-             *(number(line_span_text(lines.get(kernel), name)) for lines, name in zip(row.lines, names))]
+            [text_cell(escaped_text(kernel)), number_cell(per_cent_text(alike.share())), number_cell(f"{alike.shared:.0f}"),
+             *(number_cell(line_span_text(lines.get(kernel), name)) for lines, name in zip(row.lines, names))]
             for kernel, alike in row.pair.kernels.items()
         ]  # fmt: skip
         head = {
@@ -164,7 +164,7 @@ def pair_html(page, at, row):
             "lines, left": True,
             "lines, right": True,
         }
-        out.append(table(head, shown))
+        out.append(table_html(head, shown))
     marked = [set().union(*of.values()) if of else set() for of in row.lines]
     tokens = row.tokens.lines if row.tokens else ((), ())
     sides = [
@@ -176,11 +176,11 @@ def pair_html(page, at, row):
 
 
 def lab_html(page):
-    out = [f"<h2>{text_of(page.lab)}</h2>\n<p>{page.count} files.</p>\n"]
-    out += [f"<p>{text_of(line)}</p>\n" for line in page.signals]
+    out = [f"<h2>{escaped_text(page.lab)}</h2>\n<p>{page.count} files.</p>\n"]
+    out += [f"<p>{escaped_text(line)}</p>\n" for line in page.signals]
     if page.rows:
         out.append("<h3>Clusters</h3>\n<ul>\n")
-        out += [f"<li>{', '.join(map(text_of, names))}</li>\n" for names in page.groups]
+        out += [f"<li>{', '.join(map(escaped_text, names))}</li>\n" for names in page.groups]
         out.append("</ul>\n<h3>Pairs</h3>\n")
         head = {
             "pair": False,
@@ -192,10 +192,10 @@ def lab_html(page):
         }
         shown = []
         for at, row in enumerate(page.rows, 1):
-            name = text_of(row.a)
+            name = escaped_text(row.a)
             link = f'<a href="#{page.lab}-{at}">{name}</a>' if at <= MOST_PAIRS else f"{name} (not shown below)"
-            shown.append([cell(link), cell(text_of(row.b)), *statistics(row)])
-        out.append(table(head, shown))
+            shown.append([text_cell(link), text_cell(escaped_text(row.b)), *statistics_cells(row)])
+        out.append(table_html(head, shown))
         if len(page.rows) > MOST_PAIRS:
             out.append(
                 f"<p>The first {MOST_PAIRS} pairs are shown side by side below. The others have no link: their files are "
@@ -209,35 +209,35 @@ def lab_html(page):
             "<h3>Single kernels</h3>\n<p>These pairs are similar in one kernel but not as a whole: a weaker signal.</p>\n"
         )
         shown = [
-            [cell(text_of(a)), cell(text_of(b)), cell(text_of(kernel)), number(per_cent(alike.share())),
-             number(f"{alike.shared:.0f}")]
+            [text_cell(escaped_text(a)), text_cell(escaped_text(b)), text_cell(escaped_text(kernel)), number_cell(per_cent_text(alike.share())),
+             number_cell(f"{alike.shared:.0f}")]
             for a, b, kernel, alike in page.kernels[: 2 * MOST_PAIRS]
         ]  # fmt: skip
         head = {"pair": False, "and": False, "kernel": False, "PTX": True, "weight": True}
-        out.append(table(head, shown))
+        out.append(table_html(head, shown))
         if len(page.kernels) > len(shown):
             out.append(f"<p>These are the first {len(shown)} of {len(page.kernels)}.</p>\n")
     if page.agreement:
         out.append(
             "<h3>Kernels of this class</h3>\n<p>Where many pairs agree, similarity means little, because the task "
-            f"leaves little choice. A pair agrees if it shares at least {per_cent(THRESHOLD)} of the PTX, unweighted.</p>\n"
+            f"leaves little choice. A pair agrees if it shares at least {per_cent_text(THRESHOLD)} of the PTX, unweighted.</p>\n"
         )
         shown = [
-            [cell(text_of(kernel)), number(both), number(same), number(per_cent(same / both))]
+            [text_cell(escaped_text(kernel)), number_cell(both), number_cell(same), number_cell(per_cent_text(same / both))]
             for kernel, (both, same) in page.agreement.items()
         ]
         head = {"kernel": False, "pairs in which both wrote it": True, "agree": True, "share": True}
-        out.append(table(head, shown))
+        out.append(table_html(head, shown))
     if page.apart:
         out.append("<h3>Without PTX</h3>\n")
         out.append(
-            table(
+            table_html(
                 {"file of": False, "why": False},
-                [[cell(text_of(name)), cell(text_of(why))] for name, why in page.apart],
+                [[text_cell(escaped_text(name)), text_cell(escaped_text(why))] for name, why in page.apart],
             )
         )
     return "".join(out)
 
 
-def page_of(pages):
+def page_html(pages):
     return PAGE.format(policy=POLICY, style=STYLE, body="".join(map(lab_html, pages)))

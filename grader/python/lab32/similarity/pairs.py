@@ -26,16 +26,16 @@ class Overlap:
 
 
 @dataclass
-class Pair:
+class SubmissionPair:
     a: str
     b: str
     kernels: dict = field(default_factory=dict)  # {name: Overlap} of kernels that both have written
 
-    def total(self):
+    def total_overlap(self):
         return sum(self.kernels.values(), Overlap())
 
-    def flagged(self):
-        total = self.total()
+    def is_flagged(self):
+        total = self.total_overlap()
         return total.share() >= THRESHOLD and total.shared >= WEIGHT
 
 
@@ -50,11 +50,11 @@ class Frequencies:
             for kernel, lines in one.items():
                 self.count.setdefault(kernel, Counter()).update(lines.keys())
         self.alone = {
-            name: {kernel: self.weight(kernel, lines, 1) for kernel, lines in one.items()}
+            name: {kernel: self.weight_of_prints(kernel, lines, 1) for kernel, lines in one.items()}
             for name, one in prints.items()
         }
 
-    def weight(self, kernel, prints, having):
+    def weight_of_prints(self, kernel, prints, having):
         """The sum of the weights of `prints`: 1 for a fingerprint that no other submission has, 0 for one that all
         have. `having` is the number of submissions of the pair that have them."""
         if self.others <= 0:
@@ -62,23 +62,23 @@ class Frequencies:
         elsewhere = sum(map(self.count[kernel].__getitem__, prints)) - having * len(prints)
         return len(prints) - elsewhere / self.others
 
-    def pair(self, a, b):
-        out = Pair(a, b)
+    def compare_pair(self, a, b):
+        out = SubmissionPair(a, b)
         first, second = self.prints[a], self.prints[b]
         for kernel in sorted(first.keys() & second.keys()):
             both = first[kernel].keys() & second[kernel].keys()
-            shared = self.weight(kernel, both, 2)
+            shared = self.weight_of_prints(kernel, both, 2)
             alone = self.alone[a][kernel] + self.alone[b][kernel]
-            alone -= 2 * self.weight(kernel, both, 1)
+            alone -= 2 * self.weight_of_prints(kernel, both, 1)
             out.kernels[kernel] = Overlap(shared, shared + max(alone, 0.0))
         return out
 
-    def pairs(self):
-        """A Pair for every two submissions, the most similar two first."""
-        every = [self.pair(a, b) for a, b in combinations(sorted(self.prints), 2)]
-        return sorted(every, key=lambda pair: (-pair.total().share(), pair.a, pair.b))
+    def compare_all_pairs(self):
+        """A SubmissionPair for every two submissions, the most similar two first."""
+        every = [self.compare_pair(a, b) for a, b in combinations(sorted(self.prints), 2)]
+        return sorted(every, key=lambda pair: (-pair.total_overlap().share(), pair.a, pair.b))
 
-    def agreement(self):
+    def agreement_by_kernel(self):
         """{kernel: (number of pairs in which both have written it, number of those that agree in it)}, by similarity
         alone. If many pairs agree in a kernel, agreement in it is no evidence."""
         out = {}
@@ -91,13 +91,13 @@ class Frequencies:
                 out[kernel] = both + 1, agree + same
         return dict(sorted(out.items()))
 
-    def lines(self, pair):
+    def matched_lines(self, pair):
         """({kernel: lines of a}, {kernel: lines of b}): the lines that the rare fingerprints come from."""
         out = ({}, {})
         for kernel in pair.kernels:
             first, second = self.prints[pair.a][kernel], self.prints[pair.b][kernel]
             for print_ in first.keys() & second.keys():
-                if self.weight(kernel, (print_,), 2) >= TELLING:
+                if self.weight_of_prints(kernel, (print_,), 2) >= TELLING:
                     for found, lines in zip(out, (first[print_], second[print_])):
                         found.setdefault(kernel, set()).update(lines)
         return out
@@ -107,20 +107,20 @@ def clusters(pairs):
     """The connected components of the pairs [(a, b)] as lists of names, the largest first."""
     leader = {}
 
-    def find(name):
+    def find_leader(name):
         while leader.setdefault(name, name) != name:
             name = leader[name]
         return name
 
     for a, b in pairs:
-        leader[find(a)] = find(b)
+        leader[find_leader(a)] = find_leader(b)
     groups = {}
     for name in sorted(leader):
-        groups.setdefault(find(name), []).append(name)
+        groups.setdefault(find_leader(name), []).append(name)
     return sorted(groups.values(), key=lambda names: (-len(names), names))
 
 
-def single_kernels(every, but):
+def pairs_similar_in_one_kernel(every, but):
     """[(a, b, kernel, Overlap)] of pairs that are similar in a kernel with room to differ, except those in `but`."""
     found = [
         (pair.a, pair.b, kernel, alike)

@@ -38,7 +38,7 @@ class Kernel:
     name: str  # in the submission's file; overloads and instances of a template have one name
     body: list = field(default_factory=list)
 
-    def grams(self):
+    def window_fingerprints(self):
         """The fingerprints, {fingerprint: lines}: one for every GRAM consecutive instructions."""
         out = {}
         count = min(GRAM, len(self.body))
@@ -124,7 +124,7 @@ def kernels_of(ptx, file):
             if line.endswith(";") and not line.startswith("{"):
                 kernel = None  # a declaration or a variable
         if found := LOCATION.match(line):
-            here = lines_of(found, numbers, callers)
+            here = submission_lines_of(found, numbers, callers)
             continue
         before = depth
         depth += line.count("{") - line.count("}")
@@ -138,7 +138,7 @@ def kernels_of(ptx, file):
     return out
 
 
-def lines_of(found, numbers, callers):
+def submission_lines_of(found, numbers, callers):
     """The submission's lines for one .loc: its own line and the lines that it was inlined at."""
     place, caller = found.group(1, 2, 3), found.group(4, 5, 6)
     if caller[0]:
@@ -158,7 +158,7 @@ def kernel_fingerprints(ptx, file, given=frozenset()):
     out = {}
     for kernel in kernels_of(ptx, file):
         lines = out.setdefault(kernel.name, {})
-        for print_, where in kernel.grams().items():
+        for print_, where in kernel.window_fingerprints().items():
             if print_ not in given:
                 lines.setdefault(print_, set()).update(where)
     return {name: lines for name, lines in out.items() if lines}

@@ -25,12 +25,12 @@ THRESHOLD = 0.5
 CHARACTERS = 600  # least number of matched characters in both texts together
 
 
-class Unavailable(Exception):
+class Compare50Unavailable(Exception):
     """Raised if compare50 cannot be used; the text is the reason, in one line."""
 
 
 @dataclass
-class Tokens:
+class TokenScore:
     """The score that compare50 gives to a pair, and the matched share of each text without the skeleton's parts."""
 
     score: float
@@ -41,11 +41,11 @@ class Tokens:
     def share(self):
         return min(self.shares)
 
-    def flagged(self):
+    def is_flagged(self):
         return self.share() >= THRESHOLD and self.characters >= CHARACTERS
 
 
-def folder():
+def environment_folder():
     """The folder of compare50's environment: next to .venv in a checkout; in the user's cache folder if lab32 was
     installed."""
     if (ROOT / "Makefile").exists():
@@ -54,9 +54,9 @@ def folder():
     return Path(cache, "lab32", "compare50")
 
 
-def environment(where=None, pinned=PINNED):
-    """The path of the environment's Python. Raises Unavailable if it cannot be installed."""
-    where = where or folder()
+def install_environment(where=None, pinned=PINNED):
+    """The path of the environment's Python. Raises Compare50Unavailable if it cannot be installed."""
+    where = where or environment_folder()
     python, stamp = where / "bin/python", where / "installed"
     wanted = hashlib.sha256(Path(pinned).read_bytes() + sys.version.encode()).hexdigest()
     try:
@@ -74,7 +74,7 @@ def environment(where=None, pinned=PINNED):
             stamp.write_text(wanted)
             return python
     except OSError as error:
-        raise Unavailable(f"{visible(error.filename or where)}: {error.strerror}") from None
+        raise Compare50Unavailable(f"{visible(error.filename or where)}: {error.strerror}") from None
 
 
 def run_quietly(command):
@@ -84,7 +84,7 @@ def run_quietly(command):
     )  # fmt: skip
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise Unavailable(visible(said[-1]) if said else f"status {done.returncode}")
+        raise Compare50Unavailable(visible(said[-1]) if said else f"status {done.returncode}")
 
 
 def decode_source(data):
@@ -93,8 +93,8 @@ def decode_source(data):
 
 
 def compare_all(python, lab, files, skeleton, most, asked=()):
-    """({(a, b): Tokens}, names of unreadable files) for {name: bytes}. It covers the `most` similar pairs and the
-    pairs in `asked`. Raises Unavailable."""
+    """({(a, b): TokenScore}, names of unreadable files) for {name: bytes}. It covers the `most` similar pairs and the
+    pairs in `asked`. Raises Compare50Unavailable."""
     names = sorted(files)
     with tempfile.TemporaryDirectory(prefix="lab32-similarity-") as scratch:
         # Files get numbers as names, since no student's name may become a path.
@@ -114,7 +114,7 @@ def compare_all(python, lab, files, skeleton, most, asked=()):
     out = {}
     for pair in record["pairs"]:
         first, second = sorted(zip(pair["members"], pair["shares"], pair["lines"]))
-        out[names[first[0]], names[second[0]]] = Tokens(
+        out[names[first[0]], names[second[0]]] = TokenScore(
             pair["score"], (first[1], second[1]), pair["characters"], (first[2], second[2])
         )
     return out, [names[at] for at in record["unread"]]
@@ -130,13 +130,13 @@ def run_compare50(python, request):
     try:
         out, said = process.communicate(json.dumps(request).encode(), timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        raise Unavailable(f"it did not finish within {SECONDS} s") from None
+        raise Compare50Unavailable(f"it did not finish within {SECONDS} s") from None
     finally:
         terminate(process)
     try:
         return json.loads(out)
     except ValueError:
         last = said.decode("utf-8", "replace").strip().splitlines()
-        raise Unavailable(
+        raise Compare50Unavailable(
             visible(last[-1]) if last else f"it ended with status {process.returncode}"
         ) from None

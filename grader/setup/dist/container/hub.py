@@ -22,7 +22,7 @@ c.Spawner.cpu_limit = 1
 """
 
 
-def install(wheel, home):
+def install_wheel(wheel, home):
     with tempfile.TemporaryDirectory() as folder:
         for file in (HERE / "setup.sh", wheel):
             shutil.copy(file, folder)
@@ -35,7 +35,7 @@ def install(wheel, home):
     return 0
 
 
-def start(program, lab, file, home):
+def start_grading(program, lab, file, home):
     """A student's grading, with the environment of a notebook server."""
     labs = home / "labs" / lab
     labs.mkdir(parents=True)
@@ -67,7 +67,7 @@ def wait_for(program, lab, file, own):
     return score, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def load(count, lab, file, home):
+def grade_simultaneously(count, lab, file, home):
     """Each student has a home, and therefore a cache, of its own."""
     began, at_once = time.monotonic(), min(count, most_at_once())
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(at_once) as pool:
@@ -91,7 +91,7 @@ def main():
             command.add_argument(argument, type=int if argument == "count" else str)
         command.add_argument("--home", default="/opt/lab32", help="where lab32 is installed")
     options = vars(parser.parse_args())
-    return {"install": install, "load": load}[options.pop("command")](**options)
+    return {"install": install_wheel, "load": grade_simultaneously}[options.pop("command")](**options)
 
 
 if __name__ == "__main__":

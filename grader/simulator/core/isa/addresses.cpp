@@ -21,20 +21,20 @@ uint64_t window_base(const ptx::Instruction& in) {
 }
 
 template <int sign, uint64_t base>
-void shift_address(const Exec& x, const Inst& in) {
+void convert_address_space(const Exec& x, const Inst& in) {
   map_lanes<uint64_t, uint64_t>(x, in, [](uint64_t a) { return sign > 0 ? a + base : a - base; });
 }
 
 template <int sign>
-ExecFn pick_shift(const ptx::Instruction& in) {
+ExecFn pick_address_conversion(const ptx::Instruction& in) {
   if (in.type() != Type::u64) refuse(in, "only 64-bit generic addresses are supported");
   const uint64_t base = window_base(in);
-  if (base == kSharedBase) return shift_address<sign, kSharedBase>;
-  if (base == kLocalBase) return shift_address<sign, kLocalBase>;
-  return shift_address<sign, 0>;
+  if (base == kSharedBase) return convert_address_space<sign, kSharedBase>;
+  if (base == kLocalBase) return convert_address_space<sign, kLocalBase>;
+  return convert_address_space<sign, 0>;
 }
 
-void set_if_in_range(const Exec& x, const Inst& in, uint64_t base, uint64_t bytes) {
+void test_address_range(const Exec& x, const Inst& in, uint64_t base, uint64_t bytes) {
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t bits = 0;
   for (int l = 0; l < kWarpSize; ++l)
@@ -42,13 +42,13 @@ void set_if_in_range(const Exec& x, const Inst& in, uint64_t base, uint64_t byte
   write_predicate(x, in.dst[0], bits);
 }
 template <uint64_t base>
-void set_if_in_window(const Exec& x, const Inst& in) {
-  set_if_in_range(x, in, base, kWindowBytes);
+void test_address_window(const Exec& x, const Inst& in) {
+  test_address_range(x, in, base, kWindowBytes);
 }
-void set_if_in_own_shared(const Exec& x, const Inst& in) {
+void test_address_own_shared(const Exec& x, const Inst& in) {
   BlockContext& block = x.warp->block();
-  if (block.cluster() == nullptr) return set_if_in_window<kSharedBase>(x, in);
-  set_if_in_range(x, in, kSharedBase + block.shared().base(), kBlockWindow);
+  if (block.cluster() == nullptr) return test_address_window<kSharedBase>(x, in);
+  test_address_range(x, in, kSharedBase + block.shared().base(), kBlockWindow);
 }
 
 // mapa returns the same offset in another block's shared memory; the access that uses it later
@@ -75,7 +75,7 @@ void rank_of_address(const Exec& x, const Inst& in) {
 }
 
 // An address counts as global if it lies in no other window, even if no allocation contains it.
-void set_if_in_device_memory(const Exec& x, const Inst& in, bool constant) {
+void test_address_in_device_memory(const Exec& x, const Inst& in, bool constant) {
   const Memory& memory = *x.warp->block().launch().memory;
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t bits = 0;
@@ -91,8 +91,8 @@ void set_if_in_device_memory(const Exec& x, const Inst& in, bool constant) {
   write_predicate(x, in.dst[0], bits);
 }
 
-void set_if_global(const Exec& x, const Inst& in) { set_if_in_device_memory(x, in, false); }
-void set_if_constant(const Exec& x, const Inst& in) { set_if_in_device_memory(x, in, true); }
+void set_if_global(const Exec& x, const Inst& in) { test_address_in_device_memory(x, in, false); }
+void set_if_constant(const Exec& x, const Inst& in) { test_address_in_device_memory(x, in, true); }
 
 template <class T>
 void allocate_local(const Exec& x, const Inst& in) {
@@ -102,14 +102,15 @@ void allocate_local(const Exec& x, const Inst& in) {
   constexpr uint32_t kUsualAlign = 8;
   const uint32_t align =
       in.ptx->has_operand(2) ? static_cast<uint32_t>(in.ptx->operands[2].value) : kUsualAlign;
-  const uint32_t at = x.warp->local().extend(*x.warp->current().frame, in, x.mask, most, align);
+  const uint32_t at =
+      x.warp->local().allocate_dynamically(*x.warp->current().frame, in, x.mask, most, align);
   for (uint32_t r = x.mask; r; r &= r - 1)
     store_lane<T>(x.regs + in.dst[0].offset, __builtin_ctz(r), static_cast<T>(at));
 }
 
 void no_effect(const Exec&, const Inst&) {}
 // A cache policy is only an operand of other hints, so its value does not matter.
-void make_policy(const Exec& x, const Inst& in) {
+void make_cache_policy(const Exec& x, const Inst& in) {
   if (in.dst[0].bytes == 0) return;
   for (uint32_t r = x.mask; r; r &= r - 1)
     store_lane<uint64_t>(x.regs + in.dst[0].offset, __builtin_ctz(r), 0);
@@ -132,15 +133,16 @@ ExecFn pick_mapa(const ptx::Instruction& in) {
 ExecFn pick_getctarank(const ptx::Instruction& in) {
   return ptx::bits_of(in.type()) == 64 ? rank_of_address<uint64_t> : rank_of_address<uint32_t>;
 }
-ExecFn pick_cvta(const ptx::Instruction& in) { return pick_shift<1>(in); }
-ExecFn pick_cvta_to(const ptx::Instruction& in) { return pick_shift<-1>(in); }
+ExecFn pick_cvta(const ptx::Instruction& in) { return pick_address_conversion<1>(in); }
+ExecFn pick_cvta_to(const ptx::Instruction& in) { return pick_address_conversion<-1>(in); }
 
 ExecFn pick_isspacep(const ptx::Instruction& in) {
   switch (space_of(in)) {
     case Where::shared:
-      return in.has(Mod::shared_cluster) ? set_if_in_window<kSharedBase> : set_if_in_own_shared;
+      return in.has(Mod::shared_cluster) ? test_address_window<kSharedBase>
+                                         : test_address_own_shared;
     case Where::local:
-      return set_if_in_window<kLocalBase>;
+      return test_address_window<kLocalBase>;
     case Where::global:
       return set_if_global;
     default:
@@ -152,9 +154,9 @@ ExecFn pick_isspacep(const ptx::Instruction& in) {
 // has no counter for them.
 ExecFn pick_prefetch(const ptx::Instruction&) { return no_effect; }
 ExecFn pick_applypriority(const ptx::Instruction&) { return no_effect; }
-ExecFn pick_policy_fractional(const ptx::Instruction&) { return make_policy; }
-ExecFn pick_policy_range(const ptx::Instruction&) { return make_policy; }
-ExecFn pick_policy_cvt(const ptx::Instruction&) { return make_policy; }
+ExecFn pick_policy_fractional(const ptx::Instruction&) { return make_cache_policy; }
+ExecFn pick_policy_range(const ptx::Instruction&) { return make_cache_policy; }
+ExecFn pick_policy_cvt(const ptx::Instruction&) { return make_cache_policy; }
 
 // The simulator's memory is sequentially consistent: each access is complete before the next one
 // starts. However, a plain load in a loop sees the stores of other blocks only if the loop has a

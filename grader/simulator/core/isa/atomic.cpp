@@ -24,7 +24,7 @@ enum class Window : uint8_t { global, shared, generic };
 // the same sign, whatever the compiler's -ftz; on shared memory it does not. The ISA does not
 // mention the other types; no f64 instruction flushes.
 template <class T, class Op>
-T apply_at(Window where, T old, T v) {
+T apply_in_window(Window where, T old, T v) {
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, Add>)
     if (where == Window::global) return flush(Op::apply(flush(old), flush(v)));
   return Op::apply(old, v);
@@ -39,7 +39,7 @@ Window window_of(const ptx::Instruction& in) {
 // Updates a word by an atomic operation of the host, because several host threads may update it
 // concurrently. The old value is not returned.
 template <class T, class Op>
-void update_shared_by_threads(std::byte* at, T v) {
+void update_atomically_on_host(std::byte* at, T v) {
   auto* p = reinterpret_cast<T*>(at);
   T old = __atomic_load_n(p, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(p, &old, Op::template apply<T>(old, v), true,
@@ -48,7 +48,7 @@ void update_shared_by_threads(std::byte* at, T v) {
 }
 
 // Notes that a warp that reads the result of an atomic may be waiting for another lane or block.
-void note_waiting(const Exec& x, const Inst& in) {
+void note_possible_polling(const Exec& x, const Inst& in) {
   x.warp->polling().note_synchronisation();
   if (window_of(*in.ptx) != Window::shared)
     x.warp->polling().note(x.warp->address[__builtin_ctz(x.mask)]);
@@ -56,27 +56,28 @@ void note_waiting(const Exec& x, const Inst& in) {
 
 // Checks the access and reports it to the observers. Returns the host pointer to which the lanes'
 // addresses are added.
-std::byte* access_atomically(const Exec& x, const Inst& in, Window where, uint64_t* address,
-                             unsigned bytes, uint8_t operation) {
+std::byte* check_and_report_atomic(const Exec& x, const Inst& in, Window where, uint64_t* address,
+                                   unsigned bytes, uint8_t operation) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const auto kind = has_result(in) ? AccessKind::atom : AccessKind::red;
   const bool exchanges = in.ptx->has(Mod::exch);
   if (where == Window::global) {
-    std::byte* base = block.accesses().global(w.index(), in, address, x.mask, bytes,
-                                              AccessUse::update, operation);
-    if (exchanges && block.checks_reads()) w.exchange(x, in, AccessSpace::global, address, bytes);
+    std::byte* base = block.accesses().check_global(w.index(), in, address, x.mask, bytes,
+                                                    AccessUse::update, operation);
+    if (exchanges && block.checks_reads())
+      w.exchange_undefined_bits(x, in, AccessSpace::global, address, bytes);
     if (block.reports().reports_accesses())
       block.reports().access(w.index(), in, {AccessSpace::global, kind, bytes, x.mask, address});
     if (block.reports().observes_order())
       block.reports().ordered(w.index(), in, kind, bytes, x.mask, address, nullptr);
     return base;
   }
-  block.accesses().shared(w.index(), in, address, x.mask, bytes, AccessUse::update);
+  block.accesses().check_shared(w.index(), in, address, x.mask, bytes, AccessUse::update);
   if (block.checks_reads() && exchanges)
-    w.exchange(x, in, AccessSpace::shared, address, bytes);
+    w.exchange_undefined_bits(x, in, AccessSpace::shared, address, bytes);
   else if (block.checks_reads())
-    w.update_shared(in, address, x.mask, bytes);
+    w.report_undefined_update(in, address, x.mask, bytes);
   if (block.reports().reports_accesses())
     block.reports().access(w.index(), in, {AccessSpace::shared, kind, bytes, x.mask, address});
   if (block.reports().observes_raw_shared())
@@ -90,23 +91,25 @@ using Serve = void (*)(const Exec& x, const Inst& in, Window where, std::byte* b
 
 // The loops over lanes of one operation and type. All other code is the same for every operation
 // and type, and is compiled once, below.
-struct Update {
-  uint8_t commuting;    // Op::kId of an integer operation, else 0
-  Serve in_lane_order;  // serves lanes in order; stores old values to the result, if there is one
+struct LaneUpdateLoops {
+  uint8_t commuting;           // Op::kId of an integer operation, else 0
+  Serve update_in_lane_order;  // serves lanes in order; stores old values to the result, if there
+                               // is one
   // For blocks on several host threads; null if the result depends on their order.
-  Serve update_lanes_in_turn;
+  Serve update_lanes_concurrently;
 };
 
-void update_by_window(const Exec& x, const Inst& in, Window where, const Update& update,
-                      unsigned bytes) {
+void update_in_each_window(const Exec& x, const Inst& in, Window where,
+                           const LaneUpdateLoops& update, unsigned bytes) {
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   const uint8_t operation = has_result(in) ? 0 : update.commuting;
   auto serve = [&](const Exec& lanes, Window window, uint64_t* own) {
-    std::byte* base = access_atomically(lanes, in, window, own, bytes, operation);
-    const bool at_once = update.update_lanes_in_turn && window == Window::global &&
-                         lanes.warp->block().accesses().parallel();
-    (at_once ? update.update_lanes_in_turn : update.in_lane_order)(lanes, in, window, base, own);
+    std::byte* base = check_and_report_atomic(lanes, in, window, own, bytes, operation);
+    const bool at_once = update.update_lanes_concurrently && window == Window::global &&
+                         lanes.warp->block().accesses().runs_in_parallel();
+    (at_once ? update.update_lanes_concurrently : update.update_in_lane_order)(lanes, in, window,
+                                                                               base, own);
   };
   if (where != Window::generic) return serve(x, where, address);
   const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
@@ -120,38 +123,38 @@ void update_by_window(const Exec& x, const Inst& in, Window where, const Update&
 
 template <class T, class Op>
 struct Atomic {
-  static void in_lane_order(const Exec& x, const Inst& in, Window where, std::byte* base,
-                            const uint64_t* address) {
+  static void update_in_lane_order(const Exec& x, const Inst& in, Window where, std::byte* base,
+                                   const uint64_t* address) {
     const bool result = has_result(in);
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       T old;
       std::memcpy(&old, base + address[l], sizeof old);
-      const T now = apply_at<T, Op>(where, old, load_lane<T>(x.regs + in.src[0].offset, l));
+      const T now = apply_in_window<T, Op>(where, old, load_lane<T>(x.regs + in.src[0].offset, l));
       std::memcpy(base + address[l], &now, sizeof now);
       if (result) store_lane<T>(x.regs + in.dst[0].offset, l, old);
     }
   }
-  static void update_lanes_in_turn(const Exec& x, const Inst& in, Window, std::byte* base,
-                                   const uint64_t* address) {
+  static void update_lanes_concurrently(const Exec& x, const Inst& in, Window, std::byte* base,
+                                        const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
-      update_shared_by_threads<T, Op>(base + address[l],
-                                      load_lane<T>(x.regs + in.src[0].offset, l));
+      update_atomically_on_host<T, Op>(base + address[l],
+                                       load_lane<T>(x.regs + in.src[0].offset, l));
     }
   }
-  static constexpr Update update() {
+  static constexpr LaneUpdateLoops update() {
     if constexpr (std::is_integral_v<T> && Op::kId != 0)
-      return {Op::kId, in_lane_order, update_lanes_in_turn};
+      return {Op::kId, update_in_lane_order, update_lanes_concurrently};
     else
-      return {0, in_lane_order, nullptr};
+      return {0, update_in_lane_order, nullptr};
   }
   static void execute(const Exec& x, const Inst& in) {
     // A warp that does not read the result does not wait for it: the long loop of a histogram, for
     // example, is no spin lock.
-    if (has_result(in)) note_waiting(x, in);
-    static constexpr Update kUpdate = update();
-    update_by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
+    if (has_result(in)) note_possible_polling(x, in);
+    static constexpr LaneUpdateLoops kUpdate = update();
+    update_in_each_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
   }
 };
 template <class T, class Op>
@@ -159,8 +162,8 @@ constexpr ExecFn atomic = Atomic<T, Op>::execute;
 
 template <class T>
 struct CompareAndSwap {
-  static void in_lane_order(const Exec& x, const Inst& in, Window, std::byte* base,
-                            const uint64_t* address) {
+  static void update_in_lane_order(const Exec& x, const Inst& in, Window, std::byte* base,
+                                   const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       T old;
@@ -173,9 +176,9 @@ struct CompareAndSwap {
     }
   }
   static void execute(const Exec& x, const Inst& in) {
-    note_waiting(x, in);
-    static constexpr Update kUpdate{0, in_lane_order, nullptr};
-    update_by_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
+    note_possible_polling(x, in);
+    static constexpr LaneUpdateLoops kUpdate{0, update_in_lane_order, nullptr};
+    update_in_each_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
   }
 };
 template <class T>
@@ -184,15 +187,16 @@ constexpr ExecFn compare_and_swap = CompareAndSwap<T>::execute;
 // atom.v2/.v4: each element is updated separately.
 template <class T, class Op>
 struct AtomicVector {
-  static void in_lane_order(const Exec& x, const Inst& in, Window where, std::byte* base,
-                            const uint64_t* address) {
+  static void update_in_lane_order(const Exec& x, const Inst& in, Window where, std::byte* base,
+                                   const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       for (unsigned e = 0; e < in.src_count; ++e) {
         std::byte* at = base + address[l] + e * sizeof(T);
         T old;
         std::memcpy(&old, at, sizeof old);
-        const T now = apply_at<T, Op>(where, old, load_lane<T>(x.regs + in.src[e].offset, l));
+        const T now =
+            apply_in_window<T, Op>(where, old, load_lane<T>(x.regs + in.src[e].offset, l));
         std::memcpy(at, &now, sizeof now);
         if (e < in.dst_count && in.dst[e].bytes != 0)
           store_lane<T>(x.regs + in.dst[e].offset, l, old);
@@ -200,15 +204,15 @@ struct AtomicVector {
     }
   }
   static void execute(const Exec& x, const Inst& in) {
-    static constexpr Update kUpdate{0, in_lane_order, nullptr};
-    update_by_window(x, in, Window::global, kUpdate, sizeof(T) * in.src_count);
+    static constexpr LaneUpdateLoops kUpdate{0, update_in_lane_order, nullptr};
+    update_in_each_window(x, in, Window::global, kUpdate, sizeof(T) * in.src_count);
   }
 };
 template <class T, class Op>
 constexpr ExecFn atomic_vector = AtomicVector<T, Op>::execute;
 
 template <class Op>
-ExecFn pick_integer(const ptx::Instruction& in) {
+ExecFn pick_integer_atomic(const ptx::Instruction& in) {
   switch (in.type()) {
     case Type::u32:
     case Type::b32:
@@ -225,7 +229,7 @@ ExecFn pick_integer(const ptx::Instruction& in) {
   }
 }
 
-ExecFn pick_add(const ptx::Instruction& in) {
+ExecFn pick_atomic_add(const ptx::Instruction& in) {
   switch (in.type()) {
     case Type::f32:
       return atomic<float, Add>;
@@ -240,20 +244,20 @@ ExecFn pick_add(const ptx::Instruction& in) {
     case Type::bf16x2:
       return atomic<uint32_t, AddHalf<BF16>>;
     default:
-      return pick_integer<Add>(in);
+      return pick_integer_atomic<Add>(in);
   }
 }
 
 }  // namespace
 
 ExecFn pick_atom(const ptx::Instruction& in) {
-  if (in.has(Mod::add)) return pick_add(in);
-  if (in.has(Mod::min)) return pick_integer<Min>(in);
-  if (in.has(Mod::max)) return pick_integer<Max>(in);
-  if (in.has(Mod::op_and)) return pick_integer<And>(in);
-  if (in.has(Mod::op_or)) return pick_integer<Or>(in);
-  if (in.has(Mod::op_xor)) return pick_integer<Xor>(in);
-  if (in.has(Mod::exch)) return pick_integer<Exch>(in);
+  if (in.has(Mod::add)) return pick_atomic_add(in);
+  if (in.has(Mod::min)) return pick_integer_atomic<Min>(in);
+  if (in.has(Mod::max)) return pick_integer_atomic<Max>(in);
+  if (in.has(Mod::op_and)) return pick_integer_atomic<And>(in);
+  if (in.has(Mod::op_or)) return pick_integer_atomic<Or>(in);
+  if (in.has(Mod::op_xor)) return pick_integer_atomic<Xor>(in);
+  if (in.has(Mod::exch)) return pick_integer_atomic<Exch>(in);
   const bool unsigned_word = in.type() == Type::u32;
   if (in.has(Mod::inc) && unsigned_word) return atomic<uint32_t, Inc>;
   if (in.has(Mod::dec) && unsigned_word) return atomic<uint32_t, Dec>;
@@ -334,14 +338,14 @@ struct AddFloats {
 
 // Minimum or maximum of halves. With a number and a NaN, the result is the number.
 template <class H, bool most>
-struct ExtremeHalf {
+struct HalfMinMax {
   static uint16_t apply(uint16_t old, uint16_t v) {
     return MinMaxHalf<most>::apply(Modifiers{}, H{old}, H{v}).bits;
   }
 };
 
 template <class T>
-Reduction sum_or_extreme(const ptx::Instruction& in) {
+Reduction add_or_minmax_reduction(const ptx::Instruction& in) {
   if (in.has(Mod::add)) return reduction<T, update::Add>();
   if (in.has(Mod::min)) return reduction<T, update::Min>();
   if (in.has(Mod::max)) return reduction<T, update::Max>();
@@ -359,8 +363,8 @@ Reduction bitwise_reduction(const ptx::Instruction& in) {
 template <class H>
 Reduction half_reduction(const ptx::Instruction& in) {
   if (in.has(Mod::add)) return reduction<uint16_t, update::AddHalf<H>>();
-  if (in.has(Mod::min)) return reduction<uint16_t, ExtremeHalf<H, false>>();
-  if (in.has(Mod::max)) return reduction<uint16_t, ExtremeHalf<H, true>>();
+  if (in.has(Mod::min)) return reduction<uint16_t, HalfMinMax<H, false>>();
+  if (in.has(Mod::max)) return reduction<uint16_t, HalfMinMax<H, true>>();
   return {};
 }
 
@@ -371,13 +375,13 @@ Reduction reduction_of(const ptx::Instruction& in, Type type) {
     case Type::u32:
       if (in.has(Mod::inc)) return reduction<uint32_t, update::Inc>();
       if (in.has(Mod::dec)) return reduction<uint32_t, update::Dec>();
-      return sum_or_extreme<uint32_t>(in);
+      return add_or_minmax_reduction<uint32_t>(in);
     case Type::s32:
-      return sum_or_extreme<int32_t>(in);
+      return add_or_minmax_reduction<int32_t>(in);
     case Type::u64:
-      return sum_or_extreme<uint64_t>(in);
+      return add_or_minmax_reduction<uint64_t>(in);
     case Type::s64:
-      return sum_or_extreme<int64_t>(in);
+      return add_or_minmax_reduction<int64_t>(in);
     case Type::b32:
       return bitwise_reduction<uint32_t>(in);
     case Type::b64:

@@ -32,7 +32,7 @@ constexpr unsigned kBulkPiece = 16;
 
 // Calls f for up to 32 pieces at a time, as if they were the lanes of a warp.
 template <class F>
-void each_pieces(uint64_t begin, uint32_t bytes, unsigned piece, F f) {
+void for_each_32_pieces(uint64_t begin, uint32_t bytes, unsigned piece, F f) {
   for (uint32_t done = 0; done < bytes;) {
     const uint32_t count = std::min<uint32_t>(kWarpSize, (bytes - done) / piece);
     uint64_t address[kWarpSize];
@@ -44,10 +44,10 @@ void each_pieces(uint64_t begin, uint32_t bytes, unsigned piece, F f) {
 
 // Whether the whole range is valid and aligned. Otherwise the pieces are checked one by one, so
 // that a fault names the copying lane.
-bool is_certainly_valid(const CopyLane& c, uint64_t begin, uint32_t bytes, unsigned piece) {
+bool is_whole_range_valid(const CopyLane& c, uint64_t begin, uint32_t bytes, unsigned piece) {
   const Memory& memory = *c.block().launch().memory;
   const Allocation* const in = memory.find(begin);
-  return in != nullptr && !in->freed && memory.reaches(*in) && begin + bytes <= in->end &&
+  return in != nullptr && !in->freed && memory.can_access(*in) && begin + bytes <= in->end &&
          in->permits(begin, bytes, true) && begin % piece == 0;
 }
 
@@ -55,13 +55,13 @@ std::byte* access_pieces(const CopyLane& c, uint64_t* address, uint32_t pieces, 
                          bool right, AccessUse use) {
   BlockContext& block = c.block();
   const uint32_t warp = c.x.warp->index();
-  if (right) return block.accesses().global(warp, c.in, address, pieces, piece, use);
+  if (right) return block.accesses().check_global(warp, c.in, address, pieces, piece, use);
   std::byte* base = nullptr;
   for (uint32_t r = pieces; r; r &= r - 1) {
     uint64_t own[kWarpSize] = {};
     uint64_t& at = address[__builtin_ctz(r)];
     own[c.lane] = at;
-    base = block.accesses().global(warp, c.in, own, 1u << c.lane, piece, use);
+    base = block.accesses().check_global(warp, c.in, own, 1u << c.lane, piece, use);
     at = own[c.lane];
   }
   return base;
@@ -80,23 +80,23 @@ void load_bulk(const Exec& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     BulkCopy copy;
     copy.data.resize(bulk_bytes_of(c, op));
-    report_whole(c, op, BulkMove::Kind::load, c.address(op.from), c.address(op.to),
-                 static_cast<uint32_t>(copy.data.size()));
-    read_device(c, c.address(op.from), static_cast<uint32_t>(copy.data.size()), kBulkPiece, copy,
-                0);
+    report_whole_copy(c, op, BulkMove::Kind::load, c.address(op.from), c.address(op.to),
+                      static_cast<uint32_t>(copy.data.size()));
+    read_device_memory(c, c.address(op.from), static_cast<uint32_t>(copy.data.size()), kBulkPiece,
+                       copy, 0);
     const auto span = static_cast<uint32_t>(copy.data.size());
     make_copy_pending(c, op, std::move(copy), span);
   });
 }
 
-void copy_to_block(const Exec& x, const Inst& in) {
+void copy_to_cluster_block(const Exec& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     BulkCopy copy;
     copy.data.resize(bulk_bytes_of(c, op));
     const uint64_t from = c.address(op.from);
     const auto span = static_cast<uint32_t>(copy.data.size());
-    report_whole(c, op, BulkMove::Kind::to_block, 0, from, span);
-    read_for_block(c, from, copy);
+    report_whole_copy(c, op, BulkMove::Kind::to_block, 0, from, span);
+    read_own_shared(c, from, copy);
     make_copy_pending(c, op, std::move(copy), span);
   });
 }
@@ -105,11 +105,11 @@ void store_bulk(const Exec& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     const uint32_t bytes = bulk_bytes_of(c, op);
     const uint64_t from = c.address(op.from), to = c.address(op.to);
-    report_whole(c, op, BulkMove::Kind::store, to, from, bytes);
+    report_whole_copy(c, op, BulkMove::Kind::store, to, from, bytes);
     std::vector<std::byte> values(bytes);
     for (uint32_t at = 0; at < bytes; at += kBulkPiece)
       read_shared(c, from + at, values.data() + at);
-    write_device(c, to, bytes, kBulkPiece, values.data());
+    write_device_memory(c, to, bytes, kBulkPiece, values.data());
   });
 }
 
@@ -142,7 +142,7 @@ void fence_proxy(const Exec& x, const Inst& in) {
 bool check_shared_range(const CopyLane& c, uint64_t at, unsigned bytes, AccessUse use) {
   uint64_t address[kWarpSize] = {};
   address[c.lane] = at;
-  c.block().accesses().shared(c.x.warp->index(), c.in, address, 1u << c.lane, bytes, use);
+  c.block().accesses().check_shared(c.x.warp->index(), c.in, address, 1u << c.lane, bytes, use);
   return address[c.lane] == at;
 }
 
@@ -156,8 +156,8 @@ uint32_t bulk_bytes_of(const CopyLane& c, const BulkOp& op) {
   return bytes;
 }
 
-void report_whole(const CopyLane& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
-                  uint64_t shared, uint32_t bytes) {
+void report_whole_copy(const CopyLane& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
+                       uint64_t shared, uint32_t bytes) {
   BulkMove move;
   move.kind = kind;
   move.global = global;
@@ -176,13 +176,13 @@ void report_move(const CopyLane& c, const BulkOp& op, BulkMove move) {
   block.reports().bulk(c.x.warp->index(), move);
 }
 
-void read_device(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece, BulkCopy& copy,
-                 uint32_t at) {
+void read_device_memory(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece,
+                        BulkCopy& copy, uint32_t at) {
   BlockContext& block = c.block();
   const Memory& memory = *block.launch().memory;
-  const bool right = is_certainly_valid(c, from, bytes, piece);
+  const bool right = is_whole_range_valid(c, from, bytes, piece);
   block.accesses().take_unwritten();
-  each_pieces(from, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
+  for_each_32_pieces(from, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
     const std::byte* const base = access_pieces(c, address, pieces, piece, right, AccessUse::read);
     const uint32_t unwritten = block.accesses().take_unwritten();
     for (uint32_t r = pieces; r; r &= r - 1) {
@@ -194,8 +194,8 @@ void read_device(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piec
       if (unwritten == 0) continue;
       copy.undefined.resize(copy.data.size());
       for (unsigned b = 0; b < piece; ++b)
-        if (!memory.written(address[i] + b, 1)) copy.undefined[to + b] = std::byte{0xff};
-      copy.origin = block.undefined_origins().id_of_read(c.in.site, false, [&] {
+        if (!memory.is_written(address[i] + b, 1)) copy.undefined[to + b] = std::byte{0xff};
+      copy.origin = block.undefined_origins().origin_id_of_read(c.in.site, false, [&] {
         return block.accesses().facts_of_unwritten(c.in.site, c.x.warp->index(), c.lane,
                                                    AccessSpace::global, address[i], piece);
       });
@@ -203,11 +203,11 @@ void read_device(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piec
   });
 }
 
-void write_device(const CopyLane& c, uint64_t to, uint32_t bytes, unsigned piece,
-                  const std::byte* values, const Reduction& reduction) {
+void write_device_memory(const CopyLane& c, uint64_t to, uint32_t bytes, unsigned piece,
+                         const std::byte* values, const Reduction& reduction) {
   BlockContext& block = c.block();
-  const bool right = is_certainly_valid(c, to, bytes, piece);
-  each_pieces(to, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
+  const bool right = is_whole_range_valid(c, to, bytes, piece);
+  for_each_32_pieces(to, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
     const auto use = reduction ? AccessUse::update : AccessUse::write;
     std::byte* const base = access_pieces(c, address, pieces, piece, right, use);
     for (uint32_t r = pieces; r; r &= r - 1) {
@@ -229,7 +229,8 @@ void read_shared(const CopyLane& c, uint64_t from, std::byte* to, ValueUse use) 
   const uint32_t lane = 1u << c.lane;
   uint64_t address[kWarpSize] = {};
   address[c.lane] = from;
-  block.accesses().shared(c.x.warp->index(), c.in, address, lane, kBulkPiece, AccessUse::read);
+  block.accesses().check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece,
+                                AccessUse::read);
   std::memcpy(to, block.shared().bytes() + address[c.lane], kBulkPiece);
   if (block.reports().observes_raw_shared()) {
     block.reports().raw_shared(
@@ -245,18 +246,19 @@ void read_shared(const CopyLane& c, uint64_t from, std::byte* to, ValueUse use) 
     return;
   const UndefinedOrigins::Id id =
       c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
-  block.undefined_origins().each(id, [&](const UndefinedOrigin& origin) {
+  block.undefined_origins().for_each_origin(id, [&](const UndefinedOrigin& origin) {
     block.faults().report_undefined_use(origin, use, lane);
   });
 }
 
-void read_for_block(const CopyLane& c, uint64_t from, BulkCopy& copy) {
+void read_own_shared(const CopyLane& c, uint64_t from, BulkCopy& copy) {
   BlockContext& block = c.block();
   for (size_t at = 0; at < copy.data.size(); at += kBulkPiece) {
     uint64_t address[kWarpSize] = {};
     address[c.lane] = from + at;
     const uint32_t lane = 1u << c.lane;
-    block.accesses().shared(c.x.warp->index(), c.in, address, lane, kBulkPiece, AccessUse::read);
+    block.accesses().check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece,
+                                  AccessUse::read);
     std::memcpy(copy.data.data() + at, block.shared().bytes() + address[c.lane], kBulkPiece);
     if (block.reports().observes_raw_shared())
       block.reports().raw_shared(
@@ -274,7 +276,7 @@ void read_for_block(const CopyLane& c, uint64_t from, BulkCopy& copy) {
 
 ExecFn pick_bulk_load(const ptx::Instruction&) { return load_bulk; }
 ExecFn pick_bulk_load_many(const ptx::Instruction&) { return load_bulk; }
-ExecFn pick_bulk_to_block(const ptx::Instruction&) { return copy_to_block; }
+ExecFn pick_bulk_to_block(const ptx::Instruction&) { return copy_to_cluster_block; }
 ExecFn pick_bulk_store(const ptx::Instruction&) { return store_bulk; }
 ExecFn pick_bulk_commit(const ptx::Instruction&) { return commit_group; }
 ExecFn pick_bulk_wait(const ptx::Instruction&) { return wait_for_group; }
@@ -299,12 +301,12 @@ void reduce_bulk(const Exec& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     const uint32_t bytes = bulk_bytes_of(c, op);
     const uint64_t from = c.address(op.from), to = c.address(op.to);
-    report_whole(c, op, BulkMove::Kind::reduce, to, from, bytes);
+    report_whole_copy(c, op, BulkMove::Kind::reduce, to, from, bytes);
     std::vector<std::byte> values(bytes);
     constexpr unsigned kPiece = 16;
     for (uint32_t at = 0; at < bytes; at += kPiece)
       read_shared(c, from + at, values.data() + at, ValueUse::atomic);
-    write_device(c, to, bytes, kPiece, values.data(), op.reduction);
+    write_device_memory(c, to, bytes, kPiece, values.data(), op.reduction);
   });
 }
 
@@ -315,11 +317,11 @@ void reduce_to_block(const Exec& x, const Inst& in) {
     copy.reduction = op.reduction;
     const uint64_t from = c.address(op.from);
     const auto span = static_cast<uint32_t>(copy.data.size());
-    report_whole(c, op, BulkMove::Kind::to_block, 0, from, span);
-    read_for_block(c, from, copy);
+    report_whole_copy(c, op, BulkMove::Kind::to_block, 0, from, span);
+    read_own_shared(c, from, copy);
     if (!copy.undefined.empty()) {
       BlockContext& block = c.block();
-      block.undefined_origins().each(copy.origin, [&](const UndefinedOrigin& origin) {
+      block.undefined_origins().for_each_origin(copy.origin, [&](const UndefinedOrigin& origin) {
         block.faults().report_undefined_use(origin, ValueUse::atomic, 1u << c.lane);
       });
       copy.undefined.clear();
@@ -328,7 +330,7 @@ void reduce_to_block(const Exec& x, const Inst& in) {
   });
 }
 
-void send_registers(const Exec& x, const Inst& in) {
+void store_registers_remotely(const Exec& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     const unsigned each = op.value[0].bytes;
     BulkCopy copy;
@@ -339,7 +341,7 @@ void send_registers(const Exec& x, const Inst& in) {
     for (unsigned v = 0; v < op.values; ++v)
       std::memcpy(copy.data.data() + v * each,
                   c.x.regs + op.value[v].offset + static_cast<unsigned>(c.lane) * each, each);
-    report_whole(c, op, BulkMove::Kind::to_block, 0, c.address(op.to), copy.piece);
+    report_whole_copy(c, op, BulkMove::Kind::to_block, 0, c.address(op.to), copy.piece);
     const uint32_t span = copy.piece;
     make_copy_pending(c, op, std::move(copy), span);
   });
@@ -349,7 +351,7 @@ void send_registers(const Exec& x, const Inst& in) {
 
 ExecFn pick_bulk_reduce(const ptx::Instruction&) { return reduce_bulk; }
 ExecFn pick_bulk_reduce_to_block(const ptx::Instruction&) { return reduce_to_block; }
-ExecFn pick_st_async(const ptx::Instruction&) { return send_registers; }
-ExecFn pick_red_async(const ptx::Instruction&) { return send_registers; }
+ExecFn pick_st_async(const ptx::Instruction&) { return store_registers_remotely; }
+ExecFn pick_red_async(const ptx::Instruction&) { return store_registers_remotely; }
 
 }  // namespace lab32::sim

@@ -36,18 +36,18 @@ struct CopyLane {
 // Reads `bytes` of device memory into copy.data from `at` on, in pieces of `piece` bytes. Each
 // piece is checked and reported like an access of the lane. Marks bytes that were never written in
 // copy.undefined.
-void read_device(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece, BulkCopy& copy,
-                 uint32_t at);
+void read_device_memory(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece,
+                        BulkCopy& copy, uint32_t at);
 // Writes `values` to device memory. If the operation is a reduction, updates the elements there
 // with `values` instead.
-void write_device(const CopyLane& c, uint64_t to, uint32_t bytes, unsigned piece,
-                  const std::byte* values, const Reduction& reduction = {});
+void write_device_memory(const CopyLane& c, uint64_t to, uint32_t bytes, unsigned piece,
+                         const std::byte* values, const Reduction& reduction = {});
 // Reports one move to the observers. The caller passes an address in move.shared; the observers get
 // the offset in the block's shared memory.
 void report_move(const CopyLane& c, const BulkOp& op, BulkMove move);
 // Reports a copy of one contiguous range of bytes.
-void report_whole(const CopyLane& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
-                  uint64_t shared, uint32_t bytes);
+void report_whole_copy(const CopyLane& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
+                       uint64_t shared, uint32_t bytes);
 // The byte count that the instruction names. Traps unless it is a multiple of 16.
 uint32_t bulk_bytes_of(const CopyLane& c, const BulkOp& op);
 // Reads 16 bytes of the block's own shared memory, which the caller then writes to their
@@ -58,7 +58,7 @@ void read_shared(const CopyLane& c, uint64_t from, std::byte* to, ValueUse use =
 bool check_shared_range(const CopyLane& c, uint64_t at, unsigned bytes, AccessUse use);
 // Reads all bytes that the copy moves from shared memory into copy.data. Does not wait for earlier
 // groups.
-void read_for_block(const CopyLane& c, uint64_t from, BulkCopy& copy);
+void read_own_shared(const CopyLane& c, uint64_t from, BulkCopy& copy);
 // Makes the copy pending in each destination block. The copy's data must be complete.
 void make_copy_pending(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint32_t span);
 

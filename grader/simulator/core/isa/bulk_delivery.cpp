@@ -17,7 +17,7 @@ namespace {
 using ptx::Mod;
 
 // Refuses combinations that match the row of opcodes.def but that the PTX ISA (9.0) lacks.
-void check_reduction(const ptx::Instruction& in, const BulkOp& op) {
+void check_bulk_reduction(const ptx::Instruction& in, const BulkOp& op) {
   const bool add = in.has(Mod::add), of_64 = op.reduction.bytes == 8;
   if (!op.reduction) refuse(in);
   if (in.op->id == ptx::OpId::red_async && of_64 && !add) refuse(in);
@@ -66,7 +66,7 @@ BulkOp bulk_op_of(const ptx::Instruction& in, FunctionSlots& slots) {
   const bool by_map = in.has(Mod::tensor);
   if ((in.has(Mod::reduce) && !by_map) || in.op->id == ptx::OpId::red_async) {
     op.reduction = reduction_of(in, in.type());
-    check_reduction(in, op);
+    check_bulk_reduction(in, op);
   }
   return op;
 }
@@ -100,7 +100,8 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
     address[lane] = to;
     if (copy.reduction) {
       // The updated value must be defined, and is defined afterwards.
-      if (block.checks_reads()) asking.update_shared(issued, address, 1u << lane, copy.piece);
+      if (block.checks_reads())
+        asking.report_undefined_update(issued, address, 1u << lane, copy.piece);
       for (unsigned e = 0; e < copy.piece; e += copy.reduction.bytes)
         copy.reduction.apply(block.shared().bytes() + to + e, value + e);
     } else {
@@ -109,7 +110,7 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
     if (block.checks_reads() && !copy.reduction) {
       UndefinedBytes& undefined = block.shared().undefined();
       if (copy.undefined.empty())
-        undefined.define(to, copy.piece);
+        undefined.mark_defined(to, copy.piece);
       else
         std::memcpy(undefined.data() + to, copy.undefined.data() + at, copy.piece);
       if (!copy.undefined.empty() && copy.by == &block)

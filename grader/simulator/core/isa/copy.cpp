@@ -19,7 +19,7 @@ void copy_async(const Exec& x, const Inst& in) {
   const uint32_t bytes = load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask));
   lane_addresses(x, in.mem_base, in.mem_offset, w.address);
   lane_addresses(x, in.mem_base2, in.mem_offset2, w.address2);
-  block.accesses().shared(w.index(), in, w.address, x.mask, bytes, AccessUse::write);
+  block.accesses().check_shared(w.index(), in, w.address, x.mask, bytes, AccessUse::write);
   PendingCopy copy;
   copy.site = in.site;
   copy.mask = x.mask;
@@ -48,11 +48,11 @@ void copy_async(const Exec& x, const Inst& in) {
       std::memcpy(lane_address, w.address2, sizeof lane_address);
       for (uint32_t at = 0; at < wanted; at += whole ? bytes : 1) {
         lane_address[l] = w.address2[l] + at;
-        const std::byte* base = block.accesses().global(w.index(), in, lane_address, 1u << l,
-                                                        whole ? bytes : 1, AccessUse::read);
+        const std::byte* base = block.accesses().check_global(w.index(), in, lane_address, 1u << l,
+                                                              whole ? bytes : 1, AccessUse::read);
         if (block.accesses().take_unwritten() != 0) {
           copy.undefined |= 1u << l;
-          copy.origin = block.undefined_origins().id_of_read(in.site, false, [&] {
+          copy.origin = block.undefined_origins().origin_id_of_read(in.site, false, [&] {
             return block.accesses().facts_of_unwritten(in.site, w.index(), l, AccessSpace::global,
                                                        lane_address[l], whole ? bytes : 1);
           });
@@ -98,7 +98,7 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending,
       w.address[l] = copy.to[l];
     }
     if (block.checks_reads()) {
-      w.define(AccessSpace::shared, w.address, done, copy.bytes);
+      w.mark_defined(AccessSpace::shared, w.address, done, copy.bytes);
       for (uint32_t r = done & copy.undefined; r; r &= r - 1) {
         const uint64_t to = w.address[__builtin_ctz(r)];
         if (std::byte* const bits = block.shared().undefined(to, copy.bytes))
@@ -139,12 +139,12 @@ void wait_all(const Exec& x, const Inst& in) { finish_copies(x, in, true, 0); }
 
 constexpr int kRows = 8, kRowBytes = 16;
 
-struct OwnPair {
+struct LaneElementPair {
   int row[2], byte[2];  // position of the lane's two 16-bit elements in the matrix
 };
 
-OwnPair matrix_pair_of_lane(int lane, bool transposed) {
-  OwnPair f;
+LaneElementPair matrix_pair_of_lane(int lane, bool transposed) {
+  LaneElementPair f;
   for (int e = 0; e < 2; ++e) {
     const int row = lane / 4, column = lane % 4 * 2 + e;
     f.row[e] = transposed ? column : row;
@@ -162,7 +162,7 @@ UndefinedBits::OfLanes origins_of_first_row(Warp& w, const Inst& in, const Undef
 }
 
 template <bool store>
-void load_or_store_rows(const Exec& x, const Inst& in) {
+void load_or_store_matrices(const Exec& x, const Inst& in) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const int matrices = store ? in.src_count : in.dst_count;
@@ -178,8 +178,8 @@ void load_or_store_rows(const Exec& x, const Inst& in) {
     facts.warp->lanes = x.mask;
     w.trap(in, std::move(facts));
   }
-  block.accesses().shared(w.index(), in, w.address, rows, kRowBytes,
-                          store ? AccessUse::write : AccessUse::read);
+  block.accesses().check_shared(w.index(), in, w.address, rows, kRowBytes,
+                                store ? AccessUse::write : AccessUse::read);
   if (block.reports().reports_accesses())
     block.reports().access(w.index(), in,
                            {AccessSpace::shared, store ? AccessKind::store : AccessKind::load,
@@ -188,7 +188,7 @@ void load_or_store_rows(const Exec& x, const Inst& in) {
     for (int m = 0; m < matrices; ++m) {
       const Slot& slot = store ? in.src[m] : in.dst[m];
       for (int l = 0; l < kWarpSize; ++l) {
-        const OwnPair f = matrix_pair_of_lane(l, transposed);
+        const LaneElementPair f = matrix_pair_of_lane(l, transposed);
         for (int e = 0; e < 2; ++e) {
           std::byte* element = shared + w.address[m * kRows + f.row[e]] + f.byte[e];
           std::byte* in_register = regs + slot.offset + l * 4 + e * 2;
@@ -202,9 +202,11 @@ void load_or_store_rows(const Exec& x, const Inst& in) {
   if (block.checks_reads()) {
     UndefinedRead read;
     if (store)
-      w.define(AccessSpace::shared, w.address, rows, kRowBytes);
+      w.mark_defined(AccessSpace::shared, w.address, rows, kRowBytes);
     else if (w.find_undefined(AccessSpace::shared, w.address, rows, kRowBytes, &read))
-      move(read.bits, w.track().loaded(x, in, kFullMask, origins_of_first_row(w, in, read)).regs);
+      move(read.bits, w.value_tracker()
+                          .begin_undefined_load(x, in, kFullMask, origins_of_first_row(w, in, read))
+                          .regs);
   }
   if (block.reports().observes_raw_shared()) {
     if (store)
@@ -230,7 +232,7 @@ void transpose_matrix(const Exec& x, const Inst& in) {
   std::memcpy(elements, x.regs + in.src[0].offset, sizeof elements);  // lane l: row l/4, 2(l%4)
   if (in.dst[0].bytes == 0) return;
   for (int l = 0; l < kWarpSize; ++l) {
-    const OwnPair f = matrix_pair_of_lane(l, true);
+    const LaneElementPair f = matrix_pair_of_lane(l, true);
     for (int e = 0; e < 2; ++e)
       std::memcpy(x.regs + in.dst[0].offset + l * 4 + e * 2,
                   elements + f.row[e] * kRowBytes + f.byte[e], 2);
@@ -247,8 +249,8 @@ ExecFn pick_cp_async(const ptx::Instruction&) { return copy_async; }
 ExecFn pick_cp_async_commit(const ptx::Instruction&) { return commit_copies; }
 ExecFn pick_cp_async_wait(const ptx::Instruction&) { return wait_group; }
 ExecFn pick_cp_async_wait_all(const ptx::Instruction&) { return wait_all; }
-ExecFn pick_ldmatrix(const ptx::Instruction&) { return load_or_store_rows<false>; }
+ExecFn pick_ldmatrix(const ptx::Instruction&) { return load_or_store_matrices<false>; }
 ExecFn pick_movmatrix(const ptx::Instruction&) { return transpose_matrix; }
-ExecFn pick_stmatrix(const ptx::Instruction&) { return load_or_store_rows<true>; }
+ExecFn pick_stmatrix(const ptx::Instruction&) { return load_or_store_matrices<true>; }
 
 }  // namespace lab32::sim

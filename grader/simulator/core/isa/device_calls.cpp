@@ -23,7 +23,7 @@ constexpr size_t kTextLimit = 2 << 20;
 
 // Reads a zero-terminated string from device memory or the lane's local memory. Stops at the end of
 // the allocation.
-std::string device_string(Warp& warp, int lane, uint64_t address) {
+std::string read_device_string(Warp& warp, int lane, uint64_t address) {
   if (address - kLocalBase < kWindowBytes) {
     std::string text;
     for (uint64_t at = address - kLocalBase; at < warp.local().capacity(); ++at) {
@@ -93,14 +93,14 @@ std::string clamped_width_text(long long value) {
 constexpr const char* kUnknownToGpus = "hlLjztqI*'";
 
 template <class T>
-std::string print_one(const std::string& spec, T value) {
+std::string format_argument(const std::string& spec, T value) {
   const int n = std::snprintf(nullptr, 0, spec.c_str(), value);
   std::string text(n < 0 ? 0 : std::min(static_cast<size_t>(n), kTextLimit), ' ');
   std::snprintf(text.data(), text.size() + 1, spec.c_str(), value);
   return text;
 }
 
-std::string formatted_text(Warp& warp, int lane, const std::string& text, Arguments& next) {
+std::string format_printf_text(Warp& warp, int lane, const std::string& text, Arguments& next) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
@@ -142,20 +142,21 @@ std::string formatted_text(Warp& warp, int lane, const std::string& text, Argume
         break;
       case 'd':
       case 'i':
-        out += is_long    ? print_one(spec + "lld", next.next<long long>())
-               : is_short ? print_one(spec + c, static_cast<short>(next.next<int>()))
-                          : print_one(spec + c, next.next<int>());
+        out += is_long    ? format_argument(spec + "lld", next.next<long long>())
+               : is_short ? format_argument(spec + c, static_cast<short>(next.next<int>()))
+                          : format_argument(spec + c, next.next<int>());
         break;
       case 'u':
       case 'x':
       case 'X':
       case 'o':
-        out += is_long    ? print_one(spec + "ll" + c, next.next<unsigned long long>())
-               : is_short ? print_one(spec + c, static_cast<unsigned short>(next.next<unsigned>()))
-                          : print_one(spec + c, next.next<unsigned>());
+        out += is_long ? format_argument(spec + "ll" + c, next.next<unsigned long long>())
+               : is_short
+                   ? format_argument(spec + c, static_cast<unsigned short>(next.next<unsigned>()))
+                   : format_argument(spec + c, next.next<unsigned>());
         break;
       case 'c':
-        out += print_one(spec + c, next.next<int>());
+        out += format_argument(spec + c, next.next<int>());
         break;
       case 'e':
       case 'E':
@@ -165,13 +166,14 @@ std::string formatted_text(Warp& warp, int lane, const std::string& text, Argume
       case 'G':
       case 'a':
       case 'A':
-        out += print_one(spec + c, next.next<double>());
+        out += format_argument(spec + c, next.next<double>());
         break;
       case 'p':
-        out += print_one(spec + c, reinterpret_cast<void*>(next.next<uint64_t>()));
+        out += format_argument(spec + c, reinterpret_cast<void*>(next.next<uint64_t>()));
         break;
       case 's':
-        out += print_one(spec + c, device_string(warp, lane, next.next<uint64_t>()).c_str());
+        out += format_argument(spec + c,
+                               read_device_string(warp, lane, next.next<uint64_t>()).c_str());
         break;
       default:
         // The device runtime prints an unknown conversion unchanged, too.
@@ -191,9 +193,9 @@ void device_printf(Warp& warp, const Inst&, const CallSite& site, uint32_t mask)
     // The output limit is reached. Formatting more text would make a kernel that prints endlessly
     // run for hours.
     if (warp.block().prints_no_more()) continue;
-    const std::string text = device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
+    const std::string text = read_device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
     Arguments arguments(warp, l, parameter<uint64_t>(warp, site, 1, l));
-    warp.block().print(formatted_text(warp, l, text, arguments));
+    warp.block().print(format_printf_text(warp, l, text, arguments));
     if (!site.results.empty()) {
       // CUDA's printf returns the number of arguments, unlike C's
       const int32_t result = arguments.count();
@@ -207,7 +209,7 @@ void device_printf(Warp& warp, const Inst&, const CallSite& site, uint32_t mask)
 void device_assert(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
   const int l = __builtin_ctz(mask);
   TrapFacts facts = warp.facts(TrapReason::assertion, l);
-  facts.name = device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
+  facts.name = read_device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
   facts.value = parameter<uint32_t>(warp, site, 2, l);
   warp.trap(in, std::move(facts));
 }
@@ -216,7 +218,7 @@ void device_assert(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
 
 namespace {
 
-uint64_t argument(Warp& warp, const CallSite& site, int lane) {
+uint64_t heap_argument(Warp& warp, const CallSite& site, int lane) {
   const Frame& frame = *warp.current().frame;
   uint64_t value = 0;
   std::memcpy(&value,
@@ -228,7 +230,7 @@ uint64_t argument(Warp& warp, const CallSite& site, int lane) {
 
 DeviceHeap& heap_of(const Warp& warp) {
   const BlockContext& block = warp.block();
-  if (block.accesses().parallel()) throw OrderMatters{};
+  if (block.accesses().runs_in_parallel()) throw OrderMatters{};
   if (block.accesses().guarded()) throw HeapTouched{};
   return *block.launch().heap;
 }
@@ -243,7 +245,7 @@ void device_malloc(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
   Frame& frame = *warp.current().frame;
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    const uint64_t address = heap.allocate(argument(warp, site, l), name);
+    const uint64_t address = heap.allocate(heap_argument(warp, site, l), name);
     if (site.results.empty()) continue;
     std::memcpy(frame.params.data() + static_cast<size_t>(l) * frame.function->param_bytes +
                     site.results[0],
@@ -255,7 +257,7 @@ void device_free(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask
   DeviceHeap& heap = heap_of(warp);
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    const uint64_t address = argument(warp, site, l);
+    const uint64_t address = heap_argument(warp, site, l);
     if (address == 0) continue;
     const DeviceHeap::Release done = heap.release(address);
     if (done == DeviceHeap::Release::done) continue;

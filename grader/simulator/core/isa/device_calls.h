@@ -54,11 +54,11 @@ void device_set_condition(Warp& warp, const Inst& in, const CallSite& site, uint
 class Warp;
 
 bool is_device_runtime(const std::string& name);
-bool is_device_heap(const std::string& name);  // allocates or frees heap memory
+bool is_device_heap_function(const std::string& name);  // allocates or frees heap memory
 
 // Executes such a call; throws as device_malloc() does. The launches of a grid run one after the
 // other in call order. Streams and events always permit this order, so a wait for them has nothing
 // to do.
-void device_runtime(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
+void call_device_runtime(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 
 }  // namespace lab32::sim

@@ -31,7 +31,7 @@ T launch_argument(Warp& warp, const CallSite& site, int lane, size_t i) {
 }
 
 template <class T>
-void launch_result(Warp& warp, const CallSite& site, int lane, T value) {
+void set_launch_result(Warp& warp, const CallSite& site, int lane, T value) {
   Frame& frame = *warp.current().frame;
   if (site.results.empty()) return;
   std::memcpy(frame.params.data() + static_cast<size_t>(lane) * frame.function->param_bytes +
@@ -41,7 +41,7 @@ void launch_result(Warp& warp, const CallSite& site, int lane, T value) {
 
 DeviceLaunches& launches_of(const Warp& warp) {
   const BlockContext& block = warp.block();
-  if (block.accesses().parallel()) throw OrderMatters{};
+  if (block.accesses().runs_in_parallel()) throw OrderMatters{};
   if (block.accesses().guarded()) throw HeapTouched{};
   return *block.launch().launches;
 }
@@ -76,7 +76,7 @@ void device_prepare_launch(Warp& warp, const Inst& in, const CallSite& site, uin
     next.parameters =
         launch.memory->allocate_small(std::max(bytes, 16u), "a kernel's parameters")->begin;
     launches.prepared[next.parameters] = next;
-    launch_result<uint64_t>(warp, site, l, next.parameters);
+    set_launch_result<uint64_t>(warp, site, l, next.parameters);
   }
 }
 
@@ -104,7 +104,7 @@ void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
       launches.launched.push_back(next);
     else
       launches.last_errors[thread_of(warp, l)] = error;
-    launch_result<uint32_t>(warp, site, l, error);
+    set_launch_result<uint32_t>(warp, site, l, error);
   }
 }
 
@@ -117,14 +117,14 @@ void device_set_condition(Warp& warp, const Inst& in, const CallSite& site, uint
     address[l] = launch_argument<uint64_t>(warp, site, l, 0);
     const Allocation* word = memory.find(address[l]);
     if (word && word->condition && word->begin == address[l] && !word->freed &&
-        memory.reaches(*word))
+        memory.can_access(*word))
       continue;
     TrapFacts facts = warp.facts(TrapReason::no_condition, l);
     facts.value = address[l];
     Warp::trap(in, std::move(facts));
   }
-  std::byte* const base =
-      block.accesses().global(warp.index(), in, address, mask, sizeof(uint32_t), AccessUse::write);
+  std::byte* const base = block.accesses().check_global(warp.index(), in, address, mask,
+                                                        sizeof(uint32_t), AccessUse::write);
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const auto value = launch_argument<uint32_t>(warp, site, l, 1);
@@ -160,21 +160,21 @@ struct RuntimeCall {
   }
   // Stores a value at the address in argument i, which may be in any state space.
   template <class T>
-  void store(size_t i, T value) const {
+  void store_at_argument(size_t i, T value) const {
     std::array<uint64_t, kWarpSize> address{};
     address[static_cast<size_t>(lane)] = argument<uint64_t>(i);
     const Exec x{nullptr, 1u << lane, &warp};
-    each_window(x, address.data(), [&](const Exec& part, ptx::Space where, uint64_t* own) {
+    for_each_window(x, address.data(), [&](const Exec& part, ptx::Space where, uint64_t* own) {
       const LaneMemory place = open_access(part, in, where, own, sizeof value, true);
       if (warp.block().checks_reads() && where != ptx::Space::global)
-        warp.define(counted_space(where), own, part.mask, sizeof value);
+        warp.mark_defined(counted_space(where), own, part.mask, sizeof value);
       std::memcpy(place.base + own[lane] + static_cast<size_t>(lane) * place.stride, &value,
                   sizeof value);
     });
   }
   DeviceLaunches& launches() const {
     const BlockContext& block = warp.block();
-    if (block.accesses().parallel()) throw OrderMatters{};
+    if (block.accesses().runs_in_parallel()) throw OrderMatters{};
     if (block.accesses().guarded()) throw HeapTouched{};
     return *block.launch().launches;
   }
@@ -189,22 +189,22 @@ struct RuntimeCall {
   }
 };
 
-uint64_t make_handle(const RuntimeCall& c) {
-  c.store(0, c.launches().handles++);
+uint64_t create_handle(const RuntimeCall& c) {
+  c.store_at_argument(0, c.launches().handles++);
   return kSuccess;
 }
 uint64_t nothing(const RuntimeCall&) { return kSuccess; }
-uint64_t give_device(const RuntimeCall& c) {
-  c.store(0, static_cast<int32_t>(c.warp.block().launch().memory->device()));
+uint64_t store_device_number(const RuntimeCall& c) {
+  c.store_at_argument(0, static_cast<int32_t>(c.warp.block().launch().memory->device()));
   return kSuccess;
 }
-uint64_t give_devices(const RuntimeCall& c) {
-  c.store(0, c.launches().devices);
+uint64_t store_device_count(const RuntimeCall& c) {
+  c.store_at_argument(0, c.launches().devices);
   return kSuccess;
 }
 uint64_t allocate(const RuntimeCall& c) {
   const uint64_t address = c.heap().allocate(c.argument<uint64_t>(1), "memory from cudaMalloc");
-  c.store(0, address);
+  c.store_at_argument(0, address);
   return address ? kSuccess : kMemoryAllocation;
 }
 uint64_t release(const RuntimeCall& c) {
@@ -226,13 +226,13 @@ uint64_t copy(const RuntimeCall& c) {
   c.launches().launched.push_back(next);
   return kSuccess;
 }
-uint64_t peek_error(const RuntimeCall& c) {
+uint64_t peek_last_error(const RuntimeCall& c) {
   const auto& errors = c.launches().last_errors;
   const auto at = errors.find(thread_of(c.warp, c.lane));
   return at == errors.end() ? kSuccess : at->second;
 }
-uint64_t take_error(const RuntimeCall& c) {
-  const uint64_t error = peek_error(c);
+uint64_t take_last_error(const RuntimeCall& c) {
+  const uint64_t error = peek_last_error(c);
   c.launches().last_errors.erase(thread_of(c.warp, c.lane));
   return error;
 }
@@ -276,17 +276,17 @@ struct RuntimeFunction {
 
 const std::map<std::string, RuntimeFunction>& device_functions() {
   static const std::map<std::string, RuntimeFunction> all{
-      {"__cudaCDP2StreamCreateWithFlags", {make_handle}},
+      {"__cudaCDP2StreamCreateWithFlags", {create_handle}},
       {"__cudaCDP2StreamDestroy", {nothing}},
       {"__cudaCDP2StreamWaitEvent", {nothing}},
-      {"__cudaCDP2EventCreateWithFlags", {make_handle}},
+      {"__cudaCDP2EventCreateWithFlags", {create_handle}},
       {"__cudaCDP2EventRecord", {nothing}},
       {"__cudaCDP2EventRecordWithFlags", {nothing}},
       {"__cudaCDP2EventDestroy", {nothing}},
-      {"__cudaCDP2GetLastError", {take_error}},
-      {"__cudaCDP2PeekAtLastError", {peek_error}},
-      {"__cudaCDP2GetDevice", {give_device}},
-      {"__cudaCDP2GetDeviceCount", {give_devices}},
+      {"__cudaCDP2GetLastError", {take_last_error}},
+      {"__cudaCDP2PeekAtLastError", {peek_last_error}},
+      {"__cudaCDP2GetDevice", {store_device_number}},
+      {"__cudaCDP2GetDeviceCount", {store_device_count}},
       {"__cudaCDP2Malloc", {allocate}},
       {"__cudaCDP2Free", {release}},
       {"__cudaCDP2MemcpyAsync", {copy}},
@@ -301,11 +301,11 @@ const std::map<std::string, RuntimeFunction>& device_functions() {
 
 bool is_device_runtime(const std::string& name) { return device_functions().count(name) != 0; }
 
-bool is_device_heap(const std::string& name) {
+bool is_device_heap_function(const std::string& name) {
   return name == "__cudaCDP2Malloc" || name == "__cudaCDP2Free";
 }
 
-void device_runtime(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
+void call_device_runtime(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
   const RuntimeFunction& function = device_functions().at(site.name);
   for (uint32_t r = mask; r; r &= r - 1) {
     const RuntimeCall call{warp, in, site, __builtin_ctz(r)};

@@ -15,11 +15,11 @@ using ptx::Mod;
 using ptx::Type;
 using Role = Fragment::Role;
 
-struct Shape {
+struct MatrixShape {
   Mod mod;
   int m, n, k;
 };
-constexpr Shape kShapes[] = {
+constexpr MatrixShape kShapes[] = {
     {Mod::m8n8k4, 8, 8, 4},       {Mod::m8n8k16, 8, 8, 16},     {Mod::m8n8k32, 8, 8, 32},
     {Mod::m8n8k128, 8, 8, 128},   {Mod::m16n8k4, 16, 8, 4},     {Mod::m16n8k8, 16, 8, 8},
     {Mod::m16n8k16, 16, 8, 16},   {Mod::m16n8k32, 16, 8, 32},   {Mod::m16n8k64, 16, 8, 64},
@@ -27,8 +27,8 @@ constexpr Shape kShapes[] = {
     {Mod::m32n8k16, 32, 8, 16},   {Mod::m8n32k16, 8, 32, 16},   {Mod::m16n16k8, 16, 16, 8},
 };
 
-Shape shape_of(const ptx::Instruction& in) {
-  for (const Shape& shape : kShapes)
+MatrixShape shape_of(const ptx::Instruction& in) {
+  for (const MatrixShape& shape : kShapes)
     if (in.has(shape.mod)) return shape;
   refuse(in);
 }
@@ -47,7 +47,7 @@ bool has_sparse_shape(int k, Type type) {
 }
 
 // Whether the ISA has the shape for factors of that type.
-bool has_shape(const ptx::Instruction& in, const Shape& s, Type type) {
+bool has_shape(const ptx::Instruction& in, const MatrixShape& s, Type type) {
   const auto k_is = [&](std::initializer_list<int> all) {
     return std::count(all.begin(), all.end(), s.k) != 0;
   };
@@ -86,7 +86,7 @@ bool has_shape(const ptx::Instruction& in, const Shape& s, Type type) {
 // m8n8k4 of halves computes four independent products.
 bool is_in_quads(const TileForm& f) { return f.a == Type::f16 && f.m == 8 && f.k == 4; }
 
-int selector_of(const ptx::Instruction& in) {
+int sparsity_selector_of(const ptx::Instruction& in) {
   const ptx::Operand &metadata = in.operands[4], &selector = in.operands[5];
   if (metadata.kind != ptx::Operand::Kind::reg) refuse(in, "the metadata are those of a register");
   if (selector.kind != ptx::Operand::Kind::integer || selector.value < 0 || selector.value > 3)
@@ -117,7 +117,7 @@ void check_types(const ptx::Instruction& in, const TileForm& f) {
     refuse(in, "sparse products of 8-bit floats have sums of floats only on sm_90");
 }
 
-Fragment matrix_of(Fragment::Role role, int rows, int columns, Type type, bool transposed) {
+Fragment make_fragment(Fragment::Role role, int rows, int columns, Type type, bool transposed) {
   Fragment m;
   m.role = role, m.rows = rows, m.columns = columns, m.type = type, m.transposed = transposed;
   return m;
@@ -126,7 +126,7 @@ Fragment matrix_of(Fragment::Role role, int rows, int columns, Type type, bool t
 FragmentOp product_of(const ptx::Instruction& in) {
   FragmentOp op;
   TileForm& f = op.form;
-  const Shape s = shape_of(in);
+  const MatrixShape s = shape_of(in);
   f.m = s.m, f.n = s.n, f.k = s.k;
   const bool short_form = in.type_count == 2;  // wmma of halves names only the types of C and D
   f.d = in.type(0);
@@ -144,10 +144,10 @@ FragmentOp product_of(const ptx::Instruction& in) {
   if (is_float8(f.a)) f.order = TileForm::Order::halves_apart, f.block = f.stored_columns() / 2;
   const bool in_quads = is_in_quads(f), transposed = s.n == 32;
   op.tiles = in_quads ? 4 : 1;
-  op.a = matrix_of(Role::left, op.tiles * f.m, f.stored_columns(), f.a, transposed);
-  op.b = matrix_of(Role::right, f.k, op.tiles * f.n, f.b, transposed);
-  op.c = matrix_of(Role::sum, op.tiles * f.m, f.n, f.c, transposed);
-  op.d = matrix_of(Role::sum, op.tiles * f.m, f.n, f.d, transposed);
+  op.a = make_fragment(Role::left, op.tiles * f.m, f.stored_columns(), f.a, transposed);
+  op.b = make_fragment(Role::right, f.k, op.tiles * f.n, f.b, transposed);
+  op.c = make_fragment(Role::sum, op.tiles * f.m, f.n, f.c, transposed);
+  op.d = make_fragment(Role::sum, op.tiles * f.m, f.n, f.d, transposed);
   if (in_quads) {
     f.order = TileForm::Order::float_chain;
     for (Fragment* m : {&op.a, &op.b, &op.c, &op.d}) m->in_quads = true;
@@ -155,7 +155,7 @@ FragmentOp product_of(const ptx::Instruction& in) {
     op.b.by_columns = in.has(Mod::row_row) || in.has(Mod::col_row);
   }
   if (f.sparse) {
-    op.selector = selector_of(in);
+    op.selector = sparsity_selector_of(in);
     if (op.selector >= selectors_of(op))
       refuse(in, fmt::format("the sparsity selector is below {} here", selectors_of(op)));
   }
@@ -164,7 +164,7 @@ FragmentOp product_of(const ptx::Instruction& in) {
 
 FragmentOp movmatrix_op(const ptx::Instruction& in) {
   FragmentOp op;
-  const Shape s = shape_of(in);
+  const MatrixShape s = shape_of(in);
   const Type type = in.type(0);
   op.by_columns = in.has(Mod::col);
   const bool transposed = s.n == 32;
@@ -179,14 +179,14 @@ FragmentOp movmatrix_op(const ptx::Instruction& in) {
                       : type == Type::f32 ? s.k == 16 || s.n == 16
                                           : s.k == 16;
     if (!fits) refuse(in);
-    op.moved = matrix_of(Role::sum, s.m, s.n, type, transposed);
+    op.moved = make_fragment(Role::sum, s.m, s.n, type, transposed);
     return op;
   }
   if (!has_shape(in, s, type)) refuse(in);
   const bool left = in.has(Mod::a);
   if ((is_nibble(type) || type == Type::b1) && op.by_columns == left) refuse(in);
-  op.moved = left ? matrix_of(Role::left, s.m, s.k, type, transposed)
-                  : matrix_of(Role::right, s.k, s.n, type, transposed);
+  op.moved = left ? make_fragment(Role::left, s.m, s.k, type, transposed)
+                  : make_fragment(Role::right, s.k, s.n, type, transposed);
   return op;
 }
 
@@ -206,8 +206,8 @@ FragmentOp fragment_op_of(const ptx::Instruction& in, FunctionSlots& slots) {
         is_wmma(in) && fragment.type == Type::f16 && fragment.role != Role::sum && count == 8;
     if (count != differ && !twice)
       throw Error(
-          fmt::format("`{}` takes {} registers there, not {}", spelling(in), differ, count));
-    fragment.place();
+          fmt::format("`{}` takes {} registers there, not {}", opcode_text_of(in), differ, count));
+    fragment.compute_positions();
   };
   if (in.op->traits.memory_count == 0) {
     fill(op.d, in.operands[0]);

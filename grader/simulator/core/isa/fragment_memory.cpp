@@ -29,8 +29,8 @@ std::byte* register_of(const RegisterPart& part, std::byte* regs, int lane, unsi
 }
 
 template <bool store>
-void copy_part(const RegisterPart& part, std::byte* regs, uint32_t lanes, std::byte* memory,
-               const uint64_t* address, size_t stride) {
+void copy_register_part(const RegisterPart& part, std::byte* regs, uint32_t lanes,
+                        std::byte* memory, const uint64_t* address, size_t stride) {
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     std::byte* at = memory + address[l] + static_cast<size_t>(l) * stride;
@@ -43,7 +43,8 @@ void copy_part(const RegisterPart& part, std::byte* regs, uint32_t lanes, std::b
 
 // Marks the stored bytes of undefined elements as undefined again. Called after a store to shared
 // memory, which has marked all bytes as defined.
-void keep_undefined(Warp& w, const RegisterPart& part, uint32_t lanes, const uint64_t* address) {
+void restore_undefined_bits(Warp& w, const RegisterPart& part, uint32_t lanes,
+                            const uint64_t* address) {
   UndefinedBits* const u = w.current().frame->undefined.get();
   if (u == nullptr) return;
   for (uint32_t r = lanes; r; r &= r - 1) {
@@ -63,8 +64,8 @@ void keep_undefined(Warp& w, const RegisterPart& part, uint32_t lanes, const uin
 }
 
 template <bool store>
-void move_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
-               const RegisterPart& part) {
+void move_register_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
+                        const RegisterPart& part) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const unsigned bytes = part.count * part.bytes;
@@ -72,9 +73,9 @@ void move_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* addres
   const LaneMemory place = open_access(x, in, where, address, bytes, store);
   UndefinedRead read;
   if (block.checks_reads() && store && where != ptx::Space::global)
-    w.define(counted_space(where), address, x.mask, bytes);
+    w.mark_defined(counted_space(where), address, x.mask, bytes);
   if (block.checks_reads() && store && where == ptx::Space::shared)
-    keep_undefined(w, part, x.mask, address);
+    restore_undefined_bits(w, part, x.mask, address);
   if (block.checks_reads() && !store &&
       w.find_undefined(counted_space(where), address, x.mask, bytes, &read)) {
     Inst own = in;  // like the instruction, but with these registers as its results
@@ -84,10 +85,11 @@ void move_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* addres
     UndefinedBits::OfLanes origins = w.origins_of(own, read, bytes);
     // The values go to other lanes, so the origin of the first undefined lane is used for all.
     if (part.transposed) origins.fill(origins[static_cast<size_t>(__builtin_ctz(read.lanes))]);
-    const Exec to = w.track().loaded(x, own, part.transposed ? kFullMask : read.lanes, origins);
-    copy_part<false>(part, to.regs, read.lanes, read.bits, read.address, read.stride);
+    const Exec to = w.value_tracker().begin_undefined_load(
+        x, own, part.transposed ? kFullMask : read.lanes, origins);
+    copy_register_part<false>(part, to.regs, read.lanes, read.bits, read.address, read.stride);
   }
-  copy_part<store>(part, x.regs, x.mask, place.base, address, place.stride);
+  copy_register_part<store>(part, x.regs, x.mask, place.base, address, place.stride);
   const bool shared = where == ptx::Space::shared && block.reports().observes_raw_shared();
   const bool ordered = where == ptx::Space::global && block.reports().observes_order();
   if (store && (shared || ordered))
@@ -114,9 +116,10 @@ void move_matrix(const Exec& x, const Inst& in) {
   const auto natural = static_cast<uint32_t>(op.by_columns ? matrix.rows : matrix.columns);
   // The position in the matrix of lane l's part of register r, from element e on.
   const auto place = [&](int r, int l, int e, bool transposed) -> MatrixPosition {
-    if (!transposed) return matrix.cell(r, l, e);
-    const MatrixPosition first = matrix.cell(r, 0, 0), beside = matrix.cell(r, 4, 0),
-                         along = matrix.cell(r, 0, 1);
+    if (!transposed) return matrix.position_of_element(r, l, e);
+    const MatrixPosition first = matrix.position_of_element(r, 0, 0),
+                         beside = matrix.position_of_element(r, 4, 0),
+                         along = matrix.position_of_element(r, 0, 1);
     const int group = l / 4, own = l % 4 * 2;
     return {first.row + (along.row - first.row) * group + (beside.row - first.row) * own,
             first.column + (along.column - first.column) * group +
@@ -133,9 +136,9 @@ void move_matrix(const Exec& x, const Inst& in) {
       address[l] = base[l] + index * static_cast<uint64_t>(bits) / 8;
     }
     const ptx::Space where = space_of(*in.ptx);
-    if (where != ptx::Space::generic) return move_part<store>(x, in, where, address, part);
-    each_window(x, address, [&](const Exec& lanes, ptx::Space own, uint64_t* own_address) {
-      move_part<store>(lanes, in, own, own_address, part);
+    if (where != ptx::Space::generic) return move_register_part<store>(x, in, where, address, part);
+    for_each_window(x, address, [&](const Exec& lanes, ptx::Space own, uint64_t* own_address) {
+      move_register_part<store>(lanes, in, own, own_address, part);
     });
   };
   const auto element = static_cast<unsigned>(bits) / 8;
@@ -163,14 +166,16 @@ std::vector<FragmentPart> parts_of(const FragmentOp& op) {
   };
   std::vector<FragmentPart> parts;
   for (int r = 0; r < matrix.registers(); ++r) {
-    if (per > 1 && neighbours(matrix.cell(r, 0, 0), matrix.cell(r, 0, 1))) {
+    if (per > 1 &&
+        neighbours(matrix.position_of_element(r, 0, 0), matrix.position_of_element(r, 0, 1))) {
       parts.push_back({r, 0, 1, 4, false});
     } else if (per == 2) {
       parts.push_back({r, 0, 2, 2, true});
     } else if (per > 1) {
       for (int e = 0; e < per; ++e) parts.push_back({r, e, 1, element, false});
     } else if (matrix.role == Fragment::Role::sum &&
-               neighbours(matrix.cell(r, 0, 0), matrix.cell(r + 1, 0, 0))) {
+               neighbours(matrix.position_of_element(r, 0, 0),
+                          matrix.position_of_element(r + 1, 0, 0))) {
       parts.push_back({r, 0, 2, element, false});
       ++r;
     } else {

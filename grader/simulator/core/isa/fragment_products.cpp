@@ -17,7 +17,7 @@ constexpr int kPiece = 8;  // rows of a piece
 // Calls f(element's index in a[row * k + i], b[column * k + i] or c[row * n + column], register of
 // all lanes, lane, position of its lowest bit).
 template <class F>
-void each_element(const Fragment& fragment, F f) {
+void for_each_element(const Fragment& fragment, F f) {
   const int per = fragment.per_register();
   const uint16_t* place = fragment.places.data();
   for (int r = 0; r < fragment.registers(); ++r)
@@ -25,7 +25,7 @@ void each_element(const Fragment& fragment, F f) {
       for (int e = 0; e < per; ++e) f(*place++, r, lane, e * fragment.bits());
 }
 
-uint64_t mask_of(const Fragment& fragment) {
+uint64_t element_mask(const Fragment& fragment) {
   return fragment.bits() == 64 ? ~uint64_t{0} : (uint64_t{1} << fragment.bits()) - 1;
 }
 
@@ -37,16 +37,17 @@ uint64_t register_value(const std::byte* regs, const Slot& slot, int lane) {
 }  // namespace
 
 void gather_elements(const Fragment& fragment, const std::byte* regs, uint64_t* to) {
-  const uint64_t mask = mask_of(fragment);
-  each_element(fragment, [&](int index, int r, int lane, int bit) {
+  const uint64_t mask = element_mask(fragment);
+  for_each_element(fragment, [&](int index, int r, int lane, int bit) {
     to[index] = register_value(regs, fragment.slots[static_cast<size_t>(r)], lane) >> bit & mask;
   });
 }
 
 void scatter_elements(const Fragment& fragment, const uint64_t* from, std::byte* regs) {
   uint64_t values[32][kWarpSize] = {};
-  each_element(fragment,
-               [&](int index, int r, int lane, int bit) { values[r][lane] |= from[index] << bit; });
+  for_each_element(fragment, [&](int index, int r, int lane, int bit) {
+    values[r][lane] |= from[index] << bit;
+  });
   for (int r = 0; r < fragment.registers(); ++r) {
     const Slot& slot = fragment.slots[static_cast<size_t>(r)];
     for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -58,24 +59,24 @@ void scatter_elements(const Fragment& fragment, const uint64_t* from, std::byte*
   }
 }
 
-void Fragment::place() {
+void Fragment::compute_positions() {
   for (int r = 0; r < registers(); ++r)
     for (int lane = 0; lane < kWarpSize; ++lane)
       for (int e = 0; e < per_register(); ++e) {
-        const MatrixPosition at = cell(r, lane, e);
+        const MatrixPosition at = position_of_element(r, lane, e);
         const int index =
             role == Role::right ? at.column * rows + at.row : at.row * columns + at.column;
         places.push_back(static_cast<uint16_t>(index));
       }
 }
 
-MatrixPosition Fragment::cell(int r, int lane, int e) const {
-  if (in_quads) return cell_in_quads(r, lane, e);
+MatrixPosition Fragment::position_of_element(int r, int lane, int e) const {
+  if (in_quads) return position_in_quads(r, lane, e);
   if (transposed) {
     Fragment other;
     other.role = role == Role::left ? Role::right : role == Role::right ? Role::left : Role::sum;
     other.rows = columns, other.columns = rows, other.type = type;
-    const MatrixPosition at = other.cell(r, lane, e);
+    const MatrixPosition at = other.position_of_element(r, lane, e);
     return {at.column, at.row};
   }
   const int group = lane / 4, own = lane % 4, per = per_register();
@@ -95,7 +96,7 @@ MatrixPosition Fragment::cell(int r, int lane, int e) const {
 
 // The matrices of quad q belong to lanes 4q … 4q + 3 and to the lanes 16 higher. The latter have
 // the rows of A, columns of B and rows of the sum from 4 on.
-MatrixPosition Fragment::cell_in_quads(int r, int lane, int e) const {
+MatrixPosition Fragment::position_in_quads(int r, int lane, int e) const {
   const int i = r * per_register() + e, own = lane % 4, half = lane / 16 * 4;
   const int before = lane % 16 / 4 * 8;  // rows (columns for B) of the matrices before this quad's
   switch (role) {
@@ -119,23 +120,25 @@ constexpr int kRowsOfA = 16, kLanesOfGroup = 4;
 constexpr int kChunksOfLane = 8;
 
 // Stored elements of a chunk.
-int stored_per_chunk(const FragmentOp& op) {
+int stored_elements_per_chunk(const FragmentOp& op) {
   if (op.form.a == ptx::Type::tf32) return 1;
   return op.a.bits() == 4 ? 4 : 2;
 }
-int chunks_of_row(const FragmentOp& op) { return op.form.stored_columns() / stored_per_chunk(op); }
+int chunks_of_row(const FragmentOp& op) {
+  return op.form.stored_columns() / stored_elements_per_chunk(op);
+}
 
 // Whether a lane has metadata of both of its rows (four chunks each), as for elements of 16 bits
 // and more.
 bool has_both_rows(const FragmentOp& op) { return op.a.bits() >= 16; }
 
-int lanes_needed(const FragmentOp& op) {
+int metadata_lanes_needed(const FragmentOp& op) {
   const int of_row = kChunksOfLane / (has_both_rows(op) ? 2 : 1);
   return chunks_of_row(op) / of_row * (has_both_rows(op) ? 1 : 2);
 }
 
 uint32_t metadata_of(const FragmentOp& op, const std::byte* regs, int row, int chunk) {
-  const int below = row / (kRowsOfA / 2), first = op.selector * lanes_needed(op);
+  const int below = row / (kRowsOfA / 2), first = op.selector * metadata_lanes_needed(op);
   const bool both = has_both_rows(op);
   const int own = both ? chunk / 4 : chunk / kChunksOfLane * 2 + below;
   const int place = both ? below * 4 + chunk % 4 : chunk % kChunksOfLane;
@@ -145,10 +148,10 @@ uint32_t metadata_of(const FragmentOp& op, const std::byte* regs, int row, int c
 
 }  // namespace
 
-int selectors_of(const FragmentOp& op) { return kLanesOfGroup / lanes_needed(op); }
+int selectors_of(const FragmentOp& op) { return kLanesOfGroup / metadata_lanes_needed(op); }
 
-void read_sparsity(const FragmentOp& op, const std::byte* regs, uint16_t* k_index) {
-  const int kept = stored_per_chunk(op);
+void read_sparse_k_indices(const FragmentOp& op, const std::byte* regs, uint16_t* k_index) {
+  const int kept = stored_elements_per_chunk(op);
   for (int row = 0; row < kRowsOfA; ++row)
     for (int chunk = 0; chunk < chunks_of_row(op); ++chunk) {
       const uint32_t indices = metadata_of(op, regs, row, chunk);
@@ -198,7 +201,7 @@ struct Matrices {
     gather_elements(op.a, elements, a);
     gather_elements(op.b, elements, b);
     gather_elements(op.c, elements, c);
-    if (op.form.sparse) read_sparsity(op, regs, k_index);
+    if (op.form.sparse) read_sparse_k_indices(op, regs, k_index);
   }
 };
 
@@ -215,7 +218,7 @@ static void multiply(const Exec& x, const Inst& in) {
   scatter_elements(op.d, all.d, x.regs);
 }
 
-void follow_undefined(const FragmentOp& op, const std::byte* regs, std::byte* undefined) {
+void propagate_undefined_bits(const FragmentOp& op, const std::byte* regs, std::byte* undefined) {
   Matrices all(op, undefined, regs);
   const TileForm& f = op.form;
   const uint32_t unsure = f.sparse ? rows_of_undefined_metadata(op, undefined) : 0;

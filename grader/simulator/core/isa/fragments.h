@@ -10,7 +10,7 @@
 // an H200's.
 //
 // A sparse A has the layout of a dense matrix of its stored elements. m8n8k4 of halves is four
-// independent products and has its own layout (cell_in_quads).
+// independent products and has its own layout (position_in_quads).
 #pragma once
 
 #include <cstdint>
@@ -41,12 +41,12 @@ struct Fragment {
   int per_register() const { return bits() >= 32 ? 1 : 32 / bits(); }
   int registers() const { return rows * columns / (kWarpSize * per_register()); }  // distinct ones
   std::vector<uint16_t> places;  // by register, lane and element: see fragment_products.cpp
-  void place();
+  void compute_positions();
   // The row and column of element `e` of register `r` of a lane.
-  MatrixPosition cell(int r, int lane, int e) const;
+  MatrixPosition position_of_element(int r, int lane, int e) const;
 
  private:
-  MatrixPosition cell_in_quads(int r, int lane, int e) const;
+  MatrixPosition position_in_quads(int r, int lane, int e) const;
 };
 
 // A part of a fragment that one access of the warp moves: of `count` registers from `first` on,
@@ -62,11 +62,11 @@ struct FragmentOp {
   TileForm form;
   int tiles = 1;  // products of that form
   Fragment a, b, c, d;
-  Slot metadata;            // positions of the stored elements of a sparse A (read_sparsity)
-  int selector = 0;         // which lanes of each group supply the metadata
-  Fragment moved;           // load, store
-  bool by_columns = false;  // load, store: the matrix in memory
-  Slot stride;              // load, store: in elements; bytes 0: the matrix's own width
+  Slot metadata;     // positions of the stored elements of a sparse A (read_sparse_k_indices)
+  int selector = 0;  // which lanes of each group supply the metadata
+  Fragment moved;    // load, store
+  bool by_columns = false;          // load, store: the matrix in memory
+  Slot stride;                      // load, store: in elements; bytes 0: the matrix's own width
   std::vector<FragmentPart> parts;  // load, store: the accesses
 };
 
@@ -92,7 +92,7 @@ const FragmentOp& fragment_op(const Exec& x, const Inst& in);
 void require_whole_warp(const Exec& x, const Inst& in);
 // Computes which bits of a product are undefined from the undefined bits of its operands.
 // `undefined` has the layout of the registers `regs`.
-void follow_undefined(const FragmentOp& op, const std::byte* regs, std::byte* undefined);
+void propagate_undefined_bits(const FragmentOp& op, const std::byte* regs, std::byte* undefined);
 
 // ---------------------------------------------------------------------------------------------
 // The metadata of mma.sp: the positions of the stored elements of a sparse A (PTX ISA 9.0,
@@ -110,7 +110,7 @@ int selectors_of(const FragmentOp& op);
 
 constexpr int kMaxSparseElements = 16 * 64;  // elements of a sparse A
 // Writes the k index of each stored element of A, in the order of multiply_tile.
-void read_sparsity(const FragmentOp& op, const std::byte* regs, uint16_t* k_index);
+void read_sparse_k_indices(const FragmentOp& op, const std::byte* regs, uint16_t* k_index);
 // A mask of the rows of A whose metadata have an undefined bit.
 uint32_t rows_of_undefined_metadata(const FragmentOp& op, const std::byte* undefined);
 

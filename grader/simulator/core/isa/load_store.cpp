@@ -17,20 +17,20 @@ LaneMemory open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t
   const auto kind = store ? AccessKind::store : AccessKind::load;
   switch (where) {
     case ptx::Space::global: {
-      std::byte* base = block.accesses().global(w.index(), in, address, x.mask, bytes, use);
+      std::byte* base = block.accesses().check_global(w.index(), in, address, x.mask, bytes, use);
       if (block.reports().reports_accesses())
         block.reports().access(w.index(), in, {AccessSpace::global, kind, bytes, x.mask, address});
       return {base, 0};
     }
     case ptx::Space::constant:
-      return {block.accesses().global(w.index(), in, address, x.mask, bytes, use), 0};
+      return {block.accesses().check_global(w.index(), in, address, x.mask, bytes, use), 0};
     case ptx::Space::shared:
-      block.accesses().shared(w.index(), in, address, x.mask, bytes, use);
+      block.accesses().check_shared(w.index(), in, address, x.mask, bytes, use);
       if (block.reports().reports_accesses())
         block.reports().access(w.index(), in, {AccessSpace::shared, kind, bytes, x.mask, address});
       return {block.shared().bytes(), 0};
     default:
-      w.local().check(in, address, x.mask, bytes, store);
+      w.local().check_lanes(in, address, x.mask, bytes, store);
       if (block.reports().reports_accesses())
         block.reports().access(w.index(), in, {AccessSpace::local, kind, bytes, x.mask, address});
       return {w.local().of(0), w.local().capacity()};
@@ -44,7 +44,7 @@ using ptx::Type;
 
 using Where = ptx::Space;
 
-void gather_values(const Exec& x, const Inst& in, unsigned element) {
+void gather_values_to_store(const Exec& x, const Inst& in, unsigned element) {
   for (uint8_t v = 0; v < in.src_count; ++v) {
     const Slot& from = in.src[v];
     const std::byte* const slot = x.regs + from.offset;
@@ -62,16 +62,17 @@ void gather_values(const Exec& x, const Inst& in, unsigned element) {
 
 // Copies the undefined bits of loaded bytes to the undefined bits of the result registers.
 template <class Mem>
-void load_undefined(const Exec& x, const Inst& in, const UndefinedRead& read) {
-  const Exec to = x.warp->track().loaded(x, in, read.lanes,
-                                         x.warp->origins_of(in, read, sizeof(Mem) * in.dst_count));
+void load_undefined_bits(const Exec& x, const Inst& in, const UndefinedRead& read) {
+  const Exec to = x.warp->value_tracker().begin_undefined_load(
+      x, in, read.lanes, x.warp->origins_of(in, read, sizeof(Mem) * in.dst_count));
   for (uint8_t v = 0; v < in.dst_count; ++v)
     read_element<Mem>({read.bits, read.stride}, read.address, v * sizeof(Mem), to, in.dst[v]);
 }
 
 // Executes a strong load in a launch in which an observer chooses the loaded value.
 template <class Mem>
-void load_chosen(const Exec& x, const Inst& in, const LaneMemory& place, const uint64_t* address) {
+void load_with_chosen_value(const Exec& x, const Inst& in, const LaneMemory& place,
+                            const uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem), kLane = 16;
   const unsigned bytes = kElement * in.dst_count;
   for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -94,18 +95,18 @@ void load_from(const Exec& x, const Inst& in, Where where, uint64_t* address) {
   if (block.checks_reads() && where != Where::constant) {
     UndefinedRead read;
     if (x.warp->find_undefined(counted_space(where), address, x.mask, bytes, &read))
-      load_undefined<Mem>(x, in, read);
+      load_undefined_bits<Mem>(x, in, read);
   }
   if (where == Where::shared && block.reports().observes_raw_shared())
     block.reports().raw_shared(
         x.warp->index(),
         {in.site, AccessKind::load, static_cast<uint8_t>(bytes), x.mask, address, nullptr});
   if (where == Where::global && in.order.strong && block.reports().chooses_values())
-    return load_chosen<Mem>(x, in, place, address);
+    return load_with_chosen_value<Mem>(x, in, place, address);
   if (where == Where::global && block.reports().observes_order())
     block.reports().ordered(x.warp->index(), in, AccessKind::load, bytes, x.mask, address, nullptr);
   if (in.dst_count == 1 && in.dst[0].bytes == kElement && x.mask == kFullMask &&
-      place.stride == 0 && contiguous(address, kElement)) {
+      place.stride == 0 && are_contiguous(address, kElement)) {
     std::memcpy(x.regs + in.dst[0].offset, place.base + address[0], kElement * kWarpSize);
     return;
   }
@@ -120,20 +121,20 @@ void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
   const LaneMemory place = open_access(x, in, where, address, bytes, true);
   BlockContext& block = x.warp->block();
   if (block.checks_reads() && where != Where::global)
-    x.warp->define(counted_space(where), address, x.mask, bytes);
+    x.warp->mark_defined(counted_space(where), address, x.mask, bytes);
   if (where == Where::shared && block.reports().observes_raw_shared()) {
-    gather_values(x, in, kElement);
+    gather_values_to_store(x, in, kElement);
     block.reports().raw_shared(
         x.warp->index(),
         {in.site, AccessKind::store, static_cast<uint8_t>(bytes), x.mask, address, x.warp->values});
   }
   if (where == Where::global && block.reports().observes_order()) {
-    gather_values(x, in, kElement);
+    gather_values_to_store(x, in, kElement);
     block.reports().ordered(x.warp->index(), in, AccessKind::store, bytes, x.mask, address,
                             x.warp->values);
   }
   if (in.src_count == 1 && in.src[0].bytes == kElement && x.mask == kFullMask &&
-      place.stride == 0 && contiguous(address, kElement)) {
+      place.stride == 0 && are_contiguous(address, kElement)) {
     std::memcpy(place.base + address[0], x.regs + in.src[0].offset, kElement * kWarpSize);
     return;
   }
@@ -148,45 +149,45 @@ void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
 constexpr int kHalfWarp = kWarpSize / 2;
 
 void report_row_access(const Exec& x, const Inst& in, Where where, AccessKind kind, unsigned bytes,
-                       const WarpRow& row) {
+                       const WarpAddressRow& row) {
   BlockContext& block = x.warp->block();
   const bool raw = where == Where::shared && block.reports().observes_raw_shared();
   uint64_t* const address = x.warp->address;
-  if (block.reports().observes_accesses()) row.write_to(address);
+  if (block.reports().observes_accesses()) row.write_addresses(address);
   block.reports().access(x.warp->index(), in, {counted_space(where), kind, bytes, x.mask, address});
   if (!raw) return;
   const bool stores = kind == AccessKind::store;
-  if (stores) gather_values(x, in, bytes / in.src_count);
+  if (stores) gather_values_to_store(x, in, bytes / in.src_count);
   block.reports().raw_shared(x.warp->index(), {in.site, kind, static_cast<uint8_t>(bytes), x.mask,
                                                nullptr, stores ? x.warp->values : nullptr, &row});
 }
 
 // The host address of the first byte of each half-warp's row. Null: the access is not of this kind,
 // and it has been neither checked nor reported.
-struct HostRows {
+struct HalfWarpRows {
   std::byte* half[2] = {nullptr, nullptr};
   uint64_t stride = 0;
 };
 
 template <Where where, AccessKind kind>
-HostRows host_rows(const Exec& x, const Inst& in, unsigned bytes) {
+HalfWarpRows access_as_rows(const Exec& x, const Inst& in, unsigned bytes) {
   if (x.mask != kFullMask) return {};
-  const WarpRow row = warp_row(x, in.mem_base, in.mem_offset, bytes);
-  if (row.stride == WarpRow::kIrregular || (row.stride == 0 && kind == AccessKind::store))
+  const WarpAddressRow row = warp_row(x, in.mem_base, in.mem_offset, bytes);
+  if (row.stride == WarpAddressRow::kIrregular || (row.stride == 0 && kind == AccessKind::store))
     return {};
   BlockContext& block = x.warp->block();
   const uint64_t beyond_first = (kHalfWarp - 1) * row.stride;
   std::byte* base;
   if constexpr (where == Where::shared) {
-    if (!block.shared().is_row(in, row.first[0], row.first[0] + beyond_first, bytes) ||
-        !block.shared().is_row(in, row.first[1], row.first[1] + beyond_first, bytes))
+    if (!block.shared().is_valid_row(in, row.first[0], row.first[0] + beyond_first, bytes) ||
+        !block.shared().is_valid_row(in, row.first[1], row.first[1] + beyond_first, bytes))
       return {};
     UndefinedBytes& undefined = block.shared().undefined();
     if (block.checks_reads() && !undefined.none()) {
       const size_t span = beyond_first + bytes;
       if (kind == AccessKind::store) {
-        undefined.define(row.first[0], span);
-        undefined.define(row.first[1], span);
+        undefined.mark_defined(row.first[0], span);
+        undefined.mark_defined(row.first[1], span);
       } else if (undefined.any(row.first[0], span) || undefined.any(row.first[1], span)) {
         return {};
       }
@@ -196,7 +197,7 @@ HostRows host_rows(const Exec& x, const Inst& in, unsigned bytes) {
     if (block.reports().observes_order()) return {};
     x.warp->address[0] = row.first[0];
     const auto use = kind == AccessKind::store ? AccessUse::write : AccessUse::read;
-    base = block.accesses().global_row(x.warp->index(), in, row, bytes, use);
+    base = block.accesses().check_global_row(x.warp->index(), in, row, bytes, use);
     if (base == nullptr) return {};
   }
   const bool raw = where == Where::shared && block.reports().observes_raw_shared();
@@ -211,7 +212,7 @@ HostRows host_rows(const Exec& x, const Inst& in, unsigned bytes) {
 
 // Reads one element for each lane of a half-warp.
 template <class Mem, class Reg>
-void read_half(const std::byte* from, size_t stride, std::byte* slot) {
+void read_half_warp(const std::byte* from, size_t stride, std::byte* slot) {
   if (stride == 0) {
     Mem value;
     std::memcpy(&value, from, sizeof value);
@@ -228,13 +229,13 @@ void read_half(const std::byte* from, size_t stride, std::byte* slot) {
 }
 
 template <class Mem, class Reg>
-void read_row(const HostRows& row, size_t offset, std::byte* slot) {
-  read_half<Mem, Reg>(row.half[0] + offset, row.stride, slot);
-  read_half<Mem, Reg>(row.half[1] + offset, row.stride, slot + sizeof(Reg) * kHalfWarp);
+void read_row(const HalfWarpRows& row, size_t offset, std::byte* slot) {
+  read_half_warp<Mem, Reg>(row.half[0] + offset, row.stride, slot);
+  read_half_warp<Mem, Reg>(row.half[1] + offset, row.stride, slot + sizeof(Reg) * kHalfWarp);
 }
 
 template <class Mem>
-void read_row(const HostRows& row, size_t offset, std::byte* slot, uint8_t bytes) {
+void read_row(const HalfWarpRows& row, size_t offset, std::byte* slot, uint8_t bytes) {
   if constexpr (std::is_same_v<Mem, Wide>) {
     read_row<Wide, Wide>(row, offset, slot);
   } else {
@@ -250,8 +251,9 @@ void read_row(const HostRows& row, size_t offset, std::byte* slot, uint8_t bytes
 }
 
 template <class Mem, Where where>
-bool load_row(const Exec& x, const Inst& in) {
-  const HostRows row = host_rows<where, AccessKind::load>(x, in, sizeof(Mem) * in.dst_count);
+bool try_load_as_row(const Exec& x, const Inst& in) {
+  const HalfWarpRows row =
+      access_as_rows<where, AccessKind::load>(x, in, sizeof(Mem) * in.dst_count);
   if (row.half[0] == nullptr) return false;
   for (uint8_t v = 0; v < in.dst_count; ++v)
     if (in.dst[v].bytes != 0)
@@ -262,9 +264,9 @@ bool load_row(const Exec& x, const Inst& in) {
 // Stores the second half-warp last, so that its lanes prevail if both half-warps store to one
 // address.
 template <class Mem, Where where>
-bool store_row(const Exec& x, const Inst& in) {
+bool try_store_as_row(const Exec& x, const Inst& in) {
   constexpr unsigned kElement = sizeof(Mem);
-  const HostRows row = host_rows<where, AccessKind::store>(x, in, kElement * in.src_count);
+  const HalfWarpRows row = access_as_rows<where, AccessKind::store>(x, in, kElement * in.src_count);
   if (row.half[0] == nullptr) return false;
   for (int half = 0; half < 2; ++half)
     for (uint8_t v = 0; v < in.src_count; ++v) {
@@ -281,7 +283,7 @@ bool store_row(const Exec& x, const Inst& in) {
   return true;
 }
 
-constexpr bool has_rows(Where where) {
+constexpr bool supports_rows(Where where) {
   return where == Where::shared || where == Where::global || where == Where::constant;
 }
 
@@ -290,15 +292,15 @@ constexpr bool has_rows(Where where) {
 void access_by_window(const Exec& x, const Inst& in, uint64_t* address,
                       void (*access_part)(const Exec& part, const Inst& in, Where where,
                                           uint64_t* own)) {
-  each_window(x, address, [&](const Exec& part, Where where, uint64_t* own) {
+  for_each_window(x, address, [&](const Exec& part, Where where, uint64_t* own) {
     access_part(part, in, where, own);
   });
 }
 
 template <class Mem, Where where>
 void load(const Exec& x, const Inst& in) {
-  if constexpr (has_rows(where))
-    if (load_row<Mem, where>(x, in)) return;
+  if constexpr (supports_rows(where))
+    if (try_load_as_row<Mem, where>(x, in)) return;
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   if constexpr (where == Where::generic) {
@@ -320,8 +322,8 @@ void load_volatile(const Exec& x, const Inst& in) {
 
 template <class Mem, Where where>
 void store(const Exec& x, const Inst& in) {
-  if constexpr (has_rows(where))
-    if (store_row<Mem, where>(x, in)) return;
+  if constexpr (supports_rows(where))
+    if (try_store_as_row<Mem, where>(x, in)) return;
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   if constexpr (where == Where::generic) {
@@ -332,7 +334,7 @@ void store(const Exec& x, const Inst& in) {
 }
 
 template <class Mem>
-ExecFn pick_load_of(Where where, bool synchronises) {
+ExecFn pick_load_in_space(Where where, bool synchronises) {
 #define LAB32_SPACE(w) \
   case w:              \
     return synchronises ? load_volatile<Mem, w> : load<Mem, w>;
@@ -348,7 +350,7 @@ ExecFn pick_load_of(Where where, bool synchronises) {
 }
 
 template <class Mem>
-ExecFn pick_store_of(Where where) {
+ExecFn pick_store_in_space(Where where) {
   switch (where) {
     case Where::global:
       return store<Mem, Where::global>;
@@ -362,30 +364,30 @@ ExecFn pick_store_of(Where where) {
 }
 
 ExecFn pick_any_load(const ptx::Instruction& in, Where where) {
-  check_vector(in);
+  check_vector_size(in);
   const bool sync =
       in.has(Mod::op_volatile) || in.has(Mod::relaxed) || in.has(Mod::acquire) || in.has(Mod::mmio);
   switch (in.type()) {
     case Type::s8:
-      return pick_load_of<int8_t>(where, sync);
+      return pick_load_in_space<int8_t>(where, sync);
     case Type::s16:
-      return pick_load_of<int16_t>(where, sync);
+      return pick_load_in_space<int16_t>(where, sync);
     case Type::s32:
-      return pick_load_of<int32_t>(where, sync);
+      return pick_load_in_space<int32_t>(where, sync);
     default:
       break;
   }
   switch (ptx::bytes_of(in.type())) {
     case 1:
-      return pick_load_of<uint8_t>(where, sync);
+      return pick_load_in_space<uint8_t>(where, sync);
     case 2:
-      return pick_load_of<uint16_t>(where, sync);
+      return pick_load_in_space<uint16_t>(where, sync);
     case 4:
-      return pick_load_of<uint32_t>(where, sync);
+      return pick_load_in_space<uint32_t>(where, sync);
     case 8:
-      return pick_load_of<uint64_t>(where, sync);
+      return pick_load_in_space<uint64_t>(where, sync);
     default:
-      return pick_load_of<Wide>(where, sync);
+      return pick_load_in_space<Wide>(where, sync);
   }
 }
 
@@ -396,19 +398,19 @@ ExecFn pick_ld_nc(const ptx::Instruction& in) { return pick_any_load(in, Where::
 ExecFn pick_ldu(const ptx::Instruction& in) { return pick_any_load(in, space_of(in)); }
 
 ExecFn pick_st(const ptx::Instruction& in) {
-  check_vector(in);
+  check_vector_size(in);
   const Where where = space_of(in);
   switch (ptx::bytes_of(in.type())) {
     case 1:
-      return pick_store_of<uint8_t>(where);
+      return pick_store_in_space<uint8_t>(where);
     case 2:
-      return pick_store_of<uint16_t>(where);
+      return pick_store_in_space<uint16_t>(where);
     case 4:
-      return pick_store_of<uint32_t>(where);
+      return pick_store_in_space<uint32_t>(where);
     case 8:
-      return pick_store_of<uint64_t>(where);
+      return pick_store_in_space<uint64_t>(where);
     default:
-      return pick_store_of<Wide>(where);
+      return pick_store_in_space<Wide>(where);
   }
 }
 

@@ -23,26 +23,27 @@ constexpr uint64_t kBytesMask = (1u << 21) - 1;
 uint64_t pending(uint64_t object) { return object & kCount; }
 uint64_t expected(uint64_t object) { return object >> kExpected & kCount; }
 uint64_t phase(uint64_t object) { return object >> kPhase; }
-int64_t bytes_to_come(uint64_t object) {
+int64_t pending_bytes(uint64_t object) {
   const auto bits = static_cast<int64_t>(object >> kBytes & kBytesMask);
   return bits > kMostBytes ? bits - (int64_t{1} << 21) : bits;
 }
-uint64_t packed_state(uint64_t phase, uint64_t expected, uint64_t pending, int64_t bytes = 0) {
+uint64_t pack_mbarrier_state(uint64_t phase, uint64_t expected, uint64_t pending,
+                             int64_t bytes = 0) {
   return phase << kPhase | (static_cast<uint64_t>(bytes) & kBytesMask) << kBytes |
          expected << kExpected | pending;
 }
 
 // Fills x.warp->address with checked offsets in shared memory.
-void find_objects(const Exec& x, const Inst& in, AccessUse use) {
+void find_mbarriers(const Exec& x, const Inst& in, AccessUse use) {
   Warp& w = *x.warp;
   lane_addresses(x, in.mem_base, in.mem_offset, w.address);
   if (space_of(*in.ptx) != ptx::Space::shared)
     for (int l = 0; l < kWarpSize; ++l) w.address[l] -= kSharedBase;
-  w.block().accesses().shared(w.index(), in, w.address, x.mask, 8, use);
+  w.block().accesses().check_shared(w.index(), in, w.address, x.mask, 8, use);
 }
 
 template <class F>
-void each_lane(const Exec& x, F f) {
+void for_each_mbarrier(const Exec& x, F f) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     f(l, x.warp->block().shared().bytes() + x.warp->address[l]);
@@ -57,39 +58,39 @@ void each_lane(const Exec& x, F f) {
   x.warp->trap(in, std::move(facts));
 }
 
-void initialise(const Exec& x, const Inst& in) {
-  find_objects(x, in, AccessUse::write);
+void initialise_mbarrier(const Exec& x, const Inst& in) {
+  find_mbarriers(x, in, AccessUse::write);
   if (x.warp->block().checks_reads())
-    x.warp->define(AccessSpace::shared, x.warp->address, x.mask, 8);
-  each_lane(x, [&](int l, std::byte* at) {
+    x.warp->mark_defined(AccessSpace::shared, x.warp->address, x.mask, 8);
+  for_each_mbarrier(x, [&](int l, std::byte* at) {
     const uint64_t count = load_lane<uint32_t>(x.regs + in.src[0].offset, l);
     if (count == 0 || count > kCount)
       trap_barrier(x, in, l, TrapReason::mbarrier_count, count, kCount);
-    store_lane<uint64_t>(at, 0, packed_state(0, count, count));
+    store_lane<uint64_t>(at, 0, pack_mbarrier_state(0, count, count));
   });
 }
 
-void invalidate(const Exec& x, const Inst& in) {
-  find_objects(x, in, AccessUse::write);
-  each_lane(x, [](int, std::byte* at) { store_lane(at, 0, ~uint64_t{0}); });
+void invalidate_mbarrier(const Exec& x, const Inst& in) {
+  find_mbarriers(x, in, AccessUse::write);
+  for_each_mbarrier(x, [](int, std::byte* at) { store_lane(at, 0, ~uint64_t{0}); });
 }
 
 // Completes the phase if no arrivals and no bytes are pending.
 bool complete_phase(std::byte* at) {
   const uint64_t object = load_lane<uint64_t>(at, 0);
-  if (pending(object) != 0 || bytes_to_come(object) != 0) return false;
-  store_lane(at, 0, packed_state(phase(object) + 1, expected(object), expected(object)));
+  if (pending(object) != 0 || pending_bytes(object) != 0) return false;
+  store_lane(at, 0, pack_mbarrier_state(phase(object) + 1, expected(object), expected(object)));
   return true;
 }
 
 // Arrives `count` times. arrive_drop also removes the arrivals from the expected count of later
 // phases.
-void arrive_at(const Exec& x, const Inst& in, int l, std::byte* at, uint64_t count) {
+void record_arrivals(const Exec& x, const Inst& in, int l, std::byte* at, uint64_t count) {
   uint64_t object = load_lane<uint64_t>(at, 0);
   if (count > pending(object))
     trap_barrier(x, in, l, TrapReason::mbarrier_arrivals, count, pending(object));
   if (in.ptx->has(Mod::arrive_drop)) object -= count << kExpected;
-  if (in.ptx->has(Mod::no_complete) && count == pending(object) && bytes_to_come(object) == 0)
+  if (in.ptx->has(Mod::no_complete) && count == pending(object) && pending_bytes(object) == 0)
     trap_barrier(x, in, l, TrapReason::mbarrier_completed, count, 0);
   store_lane(at, 0, object - count);
   const bool completes = complete_phase(at);
@@ -99,26 +100,26 @@ void arrive_at(const Exec& x, const Inst& in, int l, std::byte* at, uint64_t cou
 
 void expect_bytes(const Exec& x, const Inst& in, int l, std::byte* at, int64_t more) {
   const uint64_t object = load_lane<uint64_t>(at, 0);
-  const int64_t bytes = bytes_to_come(object) + more;
+  const int64_t bytes = pending_bytes(object) + more;
   if (bytes > kMostBytes || bytes < -kMostBytes)
     trap_barrier(x, in, l, TrapReason::mbarrier_bytes, static_cast<uint64_t>(std::abs(bytes)),
                  kMostBytes);
-  store_lane(at, 0, packed_state(phase(object), expected(object), pending(object), bytes));
+  store_lane(at, 0, pack_mbarrier_state(phase(object), expected(object), pending(object), bytes));
 }
 
 // arrive.expect_tx: first expects bytes, then arrives.
-void arrive_expecting(const Exec& x, const Inst& in) {
-  find_objects(x, in, AccessUse::update);
-  each_lane(x, [&](int l, std::byte* at) {
+void arrive_and_expect_bytes(const Exec& x, const Inst& in) {
+  find_mbarriers(x, in, AccessUse::update);
+  for_each_mbarrier(x, [&](int l, std::byte* at) {
     if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, l, load_lane<uint64_t>(at, 0));
     expect_bytes(x, in, l, at, load_lane<uint32_t>(x.regs + in.src[0].offset, l));
-    arrive_at(x, in, l, at, 1);
+    record_arrivals(x, in, l, at, 1);
   });
 }
 
-void change_bytes(const Exec& x, const Inst& in) {
-  find_objects(x, in, AccessUse::update);
-  each_lane(x, [&](int l, std::byte* at) {
+void change_pending_bytes(const Exec& x, const Inst& in) {
+  find_mbarriers(x, in, AccessUse::update);
+  for_each_mbarrier(x, [&](int l, std::byte* at) {
     const int64_t bytes = load_lane<uint32_t>(x.regs + in.src[0].offset, l);
     if (in.ptx->has(Mod::expect_tx)) return expect_bytes(x, in, l, at, bytes);
     expect_bytes(x, in, l, at, -bytes);
@@ -127,17 +128,17 @@ void change_bytes(const Exec& x, const Inst& in) {
   });
 }
 
-void arrive(const Exec& x, const Inst& in) {
-  find_objects(x, in, AccessUse::update);
-  each_lane(x, [&](int l, std::byte* at) {
+void arrive_at_mbarrier(const Exec& x, const Inst& in) {
+  find_mbarriers(x, in, AccessUse::update);
+  for_each_mbarrier(x, [&](int l, std::byte* at) {
     if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, l, load_lane<uint64_t>(at, 0));
-    arrive_at(x, in, l, at,
-              in.src_count > 0 ? load_lane<uint32_t>(x.regs + in.src[0].offset, l) : 1);
+    record_arrivals(x, in, l, at,
+                    in.src_count > 0 ? load_lane<uint32_t>(x.regs + in.src[0].offset, l) : 1);
   });
 }
 
 // pending_count: the pending arrivals in a value that an arrival returned.
-void count_pending(const Exec& x, const Inst& in) {
+void read_pending_count(const Exec& x, const Inst& in) {
   for (uint32_t r = x.mask; r != 0; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const auto object = load_lane<uint64_t>(x.regs + in.src[0].offset, l);
@@ -147,13 +148,13 @@ void count_pending(const Exec& x, const Inst& in) {
 
 // try_wait may wait before it returns false; here it returns at once.
 template <bool by_parity>
-void wait(const Exec& x, const Inst& in) {
+void test_mbarrier_phase(const Exec& x, const Inst& in) {
   x.warp->polling().note_synchronisation();
-  find_objects(x, in, AccessUse::read);
+  find_mbarriers(x, in, AccessUse::read);
   if (!x.warp->block().bulk_copies().empty())
-    each_lane(x, [&](int l, std::byte*) { deliver_copies(*x.warp, x.warp->address[l]); });
+    for_each_mbarrier(x, [&](int l, std::byte*) { deliver_copies(*x.warp, x.warp->address[l]); });
   uint32_t over = 0;
-  each_lane(x, [&](int l, const std::byte* at) {
+  for_each_mbarrier(x, [&](int l, const std::byte* at) {
     const uint64_t now = phase(load_lane<uint64_t>(at, 0));
     const std::byte* asked = x.regs + in.src[0].offset;
     const bool is_over = by_parity ? (now & 1) != (load_lane<uint32_t>(asked, l) & 1)
@@ -170,7 +171,7 @@ void wait(const Exec& x, const Inst& in) {
 // an arrival; without .noinc the mbarrier first expects one more. Here the copies complete at once,
 // and the race check looks for threads that use the bytes without a wait.
 void arrive_after_copies(const Exec& x, const Inst& in) {
-  find_objects(x, in, AccessUse::update);
+  find_mbarriers(x, in, AccessUse::update);
   uint64_t object[kWarpSize];
   std::memcpy(object, x.warp->address, sizeof object);
   for (uint32_t left = x.mask, lanes = 0; left != 0; left &= ~lanes) {
@@ -181,8 +182,8 @@ void arrive_after_copies(const Exec& x, const Inst& in) {
     finish_all_copies({x.regs, lanes, x.warp}, in, static_cast<uint32_t>(first) + 1);
   }
   if (!in.ptx->has(Mod::noinc)) return;
-  find_objects(x, in, AccessUse::update);
-  each_lane(x, [&](int l, std::byte* at) { arrive_at(x, in, l, at, 1); });
+  find_mbarriers(x, in, AccessUse::update);
+  for_each_mbarrier(x, [&](int l, std::byte* at) { record_arrivals(x, in, l, at, 1); });
 }
 
 }  // namespace
@@ -190,20 +191,20 @@ void arrive_after_copies(const Exec& x, const Inst& in) {
 bool complete_bytes(std::byte* object, uint32_t bytes) {
   const uint64_t before = load_lane<uint64_t>(object, 0);
   store_lane(object, 0,
-             packed_state(phase(before), expected(before), pending(before),
-                          bytes_to_come(before) - int64_t{bytes}));
+             pack_mbarrier_state(phase(before), expected(before), pending(before),
+                                 pending_bytes(before) - int64_t{bytes}));
   return complete_phase(object);
 }
 
-ExecFn pick_mbarrier_init(const ptx::Instruction&) { return initialise; }
-ExecFn pick_mbarrier_inval(const ptx::Instruction&) { return invalidate; }
-ExecFn pick_mbarrier_arrive(const ptx::Instruction&) { return arrive; }
-ExecFn pick_mbarrier_arrive_early(const ptx::Instruction&) { return arrive; }
-ExecFn pick_mbarrier_pending(const ptx::Instruction&) { return count_pending; }
-ExecFn pick_mbarrier_arrive_tx(const ptx::Instruction&) { return arrive_expecting; }
-ExecFn pick_mbarrier_expect_tx(const ptx::Instruction&) { return change_bytes; }
-ExecFn pick_mbarrier_wait(const ptx::Instruction&) { return wait<false>; }
-ExecFn pick_mbarrier_wait_parity(const ptx::Instruction&) { return wait<true>; }
+ExecFn pick_mbarrier_init(const ptx::Instruction&) { return initialise_mbarrier; }
+ExecFn pick_mbarrier_inval(const ptx::Instruction&) { return invalidate_mbarrier; }
+ExecFn pick_mbarrier_arrive(const ptx::Instruction&) { return arrive_at_mbarrier; }
+ExecFn pick_mbarrier_arrive_early(const ptx::Instruction&) { return arrive_at_mbarrier; }
+ExecFn pick_mbarrier_pending(const ptx::Instruction&) { return read_pending_count; }
+ExecFn pick_mbarrier_arrive_tx(const ptx::Instruction&) { return arrive_and_expect_bytes; }
+ExecFn pick_mbarrier_expect_tx(const ptx::Instruction&) { return change_pending_bytes; }
+ExecFn pick_mbarrier_wait(const ptx::Instruction&) { return test_mbarrier_phase<false>; }
+ExecFn pick_mbarrier_wait_parity(const ptx::Instruction&) { return test_mbarrier_phase<true>; }
 ExecFn pick_cp_async_mbarrier(const ptx::Instruction&) { return arrive_after_copies; }
 
 }  // namespace lab32::sim

@@ -96,10 +96,10 @@ template <class T>
 
 }  // namespace detail
 
-// The WarpRow of a warp's addresses for elements of `bytes`: stride 0 if all lanes of a half-warp
-// access one address, `bytes` if they are contiguous, else irregular.
-[[gnu::always_inline]] inline WarpRow warp_row(const Exec& x, const Slot& base, int64_t offset,
-                                               unsigned bytes) {
+// The WarpAddressRow of a warp's addresses for elements of `bytes`: stride 0 if all lanes of a
+// half-warp access one address, `bytes` if they are contiguous, else irregular.
+[[gnu::always_inline]] inline WarpAddressRow warp_row(const Exec& x, const Slot& base,
+                                                      int64_t offset, unsigned bytes) {
   const auto add = static_cast<uint64_t>(offset);
   const std::byte* const b = x.regs + base.offset;
   constexpr int kHalf = kWarpSize / 2;
@@ -149,7 +149,7 @@ inline AccessSpace counted_space(ptx::Space where) {
 // Splits generic addresses by window: calls f for the lanes in shared, in local and in global
 // memory.
 template <class F>
-void each_window(const Exec& x, uint64_t* address, F f) {
+void for_each_window(const Exec& x, uint64_t* address, F f) {
   const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
   const uint32_t local = lanes_in_window(address, x.mask, kLocalBase);
   const uint32_t global = x.mask & ~shared & ~local;
@@ -217,7 +217,7 @@ void write_element(const LaneMemory& place, const uint64_t* address, unsigned of
 }
 
 // PTX ISA: a vector has at most 16 bytes (32 on sm_100 and later, which this simulator lacks).
-inline void check_vector(const ptx::Instruction& in) {
+inline void check_vector_size(const ptx::Instruction& in) {
   const unsigned elements = in.has(ptx::Mod::v4) ? 4 : in.has(ptx::Mod::v2) ? 2 : 1;
   if (elements * ptx::bytes_of(in.type()) > 16) refuse(in, "a vector of more than 16 bytes");
 }

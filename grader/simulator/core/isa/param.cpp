@@ -12,7 +12,7 @@ using ptx::Type;
 // The parameters of a kernel are constant and in device memory. The parameters of a function are in
 // its frame, which has a copy for each lane.
 
-std::byte* frame_params(const Exec& x, const Inst& in, size_t* stride) {
+std::byte* parameters_of_frame(const Exec& x, const Inst& in, size_t* stride) {
   const Split& split = x.warp->current();
   *stride = split.frame->function->param_bytes;
   return split.frame->params.data() + in.mem_offset;
@@ -21,7 +21,7 @@ std::byte* frame_params(const Exec& x, const Inst& in, size_t* stride) {
 template <class Mem>
 void load_param(const Exec& x, const Inst& in) {
   size_t stride;
-  std::byte* base = frame_params(x, in, &stride);
+  std::byte* base = parameters_of_frame(x, in, &stride);
   static constexpr uint64_t kZero[kWarpSize] = {};
   for (uint8_t v = 0; v < in.dst_count; ++v)
     read_element<Mem>({base, stride}, kZero, v * sizeof(Mem), x, in.dst[v]);
@@ -30,7 +30,7 @@ void load_param(const Exec& x, const Inst& in) {
 template <class Mem>
 void store_param(const Exec& x, const Inst& in) {
   size_t stride;
-  std::byte* base = frame_params(x, in, &stride);
+  std::byte* base = parameters_of_frame(x, in, &stride);
   static constexpr uint64_t kZero[kWarpSize] = {};
   for (uint8_t v = 0; v < in.src_count; ++v)
     write_element<Mem>({base, stride}, kZero, v * sizeof(Mem), x, in.src[v]);
@@ -71,7 +71,7 @@ void load_kernel_param(const Exec& x, const Inst& in) {
 
 template <template <class> class Which>
 ExecFn pick_param(const ptx::Instruction& in) {
-  check_vector(in);
+  check_vector_size(in);
   switch (in.type()) {
     case Type::s8:
       return Which<int8_t>::fn;

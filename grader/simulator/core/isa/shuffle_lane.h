@@ -10,12 +10,12 @@ namespace lab32::sim {
 
 enum class Shuffle : uint8_t { up, down, bfly, idx };
 
-struct ShuffleLane {
+struct ShuffleSource {
   uint32_t lane;  // the lane itself if the source is out of range
   bool in_range;
 };
 
-inline ShuffleLane shuffle_lane(Shuffle mode, uint32_t l, uint32_t b, uint32_t c) {
+inline ShuffleSource shuffle_source(Shuffle mode, uint32_t l, uint32_t b, uint32_t c) {
   const uint32_t distance = b & 31, clamp = c & 31, segment = c >> 8 & 31;
   const uint32_t max_lane = (l & segment) | (clamp & ~segment), min_lane = l & segment;
   // All numbers fit 32 bits, so the compiler vectorises a loop over lanes.
@@ -51,10 +51,10 @@ inline Shuffle shuffle_of(const ptx::Instruction& in) {
 }
 
 // src: a, b, c, mask.
-inline ShuffleLane shuffle_lane(Shuffle mode, const Inst& in, const Exec& x, int lane) {
-  return shuffle_lane(mode, static_cast<uint32_t>(lane),
-                      load_lane<uint32_t>(x.regs + in.src[1].offset, lane),
-                      load_lane<uint32_t>(x.regs + in.src[2].offset, lane));
+inline ShuffleSource shuffle_source(Shuffle mode, const Inst& in, const Exec& x, int lane) {
+  return shuffle_source(mode, static_cast<uint32_t>(lane),
+                        load_lane<uint32_t>(x.regs + in.src[1].offset, lane),
+                        load_lane<uint32_t>(x.regs + in.src[2].offset, lane));
 }
 
 }  // namespace lab32::sim

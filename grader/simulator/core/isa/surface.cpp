@@ -9,12 +9,12 @@
 namespace lab32::sim {
 namespace {
 
-struct SurfacePlace {
+struct SurfaceCoordinates {
   int32_t x = 0, y = 0, z = 0;  // bytes, rows, planes
   uint32_t layer = 0;
 };
 
-SurfacePlace surface_place_of(const Exec& x, const TextureOp& op, int lane) {
+SurfaceCoordinates surface_coordinates_of(const Exec& x, const TextureOp& op, int lane) {
   const auto word = [&](const Slot& slot) {
     return slot.bytes == 0 ? 0 : load_lane<uint32_t>(x.regs + slot.offset, lane);
   };
@@ -23,7 +23,7 @@ SurfacePlace surface_place_of(const Exec& x, const TextureOp& op, int lane) {
           static_cast<int32_t>(word(op.coordinate[2])), word(op.layer)};
 }
 
-std::string surface_misfit(const TextureOp& op, const TextureObject& t) {
+std::string surface_mismatch(const TextureOp& op, const TextureObject& t) {
   if (!t.surface) return "is a texture object";
   const bool slices = t.array.layered || t.array.cube;  // a face is a layer here
   if (op.layered != slices) return slices ? "has layers or faces" : "has no layers";
@@ -39,8 +39,8 @@ std::string surface_misfit(const TextureOp& op, const TextureObject& t) {
 }
 
 // The lanes whose elements are in the array. The elements of other lanes are clamped or dropped.
-uint32_t lanes_on_surface(const Exec& x, const Inst& in, const TextureOp& op,
-                          const TextureObject& t, uint64_t* address) {
+uint32_t lanes_inside_surface(const Exec& x, const Inst& in, const TextureOp& op,
+                              const TextureObject& t, uint64_t* address) {
   const TexelGrid& grid = t.array.levels[0];
   const int32_t texel = static_cast<int32_t>(t.array.format.bytes());
   const int32_t bytes = op.element_bytes * op.values;
@@ -51,7 +51,7 @@ uint32_t lanes_on_surface(const Exec& x, const Inst& in, const TextureOp& op,
   uint32_t there = 0, wrong = 0;
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    SurfacePlace e = surface_place_of(x, op, l);
+    SurfaceCoordinates e = surface_coordinates_of(x, op, l);
     const bool in_layers = !op.layered || e.layer < grid.slices;
     bool in_row = e.x >= 0 && e.x <= row - bytes;
     const bool inside =
@@ -76,7 +76,7 @@ uint32_t lanes_on_surface(const Exec& x, const Inst& in, const TextureOp& op,
                      : op.kind == TextureOp::Kind::store ? AccessUse::write
                                                          : AccessUse::update;
     block.faults().raise(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
-      const SurfacePlace e = surface_place_of(x, op, l);
+      const SurfaceCoordinates e = surface_coordinates_of(x, op, l);
       TrapFacts facts = block.faults().facts_of_access(x.warp->index(), l, AccessSpace::global, use,
                                                        static_cast<unsigned>(bytes));
       facts.reason = TrapReason::outside_surface;
@@ -96,8 +96,8 @@ uint32_t lanes_on_surface(const Exec& x, const Inst& in, const TextureOp& op,
 }
 
 // Lanes outside the surface are reported without an element.
-void report_elements(const Exec& x, const Inst& in, const TextureOp& op,
-                     const TextureObject* object, uint32_t there, const uint64_t* address) {
+void report_surface_elements(const Exec& x, const Inst& in, const TextureOp& op,
+                             const TextureObject* object, uint32_t there, const uint64_t* address) {
   if (!x.warp->block().reports().reports_accesses()) return;
   uint64_t places[kWarpSize * TexelAccess::kMostTexels];
   uint8_t count[kWarpSize] = {};
@@ -115,11 +115,11 @@ void report_elements(const Exec& x, const Inst& in, const TextureOp& op,
                         x.mask, object, places, count});
 }
 
-void load_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
-                  bool of_all) {
+void load_from_surface(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
+                       bool of_all) {
   alignas(64) uint64_t address[kWarpSize];
-  const uint32_t there = lanes_on_surface(x, in, op, t, address);
-  report_elements(x, in, op, of_all ? &t : nullptr, there, address);
+  const uint32_t there = lanes_inside_surface(x, in, op, t, address);
+  report_surface_elements(x, in, op, of_all ? &t : nullptr, there, address);
   const unsigned bytes = op.element_bytes * op.values;
   alignas(64) std::byte texels[kWarpSize * 16] = {};
   const Exec lanes{x.regs, there, x.warp};
@@ -135,14 +135,14 @@ void load_through(const Exec& x, const Inst& in, const TextureOp& op, const Text
       std::memcpy(x.regs + to.offset + l * to.bytes, &value, to.bytes);
     }
   }
-  reads.finish(op);
+  reads.mark_undefined_results(op);
 }
 
-void store_elements(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
-                    bool of_all) {
+void store_to_surface(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
+                      bool of_all) {
   alignas(64) uint64_t address[kWarpSize];
-  const uint32_t there = lanes_on_surface(x, in, op, t, address);
-  report_elements(x, in, op, of_all ? &t : nullptr, there, address);
+  const uint32_t there = lanes_inside_surface(x, in, op, t, address);
+  report_surface_elements(x, in, op, of_all ? &t : nullptr, there, address);
   if (there == 0) return;
   Warp& w = *x.warp;
   BlockContext& block = w.block();
@@ -154,7 +154,7 @@ void store_elements(const Exec& x, const Inst& in, const TextureOp& op, const Te
                   x.regs + op.value[v].offset + l * op.value[v].bytes, op.element_bytes);
     }
   std::byte* const base =
-      block.accesses().global(w.index(), in, address, there, bytes, AccessUse::write);
+      block.accesses().check_global(w.index(), in, address, there, bytes, AccessUse::write);
   if (block.reports().observes_order())
     block.reports().ordered(w.index(), in, AccessKind::store, bytes, there, address, w.values);
   for (uint32_t r = there; r; r &= r - 1) {
@@ -165,16 +165,16 @@ void store_elements(const Exec& x, const Inst& in, const TextureOp& op, const Te
 }
 
 // Serves the lanes in order.
-void reduce_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
-                    bool of_all) {
+void reduce_on_surface(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
+                       bool of_all) {
   alignas(64) uint64_t address[kWarpSize];
-  const uint32_t there = lanes_on_surface(x, in, op, t, address);
-  report_elements(x, in, op, of_all ? &t : nullptr, there, address);
+  const uint32_t there = lanes_inside_surface(x, in, op, t, address);
+  report_surface_elements(x, in, op, of_all ? &t : nullptr, there, address);
   if (there == 0) return;
   BlockContext& block = x.warp->block();
   const unsigned bytes = op.reduction.bytes;
   std::byte* const base =
-      block.accesses().global(x.warp->index(), in, address, there, bytes, AccessUse::update);
+      block.accesses().check_global(x.warp->index(), in, address, there, bytes, AccessUse::update);
   if (block.reports().observes_order())
     block.reports().ordered(x.warp->index(), in, AccessKind::red, bytes, there, address, nullptr);
   for (uint32_t r = there; r; r &= r - 1) {
@@ -188,8 +188,9 @@ void reduce_through(const Exec& x, const Inst& in, const TextureOp& op, const Te
 template <void (*access)(const Exec&, const Inst&, const TextureOp&, const TextureObject&, bool)>
 void access_surface(const Exec& x, const Inst& in) {
   const TextureOp& op = texture_op(x, in);
-  each_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
-    if (const std::string why = surface_misfit(op, t); !why.empty()) bad_object(lanes, in, op, why);
+  for_each_texture_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
+    if (const std::string why = surface_mismatch(op, t); !why.empty())
+      trap_on_bad_object(lanes, in, op, why);
     access(lanes, in, op, t, lanes.mask == x.mask);
   });
 }
@@ -198,15 +199,15 @@ void access_surface(const Exec& x, const Inst& in) {
 
 ExecFn pick_suld(const ptx::Instruction& in) {
   texture_op_of(in);  // throws if the form is not supported
-  return access_surface<load_through>;
+  return access_surface<load_from_surface>;
 }
 ExecFn pick_sust(const ptx::Instruction& in) {
   texture_op_of(in);
-  return access_surface<store_elements>;
+  return access_surface<store_to_surface>;
 }
 ExecFn pick_sured(const ptx::Instruction& in) {
   texture_op_of(in);
-  return access_surface<reduce_through>;
+  return access_surface<reduce_on_surface>;
 }
 
 }  // namespace lab32::sim

@@ -22,11 +22,11 @@ using ptx::Mod;
   c.x.warp->trap(c.in, std::move(facts));
 }
 
-TensorMap read_map(const CopyLane& c, uint64_t address, const BulkOp& op) {
+TensorMap read_tensor_map(const CopyLane& c, uint64_t address, const BulkOp& op) {
   const Memory& memory = *c.block().launch().memory;
   const Allocation* const in = memory.find(address);
-  if (in == nullptr || in->freed || !memory.reaches(*in) || address + TensorMap::kBytes > in->end ||
-      !in->permits(address, TensorMap::kBytes, false))
+  if (in == nullptr || in->freed || !memory.can_access(*in) ||
+      address + TensorMap::kBytes > in->end || !in->permits(address, TensorMap::kBytes, false))
     bad_tensor_map(c, address, "is not in device memory");
   if (address % TensorMap::kAlign != 0) bad_tensor_map(c, address, "is not at a multiple of 64");
   TensorMap map;
@@ -42,7 +42,7 @@ struct TensorBox {
   std::array<int64_t, TensorMap::kMostDimensions> first{};
 };
 
-TensorBox box_at(const CopyLane& c, const BulkOp& op, const TensorMap& map, bool stores) {
+TensorBox tensor_box_of(const CopyLane& c, const BulkOp& op, const TensorMap& map, bool stores) {
   TensorBox box;
   for (size_t i = 0; i < map.dimensions; ++i)
     box.first[i] = static_cast<int32_t>(c.word(op.coordinate[i]));
@@ -60,7 +60,7 @@ TensorBox box_at(const CopyLane& c, const BulkOp& op, const TensorMap& map, bool
 }
 
 // PTX ISA: a box in shared memory begins at a multiple of 128.
-void check_box_place(const CopyLane& c, uint64_t at, AccessUse use) {
+void check_box_alignment(const CopyLane& c, uint64_t at, AccessUse use) {
   constexpr unsigned kAlign = 128;
   if (at % kAlign == 0) return;
   BlockContext& block = c.block();
@@ -81,7 +81,7 @@ struct BoxRow {
 };
 
 template <class F>
-void each_box_row(const TensorMap& map, const TensorBox& box, F f) {
+void for_each_box_row(const TensorMap& map, const TensorBox& box, F f) {
   for (uint32_t number = 0; number < map.rows(); ++number) {
     BoxRow row{number, map.address};
     bool inside = true;
@@ -105,12 +105,12 @@ void each_box_row(const TensorMap& map, const TensorBox& box, F f) {
 }
 
 // The largest piece size that divides a row in device memory.
-unsigned row_piece(const TensorMap& map, uint64_t address, uint32_t bytes) {
+unsigned piece_size_of_row(const TensorMap& map, uint64_t address, uint32_t bytes) {
   return (address | bytes) % 16 == 0 ? 16 : map.element_bytes;
 }
 
-void report_row(const CopyLane& c, const BulkOp& op, const TensorMap& map, const BoxRow& row,
-                BulkMove::Kind kind, uint64_t shared) {
+void report_box_row(const CopyLane& c, const BulkOp& op, const TensorMap& map, const BoxRow& row,
+                    BulkMove::Kind kind, uint64_t shared) {
   BulkMove move;
   move.kind = kind;
   move.global = row.address;
@@ -118,7 +118,7 @@ void report_row(const CopyLane& c, const BulkOp& op, const TensorMap& map, const
   move.bytes = map.row_bytes();
   move.before = row.from * map.element_bytes;
   move.inside = (row.end - row.from) * map.element_bytes;
-  move.steps = map.has_steps();
+  move.steps = map.has_element_strides();
   move.begins = row.number == 0;
   report_move(c, op, move);
 }
@@ -129,28 +129,28 @@ void load_box(const Exec& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const CopyLane c{x, in, __builtin_ctz(r)};
     const BulkOp& op = x.warp->program().bulk_ops[in.target];
-    const TensorMap map = read_map(c, c.address(op.from), op);
-    const TensorBox box = box_at(c, op, map, false);
+    const TensorMap map = read_tensor_map(c, c.address(op.from), op);
+    const TensorBox box = tensor_box_of(c, op, map, false);
     BulkCopy copy;
     copy.swizzle = map.swizzle;
     copy.row_bytes = map.row_bytes();
     copy.pitch = map.pitch();
     copy.data.resize(uint64_t{map.rows()} * map.row_bytes());  // zeros, outside the tensor
-    each_box_row(map, box, [&](const BoxRow& row) {
-      report_row(c, op, map, row, BulkMove::Kind::load, c.address(op.to));
+    for_each_box_row(map, box, [&](const BoxRow& row) {
+      report_box_row(c, op, map, row, BulkMove::Kind::load, c.address(op.to));
       const uint32_t bytes = (row.end - row.from) * map.element_bytes;
       if (bytes == 0) return;
-      read_device(c, row.address, bytes, row_piece(map, row.address, bytes), copy,
-                  row.number * map.row_bytes() + row.from * map.element_bytes);
+      read_device_memory(c, row.address, bytes, piece_size_of_row(map, row.address, bytes), copy,
+                         row.number * map.row_bytes() + row.from * map.element_bytes);
     });
-    check_box_place(c, c.address(op.to), AccessUse::write);
+    check_box_alignment(c, c.address(op.to), AccessUse::write);
     make_copy_pending(c, op, std::move(copy), map.rows() * map.pitch());
   }
 }
 
 // The reduction that the instruction names, for elements of the map's type. Traps if the PTX ISA
 // has no such reduction.
-Reduction reduction_in(const CopyLane& c, uint64_t place, const TensorMap& map) {
+Reduction tensor_reduction_of(const CopyLane& c, uint64_t place, const TensorMap& map) {
   const ptx::Instruction& in = *c.in.ptx;
   ptx::Type type = map.type;
   const bool of_bits = in.has(Mod::op_and) || in.has(Mod::op_or) || in.has(Mod::op_xor);
@@ -168,11 +168,11 @@ void store_box(const Exec& x, const Inst& in) {
     const CopyLane c{x, in, __builtin_ctz(r)};
     const BulkOp& op = x.warp->program().bulk_ops[in.target];
     const uint64_t place = c.address(op.to), from = c.address(op.from);
-    const TensorMap map = read_map(c, place, op);
+    const TensorMap map = read_tensor_map(c, place, op);
     const bool reduces = in.ptx->has(Mod::reduce);
-    const Reduction reduction = reduces ? reduction_in(c, place, map) : Reduction{};
-    const TensorBox box = box_at(c, op, map, true);
-    check_box_place(c, from, AccessUse::read);
+    const Reduction reduction = reduces ? tensor_reduction_of(c, place, map) : Reduction{};
+    const TensorBox box = tensor_box_of(c, op, map, true);
+    check_box_alignment(c, from, AccessUse::read);
     // Past the end of such a row an H100 writes up to the next multiple of an unknown number of
     // bytes.
     if (map.size[0] * map.element_bytes % 16 != 0 &&
@@ -181,15 +181,16 @@ void store_box(const Exec& x, const Inst& in) {
                      "has rows whose length is not a multiple of 16 bytes: the effect of a store "
                      "past their end is not known");
     std::vector<std::byte> values(map.row_bytes());
-    each_box_row(map, box, [&](const BoxRow& row) {
-      report_row(c, op, map, row, reduces ? BulkMove::Kind::reduce : BulkMove::Kind::store, from);
+    for_each_box_row(map, box, [&](const BoxRow& row) {
+      report_box_row(c, op, map, row, reduces ? BulkMove::Kind::reduce : BulkMove::Kind::store,
+                     from);
       if (row.from == row.end) return;
       for (uint32_t at = 0; at < map.row_bytes(); at += 16)
         read_shared(c, swizzled(from + row.number * map.pitch() + at, map.swizzle),
                     values.data() + at, reduces ? ValueUse::atomic : ValueUse::output);
       const uint32_t bytes = (row.end - row.from) * map.element_bytes;
-      write_device(c, row.address, bytes, row_piece(map, row.address, bytes),
-                   values.data() + row.from * map.element_bytes, reduction);
+      write_device_memory(c, row.address, bytes, piece_size_of_row(map, row.address, bytes),
+                          values.data() + row.from * map.element_bytes, reduction);
     });
   }
 }

@@ -17,14 +17,14 @@ inline const TextureOp& texture_op(const Exec& x, const Inst& in) {
 }
 
 // Ends the launch: "thread … uses texture object 5, which <why>".
-[[noreturn]] void bad_object(const Exec& x, const Inst& in, const TextureOp& op,
-                             const std::string& why);
-const TextureObject& find_object(const Exec& x, const Inst& in, const TextureOp& op,
-                                 uint64_t number);
+[[noreturn]] void trap_on_bad_object(const Exec& x, const Inst& in, const TextureOp& op,
+                                     const std::string& why);
+const TextureObject& find_texture_object(const Exec& x, const Inst& in, const TextureOp& op,
+                                         uint64_t number);
 
 // Calls f once for each distinct object, with the lanes that name it.
 template <class F>
-void each_object(const Exec& x, const Inst& in, const TextureOp& op, F f) {
+void for_each_texture_object(const Exec& x, const Inst& in, const TextureOp& op, F f) {
   const auto number = [&](int l) { return load_lane<uint64_t>(x.regs + op.object.offset, l); };
   for (uint32_t left = x.mask; left != 0;) {
     const uint64_t first = number(__builtin_ctz(left));
@@ -33,7 +33,7 @@ void each_object(const Exec& x, const Inst& in, const TextureOp& op, F f) {
       if (number(__builtin_ctz(r)) == first) lanes |= r & (~r + 1);
     left &= ~lanes;
     const Exec part{x.regs, lanes, x.warp};
-    f(part, find_object(part, in, op, first));
+    f(part, find_texture_object(part, in, op, first));
   }
 }
 
@@ -45,7 +45,7 @@ class TexelReads {
   // Lane l's texels go to `to + l * stride`.
   void read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride);
   // Marks the results of lanes that read undefined texels as undefined.
-  void finish(const TextureOp& op);
+  void mark_undefined_results(const TextureOp& op);
 
  private:
   const Exec& x_;

@@ -18,7 +18,7 @@ struct Footprint {
   std::array<uint64_t, kMostTaps> address;  // 0: the border
   unsigned count = 0;
 
-  void add(uint64_t at, uint32_t weight, unsigned part) {
+  void add_texel(uint64_t at, uint32_t weight, unsigned part) {
     address[count] = at;
     tap[count].weight = weight;
     tap[count].part = static_cast<uint8_t>(part);
@@ -42,7 +42,7 @@ uint64_t texel_address(const TextureObject& t, const TexelGrid& grid, int32_t x,
 }
 
 // The level in 1/256: the requested level plus the sampler's bias, each clamped.
-int32_t level_of(const TextureObject& t, float asked) {
+int32_t clamped_level(const TextureObject& t, float asked) {
   const double l = std::isnan(asked) ? 0 : std::clamp<double>(asked, -1024, 1024);
   const auto last = static_cast<int32_t>(t.array.levels.size() - 1) * 256;
   const int32_t wanted = static_cast<int32_t>(l * 256) + t.sampler.bias;
@@ -65,8 +65,9 @@ bool neighbour_has_weight(unsigned i, const Neighbours* around) {
 
 // Adds the texels around a point of a cube's face, including those of neighbouring faces. At a
 // corner there are only three.
-void add_seamless(const TextureObject& t, const TexelGrid& grid, uint32_t first,
-                  const CubePoint& on, uint32_t whole, unsigned part, Footprint& footprint) {
+void add_cube_face_texels(const TextureObject& t, const TexelGrid& grid, uint32_t first,
+                          const CubePoint& on, uint32_t whole, unsigned part,
+                          Footprint& footprint) {
   const auto n = static_cast<int32_t>(grid.width);
   const int64_t scaled[2] = {on.x * n, on.y * n};
   Neighbours around[3];
@@ -85,14 +86,14 @@ void add_seamless(const TextureObject& t, const TexelGrid& grid, uint32_t first,
     const int32_t x = around[0].texel[i & 1], y = around[1].texel[i >> 1];
     if (!neighbour_has_weight(i, around) || (outside(x) && outside(y))) continue;
     CubeTexel own{on.face, x, y};
-    if (outside(x) || outside(y)) own = across_edge(own, n);
-    footprint.add(texel_address(t, grid, own.x, own.y, first + own.face), weight[i], part);
+    if (outside(x) || outside(y)) own = texel_across_edge(own, n);
+    footprint.add_texel(texel_address(t, grid, own.x, own.y, first + own.face), weight[i], part);
   }
 }
 
 // Adds the texels of one level.
-void add_level(const TextureObject& t, unsigned level, const Coordinates& c, uint32_t whole,
-               unsigned part, Footprint& footprint) {
+void add_texels_of_level(const TextureObject& t, unsigned level, const Coordinates& c,
+                         uint32_t whole, unsigned part, Footprint& footprint) {
   const TexelGrid& grid = t.array.levels[level];
   const Sampler& s = t.sampler;
   uint32_t slice = first_slice(t, c);
@@ -101,14 +102,15 @@ void add_level(const TextureObject& t, unsigned level, const Coordinates& c, uin
   unsigned dimensions = t.array.dimensions;
   if (t.array.cube) {
     const CubePoint on = cube_point(c.at[0], c.at[1], c.at[2]);
-    if (s.seamless && s.linear) return add_seamless(t, grid, slice, on, whole, part, footprint);
+    if (s.seamless && s.linear)
+      return add_cube_face_texels(t, grid, slice, on, whole, part, footprint);
     slice += on.face;
     at[0] = on.x * grid.width;
     at[1] = on.y * grid.height;
     dimensions = 2;
   } else {
     for (unsigned k = 0; k < dimensions; ++k)
-      at[k] = position(c.at[k], size[k], s.address[k], s.normalized);
+      at[k] = fixed_point_position(c.at[k], size[k], s.address[k], s.normalized);
   }
   const auto mode = [&](unsigned k) {
     if (t.array.cube && s.seamless) return AddressMode::clamp;
@@ -119,7 +121,8 @@ void add_level(const TextureObject& t, unsigned level, const Coordinates& c, uin
     for (unsigned k = 0; k < dimensions; ++k) texel[k] = nearest_texel(at[k], size[k], mode(k));
     if (dimensions == 3) slice = static_cast<uint32_t>(texel[2]);
     const bool beyond = dimensions == 3 && texel[2] == kBorder;
-    footprint.add(beyond ? 0 : texel_address(t, grid, texel[0], texel[1], slice), whole, part);
+    footprint.add_texel(beyond ? 0 : texel_address(t, grid, texel[0], texel[1], slice), whole,
+                        part);
     return;
   }
   // In border mode a one-dimensional texture is two-dimensional with a height of 1, so that the
@@ -136,28 +139,29 @@ void add_level(const TextureObject& t, unsigned level, const Coordinates& c, uin
     if (dimensions == 3) slice = static_cast<uint32_t>(z);
     const uint64_t where =
         texel_address(t, grid, around[0].texel[i & 1], around[1].texel[i >> 1 & 1], slice);
-    footprint.add(dimensions == 3 && z == kBorder ? 0 : where, weight[i], part + (i >> 2));
+    footprint.add_texel(dimensions == 3 && z == kBorder ? 0 : where, weight[i], part + (i >> 2));
   }
 }
 
-void add_fetch(const TextureObject& t, const Coordinates& c, Footprint& footprint) {
+void add_texels_of_fetch(const TextureObject& t, const Coordinates& c, Footprint& footprint) {
   if (t.array.linear) {
     const auto size = static_cast<int64_t>(t.array.levels[0].width);
     const bool there = c.index >= 0 && c.index < size;
-    footprint.add(there ? texel_address(t, t.array.levels[0], c.index, 0, 0) : 0, 256, 0);
+    footprint.add_texel(there ? texel_address(t, t.array.levels[0], c.index, 0, 0) : 0, 256, 0);
     return;
   }
-  const int32_t level = level_of(t, c.level);
+  const int32_t level = clamped_level(t, c.level);
   if (!t.sampler.linear_mipmap)
-    return add_level(t, static_cast<unsigned>((level + 128) >> 8), c, 256, 0, footprint);
+    return add_texels_of_level(t, static_cast<unsigned>((level + 128) >> 8), c, 256, 0, footprint);
   const auto lower = static_cast<unsigned>(level >> 8);
   const auto share = static_cast<uint32_t>(level & 255);
-  add_level(t, lower, c, 256 - share, 0, footprint);
-  if (share != 0) add_level(t, lower + 1, c, share, t.array.dimensions == 3 ? 2 : 1, footprint);
+  add_texels_of_level(t, lower, c, 256 - share, 0, footprint);
+  if (share != 0)
+    add_texels_of_level(t, lower + 1, c, share, t.array.dimensions == 3 ? 2 : 1, footprint);
 }
 
 // tld4: adds the texels (0, 1), (1, 1), (1, 0), (0, 0).
-void add_gather(const TextureObject& t, const Coordinates& c, Footprint& footprint) {
+void add_texels_of_gather(const TextureObject& t, const Coordinates& c, Footprint& footprint) {
   const TexelGrid& grid = t.array.levels[0];
   const Sampler& s = t.sampler;
   Neighbours around[2];
@@ -165,16 +169,17 @@ void add_gather(const TextureObject& t, const Coordinates& c, Footprint& footpri
   for (unsigned k = 0; k < 2; ++k) {
     const AddressMode mode =
         s.normalized || s.address[k] == AddressMode::border ? s.address[k] : AddressMode::clamp;
-    around[k] = neighbours(position(c.at[k], size[k], mode, s.normalized), size[k], mode, false);
+    around[k] = neighbours(fixed_point_position(c.at[k], size[k], mode, s.normalized), size[k],
+                           mode, false);
   }
   constexpr int kX[] = {0, 1, 1, 0}, kY[] = {1, 1, 0, 0};
   for (unsigned i = 0; i < 4; ++i)
-    footprint.add(texel_address(t, grid, around[0].texel[kX[i]], around[1].texel[kY[i]], 0), 256,
-                  0);
+    footprint.add_texel(texel_address(t, grid, around[0].texel[kX[i]], around[1].texel[kY[i]], 0),
+                        256, 0);
 }
 
 // The requirement of the instruction that the object does not meet; empty: it meets all.
-std::string texture_misfit(const TextureOp& op, const TextureObject& t) {
+std::string texture_mismatch(const TextureOp& op, const TextureObject& t) {
   const TexelArray& a = t.array;
   if (t.surface) return "is a surface object";
   if (op.by_index && !a.linear) return "reads an array, which has no integer coordinates";
@@ -221,7 +226,7 @@ std::optional<int32_t> level_of_derivatives(const Exec& x, const TextureOp& op,
     if (own == 3 || (own & axes) != 0) return std::nullopt;
     axes |= own;
   }
-  return level_of_step(longest);
+  return level_of_texel_step(longest);
 }
 
 Coordinates coordinates_of(const Exec& x, const TextureOp& op, const TextureObject& t, int lane) {
@@ -246,8 +251,8 @@ Coordinates coordinates_of(const Exec& x, const TextureOp& op, const TextureObje
 }
 
 // Computes the results of one lane from its texels.
-void give_results(const TextureOp& op, const TextureObject& t, Footprint& footprint,
-                  const std::byte* texels, uint32_t* result) {
+void compute_results(const TextureOp& op, const TextureObject& t, Footprint& footprint,
+                     const std::byte* texels, uint32_t* result) {
   const TexelFormat& format = t.array.format;
   const auto bits = [&](unsigned tap, unsigned channel) {
     if (footprint.address[tap] != 0)
@@ -283,8 +288,8 @@ TexelAccess::Kind kind_of(const TextureOp& op) {
                                               : TexelAccess::Kind::fetch;
 }
 
-void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
-                   bool of_all) {
+void fetch_from_texture(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
+                        bool of_all) {
   std::array<Footprint, kWarpSize> footprints;
   unsigned taps = 0;
   for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -294,15 +299,15 @@ void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
     if (!c.level_is_known) {
       Exec one = x;
       one.mask = 1u << l;
-      bad_object(
+      trap_on_bad_object(
           one, in, op,
           "has levels; the level that a GPU chooses is known only for derivatives along one axis "
           "each, in one or two dimensions whose sizes are powers of 2");
     }
     if (op.kind == TextureOp::Kind::gather)
-      add_gather(t, c, own);
+      add_texels_of_gather(t, c, own);
     else
-      add_fetch(t, c, own);
+      add_texels_of_fetch(t, c, own);
     taps = std::max(taps, own.count);
   }
   if (x.warp->block().reports().reports_accesses()) {
@@ -335,8 +340,8 @@ void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     uint32_t result[4];
-    give_results(op, t, footprints[static_cast<size_t>(l)],
-                 texels.data() + static_cast<size_t>(l) * kMostTaps * 16, result);
+    compute_results(op, t, footprints[static_cast<size_t>(l)],
+                    texels.data() + static_cast<size_t>(l) * kMostTaps * 16, result);
     for (unsigned v = 0; v < 4; ++v)
       if (op.value[v].bytes != 0) store_lane<uint32_t>(x.regs + op.value[v].offset, l, result[v]);
   }
@@ -344,14 +349,15 @@ void fetch_through(const Exec& x, const Inst& in, const TextureOp& op, const Tex
     const uint32_t others = load_lane<uint32_t>(x.regs + op.resident.offset, 0);
     store_lane<uint32_t>(x.regs + op.resident.offset, 0, others | x.mask);
   }
-  reads.finish(op);
+  reads.mark_undefined_results(op);
 }
 
-void fetch(const Exec& x, const Inst& in) {
+void fetch_texels(const Exec& x, const Inst& in) {
   const TextureOp& op = texture_op(x, in);
-  each_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
-    if (const std::string why = texture_misfit(op, t); !why.empty()) bad_object(lanes, in, op, why);
-    fetch_through(lanes, in, op, t, lanes.mask == x.mask);
+  for_each_texture_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
+    if (const std::string why = texture_mismatch(op, t); !why.empty())
+      trap_on_bad_object(lanes, in, op, why);
+    fetch_from_texture(lanes, in, op, t, lanes.mask == x.mask);
   });
 }
 
@@ -359,7 +365,7 @@ void fetch(const Exec& x, const Inst& in) {
 
 ExecFn pick_tex(const ptx::Instruction& in) {
   texture_op_of(in);  // throws if the form is not supported
-  return fetch;
+  return fetch_texels;
 }
 ExecFn pick_tex_level(const ptx::Instruction& in) { return pick_tex(in); }
 ExecFn pick_tex_grad(const ptx::Instruction& in) { return pick_tex(in); }

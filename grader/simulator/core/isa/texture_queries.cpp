@@ -138,7 +138,7 @@ void check_query(const ptx::Instruction& in) {
            "texture references");
 }
 
-std::string query_misfit(const Inst& in, const TextureObject& t, bool of_surface) {
+std::string query_mismatch(const Inst& in, const TextureObject& t, bool of_surface) {
   if (t.surface != of_surface) return t.surface ? "is a surface object" : "is a texture object";
   const unsigned needed = in.ptx->has(Mod::depth) ? 3 : in.ptx->has(Mod::height) ? 2 : 1;
   const unsigned has = t.array.cube ? 2 : t.array.dimensions;
@@ -148,26 +148,27 @@ std::string query_misfit(const Inst& in, const TextureObject& t, bool of_surface
   return {};
 }
 
-uint32_t size_of(const Inst& in, const TexelGrid& grid) {
+uint32_t queried_size(const Inst& in, const TexelGrid& grid) {
   if (in.ptx->has(Mod::width)) return grid.width;
   return in.ptx->has(Mod::height) ? grid.height : grid.slices;
 }
 
 template <bool of_surface>
-void query(const Exec& x, const Inst& in) {
+void query_texture_or_surface(const Exec& x, const Inst& in) {
   TextureOp op;
   op.kind = of_surface ? TextureOp::Kind::load : TextureOp::Kind::fetch;
   op.object = in.mem_base;
-  each_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
-    if (const std::string why = query_misfit(in, t, of_surface); !why.empty())
-      bad_object(lanes, in, op, why);
+  for_each_texture_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
+    if (const std::string why = query_mismatch(in, t, of_surface); !why.empty())
+      trap_on_bad_object(lanes, in, op, why);
     for (uint32_t r = lanes.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       const uint32_t level =
           in.src_count > 0 ? load_lane<uint32_t>(x.regs + in.src[0].offset, l) : 0;
       if (level >= t.array.levels.size())
-        bad_object({x.regs, 1u << l, x.warp}, in, op, fmt::format("has no level {}", level));
-      store_lane<uint32_t>(x.regs + in.dst[0].offset, l, size_of(in, t.array.levels[level]));
+        trap_on_bad_object({x.regs, 1u << l, x.warp}, in, op,
+                           fmt::format("has no level {}", level));
+      store_lane<uint32_t>(x.regs + in.dst[0].offset, l, queried_size(in, t.array.levels[level]));
     }
   });
 }
@@ -176,17 +177,18 @@ void query(const Exec& x, const Inst& in) {
 
 ExecFn pick_txq(const ptx::Instruction& in) {
   check_query(in);
-  return query<false>;
+  return query_texture_or_surface<false>;
 }
-ExecFn pick_txq_level(const ptx::Instruction&) { return query<false>; }
+ExecFn pick_txq_level(const ptx::Instruction&) { return query_texture_or_surface<false>; }
 ExecFn pick_suq(const ptx::Instruction& in) {
   check_query(in);
-  return query<true>;
+  return query_texture_or_surface<true>;
 }
 
 // ---------------------------------------------------------------------------------------------
 
-void bad_object(const Exec& x, const Inst& in, const TextureOp& op, const std::string& why) {
+void trap_on_bad_object(const Exec& x, const Inst& in, const TextureOp& op,
+                        const std::string& why) {
   const int lane = __builtin_ctz(x.mask);
   TrapFacts facts =
       x.warp->block().faults().facts(TrapReason::texture_object, x.warp->index(), lane);
@@ -196,13 +198,14 @@ void bad_object(const Exec& x, const Inst& in, const TextureOp& op, const std::s
   throw Trap{std::move(facts), in.site};
 }
 
-const TextureObject& find_object(const Exec& x, const Inst& in, const TextureOp& op,
-                                 uint64_t number) {
+const TextureObject& find_texture_object(const Exec& x, const Inst& in, const TextureOp& op,
+                                         uint64_t number) {
   const Memory& memory = *x.warp->block().launch().memory;
   const TextureObject* const object = memory.textures().find(number);
-  if (object == nullptr) bad_object(x, in, op, "was never made");
-  if (object->destroyed) bad_object(x, in, op, "was destroyed");
-  if (object->device != memory.device()) bad_object(x, in, op, "was made for another device");
+  if (object == nullptr) trap_on_bad_object(x, in, op, "was never made");
+  if (object->destroyed) trap_on_bad_object(x, in, op, "was destroyed");
+  if (object->device != memory.device())
+    trap_on_bad_object(x, in, op, "was made for another device");
   return *object;
 }
 
@@ -210,7 +213,7 @@ void TexelReads::read(uint64_t* address, uint32_t lanes, std::byte* to, size_t s
   Warp& w = *x_.warp;
   BlockContext& block = w.block();
   const std::byte* const base =
-      block.accesses().global(w.index(), in_, address, lanes, bytes_, AccessUse::read);
+      block.accesses().check_global(w.index(), in_, address, lanes, bytes_, AccessUse::read);
   UndefinedRead read;
   if (block.checks_reads() &&
       w.find_undefined(AccessSpace::global, address, lanes, bytes_, &read)) {
@@ -229,9 +232,9 @@ void TexelReads::read(uint64_t* address, uint32_t lanes, std::byte* to, size_t s
   }
 }
 
-void TexelReads::finish(const TextureOp& op) {
+void TexelReads::mark_undefined_results(const TextureOp& op) {
   if (undefined_ == 0) return;
-  const Exec to = x_.warp->track().loaded(x_, in_, undefined_, origins_);
+  const Exec to = x_.warp->value_tracker().begin_undefined_load(x_, in_, undefined_, origins_);
   for (const Slot& slot : op.value) {
     if (slot.bytes == 0) continue;
     for (uint32_t r = undefined_; r; r &= r - 1)

@@ -26,7 +26,7 @@ void shuffle_whole_warp(const Exec& x, const Inst& in) {
   uint32_t from[kWarpSize], result[kWarpSize];
   uint32_t in_range = 0, amounts = 0;
   for (uint32_t l = 0; l < kWarpSize; ++l) {
-    const ShuffleLane other = shuffle_lane(mode, l, b[l], c[l]);
+    const ShuffleSource other = shuffle_source(mode, l, b[l], c[l]);
     from[l] = other.lane;
     in_range |= static_cast<uint32_t>(other.in_range) << l;
     amounts |= b[l];
@@ -55,7 +55,7 @@ void shuffle(const Exec& x, const Inst& in) {
   uint32_t in_range = 0, absent = 0, readers = 0;
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int lane = __builtin_ctz(r);
-    ShuffleLane from = shuffle_lane(mode, in, x, lane);
+    ShuffleSource from = shuffle_source(mode, in, x, lane);
     const auto distance = load_lane<uint32_t>(x.regs + in.src[1].offset, lane);
     if (mode != Shuffle::idx && distance >= kWarpSize)  // __shfl_sync is documented to wrap
       note_out_of_range_amount(x, in, true, distance, kWarpSize);
@@ -76,13 +76,14 @@ void shuffle(const Exec& x, const Inst& in) {
     for (uint32_t r = x.mask; r; r &= r - 1)
       store_lane<uint32_t>(x.regs + in.dst[0].offset, __builtin_ctz(r), result[__builtin_ctz(r)]);
   if (in.dst_count > 1) write_predicate(x, in.dst[1], in_range);
-  if (absent != 0 && x.warp->block().checks_reads()) x.warp->read_absent(x, in, readers, absent);
+  if (absent != 0 && x.warp->block().checks_reads())
+    x.warp->mark_absent_reads_undefined(x, in, readers, absent);
 }
 
 enum class Vote : uint8_t { all, any, uni, ballot };
 
 template <Vote mode>
-void vote(const Exec& x, const Inst& in) {
+void vote_across_warp(const Exec& x, const Inst& in) {
   const uint32_t yes = read_predicate(x, in.src[0]) & x.mask;
   if constexpr (mode == Vote::ballot) {
     for (uint32_t r = x.mask; r; r &= r - 1)
@@ -96,7 +97,7 @@ void vote(const Exec& x, const Inst& in) {
 }
 
 template <class T, bool all>
-void match(const Exec& x, const Inst& in) {
+void match_across_warp(const Exec& x, const Inst& in) {
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t result[kWarpSize];
   uint32_t equal_all = 0;
@@ -117,7 +118,7 @@ void match(const Exec& x, const Inst& in) {
 }
 
 // The PTX ISA leaves open which lane is elected, but equal masks must elect the same lane.
-void elect(const Exec& x, const Inst& in) {
+void elect_leader_lane(const Exec& x, const Inst& in) {
   const int leader = __builtin_ctz(x.mask);
   if (in.dst[0].bytes != 0)
     for (uint32_t r = x.mask; r; r &= r - 1)
@@ -127,7 +128,7 @@ void elect(const Exec& x, const Inst& in) {
 }
 
 template <class T, class F>
-void reduce(const Exec& x, const Inst& in, F f) {
+void reduce_across_warp(const Exec& x, const Inst& in, F f) {
   const std::byte* a = x.regs + in.src[0].offset;
   T value = load_lane<T>(a, __builtin_ctz(x.mask));
   for (uint32_t r = x.mask & (x.mask - 1); r; r &= r - 1)
@@ -139,31 +140,31 @@ void reduce(const Exec& x, const Inst& in, F f) {
 using U = uint32_t;
 using S = int32_t;
 void redux_add(const Exec& x, const Inst& in) {
-  reduce<U>(x, in, [](U a, U b) { return a + b; });
+  reduce_across_warp<U>(x, in, [](U a, U b) { return a + b; });
 }
 void redux_and(const Exec& x, const Inst& in) {
-  reduce<U>(x, in, [](U a, U b) { return a & b; });
+  reduce_across_warp<U>(x, in, [](U a, U b) { return a & b; });
 }
 void redux_or(const Exec& x, const Inst& in) {
-  reduce<U>(x, in, [](U a, U b) { return a | b; });
+  reduce_across_warp<U>(x, in, [](U a, U b) { return a | b; });
 }
 void redux_xor(const Exec& x, const Inst& in) {
-  reduce<U>(x, in, [](U a, U b) { return a ^ b; });
+  reduce_across_warp<U>(x, in, [](U a, U b) { return a ^ b; });
 }
 void redux_umin(const Exec& x, const Inst& in) {
-  reduce<U>(x, in, [](U a, U b) { return std::min(a, b); });
+  reduce_across_warp<U>(x, in, [](U a, U b) { return std::min(a, b); });
 }
 void redux_umax(const Exec& x, const Inst& in) {
-  reduce<U>(x, in, [](U a, U b) { return std::max(a, b); });
+  reduce_across_warp<U>(x, in, [](U a, U b) { return std::max(a, b); });
 }
 void redux_smin(const Exec& x, const Inst& in) {
-  reduce<S>(x, in, [](S a, S b) { return std::min(a, b); });
+  reduce_across_warp<S>(x, in, [](S a, S b) { return std::min(a, b); });
 }
 void redux_smax(const Exec& x, const Inst& in) {
-  reduce<S>(x, in, [](S a, S b) { return std::max(a, b); });
+  reduce_across_warp<S>(x, in, [](S a, S b) { return std::max(a, b); });
 }
 
-void active_mask(const Exec& x, const Inst& in) {
+void read_active_mask(const Exec& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1)
     store_lane<uint32_t>(x.regs + in.dst[0].offset, __builtin_ctz(r), x.mask);
 }
@@ -248,20 +249,22 @@ ExecFn pick_shfl(const ptx::Instruction& in) {
 }
 
 ExecFn pick_vote_pred(const ptx::Instruction& in) {
-  if (in.has(Mod::all)) return vote<Vote::all>;
-  if (in.has(Mod::any)) return vote<Vote::any>;
-  return vote<Vote::uni>;
+  if (in.has(Mod::all)) return vote_across_warp<Vote::all>;
+  if (in.has(Mod::any)) return vote_across_warp<Vote::any>;
+  return vote_across_warp<Vote::uni>;
 }
-ExecFn pick_vote_ballot(const ptx::Instruction&) { return vote<Vote::ballot>; }
+ExecFn pick_vote_ballot(const ptx::Instruction&) { return vote_across_warp<Vote::ballot>; }
 
 ExecFn pick_match_any(const ptx::Instruction& in) {
-  return in.type() == Type::b32 ? match<uint32_t, false> : match<uint64_t, false>;
+  return in.type() == Type::b32 ? match_across_warp<uint32_t, false>
+                                : match_across_warp<uint64_t, false>;
 }
 ExecFn pick_match_all(const ptx::Instruction& in) {
-  return in.type() == Type::b32 ? match<uint32_t, true> : match<uint64_t, true>;
+  return in.type() == Type::b32 ? match_across_warp<uint32_t, true>
+                                : match_across_warp<uint64_t, true>;
 }
 
-ExecFn pick_elect(const ptx::Instruction&) { return elect; }
+ExecFn pick_elect(const ptx::Instruction&) { return elect_leader_lane; }
 
 ExecFn pick_redux(const ptx::Instruction& in) {
   const bool is_signed = in.type() == Type::s32;
@@ -273,7 +276,7 @@ ExecFn pick_redux(const ptx::Instruction& in) {
   return is_signed ? redux_smax : redux_umax;
 }
 
-ExecFn pick_activemask(const ptx::Instruction&) { return active_mask; }
+ExecFn pick_activemask(const ptx::Instruction&) { return read_active_mask; }
 
 ExecFn pick_bar_sync(const ptx::Instruction&) { return sync_block; }
 ExecFn pick_bar_arrive(const ptx::Instruction&) { return arrive_block; }

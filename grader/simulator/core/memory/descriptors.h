@@ -109,7 +109,7 @@ struct TensorMap {
 
   // Elements of the box along a dimension. The engine ignores the step of dimension 0.
   uint32_t along(size_t i) const { return i == 0 ? box[0] : (box[i] + step[i] - 1u) / step[i]; }
-  bool has_steps() const {
+  bool has_element_strides() const {
     bool any = false;
     for (size_t i = 0; i < dimensions; ++i) any |= step[i] != 1;
     return any;

@@ -11,28 +11,29 @@
 
 namespace lab32::sim {
 
-size_t UndoLog::next_piece() {
+size_t UndoLog::add_piece_if_full() {
   if (count_ == pieces_.size() * kLines) {
     if (few_.size() < kFewPieces) {
-      few_.emplace_back(new Piece);
+      few_.emplace_back(new UndoPiece);
       pieces_.push_back(few_.back().get());
     } else {
-      take_page();
+      add_page_of_pieces();
     }
   }
-  return sizeof(Piece);
+  return sizeof(UndoPiece);
 }
 
-void UndoLog::take_page() {
-  pages_.push_back(std::make_unique<PagePool::Range>(PagePool::kPiece, "a launch's rollback"));
+void UndoLog::add_page_of_pieces() {
+  pages_.push_back(
+      std::make_unique<PagePool::ReservedRange>(PagePool::kPiece, "a launch's rollback"));
   std::byte* const page = pages_.back()->begin();
   madvise(page, PagePool::kPiece, MADV_HUGEPAGE);
-  auto* const first = reinterpret_cast<Piece*>(page);
+  auto* const first = reinterpret_cast<UndoPiece*>(page);
   for (size_t i = 0; i < kPiecesOfPage; ++i) pieces_.push_back(first + i);
 }
 
 void UndoLog::add(uint64_t line, const Memory& memory, bool all_written) {
-  Piece& piece = *pieces_[count_ / kLines];
+  UndoPiece& piece = *pieces_[count_ / kLines];
   const size_t at = count_++ % kLines;
   piece.line[at] = line;
   piece.all_written[at] = all_written;
@@ -48,7 +49,7 @@ void UndoLog::add(uint64_t line, const Memory& memory, bool all_written) {
 
 void UndoLog::put_back(Memory& memory) const {
   for (size_t i = 0; i < count_; ++i) {
-    const Piece& piece = *pieces_[i / kLines];
+    const UndoPiece& piece = *pieces_[i / kLines];
     const size_t at = i % kLines;
     const uint64_t line = piece.line[at];
     std::memcpy(memory.host(kGlobalBase + line * kLine), piece.data[at], kLine);
@@ -71,11 +72,11 @@ constexpr uint8_t kBeingKept = 255, kLastRound = 254;
 
 }  // namespace
 
-LineRounds::~LineRounds() {
+SavedLines::~SavedLines() {
   if (state_ != nullptr) munmap(static_cast<void*>(state_), lines_);
 }
 
-void LineRounds::resize(uint64_t lines) {
+void SavedLines::resize(uint64_t lines) {
   if (lines <= lines_) return;
   void* const p = mmap(nullptr, lines, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -86,7 +87,7 @@ void LineRounds::resize(uint64_t lines) {
   round_ = 0;
 }
 
-void LineRounds::next_round() {
+void SavedLines::next_round() {
   if (round_ == kLastRound) {
     madvise(static_cast<void*>(state_), lines_, MADV_DONTNEED);
     round_ = 0;
@@ -94,7 +95,7 @@ void LineRounds::next_round() {
   ++round_;
 }
 
-bool LineRounds::claim(uint64_t line) {
+bool SavedLines::claim_line(uint64_t line) {
   std::atomic<uint8_t>& state = state_[line];
   uint8_t before = state.load(std::memory_order_acquire);
   if (before == round_) return false;
@@ -107,33 +108,33 @@ bool LineRounds::claim(uint64_t line) {
 
 // ---------------------------------------------------------------------------------------------
 
-void WordMap::reset(uint64_t words) {
+void WordBitmap::reset(uint64_t words) {
   clear();
   const uint64_t pages = words / kWordsOfPage + 1;
   if (pages <= table_pages_) return;
-  table_.reset(static_cast<Page**>(std::calloc(pages, sizeof(void*))));
+  table_.reset(static_cast<BitmapPage**>(std::calloc(pages, sizeof(void*))));
   table_pages_ = table_ ? pages : 0;
   if (!table_) throw Error("out of host memory for the record of written words");
 }
 
-WordMap::Page* WordMap::add_page(uint64_t number) {
-  if (used_.size() == store_.size()) store_.push_back(std::make_unique<Page>());
-  Page* const page = store_[used_.size()].get();
+WordBitmap::BitmapPage* WordBitmap::add_page(uint64_t number) {
+  if (used_.size() == store_.size()) store_.push_back(std::make_unique<BitmapPage>());
+  BitmapPage* const page = store_[used_.size()].get();
   *page = {};
   used_.push_back(static_cast<uint32_t>(number));
   return table_[number] = page;
 }
 
-void WordMap::add_split(uint64_t first) {
+void WordBitmap::add_words_singly(uint64_t first) {
   for (uint64_t word = first; word < first + 32; ++word) add(word);
 }
 
-void WordMap::clear() {
+void WordBitmap::clear() {
   for (const uint32_t number : used_) table_[number] = nullptr;
   used_.clear();
 }
 
-void WordMap::trim(size_t bytes) {
+void WordBitmap::trim(size_t bytes) {
   clear();
   store_.resize(std::min(store_.size(), bytes / kPageBytes));
 }
@@ -159,7 +160,7 @@ struct SpareRecords {
 
 }  // namespace
 
-std::unique_ptr<GuardRecords> GuardRecords::take(uint64_t bytes, unsigned workers) {
+std::unique_ptr<GuardRecords> GuardRecords::acquire_records(uint64_t bytes, unsigned workers) {
   std::unique_ptr<GuardRecords> records;
   {
     const std::lock_guard<std::mutex> lock(SpareRecords::process_wide().mutex);
@@ -168,7 +169,7 @@ std::unique_ptr<GuardRecords> GuardRecords::take(uint64_t bytes, unsigned worker
   if (!records) records = std::make_unique<GuardRecords>();
   records->lines.resize(bytes / UndoLog::kLine + 1);
   while (records->workers.size() < workers)
-    records->workers.push_back(std::make_unique<OfWorker>());
+    records->workers.push_back(std::make_unique<WorkerRecords>());
   for (unsigned i = 0; i < workers; ++i) {
     records->workers[i]->written.reset(bytes / 4);
     records->workers[i]->read.reset(bytes / 4);
@@ -176,7 +177,7 @@ std::unique_ptr<GuardRecords> GuardRecords::take(uint64_t bytes, unsigned worker
   return records;
 }
 
-void GuardRecords::give(std::unique_ptr<GuardRecords> records) {
+void GuardRecords::keep_for_reuse(std::unique_ptr<GuardRecords> records) {
   if (records->lines.bytes() > kHeldLines) return;
   for (const auto& of : records->workers) {
     of->log.trim(kHeldLog);

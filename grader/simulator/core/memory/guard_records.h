@@ -20,7 +20,7 @@ class UndoLog {
   static constexpr uint64_t kLine = 256;  // bytes. A scattered store saves one line.
 
   // Makes room for the next add(). Returns the bytes that this allocates, usually 0.
-  size_t make_room() { return count_ % kLines == 0 ? next_piece() : 0; }
+  size_t make_room() { return count_ % kLines == 0 ? add_piece_if_full() : 0; }
   // Saves a line. `all_written`: all its bytes were written before, so their written bits need not
   // be restored.
   void add(uint64_t line, const Memory& memory, bool all_written);
@@ -31,7 +31,7 @@ class UndoLog {
 
  private:
   static constexpr size_t kLines = 64;
-  struct Piece {
+  struct UndoPiece {
     alignas(64) std::byte data[kLines][kLine];
     uint8_t written[kLines][kLine / 8];
     uint64_t line[kLines];
@@ -39,25 +39,25 @@ class UndoLog {
   };
   // A short log grows piece by piece. A long one grows by as many pieces as fit in one large page
   // of the host.
-  static constexpr size_t kFewPieces = 8, kPiecesOfPage = PagePool::kPiece / sizeof(Piece);
-  size_t next_piece();
-  void take_page();
+  static constexpr size_t kFewPieces = 8, kPiecesOfPage = PagePool::kPiece / sizeof(UndoPiece);
+  size_t add_piece_if_full();
+  void add_page_of_pieces();
 
-  size_t count_ = 0;            // lines
-  std::vector<Piece*> pieces_;  // first the pieces in few_, then those of each page in pages_
-  std::vector<std::unique_ptr<Piece>> few_;
-  std::vector<std::unique_ptr<PagePool::Range>> pages_;
+  size_t count_ = 0;                // lines
+  std::vector<UndoPiece*> pieces_;  // first the pieces in few_, then those of each page in pages_
+  std::vector<std::unique_ptr<UndoPiece>> few_;
+  std::vector<std::unique_ptr<PagePool::ReservedRange>> pages_;
 };
 
 // ---------------------------------------------------------------------------------------------
 // Which lines of device memory any host thread has saved in the current round.
 
-class LineRounds {
+class SavedLines {
  public:
-  LineRounds() = default;
-  ~LineRounds();
-  LineRounds(const LineRounds&) = delete;
-  LineRounds& operator=(const LineRounds&) = delete;
+  SavedLines() = default;
+  ~SavedLines();
+  SavedLines(const SavedLines&) = delete;
+  SavedLines& operator=(const SavedLines&) = delete;
 
   // Makes room for lines below that number.
   void resize(uint64_t lines);
@@ -70,7 +70,7 @@ class LineRounds {
   // Claims a line for the calling thread. True: the caller must save the line and then call done().
   // False: another thread has saved it; the call waits for that thread, so no thread writes to a
   // line before it is saved.
-  bool claim(uint64_t line);
+  bool claim_line(uint64_t line);
   void done(uint64_t line) { state_[line].store(round_, std::memory_order_release); }
 
   uint64_t bytes() const { return lines_; }
@@ -86,11 +86,11 @@ class LineRounds {
 // A sparse set of 4-byte words of device memory: a bitmap that only has the pages it needs. The
 // pages are reused, because a host thread's blocks access another part of memory in each round.
 
-class WordMap {
+class WordBitmap {
  public:
   static constexpr uint64_t kPageBytes = 1024, kWordsOfPage = kPageBytes * 8;
   static constexpr uint64_t kSpan = kWordsOfPage * 4;  // bytes of device memory that a page covers
-  struct Page {
+  struct BitmapPage {
     alignas(64) uint64_t bits[kPageBytes / 8];
   };
 
@@ -103,7 +103,7 @@ class WordMap {
   // Adds 32 consecutive words.
   void add_row(uint64_t first) {
     const uint64_t bit = first % 64;
-    if (bit > 32) return add_split(first);
+    if (bit > 32) return add_words_singly(first);
     page_of(first)->bits[first % kWordsOfPage / 64] |= uint64_t{0xffffffff} << bit;
   }
   void clear();
@@ -111,28 +111,28 @@ class WordMap {
   void trim(size_t bytes);
 
   // Null if the set has no word of the page.
-  const Page* page(uint64_t number) const { return table_[number]; }
+  const BitmapPage* page(uint64_t number) const { return table_[number]; }
   // The numbers of the pages that exist, in the order of their creation.
   const std::vector<uint32_t>& pages() const { return used_; }
   uint64_t most_pages() const { return table_pages_; }
 
  private:
-  Page* page_of(uint64_t word) {
-    Page* const page = table_[word / kWordsOfPage];
+  BitmapPage* page_of(uint64_t word) {
+    BitmapPage* const page = table_[word / kWordsOfPage];
     return page != nullptr ? page : add_page(word / kWordsOfPage);
   }
-  Page* add_page(uint64_t number);
-  void add_split(uint64_t first);
+  BitmapPage* add_page(uint64_t number);
+  void add_words_singly(uint64_t first);
 
-  struct FreeTable {
-    void operator()(Page** table) const { std::free(table); }
+  struct TableDeleter {
+    void operator()(BitmapPage** table) const { std::free(table); }
   };
   // By page number; null: no page. The host allocates the untouched parts of this table lazily.
-  std::unique_ptr<Page*[], FreeTable> table_;
+  std::unique_ptr<BitmapPage*[], TableDeleter> table_;
   uint64_t table_pages_ = 0;
   std::vector<uint32_t> used_;
   // The first used_.size() pages of store_ are in the table.
-  std::vector<std::unique_ptr<Page>> store_;
+  std::vector<std::unique_ptr<BitmapPage>> store_;
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -141,17 +141,17 @@ class WordMap {
 
 struct GuardRecords {
   // Aligned to two cache lines, because a core prefetches the neighbouring line, too.
-  struct alignas(128) OfWorker {
+  struct alignas(128) WorkerRecords {
     UndoLog log;
-    WordMap written, read;  // read: only in allocations that are tracked by word
+    WordBitmap written, read;  // read: only in allocations that are tracked by word
   };
 
   // Returns empty records for `bytes` of device memory and at least `workers` workers.
-  static std::unique_ptr<GuardRecords> take(uint64_t bytes, unsigned workers);
-  static void give(std::unique_ptr<GuardRecords> records);
+  static std::unique_ptr<GuardRecords> acquire_records(uint64_t bytes, unsigned workers);
+  static void keep_for_reuse(std::unique_ptr<GuardRecords> records);
 
-  LineRounds lines;
-  std::vector<std::unique_ptr<OfWorker>> workers;
+  SavedLines lines;
+  std::vector<std::unique_ptr<WorkerRecords>> workers;
 };
 
 }  // namespace lab32::sim

@@ -27,14 +27,14 @@ bool move_pages(std::byte* from, std::byte* to) {
 #endif
 }
 
-uint64_t whole_pieces(const std::byte* begin, const std::byte* end) {
+uint64_t count_whole_pieces(const std::byte* begin, const std::byte* end) {
   if (reinterpret_cast<uint64_t>(begin) % PagePool::kPiece != 0 || end < begin) return 0;
   return static_cast<uint64_t>(end - begin) / PagePool::kPiece;
 }
 
 }  // namespace
 
-PagePool::Range::Range(uint64_t bytes, const char* what)
+PagePool::ReservedRange::ReservedRange(uint64_t bytes, const char* what)
     : bytes_(align_up(bytes, kPiece) + kPiece),
       reserved_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
@@ -45,7 +45,7 @@ PagePool::Range::Range(uint64_t bytes, const char* what)
   begin_ = static_cast<std::byte*>(reserved_) + (align_up(address, kPiece) - address);
 }
 
-PagePool::Range::~Range() { munmap(reserved_, bytes_); }
+PagePool::ReservedRange::~ReservedRange() { munmap(reserved_, bytes_); }
 
 // Never destroyed: devices may outlive main().
 PagePool& PagePool::process_wide() {
@@ -57,7 +57,7 @@ PagePool::PagePool() : range_(kMost * kPiece, "memory to be used again") {
   for (size_t i = 0; i < kMost; ++i) empty_.push_back(range_.begin() + (kMost - 1 - i) * kPiece);
 }
 
-bool PagePool::take(void* at) {
+bool PagePool::map_pooled_piece(void* at) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (full_.empty() || !move_pages(full_.back(), static_cast<std::byte*>(at))) return false;
   empty_.push_back(full_.back());
@@ -65,7 +65,7 @@ bool PagePool::take(void* at) {
   return true;
 }
 
-void PagePool::give(void* at) {
+void PagePool::return_piece(void* at) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (empty_.empty() || !move_pages(static_cast<std::byte*>(at), empty_.back())) {
     madvise(at, kPiece, MADV_DONTNEED);
@@ -75,14 +75,14 @@ void PagePool::give(void* at) {
   empty_.pop_back();
 }
 
-void PagePool::take_all(std::byte* begin, const std::byte* end) {
-  for (uint64_t i = 0; i < whole_pieces(begin, end); ++i)
-    if (!take(begin + i * kPiece)) return;
+void PagePool::map_pooled_pieces(std::byte* begin, const std::byte* end) {
+  for (uint64_t i = 0; i < count_whole_pieces(begin, end); ++i)
+    if (!map_pooled_piece(begin + i * kPiece)) return;
 }
 
-uint64_t PagePool::give_all(std::byte* begin, const std::byte* end) {
-  const uint64_t pieces = whole_pieces(begin, end);
-  for (uint64_t i = 0; i < pieces; ++i) give(begin + i * kPiece);
+uint64_t PagePool::return_pieces(std::byte* begin, const std::byte* end) {
+  const uint64_t pieces = count_whole_pieces(begin, end);
+  for (uint64_t i = 0; i < pieces; ++i) return_piece(begin + i * kPiece);
   return pieces * kPiece;
 }
 
@@ -98,7 +98,7 @@ void RecordPages::make_page(uint64_t page) {
   if (!present_[piece]) {
     present_[piece] = std::make_unique<Present>();
     pieces_.push_back(piece);
-    PagePool::process_wide().take(records_ + piece * kPagesOfPiece * kPage);
+    PagePool::process_wide().map_pooled_piece(records_ + piece * kPagesOfPiece * kPage);
   }
   (*present_[piece])[page % kPagesOfPiece] = 1;
   // Written even though new pages read as zeros: a page that is read first maps the shared zero
@@ -108,7 +108,7 @@ void RecordPages::make_page(uint64_t page) {
 
 void RecordPages::clear() {
   for (const uint64_t piece : pieces_) {
-    PagePool::process_wide().give(records_ + piece * kPagesOfPiece * kPage);
+    PagePool::process_wide().return_piece(records_ + piece * kPagesOfPiece * kPage);
     present_[piece].reset();
   }
   pieces_.clear();
@@ -138,7 +138,7 @@ int poison_file() {
   return file;
 }
 
-bool map_plain(std::byte* at, uint64_t bytes) {
+bool map_anonymous_pages(std::byte* at, uint64_t bytes) {
   if (mmap(at, bytes, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != at)
     return false;
@@ -165,14 +165,14 @@ uint64_t PoisonPages::map_poison(std::byte* begin, uint64_t bytes) {
   return done;
 }
 
-void PoisonPages::will_write(const std::byte* begin, const std::byte* end) {
+void PoisonPages::prepare_write(const std::byte* begin, const std::byte* end) {
   const uint64_t from = align_up(static_cast<uint64_t>(begin - begin_), kPiece) / kPiece;
   const uint64_t to =
       std::min<uint64_t>(static_cast<uint64_t>(end - begin_) / kPiece, waits_.size());
   for (uint64_t i = from; i < to;) {
     uint64_t last = i;
     while (last < to && waits_[last]) ++last;
-    if (last > i && !map_plain(begin_ + i * kPiece, (last - i) * kPiece)) return;
+    if (last > i && !map_anonymous_pages(begin_ + i * kPiece, (last - i) * kPiece)) return;
     std::fill(waits_.begin() + static_cast<long>(i), waits_.begin() + static_cast<long>(last),
               false);
     i = last + 1;

@@ -26,24 +26,24 @@ class PagePool {
 
   // Maps a pooled piece at `at`, a multiple of kPiece in an untouched private mapping. True: the
   // piece is there, with its old contents. False: the pool is empty.
-  bool take(void* at);
+  bool map_pooled_piece(void* at);
   // Moves the piece at `at` into the pool; that range then reads as zeros. Pieces beyond kKept
   // bytes return to the system.
-  void give(void* at);
+  void return_piece(void* at);
 
   // Take or give all whole pieces from `begin` to `end`; nothing if `begin` is not a multiple of
-  // kPiece. give_all() returns the bytes that it moved.
-  void take_all(std::byte* begin, const std::byte* end);
-  uint64_t give_all(std::byte* begin, const std::byte* end);
+  // kPiece. return_pieces() returns the bytes that it moved.
+  void map_pooled_pieces(std::byte* begin, const std::byte* end);
+  uint64_t return_pieces(std::byte* begin, const std::byte* end);
 
   // Reserves address space for `bytes`, rounded up to whole pieces and aligned to kPiece. The
   // destructor releases it. Throws Error if the reservation fails; `what` names the purpose.
-  class Range {
+  class ReservedRange {
    public:
-    Range(uint64_t bytes, const char* what);
-    ~Range();
-    Range(const Range&) = delete;
-    Range& operator=(const Range&) = delete;
+    ReservedRange(uint64_t bytes, const char* what);
+    ~ReservedRange();
+    ReservedRange(const ReservedRange&) = delete;
+    ReservedRange& operator=(const ReservedRange&) = delete;
     std::byte* begin() const { return begin_; }
 
    private:
@@ -55,7 +55,7 @@ class PagePool {
  private:
   static constexpr size_t kMost = kKept / kPiece;
   PagePool();
-  Range range_;
+  ReservedRange range_;
   std::mutex mutex_;
   std::vector<std::byte*> full_, empty_;  // places in range_
 };
@@ -87,7 +87,7 @@ class RecordPages {
   using Present = std::array<uint8_t, kPagesOfPiece>;
   void make_page(uint64_t page);
 
-  PagePool::Range range_;
+  PagePool::ReservedRange range_;
   uint64_t* records_;
   // For each piece: which of its pages are present. Null: none of them.
   std::vector<std::unique_ptr<Present>> present_;
@@ -111,7 +111,7 @@ class PoisonPages {
   uint64_t map_poison(std::byte* begin, uint64_t bytes);
   // Announces that the whole range is about to be written. Its pieces that still map poison become
   // plain memory, whose large pages are faster to provide.
-  void will_write(const std::byte* begin, const std::byte* end);
+  void prepare_write(const std::byte* begin, const std::byte* end);
   bool empty() const { return waits_.empty(); }
 
  private:

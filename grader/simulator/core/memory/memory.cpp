@@ -73,7 +73,7 @@ bool Allocation::pieces_permit(uint64_t at, uint64_t bytes, bool write) const {
 }
 
 Allocation* Memory::reserve(uint64_t bytes, uint64_t align, const std::string& name) {
-  Allocation* made = place(bytes, align, name, kGuard);
+  Allocation* made = place_allocation(bytes, align, name, kGuard);
   made->pieces.assign(bytes / Allocation::kGranularity, 0);
   return made;
 }
@@ -82,29 +82,29 @@ Allocation* Memory::allocate_at(uint64_t offset, uint64_t bytes, const std::stri
   // As with cudaMalloc, large buffers start at multiples of 2 MiB. The cost of scattered atomics
   // depends on this (simulator/observers/README.md).
   const bool large = bytes >= kLarge;
-  Allocation* made =
-      large ? place(bytes, kLargeAlign, name, kGuard) : place(bytes, kAlign, name, kGuard, offset);
+  Allocation* made = large ? place_allocation(bytes, kLargeAlign, name, kGuard)
+                           : place_allocation(bytes, kAlign, name, kGuard, offset);
   // The whole allocation is about to be filled with poison. With large host pages, one page fault
   // provides 512 small pages.
   if (bytes >= kLargeAlign && bytes < kOnDemand) {
     madvise(host(made->begin), bytes / kLargeAlign * kLargeAlign, MADV_HUGEPAGE);
-    PagePool::process_wide().take_all(host(made->begin), host(made->end));
+    PagePool::process_wide().map_pooled_pieces(host(made->begin), host(made->end));
   }
-  write_poison(*made);  // the written bits of new addresses are still 0
+  fill_with_poison(*made);  // the written bits of new addresses are still 0
   if (!made->untouched.empty()) on_demand_ += bytes;
   return made;
 }
 
 Allocation* Memory::allocate_small(uint64_t bytes, const std::string& name) {
-  Allocation* made = place(bytes, kSmallAlign, name, kSmallGuard);
-  write_poison(*made);
+  Allocation* made = place_allocation(bytes, kSmallAlign, name, kSmallGuard);
+  fill_with_poison(*made);
   return made;
 }
 
 Allocation* Memory::allocate_shared(uint64_t bytes, const std::string& name) {
   // The allocation gets whole pages, so that it shares none with a neighbour.
   const uint64_t length = std::max(align_up(bytes, kPage), kPage);
-  Allocation* made = place(bytes, kPage, name, kGuard);
+  Allocation* made = place_allocation(bytes, kPage, name, kGuard);
   next_ = made->begin - kGlobalBase + length;
   // One file is mapped at two ranges: in the simulator's arena and at the device address.
   const SharedFile file(length);
@@ -115,10 +115,10 @@ Allocation* Memory::allocate_shared(uint64_t bytes, const std::string& name) {
   return made;
 }
 
-uint64_t Memory::share(void* pointer, uint64_t bytes, const std::string& name) {
+uint64_t Memory::share_host_memory(void* pointer, uint64_t bytes, const std::string& name) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const uint64_t offset = address % kPage, length = align_up(offset + bytes, kPage);
-  Allocation* made = place(length, kPage, name, kGuard);
+  Allocation* made = place_allocation(length, kPage, name, kGuard);
   next_ = made->begin - kGlobalBase + length;
   const SharedFile file(length);
   auto* pages = reinterpret_cast<std::byte*>(address - offset);
@@ -135,11 +135,11 @@ void Memory::count_as_written(Allocation& allocation) {
   allocation.reached_by = nullptr;  // the host's own
   allocation.initialised = true;
   allocation.pristine = false;
-  mark_range(allocation.begin, allocation.end, true);
+  set_range_written(allocation.begin, allocation.end, true);
 }
 
-Allocation* Memory::place(uint64_t bytes, uint64_t align, const std::string& name, uint64_t guard,
-                          uint64_t offset) {
+Allocation* Memory::place_allocation(uint64_t bytes, uint64_t align, const std::string& name,
+                                     uint64_t guard, uint64_t offset) {
   if (next_ == 0) next_ = kMemoryStart;
   // Tested first, so that the sum below cannot wrap.
   const bool absurd = bytes > capacity_;
@@ -181,7 +181,8 @@ void Memory::release(uint64_t address) {
     moved = true;  // discarded, because the pool takes plain memory only
     allocation->untouched = {};
   } else if (last > first) {
-    moved = PagePool::process_wide().give_all(arena_.begin() + first, arena_.begin() + last) > 0;
+    moved =
+        PagePool::process_wide().return_pieces(arena_.begin() + first, arena_.begin() + last) > 0;
     if (!moved) madvise(arena_.begin() + first, last - first, MADV_DONTNEED);
   }
   // The range is mapped anew, so that the system merges it with its neighbours: the number of
@@ -195,7 +196,7 @@ void Memory::release(uint64_t address) {
   if (last_bits > first_bits) madvise(bits_ + first_bits, last_bits - first_bits, MADV_DONTNEED);
 }
 
-void Memory::revive(uint64_t address) {
+void Memory::undo_release(uint64_t address) {
   Allocation* allocation = find(address);
   if (!allocation || !allocation->freed || allocation->begin != address)
     throw Error(fmt::format("there is no freed allocation at {:#x}", address));
@@ -205,11 +206,11 @@ void Memory::revive(uint64_t address) {
 }
 
 void Memory::poison(Allocation& allocation) {
-  mark_range(allocation.begin, allocation.end, false);
-  write_poison(allocation);
+  set_range_written(allocation.begin, allocation.end, false);
+  fill_with_poison(allocation);
 }
 
-void Memory::write_poison(Allocation& allocation) {
+void Memory::fill_with_poison(Allocation& allocation) {
   const uint64_t bytes = allocation.end - allocation.begin;
   const bool plain = bytes < kOnDemand || allocation.shared_with_host;
   const uint64_t laid = plain ? 0 : allocation.untouched.map_poison(host(allocation.begin), bytes);
@@ -234,8 +235,9 @@ void Memory::begin_host_write(uint64_t to, uint64_t bytes) {
   Allocation* allocation = find(to);
   if (!allocation || allocation->freed || bytes > allocation->end - to)
     throw Error(fmt::format("copy of {} bytes to {:#x} does not fit an allocation", bytes, to));
-  mark_range(to, to + bytes, true);
-  if (!allocation->untouched.empty()) allocation->untouched.will_write(host(to), host(to + bytes));
+  set_range_written(to, to + bytes, true);
+  if (!allocation->untouched.empty())
+    allocation->untouched.prepare_write(host(to), host(to + bytes));
   allocation->pristine = false;
   if (to == allocation->begin && bytes == allocation->end - to) allocation->initialised = true;
 }
@@ -261,20 +263,20 @@ void Memory::copy(uint64_t to, uint64_t from, uint64_t bytes) {
   // The end of each run, and whether its bytes were written.
   std::vector<std::pair<uint64_t, bool>> runs;
   for (uint64_t at = from; at < from + bytes;) {
-    const bool value = source->initialised || written(at, 1);
+    const bool value = source->initialised || is_written(at, 1);
     at = source->initialised ? from + bytes : end_of_run(at, from + bytes, value);
     runs.emplace_back(at - from, value);
   }
   uint64_t done = 0;
   for (const auto& [end, value] : runs) {
-    mark_range(to + done, to + end, value);
+    set_range_written(to + done, to + end, value);
     if (!value) target->initialised = false;
     done = end;
   }
   if (runs.size() == 1 && runs[0].second && bytes == target->end - target->begin)
     target->initialised = true;
   if (!target->untouched.empty() && (to + bytes <= from || from + bytes <= to))
-    target->untouched.will_write(host(to), host(to + bytes));
+    target->untouched.prepare_write(host(to), host(to + bytes));
   std::memmove(host(to), host(from), bytes);
   target->pristine = false;
 }
@@ -305,7 +307,7 @@ void Memory::put_back(Allocation& a, const Image::Piece& piece) {
   a.pristine = piece.pristine;
 }
 
-bool Memory::holds_same(const Image& image) const {
+bool Memory::equals_image(const Image& image) const {
   for (size_t i = 0; i < image.pieces.size(); ++i) {
     const Image::Piece& piece = image.pieces[i];
     const uint64_t begin = allocations_[i]->begin;
@@ -323,7 +325,7 @@ uint64_t Memory::end_of_run(uint64_t begin, uint64_t end, bool value) const {
     const uint64_t offset = at - kGlobalBase;
     if (offset % 8 == 0 && end - at >= 8 && bits_[offset / 8] == whole)
       at += 8;
-    else if (written(at, 1) == value)
+    else if (is_written(at, 1) == value)
       ++at;
     else
       break;
@@ -349,7 +351,7 @@ const Allocation* Memory::find_touching(uint64_t address) const {
   return address <= candidate->end ? candidate : nullptr;
 }
 
-const Allocation* Memory::nearest(uint64_t address) const {
+const Allocation* Memory::nearest_allocation(uint64_t address) const {
   const Allocation* best = nullptr;
   uint64_t best_distance = ~0ull;
   for (const auto& a : allocations_) {
@@ -362,7 +364,7 @@ const Allocation* Memory::nearest(uint64_t address) const {
   return best;
 }
 
-bool Memory::written(uint64_t address, unsigned bytes) const {
+bool Memory::is_written(uint64_t address, unsigned bytes) const {
   const uint64_t offset = address - kGlobalBase;
   uint32_t word;
   std::memcpy(&word, bits_ + (offset >> 3), sizeof word);
@@ -370,7 +372,7 @@ bool Memory::written(uint64_t address, unsigned bytes) const {
   return (word & want) == want;
 }
 
-void Memory::unmark(uint64_t address) {
+void Memory::mark_byte_unwritten(uint64_t address) {
   const Allocation* const a = find(address);
   if (a == nullptr || a->initialised) return;
   const uint64_t offset = address - kGlobalBase;
@@ -378,7 +380,7 @@ void Memory::unmark(uint64_t address) {
                      __ATOMIC_RELAXED);
 }
 
-void Memory::mark_span(uint64_t begin, uint64_t end) {
+void Memory::mark_span_written(uint64_t begin, uint64_t end) {
   uint64_t first = begin - kGlobalBase;
   const uint64_t last = end - kGlobalBase;
   while (first < last) {
@@ -402,7 +404,7 @@ void Memory::mark_span(uint64_t begin, uint64_t end) {
   }
 }
 
-void Memory::mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes) {
+void Memory::mark_lanes_written(const uint64_t* address, uint32_t mask, unsigned bytes) {
   // A warp usually stores one contiguous piece.
   const int lead = __builtin_ctz(mask);
   const int lanes = __builtin_popcount(mask);
@@ -410,10 +412,10 @@ void Memory::mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes) 
   for (int i = 1; contiguous && i < lanes; ++i)
     contiguous = address[lead + i] == address[lead] + static_cast<uint64_t>(i) * bytes;
   if (contiguous)
-    return mark_span(address[lead], address[lead] + static_cast<uint64_t>(lanes) * bytes);
+    return mark_span_written(address[lead], address[lead] + static_cast<uint64_t>(lanes) * bytes);
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const uint64_t first = address[__builtin_ctz(rest)];
-    mark_span(first, first + bytes);
+    mark_span_written(first, first + bytes);
   }
 }
 
@@ -429,7 +431,7 @@ void Memory::refresh_initialised() {
   }
 }
 
-void Memory::mark_range(uint64_t begin, uint64_t end, bool value) {
+void Memory::set_range_written(uint64_t begin, uint64_t end, bool value) {
   uint64_t first = begin - kGlobalBase, last = end - kGlobalBase;
   while (first < last && first % 8 != 0) {
     const auto bit = static_cast<uint8_t>(1u << (first % 8));

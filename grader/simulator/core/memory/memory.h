@@ -84,11 +84,11 @@ class Memory {
   // Makes memory of the host process accessible to the device. The pages stay at their place and
   // count as written. Returns the address of their new allocation, which release() frees like any
   // other. Throws Error if pages of that kind cannot be shared.
-  uint64_t share(void* host, uint64_t bytes, const std::string& name);
+  uint64_t share_host_memory(void* host, uint64_t bytes, const std::string& name);
   void release(uint64_t address);
   // Makes a freed allocation of allocate() live again at its old address. None of its bytes counts
   // as written.
-  void revive(uint64_t address);
+  void undo_release(uint64_t address);
   // Sets `initialised` of all allocations whose bytes have all been written meanwhile.
   void refresh_initialised();
   void poison(Allocation& allocation);
@@ -101,13 +101,13 @@ class Memory {
   // Several devices share one address space. From here on kernels of device `device` run, and new
   // allocations are accessible to the devices whose bits are set in `*reached_by` (null: to all),
   // including bits set later.
-  void act_for(unsigned device, const uint64_t* reached_by) {
+  void set_current_device(unsigned device, const uint64_t* reached_by) {
     device_ = device;
     reached_by_ = reached_by;
   }
   unsigned device() const { return device_; }
   const uint64_t* reached_by() const { return reached_by_; }
-  bool reaches(const Allocation& a) const {
+  bool can_access(const Allocation& a) const {
     return a.reached_by == nullptr || (*a.reached_by >> device_ & 1) != 0;
   }
 
@@ -125,7 +125,7 @@ class Memory {
   Image::Piece image(const Allocation& allocation) const;
   void put_back(Allocation& allocation, const Image::Piece& piece);
   void put_back(const Image& image);
-  bool holds_same(const Image& image) const;
+  bool equals_image(const Image& image) const;
 
   // The live or freed allocation that contains the address; nullptr: none.
   Allocation* find(uint64_t address) const;
@@ -133,12 +133,12 @@ class Memory {
   // array, or to the end of one.
   const Allocation* find_touching(uint64_t address) const;
   // The live allocation closest to the address, for messages; nullptr if there is no allocation.
-  const Allocation* nearest(uint64_t address) const;
+  const Allocation* nearest_allocation(uint64_t address) const;
 
   std::byte* host(uint64_t address) const { return delta_ + address; }
   // One bit for each byte of device memory, from kGlobalBase on: whether the byte was ever written.
   uint8_t* written_bits() const { return bits_; }
-  bool written(uint64_t address, unsigned bytes) const;
+  bool is_written(uint64_t address, unsigned bytes) const;
   // The first byte of the range that was never written; `end` if all were written.
   uint64_t first_unwritten(uint64_t begin, uint64_t end) const {
     return end_of_run(begin, end, true);
@@ -148,11 +148,11 @@ class Memory {
   }
   // Marks the bytes that the lanes of a warp store as written. Several host threads may mark
   // neighbouring bytes concurrently.
-  void mark_lanes(const uint64_t* address, uint32_t mask, unsigned bytes);
-  void mark_span(uint64_t begin, uint64_t end);
+  void mark_lanes_written(const uint64_t* address, uint32_t mask, unsigned bytes);
+  void mark_span_written(uint64_t begin, uint64_t end);
   // Marks a byte as not written, unless its allocation counts as written as a whole.
-  void unmark(uint64_t address);
-  void mark_range(uint64_t begin, uint64_t end, bool value);
+  void mark_byte_unwritten(uint64_t address);
+  void set_range_written(uint64_t begin, uint64_t end, bool value);
 
   // The texture and surface objects by number.
   TextureTable& textures() { return textures_; }
@@ -163,7 +163,7 @@ class Memory {
 
   uint64_t used() const { return next_; }
   // Whether the address is in the range that allocations have used so far.
-  bool holds(uint64_t address) const {
+  bool is_in_used_range(uint64_t address) const {
     return address >= kGlobalBase && address - kGlobalBase < next_;
   }
   const std::vector<std::unique_ptr<Allocation>>& allocations() const { return allocations_; }
@@ -173,18 +173,18 @@ class Memory {
   // one.
   void begin_host_write(uint64_t to, uint64_t bytes);
   void count_as_written(Allocation& allocation);
-  void write_poison(Allocation& allocation);
+  void fill_with_poison(Allocation& allocation);
   // The first byte of [begin, end) whose written bit is not `value`; `end` if there is none.
   uint64_t end_of_run(uint64_t begin, uint64_t end, bool value) const;
   // Places an allocation at an address that is `offset` modulo `align`.
-  Allocation* place(uint64_t bytes, uint64_t align, const std::string& name, uint64_t guard,
-                    uint64_t offset = 0);
+  Allocation* place_allocation(uint64_t bytes, uint64_t align, const std::string& name,
+                               uint64_t guard, uint64_t offset = 0);
 
   uint64_t capacity_;
   uint64_t next_ = 0, on_demand_ = 0;
   unsigned device_ = 0;
   const uint64_t* reached_by_ = nullptr;
-  PagePool::Range arena_, written_;
+  PagePool::ReservedRange arena_, written_;
   std::byte* delta_;  // the arena's begin - kGlobalBase
   uint8_t* bits_;     // written_'s begin
   TextureTable textures_;
@@ -240,6 +240,6 @@ std::vector<AllocationDigest> digest(const Memory& memory, unsigned threads);
 AllocationDigest digest(const Memory& memory, const Allocation& allocation, unsigned threads);
 
 // The number of bytes that digest() reads.
-uint64_t digest_bytes(const Memory& memory);
+uint64_t bytes_to_digest(const Memory& memory);
 
 }  // namespace lab32::sim

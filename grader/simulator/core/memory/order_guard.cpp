@@ -23,8 +23,8 @@ constexpr uint64_t kShare = 64, kLeast = 4 << 20;
 OrderGuard::OrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_races)
     : memory_(memory), mode_(mode), find_races_(find_races), by_word_(memory.allocations().size()) {
   limit_ = std::max(kLeast * workers, memory.used() / kShare);
-  const uint64_t bytes = align_up(memory.used() + 1, WordMap::kSpan);
-  records_ = GuardRecords::take(bytes, workers);
+  const uint64_t bytes = align_up(memory.used() + 1, WordBitmap::kSpan);
+  records_ = GuardRecords::acquire_records(bytes, workers);
   for (unsigned i = 0; i < workers; ++i) {
     workers_.push_back(std::make_unique<Worker>());
     Worker& w = *workers_.back();
@@ -39,12 +39,12 @@ OrderGuard::OrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_ra
   for (const auto& w : workers_) w->stale_ = false;
 }
 
-OrderGuard::~OrderGuard() { GuardRecords::give(std::move(records_)); }
+OrderGuard::~OrderGuard() { GuardRecords::keep_for_reuse(std::move(records_)); }
 
 // ---------------------------------------------------------------------------------------------
 // While blocks run
 
-void OrderGuard::Worker::note(Allocation& a, uint8_t use) {
+void OrderGuard::Worker::note_use(Allocation& a, uint8_t use) {
   uint8_t& used = used_[a.index];
   used |= use;
   if ((used & kByWord) != 0 || (used & (used - 1)) == 0) return;
@@ -62,27 +62,27 @@ void OrderGuard::Worker::record_access(RaceAccess how, const Accessor& by, const
     throw OrderMatters{};
 }
 
-void OrderGuard::Worker::first_read(Allocation& a, const uint64_t* address, uint32_t mask,
-                                    unsigned bytes, const Accessor& by) {
-  if ((used_[a.index] & kByWord) == 0) return note(a, kRead);
-  if (at_once()) mark(records_->read, address, mask, bytes);
+void OrderGuard::Worker::record_first_read(Allocation& a, const uint64_t* address, uint32_t mask,
+                                           unsigned bytes, const Accessor& by) {
+  if ((used_[a.index] & kByWord) == 0) return note_use(a, kRead);
+  if (at_once()) mark_words(records_->read, address, mask, bytes);
   record_access(RaceAccess::read, by, address, mask, bytes);
 }
 
-void OrderGuard::Worker::write(Allocation& a, const uint64_t* address, uint32_t mask,
-                               unsigned bytes, const Accessor& by) {
-  if ((used_[a.index] & (kWrite | kClash)) != kWrite) note(a, kWrite);
-  if (at_once()) mark(records_->written, address, mask, bytes);
-  save(a, address, mask, bytes);
+void OrderGuard::Worker::record_write(Allocation& a, const uint64_t* address, uint32_t mask,
+                                      unsigned bytes, const Accessor& by) {
+  if ((used_[a.index] & (kWrite | kClash)) != kWrite) note_use(a, kWrite);
+  if (at_once()) mark_words(records_->written, address, mask, bytes);
+  save_accessed_lines(a, address, mask, bytes);
   record_access(RaceAccess::write, by, address, mask, bytes);
 }
 
-void OrderGuard::Worker::update(Allocation& a, uint8_t operation, const uint64_t* address,
-                                uint32_t mask, unsigned bytes, const Accessor& by) {
+void OrderGuard::Worker::record_update(Allocation& a, uint8_t operation, const uint64_t* address,
+                                       uint32_t mask, unsigned bytes, const Accessor& by) {
   if (at_once() && operation == 0) throw OrderMatters{};
-  if ((used_[a.index] & (kUpdate | kClash)) != kUpdate) note(a, kUpdate);
+  if ((used_[a.index] & (kUpdate | kClash)) != kUpdate) note_use(a, kUpdate);
   if ((used_[a.index] & kByWord) != 0) {
-    if (at_once()) mark(records_->written, address, mask, bytes);
+    if (at_once()) mark_words(records_->written, address, mask, bytes);
     record_access(RaceAccess::write, by, address, mask, bytes);
   } else {
     // An atomic that is not strong, or whose size differs from earlier ones, may race with other
@@ -95,47 +95,48 @@ void OrderGuard::Worker::update(Allocation& a, uint8_t operation, const uint64_t
     if (operation_[a.index] == 0) operation_[a.index] = operation;
     if (at_once() && operation_[a.index] != operation) throw OrderMatters{};
   }
-  save(a, address, mask, bytes);
+  save_accessed_lines(a, address, mask, bytes);
 }
 
-void OrderGuard::Worker::read_row(Allocation& a, const WarpRow& row, unsigned bytes,
+void OrderGuard::Worker::read_row(Allocation& a, const WarpAddressRow& row, unsigned bytes,
                                   const Accessor& by) {
   if (may_read(a)) return;
   if (bytes == 4 && row.is_one_row() && row.stride == 4 && !race_filter_ &&
       (used_[a.index] & kByWord) != 0) {
-    if (at_once()) mark_row(records_->read, row.first[0]);
+    if (at_once()) mark_row_of_words(records_->read, row.first[0]);
     return;
   }
   uint64_t address[kWarpSize];
-  row.write_to(address);
-  read(a, address, kFullMask, bytes, by);
+  row.write_addresses(address);
+  record_read(a, address, kFullMask, bytes, by);
 }
 
-void OrderGuard::Worker::write_row(Allocation& a, const WarpRow& row, unsigned bytes,
+void OrderGuard::Worker::write_row(Allocation& a, const WarpAddressRow& row, unsigned bytes,
                                    const Accessor& by) {
   if (bytes != 4 || !row.is_one_row() || race_filter_) {
     uint64_t address[kWarpSize];
-    row.write_to(address);
-    return write(a, address, kFullMask, bytes, by);
+    row.write_addresses(address);
+    return record_write(a, address, kFullMask, bytes, by);
   }
-  if ((used_[a.index] & (kWrite | kClash)) != kWrite) note(a, kWrite);
+  if ((used_[a.index] & (kWrite | kClash)) != kWrite) note_use(a, kWrite);
   const uint64_t first = row.first[0];
-  if (at_once()) mark_row(records_->written, first);
+  if (at_once()) mark_row_of_words(records_->written, first);
   if (!a.pristine)
     save_lines(a, (first - kGlobalBase) / kLine,
                (first + 4 * (kWarpSize - 1) - kGlobalBase) / kLine);
 }
 
 // Marks 32 consecutive words.
-void OrderGuard::Worker::mark_row(WordMap& map, uint64_t address) {
+void OrderGuard::Worker::mark_row_of_words(WordBitmap& map, uint64_t address) {
   if (stale_) forget_words();
   map.add_row((address - kGlobalBase) / 4);
 }
 
-void OrderGuard::Worker::mark(WordMap& map, const uint64_t* address, uint32_t mask,
-                              unsigned bytes) {
+void OrderGuard::Worker::mark_words(WordBitmap& map, const uint64_t* address, uint32_t mask,
+                                    unsigned bytes) {
   if (stale_) forget_words();
-  if (bytes == 4 && mask == kFullMask && contiguous(address, 4)) return mark_row(map, address[0]);
+  if (bytes == 4 && mask == kFullMask && are_contiguous(address, 4))
+    return mark_row_of_words(map, address[0]);
   const unsigned count = bytes < 4 ? 1 : bytes / 4;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const uint64_t first = (address[__builtin_ctz(rest)] - kGlobalBase) / 4;
@@ -143,13 +144,13 @@ void OrderGuard::Worker::mark(WordMap& map, const uint64_t* address, uint32_t ma
   }
 }
 
-void OrderGuard::Worker::save(const Allocation& a, const uint64_t* address, uint32_t mask,
-                              unsigned bytes) {
+void OrderGuard::Worker::save_accessed_lines(const Allocation& a, const uint64_t* address,
+                                             uint32_t mask, unsigned bytes) {
   // An allocation that was never written holds only poison, which rollback() restores without a
   // log.
   if (a.pristine) return;
   // Contiguous lanes cover every line from the first lane's to the last lane's.
-  if (mask == kFullMask && contiguous(address, bytes))
+  if (mask == kFullMask && are_contiguous(address, bytes))
     return save_lines(a, (address[0] - kGlobalBase) / kLine,
                       (address[kWarpSize - 1] - kGlobalBase) / kLine);
   uint64_t before = ~uint64_t{0};
@@ -168,8 +169,8 @@ void OrderGuard::Worker::save_lines(const Allocation& a, uint64_t first, uint64_
 
 void OrderGuard::Worker::save_line(const Allocation& a, uint64_t line) {
   const size_t taken = records_->log.make_room();
-  LineRounds& lines = guard_->records_->lines;
-  if (!lines.claim(line)) return;
+  SavedLines& lines = guard_->records_->lines;
+  if (!lines.claim_line(line)) return;
   // A line may span several allocations, and others may not be initialised.
   const uint64_t begin = kGlobalBase + line * kLine;
   records_->log.add(line, guard_->memory_,
@@ -211,19 +212,19 @@ bool OrderGuard::validate() {
     request_word_tracking(*a);
     each_alone = false;
   }
-  return each_alone && words_disjoint();
+  return each_alone && are_words_disjoint();
 }
 
 namespace {
 
 // The pages of the maps that several workers have marked.
-std::vector<uint32_t> shared_pages(const GuardRecords& records, size_t workers) {
+std::vector<uint32_t> pages_marked_by_several(const GuardRecords& records, size_t workers) {
   constexpr uint16_t kListed = 0xffff;
   std::vector<uint32_t> shared;
   std::vector<uint16_t> who(records.workers.front()->written.most_pages());
   for (size_t w = 0; w < workers; ++w) {
     const auto mine = static_cast<uint16_t>(w + 1);
-    for (const WordMap* map : {&records.workers[w]->written, &records.workers[w]->read})
+    for (const WordBitmap* map : {&records.workers[w]->written, &records.workers[w]->read})
       for (const uint32_t page : map->pages()) {
         if (who[page] == 0) who[page] = mine;
         if (who[page] == mine || who[page] == kListed) continue;
@@ -237,13 +238,13 @@ std::vector<uint32_t> shared_pages(const GuardRecords& records, size_t workers) 
 }  // namespace
 
 // Whether no worker accessed a word that another worker wrote.
-bool OrderGuard::words_disjoint() const {
-  static const WordMap::Page kNone{};
-  for (const uint32_t page : shared_pages(*records_, workers_.size())) {
-    WordMap::Page written{}, read{};
+bool OrderGuard::are_words_disjoint() const {
+  static const WordBitmap::BitmapPage kNone{};
+  for (const uint32_t page : pages_marked_by_several(*records_, workers_.size())) {
+    WordBitmap::BitmapPage written{}, read{};
     for (const auto& w : workers_) {
-      const WordMap::Page *own_written = w->records_->written.page(page),
-                          *own_read = w->records_->read.page(page);
+      const WordBitmap::BitmapPage *own_written = w->records_->written.page(page),
+                                   *own_read = w->records_->read.page(page);
       if (own_written == nullptr && own_read == nullptr) continue;
       if (own_written == nullptr) own_written = &kNone;
       if (own_read == nullptr) own_read = &kNone;
@@ -285,7 +286,7 @@ void OrderGuard::Worker::forget_words() {
   records_->read.clear();
 }
 
-std::vector<uint32_t> OrderGuard::tracked_by_word() const {
+std::vector<uint32_t> OrderGuard::allocations_tracked_by_word() const {
   std::vector<uint32_t> noted;
   for (uint32_t i = 0; i < by_word_.size(); ++i)
     if (by_word_[i] != 0) noted.push_back(i);

@@ -49,39 +49,40 @@ class OrderGuard {
   // The records of one host thread. The caller reports each access before it carries it out.
   class alignas(128) Worker {
    public:
-    void read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
-              const Accessor& by) {
-      if (used_[a.index] != kRead) first_read(a, address, mask, bytes, by);
+    void record_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
+                     const Accessor& by) {
+      if (used_[a.index] != kRead) record_first_read(a, address, mask, bytes, by);
     }
-    void write(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
-               const Accessor& by);
-    // Whether a read of this allocation needs no call of read().
+    void record_write(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
+                      const Accessor& by);
+    // Whether a read of this allocation needs no call of record_read().
     bool may_read(const Allocation& a) const { return used_[a.index] == kRead; }
     // Reports an atomic. `operation` identifies a commuting operation (add, max, …); 0 for others.
-    void update(Allocation& a, uint8_t operation, const uint64_t* address, uint32_t mask,
-                unsigned bytes, const Accessor& by);
+    void record_update(Allocation& a, uint8_t operation, const uint64_t* address, uint32_t mask,
+                       unsigned bytes, const Accessor& by);
     // Reports an access by all lanes of a warp, whose addresses form a row.
-    void read_row(Allocation& a, const WarpRow& row, unsigned bytes, const Accessor& by);
-    void write_row(Allocation& a, const WarpRow& row, unsigned bytes, const Accessor& by);
+    void read_row(Allocation& a, const WarpAddressRow& row, unsigned bytes, const Accessor& by);
+    void write_row(Allocation& a, const WarpAddressRow& row, unsigned bytes, const Accessor& by);
     bool at_once() const { return guard_->mode_ == Mode::at_once; }
 
    private:
     friend class OrderGuard;
     static constexpr uint8_t kRead = 1, kWrite = 2, kUpdate = 4, kByWord = 64, kClash = 128;
-    void first_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
-                    const Accessor& by);
+    void record_first_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
+                           const Accessor& by);
     void record_access(RaceAccess how, const Accessor& by, const uint64_t* address, uint32_t mask,
                        unsigned bytes);
-    void note(Allocation& a, uint8_t use);
-    void mark(WordMap& map, const uint64_t* address, uint32_t mask, unsigned bytes);
-    void mark_row(WordMap& map, uint64_t address);
+    void note_use(Allocation& a, uint8_t use);
+    void mark_words(WordBitmap& map, const uint64_t* address, uint32_t mask, unsigned bytes);
+    void mark_row_of_words(WordBitmap& map, uint64_t address);
     void forget_words();
-    void save(const Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes);
+    void save_accessed_lines(const Allocation& a, const uint64_t* address, uint32_t mask,
+                             unsigned bytes);
     void save_lines(const Allocation& a, uint64_t first, uint64_t last);
     void save_line(const Allocation& a, uint64_t line);
 
     OrderGuard* guard_ = nullptr;
-    GuardRecords::OfWorker* records_ = nullptr;
+    GuardRecords::WorkerRecords* records_ = nullptr;
     std::vector<uint8_t> used_;       // by allocation index
     std::vector<uint8_t> operation_;  // operation of each update
     std::vector<uint8_t> size_;       // size of each update in bytes; 0: none yet
@@ -94,7 +95,7 @@ class OrderGuard {
 
   // --- during a round ---
   // Whether the undo log is full, so that the round should end with the blocks that are running.
-  bool full() const {
+  bool is_undo_log_full() const {
     return !find_races_ && saved_bytes_.load(std::memory_order_relaxed) > limit_;
   }
 
@@ -116,13 +117,13 @@ class OrderGuard {
   bool by_word() const { return by_word_count_ != 0; }
   // Gets the indices of the allocations that are tracked by word, or sets them before the first
   // round.
-  std::vector<uint32_t> tracked_by_word() const;
+  std::vector<uint32_t> allocations_tracked_by_word() const;
   void track_by_word(const std::vector<uint32_t>& allocations);
 
  private:
   void next_round();
   void request_word_tracking(const Allocation& a);
-  bool words_disjoint() const;
+  bool are_words_disjoint() const;
 
   // Host threads read these members at each access, and no thread writes them while blocks run.
   Memory& memory_;

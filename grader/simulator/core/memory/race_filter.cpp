@@ -150,7 +150,7 @@ bool RaceFilter::record_access(RaceAccess how, const WarpEpoch& who, const uint6
   const uint64_t base = block << kBlockAt | uint64_t{std::min(who.epoch, kLastEpoch)} << kEpochAt |
                         uint64_t{who.warp} * 32 << kThreadAt;
   if (mask == kAllLanes && bytes == 4 && how != RaceAccess::strong && who.block < kLastBlock &&
-      contiguous(address, 4)) {
+      are_contiguous(address, 4)) {
     const uint64_t first = word_of(address[0]);
     words_.ensure_page(first / kRecordsOfPage);
     words_.ensure_page((first + 31) / kRecordsOfPage);

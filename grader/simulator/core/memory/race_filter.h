@@ -42,7 +42,7 @@ class RaceFilter {
                      unsigned bytes);
 
   // Whether the word at the address is suspect.
-  bool suspect(uint64_t address) const {
+  bool is_suspect(uint64_t address) const {
     const uint64_t word = word_of(address);
     return (suspects_[word / 64] >> (word % 64) & 1) != 0;
   }

@@ -26,7 +26,7 @@ const Split* only_ready_split(const Warp& warp) {
 }
 
 // Whether the instruction reads and changes nothing but registers and constants.
-bool only_uses_registers(const ptx::Traits& t) {
+bool only_uses_registers(const ptx::InstructionTraits& t) {
   const bool constant = t.memory_count == 0 || t.memory[0].space == ptx::Space::param ||
                         t.memory[0].space == ptx::Space::constant;
   return constant && !t.uses(ptx::AddressUse::Kind::store) && !t.is_texture() && !t.bulk &&
@@ -53,7 +53,7 @@ bool find_first_line_of_step(const Split& split, const KernelProgram& program, u
 
 // Runs the warp for at most `steps` instructions, until its state repeats. Returns the site of the
 // loop's first line. Nothing: the state does not repeat, or an instruction does more than compute.
-std::optional<uint32_t> find_repetition(Warp& warp, uint64_t steps) {
+std::optional<uint32_t> find_repeated_state(Warp& warp, uint64_t steps) {
   const Split* split = only_ready_split(warp);
   if (split == nullptr) return std::nullopt;
   const Split start = *split;
@@ -128,7 +128,7 @@ Block::SliceResult Block::run_slice_of_each_warp(uint64_t slice) {
     all_done &= p == Warp::Progress::done;
     if (p != Warp::Progress::yielded) {
       polls &= warp.issued() == before;
-    } else if (warp.polling().take_polled()) {
+    } else if (warp.polling().test_and_clear_polled()) {
       warp.polling().note_waited(warp.issued() - before);
     } else {
       polls = false;
@@ -146,7 +146,7 @@ Block::SliceResult Block::run_slice_of_each_warp(uint64_t slice) {
 void Block::find_endless_loop() {
   for (const auto& warp : warps_) {
     const uint64_t before = warp->issued();
-    const auto site = find_repetition(*warp, kLongestLoop);
+    const auto site = find_repeated_state(*warp, kLongestLoop);
     count_issued(warp->issued() - before);
     if (site) throw Trap{warp->facts(TrapReason::endless_loop), *site};
   }
@@ -190,8 +190,8 @@ void Block::flush_meter() {
 }
 
 void Block::end() {
-  if (!accesses().parallel()) flush_meter();
-  longest_warp_ = std::max(longest_warp_, longest_warp_now());
+  if (!accesses().runs_in_parallel()) flush_meter();
+  longest_warp_ = std::max(longest_warp_, most_issued_by_warp());
   const bool noted = launch_.note_warps && (info_.index + 1) * warps_.size() <= kMostWarpsNoted;
   if (noted) warp_tally_.blocks.push_back(info_.index);
   for (const auto& warp : warps_) {
@@ -230,17 +230,17 @@ Block::State Block::resume_at_random(Random& random) {
   return State::done;
 }
 
-bool Block::take_polled() {
+bool Block::test_and_clear_polled() {
   bool all = true;
   for (const auto& warp : warps_) {
     bool can_go_on = false;
     for (const Split& s : warp->splits().list()) can_go_on |= s.state == Split::State::ready;
-    all &= warp->polling().take_polled() || !can_go_on;
+    all &= warp->polling().test_and_clear_polled() || !can_go_on;
   }
   return all;
 }
 
-uint64_t Block::longest_warp_now() const {
+uint64_t Block::most_issued_by_warp() const {
   uint64_t longest = 0;
   for (const auto& warp : warps_) longest = std::max(longest, warp->issued());
   return longest;
@@ -259,10 +259,10 @@ uint32_t Block::polling_site() const {
   return 0;
 }
 
-bool Block::waits_within() const {
+bool Block::is_stuck_within_block() const {
   for (const auto& warp : warps_)
-    if (warp->stuck_in_warp_sync() != nullptr) return true;
-  return barriers_.is_waited_at();
+    if (warp->split_in_warp_sync() != nullptr) return true;
+  return barriers_.has_waiting_threads();
 }
 
 void Block::report_deadlock() {
@@ -274,10 +274,10 @@ void Block::report_deadlock() {
     if (as_on_a_gpu() && warp->splits().release_for_block_barrier()) return;
   // A warp that continues although not all of its lanes arrived may wait for the results of the
   // missing lanes for ever, so its number of instructions is limited.
-  warp_budget_ = std::min(warp_budget_, longest_warp_now() + kBudgetWithoutAll);
+  warp_budget_ = std::min(warp_budget_, most_issued_by_warp() + kBudgetWithoutAll);
   // A warp operation that waits for missing lanes is the more specific reason.
   for (const auto& warp : warps_) {
-    const Split* s = warp->stuck_in_warp_sync();
+    const Split* s = warp->split_in_warp_sync();
     if (!s) continue;
     const Inst& in = s->frame->function->code[s->pc];
     const uint32_t missing = s->wanted & warp->live() & ~s->op_mask;
@@ -290,7 +290,7 @@ void Block::report_deadlock() {
     });
     return warp->force_warp_sync();
   }
-  if (barriers_.give_up_one()) return;
+  if (barriers_.force_one_barrier()) return;
   TrapFacts facts;
   facts.reason = TrapReason::block_stuck;
   facts.block = info_.index;

@@ -29,12 +29,12 @@ class BlockBarriers {
   void arrive(Warp& warp, uint32_t mask, std::byte* regs, const BlockContext::Arrival& arrival);
   // Called when threads exit. __syncthreads() waits only for threads that have not exited, so an
   // exit can complete it.
-  void threads_exited();
+  void on_threads_exit();
   // Whether threads wait at any barrier.
-  bool is_waited_at() const;
+  bool has_waiting_threads() const;
   // Called when no thread can run any more. Traps; in a launch that keeps going it releases the
   // threads at one barrier instead. False: no thread waits at any barrier.
-  bool give_up_one();
+  bool force_one_barrier();
   uint32_t live_threads() const;
 
  private:
@@ -56,8 +56,8 @@ class BlockBarriers {
   // Completes a barrier. `forced`: although threads are missing.
   void complete(uint32_t barrier, bool forced = false);
   // Lanes of a warp that wait at two different barriers are a fault.
-  void find_second_barrier(const Warp& warp, const WaitingSplit& here);
-  void find_skipped_barrier(const WaitingSplit& here, const uint32_t* lane_mask_of_warp);
+  void report_second_barrier(const Warp& warp, const WaitingSplit& here);
+  void report_skipped_barrier(const WaitingSplit& here, const uint32_t* lane_mask_of_warp);
 
   BlockContext& block_;
   const Warps& warps_;
@@ -100,12 +100,12 @@ class Block final : public BlockContext {
   // operations instead.
   void report_deadlock();
   // Whether a warp waits for something within the block, and not only for the cluster's barrier.
-  bool waits_within() const;
+  bool is_stuck_within_block() const;
   const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }
   // Runs one slice of a random warp that can run. polls: the block is not done.
   State resume_at_random(Random& random);
   // Whether all warps that can run have polled since the last call.
-  bool take_polled();
+  bool test_and_clear_polled();
   uint64_t issued() const;
   // The time slice of a warp in instructions. Slices keep a warp that spins on another warp of its
   // block from running for ever.
@@ -125,14 +125,14 @@ class Block final : public BlockContext {
   void arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival) override {
     barriers_.arrive(warp, mask, regs, arrival);
   }
-  void threads_exited() override { barriers_.threads_exited(); }
+  void on_threads_exit() override { barriers_.on_threads_exit(); }
 
  private:
   // Called now and then while warps run. Throws Trap if a warp repeats a loop for ever.
   void find_endless_loop();
   // Counts instructions of a warp for the launch's meter. Throws Trap at a limit.
   void count_issued(uint64_t issued);
-  uint64_t longest_warp_now() const;
+  uint64_t most_issued_by_warp() const;
 
   std::vector<std::unique_ptr<Warp>> warps_;
   BlockBarriers barriers_;

@@ -54,7 +54,7 @@ void BlockBarriers::arrive(Warp& warp, uint32_t mask, std::byte* regs,
   Split& split = warp.current();
   const WaitingSplit here{warp.index(), split.id, mask, regs, arrival.inst, arrival.wait};
   if (arrival.wait && (warp.live() & ~mask) != 0 && !block_.as_on_a_gpu())
-    find_second_barrier(warp, here);
+    report_second_barrier(warp, here);
   barrier.waiting.push_back(here);
   if (arrival.wait) {
     split.state = Split::State::block_barrier;
@@ -77,7 +77,7 @@ void BlockBarriers::complete(uint32_t index, bool forced) {
   for (Observer* o : block_.reports().observers())
     o->block_barrier(lanes.data(), static_cast<uint32_t>(warps_.size()), whole || forced);
   if (block_.launch().keep_going && whole)
-    find_skipped_barrier(barrier.waiting.front(), lanes.data());
+    report_skipped_barrier(barrier.waiting.front(), lanes.data());
 
   // A copy, because released splits may arrive at this barrier again at once.
   const Barrier done = barrier;
@@ -98,9 +98,9 @@ void BlockBarriers::complete(uint32_t index, bool forced) {
   }
 }
 
-void BlockBarriers::threads_exited() {
+void BlockBarriers::on_threads_exit() {
   if (block_.cluster() != nullptr)
-    block_.cluster()->threads_exited(block_.info().rank, live_threads() == 0);
+    block_.cluster()->on_threads_exit(block_.info().rank, live_threads() == 0);
   for (uint32_t i = 0; i < barriers_.size(); ++i) {
     Barrier& barrier = barriers_[i];
     if (barrier.arrived == 0 || barrier.wanted != 0) continue;
@@ -109,14 +109,14 @@ void BlockBarriers::threads_exited() {
   }
 }
 
-bool BlockBarriers::is_waited_at() const {
+bool BlockBarriers::has_waiting_threads() const {
   return std::any_of(barriers_.begin(), barriers_.end(), [](const Barrier& barrier) {
     return std::any_of(barrier.waiting.begin(), barrier.waiting.end(),
                        [](const WaitingSplit& w) { return w.waits; });
   });
 }
 
-bool BlockBarriers::give_up_one() {
+bool BlockBarriers::force_one_barrier() {
   for (uint32_t i = 0; i < barriers_.size(); ++i) {
     const Barrier& barrier = barriers_[i];
     for (const WaitingSplit& w : barrier.waiting) {
@@ -142,7 +142,7 @@ bool BlockBarriers::give_up_one() {
 
 // With .aligned, which bar.sync implies, all threads of a warp must execute one barrier instruction
 // in one activation of its function (PTX ISA 9.7.13.1).
-void BlockBarriers::find_second_barrier(const Warp& warp, const WaitingSplit& here) {
+void BlockBarriers::report_second_barrier(const Warp& warp, const WaitingSplit& here) {
   const auto is_aligned = [](const Inst& in) {
     return in.ptx->op->base == "bar" || in.ptx->has(ptx::Mod::aligned);
   };
@@ -170,8 +170,8 @@ void BlockBarriers::find_second_barrier(const Warp& warp, const WaitingSplit& he
 // thread that has stored something since its last barrier did not exit early: it skipped this
 // barrier. (Whether it did so by `if (…) __syncthreads();` or by a `return` cannot be told from the
 // PTX.)
-void BlockBarriers::find_skipped_barrier(const WaitingSplit& here,
-                                         const uint32_t* lane_mask_of_warp) {
+void BlockBarriers::report_skipped_barrier(const WaitingSplit& here,
+                                           const uint32_t* lane_mask_of_warp) {
   for (const auto& warp : warps_) {
     const uint32_t there = lane_mask_of_warp[warp->index()];
     uint32_t& stored = block_.reports().stored(warp->index());

@@ -31,7 +31,7 @@ bool ClusterBarrier::all_threads_arrived() const {
 }
 
 void ClusterBarrier::arrive(uint32_t rank, Warp& warp, uint32_t mask, const Inst& in) {
-  Lanes& lanes = lanes_[rank][warp.index()];
+  ArrivedLanes& lanes = lanes_[rank][warp.index()];
   BlockContext& block = warp.block();
   if (const uint32_t again = (lanes.now | lanes.before) & mask)
     block.faults().raise(in.site, again, FaultEvent::Kind::barrier, [&](int lane) {
@@ -47,7 +47,7 @@ void ClusterBarrier::arrive(uint32_t rank, Warp& warp, uint32_t mask, const Inst
 }
 
 void ClusterBarrier::wait(uint32_t rank, Warp& warp, uint32_t mask, const Inst& in) {
-  Lanes& lanes = lanes_[rank][warp.index()];
+  ArrivedLanes& lanes = lanes_[rank][warp.index()];
   BlockContext& block = warp.block();
   if (const uint32_t first = mask & ~lanes.now & ~lanes.before) {
     block.faults().raise(in.site, first, FaultEvent::Kind::barrier, [&](int lane) {
@@ -57,7 +57,7 @@ void ClusterBarrier::wait(uint32_t rank, Warp& warp, uint32_t mask, const Inst& 
   }
   Split& split = warp.current();
   const uint32_t wait = mask & lanes.now, over = mask & lanes.before;
-  if (wait != 0 && over != 0) return warp.set_aside(in, wait, split.pc);
+  if (wait != 0 && over != 0) return warp.split_off_lanes(in, wait, split.pc);
   if (wait != 0) {
     split.state = Split::State::block_barrier;
     waiting_.push_back({rank, &warp, split.id, mask});
@@ -68,7 +68,7 @@ void ClusterBarrier::wait(uint32_t rank, Warp& warp, uint32_t mask, const Inst& 
   block.reports().cluster_wait(warp.index(), mask, phase_ - 1);
 }
 
-void ClusterBarrier::threads_exited(uint32_t rank, bool all) {
+void ClusterBarrier::on_threads_exit(uint32_t rank, bool all) {
   if (all) exited_ |= 1u << rank;
   if (all_threads_arrived()) complete();
 }
@@ -76,7 +76,7 @@ void ClusterBarrier::threads_exited(uint32_t rank, bool all) {
 void ClusterBarrier::complete() {
   const uint64_t over = phase_++;
   for (auto& of_block : lanes_)
-    for (Lanes& lanes : of_block) lanes = {0, lanes.now};
+    for (ArrivedLanes& lanes : of_block) lanes = {0, lanes.now};
   for (const WaitingSplit& w : std::exchange(waiting_, {})) {
     lanes_[w.rank][w.warp->index()].before &= ~w.mask;
     w.warp->splits().release_barrier(w.split);
@@ -100,7 +100,7 @@ BlockGroup::BlockGroup(const LaunchContext& launch, const std::vector<Observer*>
       member->result.observers[i]->join_cluster(*members_.front()->result.observers[i]);
 }
 
-uint64_t BlockGroup::index_of(uint64_t nth, uint32_t rank) const {
+uint64_t BlockGroup::block_index(uint64_t nth, uint32_t rank) const {
   const Dim3 &c = launch_.cluster, &g = launch_.grid;
   const uint64_t along_x = g.x / c.x, along_y = g.y / c.y;
   const uint64_t x = nth % along_x * c.x + rank % c.x;
@@ -110,7 +110,7 @@ uint64_t BlockGroup::index_of(uint64_t nth, uint32_t rank) const {
 }
 
 template <class What>
-void BlockGroup::run(BlockOfGroup& member, What what) {
+void BlockGroup::run_member(BlockOfGroup& member, What what) {
   try {
     what();
   } catch (Trap& trap) {
@@ -127,7 +127,7 @@ void BlockGroup::begin(uint64_t nth) {
     blocks.push_back(&member->block);
   }
   for (uint32_t rank = 0; rank < members_.size() && !trapped_; ++rank)
-    run(*members_[rank], [&] { members_[rank]->block.begin(index_of(nth, rank)); });
+    run_member(*members_[rank], [&] { members_[rank]->block.begin(block_index(nth, rank)); });
   if (cluster_) cluster_->begin(std::move(blocks));
 }
 
@@ -139,7 +139,7 @@ void BlockGroup::end(BlockOfGroup& member) {
 Block::State BlockGroup::resume(uint64_t slice) {
   Block::State state = Block::State::done;
   if (cluster_) return run_round_robin(slice);
-  run(*members_.front(), [&] { state = members_.front()->block.resume(slice); });
+  run_member(*members_.front(), [&] { state = members_.front()->block.resume(slice); });
   return state;
 }
 
@@ -150,7 +150,7 @@ Block::State BlockGroup::run_round_robin(uint64_t slice) {
     for (size_t i = 0; i < members_.size() && !trapped_; ++i) {
       BlockOfGroup& member = *members_[launch_.reversed ? members_.size() - 1 - i : i];
       if (member.ended) continue;
-      run(member, [&] {
+      run_member(member, [&] {
         const Block::SliceResult result = member.block.run_slice_of_each_warp(slice);
         moved |= result == Block::SliceResult::moved || result == Block::SliceResult::done;
         polls |= result == Block::SliceResult::polls;
@@ -169,7 +169,8 @@ Block::State BlockGroup::run_round_robin(uint64_t slice) {
 Block::State BlockGroup::resume_at_random(Random& random) {
   Block::State state = Block::State::done;
   if (!cluster_) {
-    run(*members_.front(), [&] { state = members_.front()->block.resume_at_random(random); });
+    run_member(*members_.front(),
+               [&] { state = members_.front()->block.resume_at_random(random); });
     return state;
   }
   const uint32_t first = random.below(static_cast<uint32_t>(members_.size()));
@@ -177,7 +178,7 @@ Block::State BlockGroup::resume_at_random(Random& random) {
   for (size_t i = 0; i < members_.size() && !moved && !trapped_; ++i) {
     BlockOfGroup& member = *members_[(first + i) % members_.size()];
     if (member.ended) continue;
-    run(member, [&] {
+    run_member(member, [&] {
       const Block::SliceResult result = member.block.run_random_slice(random);
       moved = result != Block::SliceResult::stuck;
       if (result == Block::SliceResult::done) end(member);
@@ -194,13 +195,14 @@ Block::State BlockGroup::resume_at_random(Random& random) {
 void BlockGroup::trap_stuck_group() {
   BlockOfGroup* stuck = nullptr;
   for (const auto& member : members_)
-    if (!member->ended && (stuck == nullptr || !stuck->block.waits_within())) stuck = member.get();
-  run(*stuck, [&] { stuck->block.report_deadlock(); });
+    if (!member->ended && (stuck == nullptr || !stuck->block.is_stuck_within_block()))
+      stuck = member.get();
+  run_member(*stuck, [&] { stuck->block.report_deadlock(); });
 }
 
-bool BlockGroup::take_polled() {
+bool BlockGroup::test_and_clear_polled() {
   bool all = true;
-  for (const auto& member : members_) all &= member->ended || member->block.take_polled();
+  for (const auto& member : members_) all &= member->ended || member->block.test_and_clear_polled();
   return all;
 }
 

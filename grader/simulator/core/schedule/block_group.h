@@ -42,7 +42,7 @@ struct WorkerResult {
   }
   // Takes the results out of the Block, once, after its last block.
   void take_results(Block& block) {
-    block.settle_runs();
+    block.flush_run_counts();
     tally = std::move(block.tally());
     longest_warp = block.longest_warp();
     busiest_warp = block.busiest_warp();
@@ -77,12 +77,12 @@ class ClusterBarrier final : public ClusterContext {
 
   void arrive(uint32_t rank, Warp& warp, uint32_t mask, const Inst& in) override;
   void wait(uint32_t rank, Warp& warp, uint32_t mask, const Inst& in) override;
-  void threads_exited(uint32_t rank, bool all) override;
+  void on_threads_exit(uint32_t rank, bool all) override;
 
  private:
   // Lanes of a warp that have arrived in the current phase, or in the previous phase without having
   // waited for its end.
-  struct Lanes {
+  struct ArrivedLanes {
     uint32_t now = 0, before = 0;
   };
   struct WaitingSplit {
@@ -94,7 +94,7 @@ class ClusterBarrier final : public ClusterContext {
   void complete();
 
   std::vector<Block*> blocks_by_rank_;
-  std::vector<std::array<Lanes, 32>> lanes_;  // by rank and warp
+  std::vector<std::array<ArrivedLanes, 32>> lanes_;  // by rank and warp
   std::vector<WaitingSplit> waiting_;
   uint64_t phase_ = 0;
 };
@@ -110,7 +110,7 @@ class BlockGroup {
              OrderGuard::Worker* guard, const RaceFilter* suspects);
 
   // The number of groups of a launch.
-  static uint64_t count(const LaunchContext& launch) {
+  static uint64_t group_count(const LaunchContext& launch) {
     return launch.grid.count() / launch.cluster.count();
   }
 
@@ -120,7 +120,7 @@ class BlockGroup {
   // These do for all blocks of the group what the functions of Block do for one.
   Block::State resume(uint64_t slice);
   Block::State resume_at_random(Random& random);
-  bool take_polled();
+  bool test_and_clear_polled();
   uint64_t issued() const;
   uint64_t local_bytes() const;
   uint64_t issued_at(uint32_t site) const;
@@ -150,11 +150,11 @@ class BlockGroup {
     Block block;
     bool ended = false;
   };
-  uint64_t index_of(uint64_t nth, uint32_t rank) const;
+  uint64_t block_index(uint64_t nth, uint32_t rank) const;
   // Calls `what`, which runs a member for a while. If it throws a trap, stores it in the member's
   // result.
   template <class What>
-  void run(BlockOfGroup& member, What what);
+  void run_member(BlockOfGroup& member, What what);
   Block::State run_round_robin(uint64_t slice);
   void end(BlockOfGroup& member);
   void trap_stuck_group();
@@ -193,24 +193,25 @@ class ResidentBlocks {
   std::vector<WorkerResult*> results();
 
  private:
-  struct Slot {
-    Slot(const LaunchContext& launch, const std::vector<Observer*>& observers,
-         OrderGuard::Worker* guard, const RaceFilter* suspects)
+  struct GroupSlot {
+    GroupSlot(const LaunchContext& launch, const std::vector<Observer*>& observers,
+              OrderGuard::Worker* guard, const RaceFilter* suspects)
         : group(launch, observers, guard, suspects) {}
     BlockGroup group;
     bool busy = false;
   };
   void run_blocks(uint64_t first);
-  void run_at_random();
-  void begin_any(std::vector<uint64_t>& arrived, Random& random);
+  void run_random_schedule();
+  void begin_random_group(std::vector<uint64_t>& arrived, Random& random);
   // Starts a group in the slot; it may trap at once.
-  void begin(Slot& slot, uint64_t index);
+  void begin(GroupSlot& slot, uint64_t index);
   // `slice` runs the slot's blocks for a while.
   template <class Slice>
-  void resume(Slot& slot, Slice slice);
+  void resume(GroupSlot& slot, Slice slice);
   bool all_groups_poll();
-  Slot& free_slot();
-  // Counts the issued instructions that can release another block, such as stores (is_progress()).
+  GroupSlot& free_slot();
+  // Counts the issued instructions that can release another block, such as stores
+  // (may_release_block()).
   uint64_t progress_events() const;
   // Whether the kernel reads a clock, so that a loop without progress since `moved_at` may still
   // end by itself.
@@ -224,8 +225,8 @@ class ResidentBlocks {
   const RaceFilter* suspects_;
   std::vector<uint32_t> progress_sites_;
   bool reads_clock_ = false;
-  std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<Slot*> residents_;
+  std::vector<std::unique_ptr<GroupSlot>> slots_;
+  std::vector<GroupSlot*> residents_;
   // The groups of the launch, and the groups that the device holds at once.
   const uint64_t groups_, capacity_;
   uint64_t slice_ = Block::kWarpSlice;

@@ -29,13 +29,13 @@ class AffineAnalysis {
         writer_(function_.registers.size(), kNobody) {}
 
   // False: the analysis failed.
-  bool read() {
+  bool analyse_kernel() {
     find_writers();
     for (size_t i = 0; i < function_.body.size(); ++i) {
       const ptx::Instruction& in = function_.body[i];
-      if (!is_harmless(in)) return false;
-      if (in.op->traits.accesses_memory() && !note_access(i)) return false;
-      note_value(i);
+      if (!is_analysable(in)) return false;
+      if (in.op->traits.accesses_memory() && !record_access_of(i)) return false;
+      record_value(i);
     }
     return true;
   }
@@ -48,19 +48,19 @@ class AffineAnalysis {
     for (size_t i = 0; i < function_.body.size(); ++i) {
       const ptx::Instruction& in = function_.body[i];
       for (size_t o = 0; o < in.operands.size(); ++o)
-        if (in.op->operands[o].is_dest) note_writer(in.operands[o], static_cast<int>(i));
+        if (in.op->operands[o].is_dest) record_writer(in.operands[o], static_cast<int>(i));
     }
   }
-  void note_writer(const Operand& op, int by) {
+  void record_writer(const Operand& op, int by) {
     if (op.kind == Kind::reg) {
       int& writer = writer_[static_cast<size_t>(op.reg)];
       writer = writer == kNobody ? by : kSeveral;
     }
-    for (const Operand& e : op.elements) note_writer(e, by);
+    for (const Operand& e : op.elements) record_writer(e, by);
   }
 
-  static bool is_harmless(const ptx::Instruction& in) {
-    const ptx::Traits& t = in.op->traits;
+  static bool is_analysable(const ptx::Instruction& in) {
+    const ptx::InstructionTraits& t = in.op->traits;
     return t.transfer != ptx::ControlTransfer::call &&
            t.transfer != ptx::ControlTransfer::table_branch && !t.bulk && !t.is_texture() &&
            !t.is_cluster_barrier() && !t.is_mbarrier();
@@ -68,7 +68,7 @@ class AffineAnalysis {
 
   // ---- values ----
 
-  void note_value(size_t i) {
+  void record_value(size_t i) {
     const ptx::Instruction& in = function_.body[i];
     if (in.operands.empty() || in.operands[0].kind != Kind::reg || in.guard >= 0) return;
     const auto to = static_cast<size_t>(in.operands[0].reg);
@@ -83,10 +83,10 @@ class AffineAnalysis {
   }
 
   std::optional<Affine> result_of_instruction(const ptx::Instruction& in) const {
-    const auto source = [&](size_t o) { return value(in.operands[o]); };
+    const auto source = [&](size_t o) { return value_of_operand(in.operands[o]); };
     switch (in.op->id) {
       case OpId::ld_param:
-        return parameter(in);
+        return value_of_parameter(in);
       case OpId::mov:
       case OpId::cvta:
       case OpId::cvta_to:
@@ -94,7 +94,8 @@ class AffineAnalysis {
       case OpId::add_int:
         return is_wide(in) ? add_affine(source(1), source(2)) : std::nullopt;
       case OpId::sub_int:
-        return is_wide(in) && source(1) && source(2) ? minus(*source(1), *source(2)) : std::nullopt;
+        return is_wide(in) && source(1) && source(2) ? subtract_checked(*source(1), *source(2))
+                                                     : std::nullopt;
       case OpId::mul_lo:
         return is_wide(in) ? multiply_affine(source(1), source(2)) : std::nullopt;
       case OpId::mad_lo:
@@ -122,7 +123,7 @@ class AffineAnalysis {
 
   std::optional<Affine> converted_to_type(ptx::Type type, const std::optional<Affine>& a) const {
     if (!a || ptx::bits_of(type) < 32) return {};
-    const Range r = ranges_.range(*a);
+    const ValueRange r = ranges_.range(*a);
     const unsigned bits = ptx::bits_of(type);
     const bool with_sign = ptx::is_signed(type);
     const Exact end = Exact{1} << (with_sign ? bits - 1 : bits);
@@ -130,13 +131,13 @@ class AffineAnalysis {
   }
   static std::optional<Affine> add_affine(const std::optional<Affine>& a,
                                           const std::optional<Affine>& b) {
-    return a && b ? plus(*a, *b) : std::nullopt;
+    return a && b ? add_checked(*a, *b) : std::nullopt;
   }
   static std::optional<Affine> multiply_affine(const std::optional<Affine>& a,
                                                const std::optional<Affine>& b) {
     if (!a || !b) return {};
-    if (a->is_constant()) return times(*b, a->constant);
-    return b->is_constant() ? times(*a, b->constant) : std::nullopt;
+    if (a->is_constant()) return multiply_checked(*b, a->constant);
+    return b->is_constant() ? multiply_checked(*a, b->constant) : std::nullopt;
   }
   static std::optional<Affine> shift_affine(const ptx::Instruction& in,
                                             const std::optional<Affine>& a,
@@ -144,7 +145,7 @@ class AffineAnalysis {
     if (!is_wide(in) || !a || !by || !by->is_constant()) return {};
     if (by->constant < 0 || by->constant >= static_cast<int>(ptx::bits_of(in.type())) - 1)
       return {};
-    return times(*a, int64_t{1} << by->constant);
+    return multiply_checked(*a, int64_t{1} << by->constant);
   }
   std::optional<Affine> convert_affine(const ptx::Instruction& in,
                                        const std::optional<Affine>& a) const {
@@ -154,7 +155,7 @@ class AffineAnalysis {
     return ptx::bits_of(to) > ptx::bits_of(from) ? converted_to_type(from, a) : a;
   }
 
-  std::optional<Affine> parameter(const ptx::Instruction& in) const {
+  std::optional<Affine> value_of_parameter(const ptx::Instruction& in) const {
     const Operand& from = in.operands[1];
     if (from.reg >= 0 || ptx::is_float(in.type()) || ptx::bits_of(in.type()) < 32) return {};
     for (size_t p = 0; p < function_.params.size(); ++p) {
@@ -172,7 +173,7 @@ class AffineAnalysis {
     }
     return {};
   }
-  std::optional<Affine> value(const Operand& op) const {
+  std::optional<Affine> value_of_operand(const Operand& op) const {
     Affine a;
     switch (op.kind) {
       case Kind::reg:
@@ -181,12 +182,12 @@ class AffineAnalysis {
         a.constant = op.value;
         return a;
       case Kind::special:
-        return special(op.special);
+        return value_of_special(op.special);
       default:
         return {};
     }
   }
-  std::optional<Affine> special(ptx::SpecialReg reg) const {
+  std::optional<Affine> value_of_special(ptx::SpecialReg reg) const {
     using ptx::SpecialReg;
     // The component of the special register in the vector that begins with `x`: 0 to 2 for .x to
     // .z. 3: it is a register of another vector.
@@ -209,9 +210,9 @@ class AffineAnalysis {
 
   // ---- accesses ----
 
-  bool note_access(size_t i) {
+  bool record_access_of(size_t i) {
     const ptx::Instruction& in = function_.body[i];
-    const ptx::Traits& traits = in.op->traits;
+    const ptx::InstructionTraits& traits = in.op->traits;
     if (traits.memory_count != 1) return false;
     const ptx::Space own = traits.memory[0].space;
     const ptx::Space space = own == ptx::Space::generic ? space_of(in) : own;
@@ -226,16 +227,16 @@ class AffineAnalysis {
     offset.constant = at.value;
     const std::optional<Affine> address = add_affine(value_[static_cast<size_t>(at.reg)], offset);
     if (!address) return false;
-    AffineAccess access{*address, ptx::bytes_of(in.type()) * elements(in), store, {}};
-    if (in.guard >= 0) add_bounds(in.guard, !in.guard_negated, access.bounds);
-    add_bounds_around(i, access.bounds);
-    const Range r = ranges_.range(access.address, access.bounds);
+    AffineAccess access{*address, ptx::bytes_of(in.type()) * element_count(in), store, {}};
+    if (in.guard >= 0) add_bounds_of_predicate(in.guard, !in.guard_negated, access.bounds);
+    add_bounds_of_branches(i, access.bounds);
+    const ValueRange r = ranges_.range(access.address, access.bounds);
     // An address outside of this range is not in device memory, or is invalid.
     if (r.low < kGlobalBase || r.high >= (Exact{1} << 63)) return false;
     accesses_.push_back(std::move(access));
     return true;
   }
-  static unsigned elements(const ptx::Instruction& in) {
+  static unsigned element_count(const ptx::Instruction& in) {
     return in.has(Mod::v4) ? 4 : in.has(Mod::v2) ? 2 : 1;
   }
 
@@ -252,17 +253,17 @@ class AffineAnalysis {
   }
 
   // Adds the bounds from branches that jump over the instruction.
-  void add_bounds_around(size_t i, std::vector<Bound>& bounds) const {
+  void add_bounds_of_branches(size_t i, std::vector<Bound>& bounds) const {
     for (size_t j = 0; j < i; ++j) {
       const ptx::Instruction& in = function_.body[j];
       if (!is_branch(in) || in.guard < 0 || branch_target(in) <= i ||
-          is_entered(j, branch_target(in)))
+          is_entered_from_outside(j, branch_target(in)))
         continue;
-      add_bounds(in.guard, in.guard_negated, bounds);
+      add_bounds_of_predicate(in.guard, in.guard_negated, bounds);
     }
   }
   // Whether a branch from outside enters the code between the two instructions.
-  bool is_entered(size_t after, size_t before) const {
+  bool is_entered_from_outside(size_t after, size_t before) const {
     for (size_t j = 0; j < function_.body.size(); ++j) {
       if (!is_branch(function_.body[j]) || (j > after && j < before)) continue;
       const size_t to = branch_target(function_.body[j]);
@@ -272,7 +273,7 @@ class AffineAnalysis {
   }
 
   // Adds the bounds that hold if the predicate has the value `is`.
-  void add_bounds(int predicate, bool is, std::vector<Bound>& bounds) const {
+  void add_bounds_of_predicate(int predicate, bool is, std::vector<Bound>& bounds) const {
     const int by = writer_[static_cast<size_t>(predicate)];
     if (by < 0) return;
     const ptx::Instruction& in = function_.body[static_cast<size_t>(by)];
@@ -280,23 +281,25 @@ class AffineAnalysis {
     const auto each = [&](bool value) {
       for (size_t o : {1, 2})
         if (in.operands[o].kind == Kind::reg)
-          add_bounds(in.operands[o].reg, value != in.operands[o].negated, bounds);
+          add_bounds_of_predicate(in.operands[o].reg, value != in.operands[o].negated, bounds);
     };
     if (in.op->id == OpId::or_pred && !is) each(false);
     if (in.op->id == OpId::and_pred && is) each(true);
-    if (in.op->id == OpId::setp) add_comparison(in, is, bounds);
+    if (in.op->id == OpId::setp) add_bounds_of_comparison(in, is, bounds);
   }
-  void add_comparison(const ptx::Instruction& in, bool is, std::vector<Bound>& bounds) const {
+  void add_bounds_of_comparison(const ptx::Instruction& in, bool is,
+                                std::vector<Bound>& bounds) const {
     if (ptx::is_float(in.type())) return;
-    const std::optional<Affine> a = converted_to_type(in.type(), value(in.operands[1])),
-                                b = converted_to_type(in.type(), value(in.operands[2]));
+    const std::optional<Affine> a = converted_to_type(in.type(), value_of_operand(in.operands[1])),
+                                b = converted_to_type(in.type(), value_of_operand(in.operands[2]));
     if (!a || !b) return;
     const bool less = in.has(Mod::lt) || in.has(Mod::lo),
                up_to = in.has(Mod::le) || in.has(Mod::ls),
                more = in.has(Mod::gt) || in.has(Mod::hi), from = in.has(Mod::ge) || in.has(Mod::hs);
     if (!less && !up_to && !more && !from) return;
     const bool a_is_lower = (less || up_to) == is;
-    const std::optional<Affine> form = a_is_lower ? minus(*a, *b) : minus(*b, *a);
+    const std::optional<Affine> form =
+        a_is_lower ? subtract_checked(*a, *b) : subtract_checked(*b, *a);
     const bool strictly = is ? less || more : up_to || from;
     if (form) bounds.push_back({*form, strictly ? -1 : 0});
   }
@@ -316,7 +319,7 @@ class AffineAnalysis {
 std::optional<std::vector<AffineAccess>> affine_accesses(const LaunchContext& launch,
                                                          const CoordinateRanges& ranges) {
   AffineAnalysis analysis(launch, ranges);
-  if (!analysis.read()) return {};
+  if (!analysis.analyse_kernel()) return {};
   return std::move(analysis).accesses();
 }
 
@@ -330,7 +333,7 @@ constexpr size_t kMostInstructions = 1000;
 // Whether two accesses whose addresses differ only in the constant, by less than `reach` bytes, can
 // overlap only within one block. The coordinates act as digits of a number: if the step of each
 // coordinate exceeds the largest sum of all smaller ones, no two sums are equal.
-bool sums_are_distinct(const Affine& address, const std::vector<Bound>& bounds, Exact reach,
+bool are_sums_distinct(const Affine& address, const std::vector<Bound>& bounds, Exact reach,
                        const CoordinateRanges& ranges) {
   std::vector<size_t> order;
   for (size_t i = 0; i < kCoordinates; ++i) {
@@ -350,7 +353,7 @@ bool sums_are_distinct(const Affine& address, const std::vector<Bound>& bounds, 
     if (blocks && step(i) < span) return false;
     span += step(i) * ranges.last(i);
     below.factor[i] = address.factor[i];
-    const Range bounded = ranges.range(below, bounds);
+    const ValueRange bounded = ranges.range(below, bounds);
     span = std::min(span, reach + bounded.high - bounded.low);
   }
   return true;
@@ -358,8 +361,8 @@ bool sums_are_distinct(const Affine& address, const std::vector<Bound>& bounds, 
 
 bool are_independent(const AffineAccess& store, const AffineAccess& other,
                      const CoordinateRanges& ranges) {
-  const Range a = ranges.range(store.address, store.bounds),
-              b = ranges.range(other.address, other.bounds);
+  const ValueRange a = ranges.range(store.address, store.bounds),
+                   b = ranges.range(other.address, other.bounds);
   if (a.high + store.bytes <= b.low || b.high + other.bytes <= a.low) return true;
   if (store.address.factor != other.address.factor) return false;
   // A bound is kept only if it holds for both accesses.
@@ -371,7 +374,7 @@ bool are_independent(const AffineAccess& store, const AffineAccess& other,
         }))
       both.push_back(bound);
   const Exact off = Exact{store.address.constant} - other.address.constant;
-  return sums_are_distinct(store.address, both,
+  return are_sums_distinct(store.address, both,
                            (off < 0 ? -off : off) + std::max(store.bytes, other.bytes), ranges);
 }
 
@@ -395,7 +398,7 @@ IndependentBlocks prove_independent_blocks(const LaunchContext& launch) {
     if (!store.store) continue;
     for (const AffineAccess& other : *accesses)
       if (!are_independent(store, other, ranges)) return {};
-    const Range r = ranges.range(store.address, store.bounds);
+    const ValueRange r = ranges.range(store.address, store.bounds);
     result.written.emplace_back(static_cast<uint64_t>(r.low),
                                 static_cast<uint64_t>(r.high) + store.bytes);
   }

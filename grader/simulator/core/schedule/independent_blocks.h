@@ -28,26 +28,26 @@ struct Affine {
   bool is_constant() const { return factor == std::array<int64_t, kCoordinates>{}; }
 };
 
-inline std::optional<Affine> times(Affine a, int64_t k) {
+inline std::optional<Affine> multiply_checked(Affine a, int64_t k) {
   bool over = __builtin_mul_overflow(a.constant, k, &a.constant);
   for (int64_t& f : a.factor) over |= __builtin_mul_overflow(f, k, &f);
   return over ? std::nullopt : std::optional<Affine>(a);
 }
 
-inline std::optional<Affine> plus(Affine a, const Affine& b) {
+inline std::optional<Affine> add_checked(Affine a, const Affine& b) {
   bool over = __builtin_add_overflow(a.constant, b.constant, &a.constant);
   for (size_t i = 0; i < kCoordinates; ++i)
     over |= __builtin_add_overflow(a.factor[i], b.factor[i], &a.factor[i]);
   return over ? std::nullopt : std::optional<Affine>(a);
 }
 
-inline std::optional<Affine> minus(const Affine& a, const Affine& b) {
-  const std::optional<Affine> negative = times(b, -1);
-  return negative ? plus(a, *negative) : std::nullopt;
+inline std::optional<Affine> subtract_checked(const Affine& a, const Affine& b) {
+  const std::optional<Affine> negative = multiply_checked(b, -1);
+  return negative ? add_checked(a, *negative) : std::nullopt;
 }
 
 using Exact = __int128;  // so wide that no sum of products overflows
-struct Range {
+struct ValueRange {
   Exact low, high;
 };
 
@@ -64,8 +64,8 @@ class CoordinateRanges {
       : last_{block.x - 1, block.y - 1, block.z - 1, grid.x - 1, grid.y - 1, grid.z - 1} {}
 
   int64_t last(size_t coordinate) const { return last_[coordinate]; }
-  Range range(const Affine& a) const {
-    Range r{a.constant, a.constant};
+  ValueRange range(const Affine& a) const {
+    ValueRange r{a.constant, a.constant};
     for (size_t i = 0; i < kCoordinates; ++i) {
       const Exact end = Exact{a.factor[i]} * last_[i];
       (end < 0 ? r.low : r.high) += end;
@@ -75,11 +75,11 @@ class CoordinateRanges {
 
   // The range under the bounds. A bound applies where the factors of its coordinates in `a` are a
   // common multiple of those in the bound.
-  Range range(const Affine& a, const std::vector<Bound>& bounds) const {
-    Range r = range(a);
+  ValueRange range(const Affine& a, const std::vector<Bound>& bounds) const {
+    ValueRange r = range(a);
     std::array<bool, kCoordinates> taken{};
     for (const Bound& bound : bounds) {
-      const Exact k = proportion(a, bound.form, taken);
+      const Exact k = multiple_of_form(a, bound.form, taken);
       if (k <= 0) continue;
       const Exact off = range(bound.form).high - bound.most;
       if (off <= 0) continue;
@@ -93,8 +93,8 @@ class CoordinateRanges {
   bool varies(const Affine& a, size_t i) const { return a.factor[i] != 0 && last_[i] > 0; }
   // The k for which the factors of `a` are k times those of `form`, in all coordinates of `form`.
   // 0: there is no such k, or another bound has used one of the coordinates.
-  int64_t proportion(const Affine& a, const Affine& form,
-                     const std::array<bool, kCoordinates>& taken) const {
+  int64_t multiple_of_form(const Affine& a, const Affine& form,
+                           const std::array<bool, kCoordinates>& taken) const {
     int64_t k = 0;
     for (size_t i = 0; i < kCoordinates; ++i) {
       if (!varies(form, i)) continue;

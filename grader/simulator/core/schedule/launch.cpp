@@ -19,7 +19,7 @@ namespace {
 
 // Host threads take chunks of neighbouring blocks: large enough that taking one costs nothing,
 // small enough that all cores finish at about the same time, even when a round ends early.
-uint64_t chunk_for(uint64_t blocks, unsigned threads, const Dim3& block) {
+uint64_t blocks_per_chunk(uint64_t blocks, unsigned threads, const Dim3& block) {
   constexpr uint64_t kThreads = 8192;
   const uint64_t most = std::clamp<uint64_t>(kThreads / block.count(), 8, 256);
   return std::clamp<uint64_t>(blocks / (uint64_t{threads} * 16), 1, most);
@@ -43,7 +43,7 @@ class WordTrackingHistory {
     const auto known = allocations_.find(program);
     return known == allocations_.end() ? std::vector<uint32_t>{} : known->second;
   }
-  void set(const KernelProgram* program, std::vector<uint32_t> allocations) {
+  void set_allocations(const KernelProgram* program, std::vector<uint32_t> allocations) {
     constexpr size_t kMost = 1024;
     const std::lock_guard<std::mutex> lock(mutex_);
     if (allocations.empty()) {
@@ -79,7 +79,7 @@ void run_blocks(const LaunchContext& launch, WorkerResult& result, Round& round,
                 unsigned worker, uint64_t chunk) {
   Block block(launch, result.own_observers(), guard != nullptr ? &guard->worker(worker) : nullptr);
   try {
-    while (!round.order_matters && (round.to_the_end || !guard->full())) {
+    while (!round.order_matters && (round.to_the_end || !guard->is_undo_log_full())) {
       const uint64_t first = round.next.fetch_add(chunk);
       if (first >= round.end) break;
       for (uint64_t index = first; index < std::min(first + chunk, round.end); ++index) {
@@ -122,7 +122,7 @@ std::vector<WorkerResult> run_round(const LaunchContext& launch,
                                     Round& round, OrderGuard* guard) {
   std::vector<WorkerResult> results;
   for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
-  const uint64_t chunk = chunk_for(round.end - round.next, threads, launch.block);
+  const uint64_t chunk = blocks_per_chunk(round.end - round.next, threads, launch.block);
   run_side_by_side(threads,
                    [&](unsigned i) { run_worker(launch, results[i], round, guard, i, chunk); });
   for (const WorkerResult& result : results)
@@ -184,7 +184,7 @@ void collect_results(const std::vector<Observer*>& observers,
 
 // Sets the site of a launch that reached a limit to the first instruction of its longest loop,
 // where it spent its time.
-void find_site_of_limit(LaunchOutcome& outcome) {
+void set_site_of_limit(LaunchOutcome& outcome) {
   if (!outcome.trap || (outcome.trap->reason != TrapReason::launch_limit &&
                         outcome.trap->reason != TrapReason::launch_seconds))
     return;
@@ -197,7 +197,7 @@ void find_site_of_limit(LaunchOutcome& outcome) {
   }
 }
 
-void begin_attempt(const LaunchContext& launch, uint64_t issued = 0) {
+void rewind_meter(const LaunchContext& launch, uint64_t issued = 0) {
   if (launch.meter != nullptr) launch.meter->go_back(issued);
 }
 
@@ -208,8 +208,8 @@ bool any_observer_wants(const std::vector<Observer*>& observers, bool (Observer:
 
 // Runs blocks on several host threads until all have run, one has trapped, or their order matters.
 // Returns the number of committed blocks; with race detection it is all or none.
-uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                     unsigned threads, LaunchOutcome& outcome) {
+uint64_t run_in_parallel(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                         unsigned threads, LaunchOutcome& outcome) {
   const uint64_t blocks = launch.grid.count();
   const bool races = any_observer_wants(observers, &Observer::wants_order);
   const bool whole = any_observer_wants(observers, &Observer::wants_whole_launch);
@@ -232,15 +232,15 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     Round round(first, first + most, whole);
     std::vector<WorkerResult> results = run_round(launch, observers, threads, round, &guard);
     if (round.order_matters || !guard.validate()) {
-      begin_attempt(launch, issued);
+      rewind_meter(launch, issued);
       if (races) {
         rounds.clear();
         first = 0;
-        begin_attempt(launch);
+        rewind_meter(launch);
       }
       trial = threads * kTrial;
       if (guard.rollback() && !whole) continue;
-      WordTrackingHistory::process_wide().set(launch.program, {});
+      WordTrackingHistory::process_wide().set_allocations(launch.program, {});
       return first;
     }
     for (const WorkerResult& result : results) trapped |= result.trap.has_value();
@@ -250,7 +250,9 @@ uint64_t run_at_once(const LaunchContext& launch, const std::vector<Observer*>& 
     trial = std::min(trial * 4, blocks);
   }
   commit();
-  if (!trapped) WordTrackingHistory::process_wide().set(launch.program, guard.tracked_by_word());
+  if (!trapped)
+    WordTrackingHistory::process_wide().set_allocations(launch.program,
+                                                        guard.allocations_tracked_by_word());
   return first;
 }
 
@@ -281,7 +283,7 @@ void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& obser
     if (o->wants_order()) of_order.push_back(o);
   launch.reversed = true;
   const auto attempt = [&] {
-    begin_attempt(launch);
+    rewind_meter(launch);
     for (Observer* o : of_order) o->begin_order();
     ResidentBlocks residents(launch, of_order, &guard.worker(0), &suspects);
     try {
@@ -299,7 +301,7 @@ void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& obser
 
 void run_unguarded(const LaunchContext& launch, const std::vector<Observer*>& observers,
                    uint64_t first, LaunchOutcome& outcome) {
-  begin_attempt(launch);
+  rewind_meter(launch);
   ResidentBlocks residents(launch, observers);
   residents.run(first);
   collect_results(observers, residents.results(), outcome);
@@ -312,7 +314,7 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
   OrderGuard guard(*launch.memory, 1, OrderGuard::Mode::in_order, true);
   uint64_t issued = 0;
   const auto attempt = [&] {
-    begin_attempt(launch);
+    rewind_meter(launch);
     ResidentBlocks residents(launch, observers, &guard.worker(0));
     try {
       residents.run();
@@ -338,7 +340,7 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
     if (!launch.schedule) replay_in_reverse(launch, observers, guard, *suspects, issued);
     for (Observer* o : observers)
       if (o->wants_order()) o->begin_order();
-    begin_attempt(launch);
+    rewind_meter(launch);
     ResidentBlocks residents(launch, observers, nullptr, suspects.get());
     residents.run();
     collect_results(observers, residents.results(), outcome);
@@ -364,7 +366,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
                                               : prove_independent_blocks(launch);
     done = independent.proven
                ? run_independent_blocks(launch, observers, threads, independent.written, outcome)
-               : run_at_once(launch, observers, threads, outcome);
+               : run_in_parallel(launch, observers, threads, outcome);
   }
   const bool left = done < launch.grid.count() && !outcome.trap;
   if (left && !heap && any_observer_wants(observers, &Observer::wants_order)) {
@@ -373,7 +375,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
     outcome.grid_races_unchecked = heap && any_observer_wants(observers, &Observer::wants_order);
     run_unguarded(launch, observers, done, outcome);
   }
-  find_site_of_limit(outcome);
+  set_site_of_limit(outcome);
   launch.memory->refresh_initialised();
   return outcome;
 }

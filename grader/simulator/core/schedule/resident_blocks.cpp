@@ -27,12 +27,12 @@ constexpr uint64_t kWatchedSlices = 64;
 constexpr uint64_t kIdleWatches = 300;
 
 // Whether the instruction can release another block.
-bool is_progress(const KernelProgram& program, const Site& site) {
-  const ptx::Traits& traits = site.ptx->op->traits;
+bool may_release_block(const KernelProgram& program, const Site& site) {
+  const ptx::InstructionTraits& traits = site.ptx->op->traits;
   // A warp that reads the result of an atomic may be polling by it.
   if (traits.is_atomic() && has_result(program.functions[site.function].code[site.index]))
     return false;
-  return traits.is_progress();
+  return traits.may_release_waiters();
 }
 
 // Whether the instruction reads a clock. The waiting loops of libcu++ read %globaltimer, too, so
@@ -53,25 +53,25 @@ ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Ob
       observers_(observers),
       guard_(guard),
       suspects_(suspects),
-      groups_(BlockGroup::count(launch)),
+      groups_(BlockGroup::group_count(launch)),
       capacity_(std::max<uint64_t>(launch.resident_blocks / launch.cluster.count(), 1)) {
   for (const Site& site : launch.program->sites) reads_clock_ |= reads_clock(site);
   for (size_t s = 0; s < launch.program->sites.size(); ++s)
-    if (is_progress(*launch.program, launch.program->sites[s]))
+    if (may_release_block(*launch.program, launch.program->sites[s]))
       progress_sites_.push_back(static_cast<uint32_t>(s));
   // The blocks of a cooperative launch are expected to wait for each other.
   if (launch.grid_workspace != 0) slice_ = kPollSlice;
 }
 
 template <class Slice>
-void ResidentBlocks::resume(Slot& slot, Slice slice) {
+void ResidentBlocks::resume(GroupSlot& slot, Slice slice) {
   const uint64_t before = slot.group.issued();
   slot.busy = slice() == Block::State::polls;
   issued_ += slot.group.issued() - before;
   if (!slot.busy || slot.group.trapped()) slot.group.save_output();
 }
 
-void ResidentBlocks::begin(Slot& slot, uint64_t nth) {
+void ResidentBlocks::begin(GroupSlot& slot, uint64_t nth) {
   slot.group.begin(nth);
   uint64_t bytes = 0;
   for (const auto& each : slots_) bytes += each->group.local_bytes();
@@ -93,17 +93,17 @@ uint64_t ResidentBlocks::group_number(uint64_t nth) const {
   return set + std::min(groups_ - set, capacity_) - 1 - (nth - set);
 }
 
-ResidentBlocks::Slot& ResidentBlocks::free_slot() {
+ResidentBlocks::GroupSlot& ResidentBlocks::free_slot() {
   for (auto& slot : slots_)
     if (!slot->busy) return *slot;
-  slots_.push_back(std::make_unique<Slot>(launch_, observers_, guard_, suspects_));
+  slots_.push_back(std::make_unique<GroupSlot>(launch_, observers_, guard_, suspects_));
   return *slots_.back();
 }
 
 void ResidentBlocks::run(uint64_t first, uint64_t most) {
   most_ = most;
   if (launch_.schedule)
-    run_at_random();
+    run_random_schedule();
   else
     run_blocks(first);
   for (auto& slot : slots_) slot->group.take_results();
@@ -112,13 +112,13 @@ void ResidentBlocks::run(uint64_t first, uint64_t most) {
 // Runs until all blocks have ended or one has trapped.
 void ResidentBlocks::run_blocks(uint64_t first) {
   uint64_t next = first, idle = 0, progress_before = 0, moved_at = issued_;
-  const auto resume = [this](Slot& slot) {
+  const auto resume = [this](GroupSlot& slot) {
     this->resume(slot, [&] { return slot.group.resume(slice_); });
   };
   while (next < groups_ || !residents_.empty()) {
     bool moved = false;
     while (next < groups_ && residents_.size() < capacity_) {
-      Slot& slot = free_slot();
+      GroupSlot& slot = free_slot();
       begin(slot, group_number(next++));
       moved = true;
       if (!slot.group.trapped()) resume(slot);
@@ -128,7 +128,7 @@ void ResidentBlocks::run_blocks(uint64_t first) {
       slice_ = kPollSlice;
     }
     for (size_t i = 0; i < residents_.size();) {
-      Slot& slot = *residents_[i];
+      GroupSlot& slot = *residents_[i];
       resume(slot);
       if (slot.group.trapped() || issued_ > most_) return;
       if (slot.busy) {
@@ -146,9 +146,9 @@ void ResidentBlocks::run_blocks(uint64_t first) {
   }
 }
 
-void ResidentBlocks::begin_any(std::vector<uint64_t>& arrived, Random& random) {
+void ResidentBlocks::begin_random_group(std::vector<uint64_t>& arrived, Random& random) {
   std::swap(arrived[random.below(static_cast<uint32_t>(arrived.size()))], arrived.back());
-  Slot& slot = free_slot();
+  GroupSlot& slot = free_slot();
   begin(slot, arrived.back());
   slot.busy = true;
   arrived.pop_back();
@@ -157,13 +157,13 @@ void ResidentBlocks::begin_any(std::vector<uint64_t>& arrived, Random& random) {
 
 bool ResidentBlocks::all_groups_poll() {
   bool all = true;
-  for (Slot* slot : residents_) all &= slot->group.take_polled();
+  for (GroupSlot* slot : residents_) all &= slot->group.test_and_clear_polled();
   return all;
 }
 
 // As run_blocks(), from block 0, with a random schedule. A device starts blocks in the order of
 // their numbers, but resident blocks may be at any point of their execution.
-void ResidentBlocks::run_at_random() {
+void ResidentBlocks::run_random_schedule() {
   const uint64_t warps =
       (launch_.block.count() + kWarpSize - 1) / kWarpSize * launch_.cluster.count();
   Random random(*launch_.schedule);
@@ -173,11 +173,11 @@ void ResidentBlocks::run_at_random() {
   while (ended < groups_) {
     while (next < groups_ && next - ended < capacity_) arrived.push_back(next++);
     while (!arrived.empty() && residents_.size() < most) {
-      begin_any(arrived, random);
+      begin_random_group(arrived, random);
       if (residents_.back()->group.trapped()) return;
     }
     const uint32_t which = random.below(static_cast<uint32_t>(residents_.size()));
-    Slot& slot = *residents_[which];
+    GroupSlot& slot = *residents_[which];
     resume(slot, [&] { return slot.group.resume_at_random(random); });
     if (slot.group.trapped() || issued_ > most_) return;
     if (!slot.busy) {
@@ -222,7 +222,7 @@ void ResidentBlocks::report_deadlock(uint64_t next) {
   facts.value = residents_.size() * blocks;
   facts.limit = next == groups_ ? 0 : next * blocks;
   group.trap(Trap{std::move(facts), group.polling_site()});
-  for (Slot* s : residents_) s->group.save_output();
+  for (GroupSlot* s : residents_) s->group.save_output();
 }
 
 std::vector<WorkerResult*> ResidentBlocks::results() {

@@ -33,7 +33,7 @@ class ThreadPool {
     if (!alone.owns_lock() || getpid() != process_) return false;
     std::unique_lock<std::mutex> lock(mutex_);
     try {
-      for (; threads_ + 1 < n; ++threads_) std::thread([this] { run_jobs(); }).detach();
+      for (; threads_ + 1 < n; ++threads_) std::thread([this] { run_pool_thread(); }).detach();
     } catch (const std::system_error&) {
       // The system cannot start more threads, so the existing ones run all jobs.
     }
@@ -42,7 +42,7 @@ class ThreadPool {
     wanted_ = unfinished_ = n;
     ++calls_;
     work_.notify_all();
-    take_jobs(lock);
+    run_remaining_jobs(lock);
     lock.unlock();
     poll_briefly([this] { return unfinished_ == 0; });
     lock.lock();
@@ -64,7 +64,7 @@ class ThreadPool {
       std::this_thread::yield();
   }
 
-  void run_jobs() {
+  void run_pool_thread() {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
       const unsigned seen = calls_;
@@ -72,11 +72,11 @@ class ThreadPool {
       poll_briefly([&] { return calls_ != seen; });
       lock.lock();
       work_.wait(lock, [this] { return next_ < wanted_; });
-      take_jobs(lock);
+      run_remaining_jobs(lock);
     }
   }
 
-  void take_jobs(std::unique_lock<std::mutex>& lock) {
+  void run_remaining_jobs(std::unique_lock<std::mutex>& lock) {
     while (next_ < wanted_) {
       const unsigned mine = next_++;
       const Job& job = *job_;

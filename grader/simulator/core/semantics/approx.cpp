@@ -20,11 +20,11 @@ ExecFn pick_unary_f32() {
 template <class Op, int Operands = 1>
 ExecFn pick_vector_f32(const Instruction& in) {
   return in.has(Mod::ftz) ? exec_flushed<FloatOp<Op>, Operands>
-                          : plain<FloatOp<Op>, float, Operands>();
+                          : pick_plain<FloatOp<Op>, float, Operands>();
 }
 
 template <class Row, class Exact>
-void exec_row(const Exec& x, const Inst& in) {
+void exec_whole_warp(const Exec& x, const Inst& in) {
   if (in.dst[0].bytes == 0) return;
   using Op = FloatOp<Exact>;
   const Modifiers m = modifiers_of(*in.ptx);
@@ -40,7 +40,7 @@ void exec_row(const Exec& x, const Inst& in) {
   for (int lane = 0; lane < kWarpSize; ++lane) {
     const double r = Row::polynomial(of[lane]);
     result[lane] = static_cast<float>(r);
-    doubt[lane] = !(is_sure(r, result[lane]) & Row::usual(of[lane]));
+    doubt[lane] = !(is_certainly_rounded(r, result[lane]) & Row::usual(of[lane]));
   }
   uint32_t any = 0;
   for (int lane = 0; lane < kWarpSize; ++lane) any |= doubt[lane];
@@ -53,7 +53,7 @@ void exec_row(const Exec& x, const Inst& in) {
   if (x.mask == kFullMask)
     std::memcpy(d, result, sizeof result);
   else
-    blend<float>(d, reinterpret_cast<const std::byte*>(result), x.mask);
+    copy_masked_lanes<float>(d, reinterpret_cast<const std::byte*>(result), x.mask);
 }
 
 template <class Op>
@@ -78,15 +78,15 @@ ExecFn pick_rcp_approx(const Instruction& in) {
 }
 ExecFn pick_sqrt_approx(const Instruction& in) { return pick_vector_f32<SqrtApprox>(in); }
 ExecFn pick_rsqrt_approx(const Instruction& in) {
-  if (in.type() == Type::f32) return exec_row<RsqrtRow, RsqrtApprox>;
-  if (!in.has(Mod::ftz)) return exec_active_lanes<RsqrtWide, double, double>;
+  if (in.type() == Type::f32) return exec_whole_warp<RsqrtWholeWarp, RsqrtApprox>;
+  if (!in.has(Mod::ftz)) return exec_active_lanes<RsqrtDouble, double, double>;
   return exec_active_lanes<UpperWordOp<Rsqrt64>, double, double>;
 }
 ExecFn pick_sin_approx(const Instruction&) { return pick_unary_f32<SinApprox>(); }
 ExecFn pick_cos_approx(const Instruction&) { return pick_unary_f32<CosApprox>(); }
-ExecFn pick_lg2_approx(const Instruction&) { return exec_row<Lg2Row, Lg2Approx>; }
+ExecFn pick_lg2_approx(const Instruction&) { return exec_whole_warp<Lg2WholeWarp, Lg2Approx>; }
 ExecFn pick_ex2_approx(const Instruction& in) {
-  if (in.type() == Type::f32) return exec_row<Ex2Row, Ex2Approx>;
+  if (in.type() == Type::f32) return exec_whole_warp<Ex2WholeWarp, Ex2Approx>;
   const bool brain = in.type() == Type::bf16 || in.type() == Type::bf16x2;
   if (brain != in.has(Mod::ftz)) refuse(in, "ex2 has .ftz with bf16 and not with f16");
   return pick_half_op<HalfEx2>(in);

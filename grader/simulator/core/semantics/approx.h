@@ -75,22 +75,22 @@ struct TanhApprox : ExactWhenTiny {
 };
 
 // rsqrt.approx.f64 without .ftz is a full-precision sequence, not an approximation.
-struct RsqrtWide {
+struct RsqrtDouble {
   static double apply(double a) { return 1.0 / std::sqrt(a); }
 };
 
 // The .ftz.f64 forms read the upper word of the operand and write the upper word of the result; the
 // lower word is zero. Subnormals are zero on both sides.
 inline double upper_word(double x) { return bit_copy<double>(bits(x) & 0xffffffff00000000u); }
-inline double flush_wide(double x) {
+inline double flush_double(double x) {
   return std::fabs(x) < std::numeric_limits<double>::min() ? std::copysign(0.0, x) : x;
 }
 template <class Raw>
 struct UpperWordOp {
   static double apply(double a) {
-    const double r = Raw::exact(flush_wide(upper_word(a)));
+    const double r = Raw::exact(flush_double(upper_word(a)));
     if (is_nan(r)) return bit_copy<double>(uint64_t{0x7fffffff00000000u});
-    return upper_word(flush_wide(r));
+    return upper_word(flush_double(r));
   }
 };
 struct Rcp64 {
@@ -119,7 +119,7 @@ struct HalfTanh {
 // 0x1.8p52: added to a small number, it leaves the nearest whole number in the lowest bits.
 constexpr double kRoundToWhole = 0x1.8p52;
 
-struct Ex2Row {
+struct Ex2WholeWarp {
   static double polynomial(float a) {
     const double x = a;
     const double shifted = x + kRoundToWhole;
@@ -145,7 +145,7 @@ struct Ex2Row {
   static bool usual(float a) { return (bits(a) & 0x7fffffffu) < 0x42fc0000u; }  // 126
 };
 
-struct RsqrtRow {
+struct RsqrtWholeWarp {
   static double polynomial(float a) {
     // Newton's iteration, at first in single precision. The initial estimate is off by 3.5 % at
     // most.
@@ -162,7 +162,7 @@ struct RsqrtRow {
   static bool usual(float a) { return bits(a) - 0x00800000u < 0x7f000000u; }  // normal, positive
 };
 
-struct Lg2Row {
+struct Lg2WholeWarp {
   static double polynomial(float a) {
     // Splits a into m * 2^e with m from sqrt(1/2) to sqrt(2).
     const uint64_t b = bits(static_cast<double>(a));
@@ -191,7 +191,7 @@ struct Lg2Row {
 
 // Whether `nearest` is certainly correct although `r` is off by a few units: `r` is far enough from
 // the midpoint of two floats. Subnormal floats have other midpoints and never count as sure.
-inline bool is_sure(double r, float nearest) {
+inline bool is_certainly_rounded(double r, float nearest) {
   constexpr uint32_t kHalf = 1u << 28, kUnits = 64, kBelowFloat = 0x1fffffff;
   const auto low = static_cast<uint32_t>(bits(r));
   const bool from_half = ((low - (kHalf - kUnits)) & kBelowFloat) > 2 * kUnits;

@@ -106,7 +106,8 @@ template <class F>
 ExecFn with_comparison(const Instruction& in, Type type, F f) {
   if (in.has(Mod::ftz) && type != Type::f32) refuse(in, ".ftz is for .f32 operands only");
   const bool untyped = type == Type::b16 || type == Type::b32 || type == Type::b64;
-  using Comparable = OneOf<uint16_t, int16_t, uint32_t, int32_t, uint64_t, int64_t, float, double>;
+  using Comparable =
+      OneOfTypes<uint16_t, int16_t, uint32_t, int32_t, uint64_t, int64_t, float, double>;
   return Comparable::pick(in, type, [&](auto tag) -> ExecFn {
     using T = TypeOf<decltype(tag)>;
     const auto strict = [&](auto c) { return f(tag, c, std::false_type{}); };
@@ -131,7 +132,7 @@ struct BaseComparison {
   bool swapped = false, negated = false;
 };
 
-constexpr BaseComparison compiled_form_of(Compare c, bool integer) {
+constexpr BaseComparison base_comparison_of(Compare c, bool integer) {
   switch (c) {
     case Compare::ne:
       return integer ? BaseComparison{Compare::eq, false, true} : BaseComparison{Compare::ne};
@@ -162,7 +163,7 @@ constexpr BaseComparison compiled_form_of(Compare c, bool integer) {
 
 template <class T, Compare C, bool Ftz>
 [[gnu::noinline]] uint32_t compare_slots(const std::byte* a, const std::byte* b) {
-  return test_slots<T, T>({a, b}, [](T x, T y) {
+  return test_all_lanes<T, T>({a, b}, [](T x, T y) {
     if constexpr (Ftz) {
       return compare<C>(flush(x), flush(y));
     } else {
@@ -173,7 +174,7 @@ template <class T, Compare C, bool Ftz>
 
 template <class T, Compare C, bool Ftz>
 uint32_t compare_lanes(const Exec& x, const Inst& in) {
-  constexpr BaseComparison base = compiled_form_of(C, std::is_integral_v<T>);
+  constexpr BaseComparison base = base_comparison_of(C, std::is_integral_v<T>);
   // Equality of integers does not depend on their signedness.
   using Compared = typename std::conditional_t<std::is_integral_v<T> && base.from == Compare::eq,
                                                detail::BitsOfSize<sizeof(T)>, TypeTag<T>>::type;
@@ -221,7 +222,7 @@ ExecFn pick_setp_form(const Instruction& in) {
 // Writes `if_true` to the active lanes whose bit is set in `result`, and 0 to the other active
 // lanes.
 template <class Bits>
-void write_choice(const Exec& x, const Inst& in, uint32_t result, Bits if_true) {
+void write_value_or_zero(const Exec& x, const Inst& in, uint32_t result, Bits if_true) {
   std::byte* const d = x.regs + in.dst[0].offset;
   for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
@@ -231,7 +232,8 @@ void write_choice(const Exec& x, const Inst& in, uint32_t result, Bits if_true) 
 
 [[gnu::noinline]] void write_set(const Exec& x, const Inst& in, uint32_t result) {
   const bool to_float = in.ptx->type() == Type::f32;
-  write_choice<uint32_t>(x, in, combine(x, in, result), to_float ? 0x3f800000u : 0xffffffffu);
+  write_value_or_zero<uint32_t>(x, in, combine(x, in, result),
+                                to_float ? 0x3f800000u : 0xffffffffu);
 }
 
 template <class T, Compare C, bool Ftz>
@@ -251,7 +253,7 @@ template <class T>
 constexpr bool kIsPair = sizeof(T) == 4;
 
 template <class H>
-float half_operand(H h, bool ftz) {
+float half_to_float(H h, bool ftz) {
   if (ftz && is_subnormal(h)) return is_negative(h) ? -0.0f : 0.0f;
   return to_float(h);
 }
@@ -265,9 +267,9 @@ template <class T, bool High>
   for (int lane = 0; lane < kWarpSize; ++lane) {
     const T value = load_lane<T>(from, lane);
     if constexpr (kIsPair<T>)
-      to[lane] = half_operand(High ? value.hi : value.lo, ftz);
+      to[lane] = half_to_float(High ? value.hi : value.lo, ftz);
     else
-      to[lane] = half_operand(value, ftz);
+      to[lane] = half_to_float(value, ftz);
   }
 }
 
@@ -317,14 +319,14 @@ ExecFn with_half_comparison(const Instruction& in, Type type, F f) {
 }
 
 // Whether the ISA has the instruction `set` with these types of the result and the operands.
-bool set_half_exists(Type result, Type operand) {
+bool isa_has_set_half(Type result, Type operand) {
   const bool pair = operand == Type::f16x2 || operand == Type::bf16x2;
   if (result == operand || result == Type::u32 || result == Type::s32) return true;
   return !pair && (result == Type::u16 || result == Type::s16);
 }
 
 template <class H>
-uint16_t half_for_true(Type result) {
+uint16_t half_value_of_true(Type result) {
   return is_float(result) ? H::one : uint16_t{0xffff};
 }
 
@@ -334,16 +336,16 @@ template <class T>
   uint32_t lo, hi;
   compare_half_lanes<T>(x, in, compares, &lo, &hi);
   if constexpr (kIsPair<T>) {
-    const uint32_t one = half_for_true<decltype(T::lo)>(result);
+    const uint32_t one = half_value_of_true<decltype(T::lo)>(result);
     std::byte* const d = x.regs + in.dst[0].offset;
     for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
       store_lane(d, lane, (lo >> lane & 1) * one | (hi >> lane & 1) * (one << 16));
     }
   } else if (ptx::bits_of(result) == 32) {
-    write_choice<uint32_t>(x, in, lo, 0xffffffffu);
+    write_value_or_zero<uint32_t>(x, in, lo, 0xffffffffu);
   } else {
-    write_choice<uint16_t>(x, in, lo, half_for_true<T>(result));
+    write_value_or_zero<uint16_t>(x, in, lo, half_value_of_true<T>(result));
   }
 }
 
@@ -383,7 +385,7 @@ struct Slct {
 ExecFn pick_set_bool(const Instruction& in) { return pick_set_form(in); }
 ExecFn pick_set(const Instruction& in) { return pick_set_form(in); }
 ExecFn pick_set_half(const Instruction& in) {
-  if (!set_half_exists(in.type(0), in.type(1))) refuse(in);
+  if (!isa_has_set_half(in.type(0), in.type(1))) refuse(in);
   return with_half_comparison(in, in.type(1), [](auto type, auto c) -> ExecFn {
     return exec_set_half<TypeOf<decltype(type)>, decltype(c)::value>;
   });
@@ -403,12 +405,12 @@ ExecFn pick_setp_half(const Instruction& in) {
   });
 }
 ExecFn pick_selp(const Instruction& in) {
-  return Unsigned::pick(in, as_bits(in.type()),
+  return Unsigned::pick(in, unsigned_of_width(in.type()),
                         [](auto t) -> ExecFn { return exec_selp<TypeOf<decltype(t)>>; });
 }
 ExecFn pick_slct(const Instruction& in) {
   if (in.has(Mod::ftz) && in.type(1) != Type::f32) refuse(in, ".ftz needs an .f32 selector");
-  return Unsigned::pick(in, as_bits(in.type()), [&](auto t) -> ExecFn {
+  return Unsigned::pick(in, unsigned_of_width(in.type()), [&](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     if (in.type(1) == Type::s32) return exec_lanes<Slct<false>, T, T, T, int32_t>;
     return in.has(Mod::ftz) ? exec_lanes<Slct<true>, T, T, T, float>

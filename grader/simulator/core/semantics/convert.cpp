@@ -17,7 +17,7 @@ using ptx::Instruction;
 using ptx::Mod;
 using ptx::Type;
 
-CvtForm form_of(const Instruction& in) {
+CvtForm cvt_form_of(const Instruction& in) {
   CvtForm form;
   const auto mode = [&](Mod plain, Mod integral, Rounding r) {
     if (in.has(plain) || in.has(integral)) form.rounding = r;
@@ -94,7 +94,7 @@ void exec_int_to_int(const Exec& x, const Inst& in) {
 
 template <class D>
 void exec_int_to_float(const Exec& x, const Inst& in) {
-  const CvtForm form = form_of(*in.ptx);
+  const CvtForm form = cvt_form_of(*in.ptx);
   const Type from = in.ptx->type(1);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
     store_float(d, in.dst[0].bytes, int_to_float<D>(load_integer(s, from), form));
@@ -103,7 +103,7 @@ void exec_int_to_float(const Exec& x, const Inst& in) {
 
 template <class S>
 void exec_float_to_int(const Exec& x, const Inst& in) {
-  const CvtForm form = form_of(*in.ptx);
+  const CvtForm form = cvt_form_of(*in.ptx);
   const Type to = in.ptx->type(0);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
     store_integer(d, in.dst[0].bytes, float_to_int(load_float<S>(s), to, form), to);
@@ -112,14 +112,14 @@ void exec_float_to_int(const Exec& x, const Inst& in) {
 
 template <class D, class S>
 void exec_float_to_float(const Exec& x, const Inst& in) {
-  const CvtForm form = form_of(*in.ptx);
+  const CvtForm form = cvt_form_of(*in.ptx);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
     store_float(d, in.dst[0].bytes, float_to_float<D>(load_float<S>(s), form));
   });
 }
 
 template <class D, class S>
-constexpr ExecFn general_form() {
+constexpr ExecFn pick_general_conversion() {
   if constexpr (kIsInt<S> && kIsInt<D>)
     return exec_int_to_int;
   else if constexpr (kIsInt<S>)
@@ -133,9 +133,9 @@ constexpr ExecFn general_form() {
 // The common forms between registers of the types' own widths, without options: Fast::apply(S) ->
 // D.
 template <class D, class S, class Fast>
-void exec_fast(const Exec& x, const Inst& in) {
+void exec_common_conversion(const Exec& x, const Inst& in) {
   if (in.dst[0].bytes != sizeof(D) || in.src[0].bytes != sizeof(S)) {
-    general_form<D, S>()(x, in);
+    pick_general_conversion<D, S>()(x, in);
   } else {
     map_lanes<D, S>(x, in, [](S s) -> D { return Fast::template apply<D>(s); });
   }
@@ -144,7 +144,7 @@ void exec_fast(const Exec& x, const Inst& in) {
 // Integer conversions to a register of D's width, from one of S's width or wider. nvcc uses them
 // often: cvt.s64.s32 %rd1, %rd2.
 template <class D, class S>
-void exec_extend(const Exec& x, const Inst& in) {
+void exec_extend_integer(const Exec& x, const Inst& in) {
   const auto from = [&](auto reg) {
     using Reg = decltype(reg);
     map_lanes<D, Reg>(x, in, [](Reg r) -> D { return static_cast<D>(static_cast<S>(r)); });
@@ -221,7 +221,7 @@ struct ToHalf {
 
 // The loop of a frequent conversion; nullptr: the conversion has no loop of its own.
 template <class D, class S>
-ExecFn fast_form(const Instruction& in) {
+ExecFn pick_common_conversion(const Instruction& in) {
   const ptx::Mods& mods = in.mods;
   const bool plain = mods.none();
   const bool only_rn = mods.count() == 1 && in.has(Mod::rn);
@@ -232,22 +232,22 @@ ExecFn fast_form(const Instruction& in) {
     // Signs matter only where a narrow source is extended.
     using Bits = BitsOf<D>;
     if (plain && sizeof(D) > 1)
-      return exec_extend<Bits, std::conditional_t<(sizeof(D) > sizeof(S)), S, Bits>>;
+      return exec_extend_integer<Bits, std::conditional_t<(sizeof(D) > sizeof(S)), S, Bits>>;
   } else if constexpr (kIsInt<S> && to_float_type) {
-    if (only_rn) return exec_fast<D, S, Cast>;
+    if (only_rn) return exec_common_conversion<D, S, Cast>;
   } else if constexpr (std::is_same_v<S, float> && kIsInt<D> && sizeof(D) <= 4) {
-    if (only_rzi) return exec_fast<D, S, Truncate>;
+    if (only_rzi) return exec_common_conversion<D, S, Truncate>;
   } else if constexpr (std::is_same_v<D, float> && (is_half || std::is_same_v<S, float>)) {
-    if (plain) return exec_fast<D, S, ToFloat>;
+    if (plain) return exec_common_conversion<D, S, ToFloat>;
     if constexpr (std::is_same_v<S, float>)
-      if (mods.count() == 1 && in.has(Mod::sat)) return exec_fast<D, S, Saturate>;
+      if (mods.count() == 1 && in.has(Mod::sat)) return exec_common_conversion<D, S, Saturate>;
   } else if constexpr (std::is_same_v<D, float> && std::is_same_v<S, double>) {
-    if (only_rn) return exec_fast<D, S, Cast>;
+    if (only_rn) return exec_common_conversion<D, S, Cast>;
   } else if constexpr (std::is_same_v<D, double> && std::is_same_v<S, float>) {
-    if (plain) return exec_fast<D, S, Cast>;
+    if (plain) return exec_common_conversion<D, S, Cast>;
   } else if constexpr (std::is_same_v<S, float> &&
                        (std::is_same_v<D, F16> || std::is_same_v<D, BF16>)) {
-    if (only_rn) return exec_fast<D, S, ToHalf>;
+    if (only_rn) return exec_common_conversion<D, S, ToHalf>;
   }
   return nullptr;
 }
@@ -266,7 +266,7 @@ bool loses_precision(Type to, Type from) {
          (ptx::bits_of(to) == 16 && ptx::bits_of(from) == 16);
 }
 
-bool holds_all_of(Type to, Type from) {
+bool can_represent_all(Type to, Type from) {
   if (is_signed(to) == is_signed(from)) return ptx::bits_of(to) >= ptx::bits_of(from);
   return is_signed(to) && ptx::bits_of(to) > ptx::bits_of(from);
 }
@@ -286,7 +286,7 @@ void check_rounding(const Instruction& in) {
   }
 }
 
-void check_form(const Instruction& in) {
+void check_conversion(const Instruction& in) {
   const Type to = in.type(0), from = in.type(1);
   const bool bf16 = to == Type::bf16 || from == Type::bf16;
   const bool packs = from == Type::f32 && (to == Type::f16 || to == Type::bf16 || to == Type::tf32);
@@ -300,7 +300,7 @@ void check_form(const Instruction& in) {
   if (bf16 && (ptx::bits_of(to) == 8 || ptx::bits_of(from) == 8)) refuse(in);
   if (in.has(Mod::sat)) {
     if (bf16) refuse(in, ".bf16 has no .sat");
-    if (!is_float(to) && !is_float(from) && holds_all_of(to, from)) {
+    if (!is_float(to) && !is_float(from) && can_represent_all(to, from)) {
       refuse(in, ".sat, where every value of the source fits the destination");
     }
   }
@@ -315,8 +315,8 @@ void check_form(const Instruction& in) {
 
 template <class H>
 void exec_cvt_pack(const Exec& x, const Inst& in) {
-  const CvtForm form = form_of(*in.ptx);
-  map_active_lanes<Pair<H>, float, float>(x, in, [form](float a, float b) -> Pair<H> {
+  const CvtForm form = cvt_form_of(*in.ptx);
+  map_active_lanes<HalfPair<H>, float, float>(x, in, [form](float a, float b) -> HalfPair<H> {
     return {float_to_float<H>(b, form), float_to_float<H>(a, form)};  // a: the upper half
   });
 }
@@ -328,7 +328,7 @@ ExecFn pick_cvt_pack(const Instruction& in) {
 }
 
 ExecFn pick_cvt(const Instruction& in) {
-  check_form(in);
+  check_conversion(in);
   return with_type(in.type(0), [&](auto to) -> ExecFn {
     using D = TypeOf<decltype(to)>;
     return with_type(in.type(1), [&](auto from) -> ExecFn {
@@ -339,8 +339,8 @@ ExecFn pick_cvt(const Instruction& in) {
       if constexpr (is_pair || to_tf32 || std::is_same_v<S, TF32>) {
         return nullptr;
       } else {
-        const ExecFn fast = fast_form<D, S>(in);
-        return fast != nullptr ? fast : general_form<D, S>();
+        const ExecFn fast = pick_common_conversion<D, S>(in);
+        return fast != nullptr ? fast : pick_general_conversion<D, S>();
       }
     });
   });

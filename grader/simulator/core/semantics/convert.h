@@ -23,19 +23,19 @@ template <class T>
 constexpr bool kIsInt = std::is_integral_v<T>;
 
 template <class T>
-struct LayoutOf {
+struct FloatLayoutOf {
   using type = typename T::Layout;
 };
 template <>
-struct LayoutOf<float> {
+struct FloatLayoutOf<float> {
   using type = Format32;
 };
 template <>
-struct LayoutOf<double> {
+struct FloatLayoutOf<double> {
   using type = Format64;
 };
 template <>
-struct LayoutOf<TF32> {
+struct FloatLayoutOf<TF32> {
   using type = FormatT32;
 };
 
@@ -95,12 +95,12 @@ inline int128 clamp_to(int128 x, ptx::Type to) {
 
 template <class D>
 inline D int_to_float(int128 s, const CvtForm& form) {
-  using Layout = typename LayoutOf<D>::type;
+  using Layout = typename FloatLayoutOf<D>::type;
   if (s == 0 || (form.sat && s < 0)) return value_of_bits<D>(0);
   if (form.sat) s = 1;  // clamped to [0, 1]
   const bool negative = s < 0;
   const auto magnitude = static_cast<uint64_t>(negative ? -s : s);
-  return value_of_bits<D>(round_pack<Layout>(negative, 0, magnitude, form.rounding));
+  return value_of_bits<D>(round_to_bits<Layout>(negative, 0, magnitude, form.rounding));
 }
 
 // A number out of range becomes the nearest end of the range. NaN becomes 0, but a number with only
@@ -126,8 +126,8 @@ inline int128 float_to_int(S s, ptx::Type to, const CvtForm& form) {
 }
 
 template <class D>
-inline D finish_float(D d, const CvtForm& form) {
-  using Layout = typename LayoutOf<D>::type;
+inline D apply_cvt_modifiers(D d, const CvtForm& form) {
+  using Layout = typename FloatLayoutOf<D>::type;
   constexpr int unused = std::is_same_v<D, TF32> ? 13 : 0;
   const uint64_t b = static_cast<uint64_t>(bit_copy<BitsOf<D>>(d)) >> unused;
   const bool nan = (b & (Layout::sign - 1)) > Layout::infinity;
@@ -161,7 +161,7 @@ inline D convert_nan(S s, const CvtForm& form) {
     }
     return form.to_integral ? exact_value(s) + exact_value(s) : exact_value(s);
   } else if constexpr (std::is_same_v<S, double>) {
-    using Layout = typename LayoutOf<D>::type;
+    using Layout = typename FloatLayoutOf<D>::type;
     const uint64_t b = bits(s);
     const uint64_t fraction = (b & 0xfffffffffffffull) >> (52 - Layout::fraction_bits);
     return value_of_bits<D>((b >> 63 != 0 ? Layout::sign : 0) | Layout::infinity |
@@ -173,9 +173,9 @@ inline D convert_nan(S s, const CvtForm& form) {
 
 template <class D, class S>
 inline D float_to_float(S s, const CvtForm& form) {
-  using Layout = typename LayoutOf<D>::type;
+  using Layout = typename FloatLayoutOf<D>::type;
   double x = exact_value(s);
-  if (std::isnan(x)) return finish_float(convert_nan<D>(s, form), form);
+  if (std::isnan(x)) return apply_cvt_modifiers(convert_nan<D>(s, form), form);
   if constexpr (std::is_same_v<S, float> && !std::is_same_v<D, F16>) {
     // An operand is not flushed for f16 results, which would differ only in modes .rm and .rp.
     if (form.ftz) x = flush(s);
@@ -193,7 +193,7 @@ inline D float_to_float(S s, const CvtForm& form) {
     const bool tiny = std::fabs(value_of_bits<float>(scaled)) < 0x1p-62f;
     if (form.ftz && tiny) d = std::copysign(0.0f, d);
   }
-  return finish_float(d, form);
+  return apply_cvt_modifiers(d, form);
 }
 
 }  // namespace lab32::sim

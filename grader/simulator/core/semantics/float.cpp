@@ -12,38 +12,38 @@ using ptx::Instruction;
 using ptx::Mod;
 using ptx::Type;
 
-void refuse_wide(const Instruction& in) {
+void refuse_double_modifiers(const Instruction& in) {
   if (in.has(Mod::ftz) || in.has(Mod::sat)) {
     refuse(in, "double precision has no .ftz and no .sat");
   }
 }
 
 template <class Raw, int Operands>
-ExecFn pick_frame(const Instruction& in) {
+ExecFn pick_float_form(const Instruction& in) {
   if (in.type() == Type::f64) {
-    refuse_wide(in);
-    return plain<FloatOp<Raw>, double, Operands>();
+    refuse_double_modifiers(in);
+    return pick_plain<FloatOp<Raw>, double, Operands>();
   }
   if (in.has(Mod::ftz)) return exec_flushed<FloatOp<Raw>, Operands>;
   return in.has(Mod::sat) ? exec_saturated<FloatOp<Raw>, Operands>
-                          : plain<FloatOp<Raw>, float, Operands>();
+                          : pick_plain<FloatOp<Raw>, float, Operands>();
 }
 
 // Picks a loop that reads the modifiers at run time. A directed rounding costs more than the
 // branches of that loop, so a loop without modifiers would gain nothing.
 template <class Raw, int Operands>
-ExecFn pick_directed(const Instruction& in) {
-  if (in.type() != Type::f64) return modified<FloatOp<Raw>, float, Operands>();
-  refuse_wide(in);
-  return modified<FloatOp<Raw>, double, Operands>();
+ExecFn pick_directed_rounding(const Instruction& in) {
+  if (in.type() != Type::f64) return pick_modified<FloatOp<Raw>, float, Operands>();
+  refuse_double_modifiers(in);
+  return pick_modified<FloatOp<Raw>, double, Operands>();
 }
 
 template <template <Rounding> class Op, int Operands>
 ExecFn pick_arithmetic(const Instruction& in) {
-  if (in.has(Mod::rz)) return pick_directed<Op<Rounding::rz>, Operands>(in);
-  if (in.has(Mod::rm)) return pick_directed<Op<Rounding::rm>, Operands>(in);
-  if (in.has(Mod::rp)) return pick_directed<Op<Rounding::rp>, Operands>(in);
-  return pick_frame<Op<Rounding::rn>, Operands>(in);
+  if (in.has(Mod::rz)) return pick_directed_rounding<Op<Rounding::rz>, Operands>(in);
+  if (in.has(Mod::rm)) return pick_directed_rounding<Op<Rounding::rm>, Operands>(in);
+  if (in.has(Mod::rp)) return pick_directed_rounding<Op<Rounding::rp>, Operands>(in);
+  return pick_float_form<Op<Rounding::rn>, Operands>(in);
 }
 
 template <FloatClass Class, class T>
@@ -58,18 +58,18 @@ ExecFn pick_testp_class(const Instruction& in) {
 }
 
 template <class Raw>
-ExecFn minmax_of_arity(const Instruction& in) {
+ExecFn pick_minmax_by_arity(const Instruction& in) {
   const bool three = in.has_operand(3);
   if (in.has(Mod::xorsign)) {
     if (three) refuse(in, ".xorsign takes two operands, not three");
     if (!in.has(Mod::abs)) refuse(in, ".xorsign needs .abs");
-    return modified<FloatOp<WithXorSign<Raw>>, float, 2>();
+    return pick_modified<FloatOp<WithXorSign<Raw>>, float, 2>();
   }
   if (in.has(Mod::abs)) {
     if (!three) refuse(in, "with two operands .abs needs .xorsign");
-    return modified<FloatOp<OfMagnitudes<Raw>>, float, 3>();
+    return pick_modified<FloatOp<OnMagnitudes<Raw>>, float, 3>();
   }
-  return three ? modified<FloatOp<Raw>, float, 3>() : pick_frame<Raw, 2>(in);
+  return three ? pick_modified<FloatOp<Raw>, float, 3>() : pick_float_form<Raw, 2>(in);
 }
 
 template <bool Max>
@@ -78,10 +78,10 @@ ExecFn pick_minmax(const Instruction& in) {
     if (in.mods.any() || in.has_operand(3)) {
       refuse(in, "double precision has two operands and no modifiers");
     }
-    return plain<FloatOp<MinMaxFloat<Max, false>>, double, 2>();
+    return pick_plain<FloatOp<MinMaxFloat<Max, false>>, double, 2>();
   }
-  return in.has(Mod::NaN) ? minmax_of_arity<MinMaxFloat<Max, true>>(in)
-                          : minmax_of_arity<MinMaxFloat<Max, false>>(in);
+  return in.has(Mod::NaN) ? pick_minmax_by_arity<MinMaxFloat<Max, true>>(in)
+                          : pick_minmax_by_arity<MinMaxFloat<Max, false>>(in);
 }
 
 }  // namespace
@@ -110,8 +110,8 @@ ExecFn pick_mad_float(const Instruction& in) {
   return pick_arithmetic<FmaFloat, 3>(in);
 }
 ExecFn pick_div_float(const Instruction& in) { return pick_arithmetic<DivFloat, 2>(in); }
-ExecFn pick_abs_float(const Instruction& in) { return pick_frame<AbsFloat, 1>(in); }
-ExecFn pick_neg_float(const Instruction& in) { return pick_frame<NegFloat, 1>(in); }
+ExecFn pick_abs_float(const Instruction& in) { return pick_float_form<AbsFloat, 1>(in); }
+ExecFn pick_neg_float(const Instruction& in) { return pick_float_form<NegFloat, 1>(in); }
 ExecFn pick_min_float(const Instruction& in) { return pick_minmax<false>(in); }
 ExecFn pick_max_float(const Instruction& in) { return pick_minmax<true>(in); }
 ExecFn pick_rcp_rounded(const Instruction& in) { return pick_arithmetic<RcpRounded, 1>(in); }
@@ -129,33 +129,33 @@ using ptx::Type;
 bool is_brain(Type type) { return type == Type::bf16 || type == Type::bf16x2; }
 
 // bf16 keeps the exponents of float; the ISA gives it no .ftz and no .sat.
-void refuse_brain(const Instruction& in) {
+void refuse_bf16_modifiers(const Instruction& in) {
   if (is_brain(in.type()) && (in.has(Mod::ftz) || in.has(Mod::sat))) {
     refuse(in, "bf16 has no .ftz and no .sat");
   }
 }
 
 template <class Op, int Operands>
-ExecFn pick_for_halves(const Instruction& in) {
-  refuse_brain(in);
+ExecFn pick_half_form(const Instruction& in) {
+  refuse_bf16_modifiers(in);
   return Halves::pick(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
     using Lane = std::conditional_t<sizeof(T) == 4, BothHalves<Op>, Op>;
     const bool none = in.mods.none() || (in.mods.count() == 1 && in.has(Mod::rn));
-    return none ? plain<Lane, T, Operands>() : modified<Lane, T, Operands>();
+    return none ? pick_plain<Lane, T, Operands>() : pick_modified<Lane, T, Operands>();
   });
 }
 
 template <class Op, int Operands>
 ExecFn pick_arithmetic(const Instruction& in) {
   if (in.has(Mod::rz)) refuse(in, "half precision arithmetic rounds to nearest (.rn) only");
-  return pick_for_halves<HalfOp<Op>, Operands>(in);
+  return pick_half_form<HalfOp<Op>, Operands>(in);
 }
 
 template <bool Max>
 ExecFn pick_half_minmax(const Instruction& in) {
   if (in.has(Mod::xorsign) != in.has(Mod::abs)) refuse(in, ".xorsign and .abs go together");
-  return pick_for_halves<MinMaxHalf<Max>, 2>(in);
+  return pick_half_form<MinMaxHalf<Max>, 2>(in);
 }
 
 }  // namespace
@@ -167,8 +167,8 @@ ExecFn pick_fma_half(const Instruction& in) {
   if (in.has(Mod::sat) && in.has(Mod::relu)) refuse(in, ".sat and .relu exclude each other");
   return pick_arithmetic<HalfFma, 3>(in);
 }
-ExecFn pick_neg_half(const Instruction& in) { return pick_for_halves<NegHalf, 1>(in); }
-ExecFn pick_abs_half(const Instruction& in) { return pick_for_halves<AbsHalf, 1>(in); }
+ExecFn pick_neg_half(const Instruction& in) { return pick_half_form<NegHalf, 1>(in); }
+ExecFn pick_abs_half(const Instruction& in) { return pick_half_form<AbsHalf, 1>(in); }
 ExecFn pick_min_half(const Instruction& in) { return pick_half_minmax<false>(in); }
 ExecFn pick_max_half(const Instruction& in) { return pick_half_minmax<true>(in); }
 

@@ -2,9 +2,10 @@
 // the approximations are in approx.h.
 //
 // The ISA leaves open which NaN a result is; here it is an H200's. A float result is 0x7fffffff. A
-// double result is one of the operands that are NaN, made quiet (last_nan); one that the operation
-// itself makes is 0xfff8000000000000, which is x86's as well. data/measured/h200-instructions.csv
-// holds these and all other hardware results that the tests compare with.
+// double result is one of the operands that are NaN, made quiet (nan_of_last_operand); one that the
+// operation itself makes is 0xfff8000000000000, which is x86's as well.
+// data/measured/h200-instructions.csv holds these and all other hardware results that the tests
+// compare with.
 #pragma once
 
 #include <cmath>
@@ -39,14 +40,14 @@ inline T saturate_unit(T x) {
 // For operations whose results below the normal numbers are exact, so that flush() alone decides.
 struct ExactWhenTiny {
   template <class... T>
-  static bool tiny(T...) {
+  static bool is_tiny_result(T...) {
     return false;
   }
 };
 // Whether a result (exact, or rounded to odd) is below the normal numbers after rounding to 24
 // bits.
 template <Rounding R>
-inline bool is_tiny(double exact) {
+inline bool is_below_normal(double exact) {
   return std::fabs(to_float<R>(exact * 0x1p64)) < 0x1p-62f;
 }
 
@@ -59,7 +60,7 @@ struct FloatOp {
   template <class... T>
   static float apply(Modifiers m, float a, T... s) {
     float r = canonical_nan(Raw::apply(flush_if(m.ftz, a), flush_if(m.ftz, s)...));
-    if (m.ftz) r = Raw::tiny(flush(a), flush(s)...) ? std::copysign(0.0f, r) : flush(r);
+    if (m.ftz) r = Raw::is_tiny_result(flush(a), flush(s)...) ? std::copysign(0.0f, r) : flush(r);
     return m.sat ? saturate_unit(r) : r;
   }
   // Double precision has neither .ftz nor .sat.
@@ -73,8 +74,8 @@ struct FloatOp {
 // precision all NaN results are equal. This tests r first and works on the bits, so that the
 // compiler vectorises it: if r were not needed in one case, the compiler would put its computation,
 // which could trap, behind a branch.
-inline float last_nan(float r, float, float) { return r; }
-inline double last_nan(double r, double a, double b) {
+inline float nan_of_last_operand(float r, float, float) { return r; }
+inline double nan_of_last_operand(double r, double a, double b) {
   constexpr uint64_t quiet = uint64_t{1} << 51;
   const uint64_t of_a = is_nan(a) ? bits(a) | quiet : bits(r);
   const uint64_t of_b = is_nan(b) ? bits(b) | quiet : of_a;
@@ -83,8 +84,8 @@ inline double last_nan(double r, double a, double b) {
 
 // The NaN that an operation itself generates. An x86 processor generates the one that an H200 does;
 // an Arm processor generates a positive one, which this function replaces.
-inline float made_nan(float r) { return r; }
-inline double made_nan(double r) {
+inline float canonical_generated_nan(float r) { return r; }
+inline double canonical_generated_nan(double r) {
 #ifdef __aarch64__
   if (is_nan(r)) return bit_copy<double>(uint64_t{0xfff8000000000000u});
 #endif
@@ -132,43 +133,47 @@ template <Rounding R>
 struct AddFloat : ExactWhenTiny {
   template <class T>
   static T apply(T a, T b) {
-    return last_nan(made_nan(add_rounded<R>(a, b)), a, b);
+    return nan_of_last_operand(canonical_generated_nan(add_rounded<R>(a, b)), a, b);
   }
 };
 template <Rounding R>
 struct SubFloat : ExactWhenTiny {
   template <class T>
   static T apply(T a, T b) {
-    return last_nan(made_nan(add_rounded<R>(a, -b)), a, b);
+    return nan_of_last_operand(canonical_generated_nan(add_rounded<R>(a, -b)), a, b);
   }
 };
 template <Rounding R>
 struct MulFloat {
   template <class T>
   static T apply(T a, T b) {
-    return last_nan(made_nan(mul_rounded<R>(a, b)), a, b);
+    return nan_of_last_operand(canonical_generated_nan(mul_rounded<R>(a, b)), a, b);
   }
-  static bool tiny(float a, float b) { return is_tiny<R>(static_cast<double>(a) * b); }
+  static bool is_tiny_result(float a, float b) {
+    return is_below_normal<R>(static_cast<double>(a) * b);
+  }
 };
 template <Rounding R>
 struct FmaFloat {
   template <class T>
   static T apply(T a, T b, T c) {
-    const T r = made_nan(fma_rounded<R>(a, b, c));
-    return last_nan(last_nan(r, a, c), b, b);  // b before c before a
+    const T r = canonical_generated_nan(fma_rounded<R>(a, b, c));
+    return nan_of_last_operand(nan_of_last_operand(r, a, c), b, b);  // b before c before a
   }
-  static bool tiny(float a, float b, float c) {
-    return is_tiny<R>(add_odd(static_cast<double>(a) * b, c));
+  static bool is_tiny_result(float a, float b, float c) {
+    return is_below_normal<R>(add_rounding_to_odd(static_cast<double>(a) * b, c));
   }
 };
 template <Rounding R>
 struct DivFloat {
   template <class T>
   static T apply(T a, T b) {
-    return last_nan(made_nan(div_rounded<R>(a, b)), b, a);
+    return nan_of_last_operand(canonical_generated_nan(div_rounded<R>(a, b)), b, a);
   }
   // No quotient of floats is close enough to a tie for a first rounding to double to matter.
-  static bool tiny(float a, float b) { return is_tiny<R>(static_cast<double>(a) / b); }
+  static bool is_tiny_result(float a, float b) {
+    return is_below_normal<R>(static_cast<double>(a) / b);
+  }
 };
 template <Rounding R>
 struct RcpRounded : ExactWhenTiny {
@@ -182,7 +187,7 @@ struct SqrtRounded : ExactWhenTiny {
   template <class T>
   static T apply(T a) {
     const T r = sqrt_rounded<R>(a);
-    return is_nan(a) ? r : made_nan(r);
+    return is_nan(a) ? r : canonical_generated_nan(r);
   }
 };
 
@@ -190,13 +195,13 @@ struct SqrtRounded : ExactWhenTiny {
 struct AbsFloat : ExactWhenTiny {
   template <class T>
   static T apply(T a) {
-    return last_nan(std::fabs(a), a, a);
+    return nan_of_last_operand(std::fabs(a), a, a);
   }
 };
 struct NegFloat : ExactWhenTiny {
   template <class T>
   static T apply(T a) {
-    return last_nan(-a, a, a);
+    return nan_of_last_operand(-a, a, a);
   }
 };
 
@@ -213,18 +218,18 @@ inline int64_t order_key(double x) {
 
 // min and max: a number wins over NaN, unless .NaN is given; -0 is below +0.
 template <bool Max, class T>
-inline T pick_extreme(T a, T b) {
+inline T min_or_max(T a, T b) {
   return (order_key(a) < order_key(b)) != Max ? a : b;
 }
 template <bool Max, bool Nan>
 struct MinMaxFloat : ExactWhenTiny {
   template <class T>
   static T apply(T a, T b) {
-    const T extreme = pick_extreme<Max>(a, b);
+    const T extreme = min_or_max<Max>(a, b);
     if (Nan) return is_nan(a) ? a : is_nan(b) ? b : extreme;
     const T other = is_nan(b) ? a : extreme;
     if (sizeof(T) == 4) return is_nan(a) ? b : other;
-    return is_nan(a) ? last_nan(b, b, b) : other;
+    return is_nan(a) ? nan_of_last_operand(b, b, b) : other;
   }
   template <class T>
   static T apply(T a, T b, T c) {
@@ -234,7 +239,7 @@ struct MinMaxFloat : ExactWhenTiny {
 // With .abs the operation uses the magnitudes of its operands. With .xorsign.abs the result also
 // gets the sign of the operands' product.
 template <class Raw>
-struct OfMagnitudes : ExactWhenTiny {
+struct OnMagnitudes : ExactWhenTiny {
   template <class... T>
   static auto apply(T... s) {
     return Raw::apply(std::fabs(s)...);

@@ -88,14 +88,14 @@ inline BF16 to_half<BF16>(float x, Rounding mode) {
 // E5M2, which is the upper half of a half. Each value of both is a half.
 
 struct E4M3 {
-  struct Layout : Format<4, 3> {
+  struct Layout : FloatFormat<4, 3> {
     // Results that round to this value or more become this value. It encodes NaN, so the largest
     // number is 448, directly below it.
     static constexpr uint64_t infinity = 0x7f;
   };
 };
 struct E5M2 {
-  using Layout = Format<5, 2>;
+  using Layout = FloatFormat<5, 2>;
 };
 
 constexpr uint8_t kFloat8Nan = 0x7f;  // the result for any NaN
@@ -142,16 +142,16 @@ inline H flush_half(bool ftz, H h) {
 }
 
 struct HalfAdd {
-  static double exact(double a, double b) { return add_odd(a, b); }
+  static double exact(double a, double b) { return add_rounding_to_odd(a, b); }
 };
 struct HalfSub {
-  static double exact(double a, double b) { return add_odd(a, -b); }
+  static double exact(double a, double b) { return add_rounding_to_odd(a, -b); }
 };
 struct HalfMul {
   static double exact(double a, double b) { return a * b; }  // 22 bits
 };
 struct HalfFma {
-  static double exact(double a, double b, double c) { return add_odd(a * b, c); }
+  static double exact(double a, double b, double c) { return add_rounding_to_odd(a * b, c); }
 };
 
 // Executes an operation on halves: flushes the operands, rounds once, and clamps the result to [0,
@@ -162,12 +162,12 @@ struct HalfOp {
   template <class... H>
   static auto apply(Modifiers m, H... s) {
     const double exact = Op::exact(static_cast<double>(to_float(flush_half(m.ftz, s)))...);
-    return finish<std::common_type_t<H...>>(m, exact);
+    return round_and_saturate<std::common_type_t<H...>>(m, exact);
   }
 
  private:
   template <class H>
-  static H finish(Modifiers m, double exact) {
+  static H round_and_saturate(Modifiers m, double exact) {
     constexpr double scale = 0x1p10;
     const double smallest = std::ldexp(scale, H::Layout::min_exponent);
     if (m.ftz && std::fabs(to_float(to_half<H>(exact * scale, Rounding::rn))) < smallest) {

@@ -15,13 +15,13 @@ using ptx::Type;
 // A sum or difference of one lane and its carry. The carry flag CC.CF of a warp is a word with a
 // bit per lane, at Inst::mem_base.offset in the register file. After a subtraction it holds the
 // borrow.
-struct WithCarry {
+struct SumAndCarry {
   uint64_t value;
   bool carry;
 };
 
 template <class T, class F>
-void with_carry(const Exec& x, const Inst& in, bool carry_out, F f) {
+void for_lanes_with_carry(const Exec& x, const Inst& in, bool carry_out, F f) {
   std::byte* const slot = x.regs + in.mem_base.offset;
   const auto flags = load_lane<uint32_t>(slot, 0);
   uint32_t out = flags;
@@ -29,7 +29,7 @@ void with_carry(const Exec& x, const Inst& in, bool carry_out, F f) {
     const int lane = __builtin_ctz(rest);
     T s[3] = {};
     for (int i = 0; i < in.src_count; ++i) s[i] = load_lane<T>(x.regs + in.src[i].offset, lane);
-    const WithCarry r = f(s, (flags >> lane & 1) != 0);
+    const SumAndCarry r = f(s, (flags >> lane & 1) != 0);
     if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, lane, static_cast<T>(r.value));
     out = (out & ~(1u << lane)) | (r.carry ? 1u << lane : 0u);
   }
@@ -37,27 +37,27 @@ void with_carry(const Exec& x, const Inst& in, bool carry_out, F f) {
 }
 
 template <class U>
-WithCarry add_with_carry(U a, U b, bool carry) {
+SumAndCarry add_with_carry(U a, U b, bool carry) {
   const uint128 sum = static_cast<uint128>(a) + b + (carry ? 1 : 0);
   return {static_cast<uint64_t>(sum), (sum >> kBits<U>) != 0};
 }
 
 template <class U>
-WithCarry sub_with_borrow(U a, U b, bool borrow) {
+SumAndCarry sub_with_borrow(U a, U b, bool borrow) {
   const uint128 difference = static_cast<uint128>(a) - b - (borrow ? 1 : 0);
   return {static_cast<uint64_t>(difference), (difference >> kBits<U> & 1) != 0};
 }
 
 template <class T, bool CarryIn, bool CarryOut>
 void exec_addc(const Exec& x, const Inst& in) {
-  with_carry<T>(x, in, CarryOut, [](const T* s, bool carry) {
+  for_lanes_with_carry<T>(x, in, CarryOut, [](const T* s, bool carry) {
     return add_with_carry<T>(s[0], s[1], CarryIn && carry);
   });
 }
 
 template <class T, bool CarryIn, bool CarryOut>
 void exec_subc(const Exec& x, const Inst& in) {
-  with_carry<T>(x, in, CarryOut, [](const T* s, bool borrow) {
+  for_lanes_with_carry<T>(x, in, CarryOut, [](const T* s, bool borrow) {
     return sub_with_borrow<T>(s[0], s[1], CarryIn && borrow);
   });
 }
@@ -65,7 +65,7 @@ void exec_subc(const Exec& x, const Inst& in) {
 template <class T, class Mul, bool CarryIn, bool CarryOut>
 void exec_madc(const Exec& x, const Inst& in) {
   using U = std::make_unsigned_t<T>;
-  with_carry<T>(x, in, CarryOut, [](const T* s, bool carry) {
+  for_lanes_with_carry<T>(x, in, CarryOut, [](const T* s, bool carry) {
     return add_with_carry<U>(static_cast<U>(Mul::apply(s[0], s[1])), static_cast<U>(s[2]),
                              CarryIn && carry);
   });
@@ -98,26 +98,26 @@ ExecFn pick_ternary(const Instruction& in) {
 // Picks the function of the unsigned type for rows in which signedness does not matter. This halves
 // the code, and unsigned loops vectorise.
 template <class Op>
-ExecFn pick_bits(const Instruction& in) {
-  return Unsigned::pick(in, as_bits(in.type()),
+ExecFn pick_unsigned_binary(const Instruction& in) {
+  return Unsigned::pick(in, unsigned_of_width(in.type()),
                         [](auto t) { return binary<Op, TypeOf<decltype(t)>>(); });
 }
 
 template <class Op>
 ExecFn pick_signed_unary(const Instruction& in) {
-  return OneOf<int16_t, int32_t, int64_t>::pick(
+  return OneOfTypes<int16_t, int32_t, int64_t>::pick(
       in, in.type(), [](auto t) { return unary<Op, TypeOf<decltype(t)>>(); });
 }
 
 // Result u32, source T.
 template <class Op>
-ExecFn pick_count(const Instruction& in) {
+ExecFn pick_bit_count(const Instruction& in) {
   return Words::pick(in, in.type(), [](auto t) -> ExecFn {
     return exec_lanes<Op, uint32_t, TypeOf<decltype(t)>>;
   });
 }
 
-using Int32 = OneOf<uint32_t, int32_t>;
+using Int32 = OneOfTypes<uint32_t, int32_t>;
 
 // --- the upper half of a product -----------------------------------------------------------------
 
@@ -154,29 +154,29 @@ void exec_mul_hi(const Exec& x, const Inst& in) {
 
 }  // namespace
 
-ExecFn pick_add_int(const Instruction& in) { return pick_bits<Add>(in); }
+ExecFn pick_add_int(const Instruction& in) { return pick_unsigned_binary<Add>(in); }
 ExecFn pick_add_sat_int(const Instruction&) { return binary<AddSat, int32_t>(); }
-ExecFn pick_sub_int(const Instruction& in) { return pick_bits<Sub>(in); }
+ExecFn pick_sub_int(const Instruction& in) { return pick_unsigned_binary<Sub>(in); }
 ExecFn pick_sub_sat_int(const Instruction&) { return binary<SubSat, int32_t>(); }
 
 ExecFn pick_add_cc(const Instruction& in) {
-  return Unsigned::pick(in, as_bits(in.type()), [](auto t) -> ExecFn {
+  return Unsigned::pick(in, unsigned_of_width(in.type()), [](auto t) -> ExecFn {
     return exec_addc<TypeOf<decltype(t)>, false, true>;
   });
 }
 ExecFn pick_addc(const Instruction& in) {
-  return Unsigned::pick(in, as_bits(in.type()), [&](auto t) -> ExecFn {
+  return Unsigned::pick(in, unsigned_of_width(in.type()), [&](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     return in.has(Mod::cc) ? exec_addc<T, true, true> : exec_addc<T, true, false>;
   });
 }
 ExecFn pick_sub_cc(const Instruction& in) {
-  return Unsigned::pick(in, as_bits(in.type()), [](auto t) -> ExecFn {
+  return Unsigned::pick(in, unsigned_of_width(in.type()), [](auto t) -> ExecFn {
     return exec_subc<TypeOf<decltype(t)>, false, true>;
   });
 }
 ExecFn pick_subc(const Instruction& in) {
-  return Unsigned::pick(in, as_bits(in.type()), [&](auto t) -> ExecFn {
+  return Unsigned::pick(in, unsigned_of_width(in.type()), [&](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     return in.has(Mod::cc) ? exec_subc<T, true, true> : exec_subc<T, true, false>;
   });
@@ -184,7 +184,7 @@ ExecFn pick_subc(const Instruction& in) {
 ExecFn pick_mad_cc(const Instruction& in) { return pick_madc_form<false>(in); }
 ExecFn pick_madc(const Instruction& in) { return pick_madc_form<true>(in); }
 
-ExecFn pick_mul_lo(const Instruction& in) { return pick_bits<MulLo>(in); }
+ExecFn pick_mul_lo(const Instruction& in) { return pick_unsigned_binary<MulLo>(in); }
 ExecFn pick_mul_hi(const Instruction& in) {
   return Integers::pick(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
@@ -195,22 +195,24 @@ ExecFn pick_mul_hi(const Instruction& in) {
   });
 }
 ExecFn pick_mul_wide(const Instruction& in) {
-  return OneOf<uint16_t, int16_t, uint32_t, int32_t>::pick(in, in.type(), [](auto t) -> ExecFn {
-    using T = TypeOf<decltype(t)>;
-    return exec_lanes<MulWide, Wider<T>, T, T>;
-  });
+  return OneOfTypes<uint16_t, int16_t, uint32_t, int32_t>::pick(
+      in, in.type(), [](auto t) -> ExecFn {
+        using T = TypeOf<decltype(t)>;
+        return exec_lanes<MulWide, Wider<T>, T, T>;
+      });
 }
 ExecFn pick_mad_lo(const Instruction& in) {
-  return Unsigned::pick(in, as_bits(in.type()),
+  return Unsigned::pick(in, unsigned_of_width(in.type()),
                         [](auto t) { return ternary<MadLo, TypeOf<decltype(t)>>(); });
 }
 ExecFn pick_mad_hi(const Instruction& in) { return pick_ternary<MadHi>(in); }
 ExecFn pick_mad_hi_sat(const Instruction&) { return ternary<MadHiSat, int32_t>(); }
 ExecFn pick_mad_wide(const Instruction& in) {
-  return OneOf<uint16_t, int16_t, uint32_t, int32_t>::pick(in, in.type(), [](auto t) -> ExecFn {
-    using T = TypeOf<decltype(t)>;
-    return exec_lanes<MadWide, Wider<T>, T, T, Wider<T>>;
-  });
+  return OneOfTypes<uint16_t, int16_t, uint32_t, int32_t>::pick(
+      in, in.type(), [](auto t) -> ExecFn {
+        using T = TypeOf<decltype(t)>;
+        return exec_lanes<MadWide, Wider<T>, T, T, Wider<T>>;
+      });
 }
 ExecFn pick_mul24(const Instruction& in) {
   return Int32::pick(in, in.type(), [&](auto t) {
@@ -221,7 +223,8 @@ ExecFn pick_mul24(const Instruction& in) {
 ExecFn pick_mad24(const Instruction& in) {
   return Int32::pick(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
-    return in.has(Mod::hi) ? ternary<ThenAdd<Mul24Hi>, T>() : ternary<ThenAdd<Mul24Lo>, T>();
+    return in.has(Mod::hi) ? ternary<MultiplyThenAdd<Mul24Hi>, T>()
+                           : ternary<MultiplyThenAdd<Mul24Lo>, T>();
   });
 }
 ExecFn pick_sad(const Instruction& in) { return pick_ternary<Sad>(in); }
@@ -243,18 +246,18 @@ ExecFn pick_neg_int(const Instruction& in) { return pick_signed_unary<NegInt>(in
 ExecFn pick_min_int(const Instruction& in) { return pick_binary<MinInt>(in); }
 ExecFn pick_max_int(const Instruction& in) { return pick_binary<MaxInt>(in); }
 
-ExecFn pick_popc(const Instruction& in) { return pick_count<Popc>(in); }
+ExecFn pick_popc(const Instruction& in) { return pick_bit_count<Popc>(in); }
 ExecFn pick_clz(const Instruction& in) {
-  return OneOf<uint32_t, uint64_t>::pick(in, in.type(), [](auto t) -> ExecFn {
+  return OneOfTypes<uint32_t, uint64_t>::pick(in, in.type(), [](auto t) -> ExecFn {
     return exec_lanes<Clz, uint32_t, TypeOf<decltype(t)>>;
   });
 }
 ExecFn pick_bfind(const Instruction& in) {
-  return in.has(Mod::shiftamt) ? pick_count<Bfind<true>>(in) : pick_count<Bfind<false>>(in);
+  return in.has(Mod::shiftamt) ? pick_bit_count<Bfind<true>>(in) : pick_bit_count<Bfind<false>>(in);
 }
 ExecFn pick_brev(const Instruction& in) {
-  return OneOf<uint32_t, uint64_t>::pick(in, in.type(),
-                                         [](auto t) { return unary<Brev, TypeOf<decltype(t)>>(); });
+  return OneOfTypes<uint32_t, uint64_t>::pick(
+      in, in.type(), [](auto t) { return unary<Brev, TypeOf<decltype(t)>>(); });
 }
 ExecFn pick_bfe(const Instruction& in) {
   return Words::pick(in, in.type(), [](auto t) -> ExecFn {
@@ -263,7 +266,7 @@ ExecFn pick_bfe(const Instruction& in) {
   });
 }
 ExecFn pick_bfi(const Instruction& in) {
-  return OneOf<uint32_t, uint64_t>::pick(in, in.type(), [](auto t) -> ExecFn {
+  return OneOfTypes<uint32_t, uint64_t>::pick(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     return exec_lanes<Bfi, T, T, T, uint32_t, uint32_t>;
   });

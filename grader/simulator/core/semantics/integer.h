@@ -123,7 +123,7 @@ struct MadWide {
 };
 // The 48-bit product of 24-bit operands. .hi selects its bits 47..16, .lo its bits 31..0.
 template <class T>
-inline Wider<T> product24(T a, T b) {
+inline Wider<T> multiply_24_bits(T a, T b) {
   if constexpr (std::is_signed_v<T>) {
     const auto extend = [](T x) { return static_cast<T>(static_cast<uint32_t>(x) << 8) >> 8; };
     return Wider<T>(extend(a)) * extend(b);
@@ -134,17 +134,17 @@ inline Wider<T> product24(T a, T b) {
 struct Mul24Lo {
   template <class T>
   static T apply(T a, T b) {
-    return static_cast<T>(product24(a, b));
+    return static_cast<T>(multiply_24_bits(a, b));
   }
 };
 struct Mul24Hi {
   template <class T>
   static T apply(T a, T b) {
-    return static_cast<T>(product24(a, b) >> 16);
+    return static_cast<T>(multiply_24_bits(a, b) >> 16);
   }
 };
 template <class Mul>
-struct ThenAdd {
+struct MultiplyThenAdd {
   template <class T>
   static T apply(T a, T b, T c) {
     return Add::apply(Mul::apply(a, b), c);
@@ -241,7 +241,7 @@ struct Brev {
 // the 64-bit forms from shifts, which use the whole operand. The ISA restricts operands to 0…255,
 // where both agree.
 template <class T>
-inline uint64_t field_operand(uint32_t x) {
+inline uint64_t bit_field_operand(uint32_t x) {
   return sizeof(T) == 4 ? x & 0xff : x;
 }
 // Bits above the field (or the register) are zero, or copies of the sign: the field's top bit, or
@@ -251,7 +251,7 @@ struct Bfe {
   static T apply(T a, uint32_t b, uint32_t c) {
     using U = std::make_unsigned_t<T>;
     constexpr uint64_t last = kBits<T> - 1;
-    const uint64_t pos = field_operand<T>(b), len = field_operand<T>(c);
+    const uint64_t pos = bit_field_operand<T>(b), len = bit_field_operand<T>(c);
     if (len == 0) return 0;
     const uint64_t top = pos + len - 1 < last ? pos + len - 1 : last;
     const bool sign = std::is_signed_v<T> && ((static_cast<U>(a) >> top) & 1) != 0;
@@ -265,7 +265,7 @@ struct Bfe {
 struct Bfi {
   template <class T>
   static T apply(T a, T b, uint32_t c, uint32_t d) {
-    const uint64_t pos = field_operand<T>(c), len = field_operand<T>(d);
+    const uint64_t pos = bit_field_operand<T>(c), len = bit_field_operand<T>(d);
     if (pos >= kBits<T> || len == 0) return b;
     const T ones = len >= kBits<T> ? ~T{0} : static_cast<T>((T{1} << len) - 1);
     const T field = static_cast<T>(ones << pos);

@@ -80,7 +80,8 @@ using BitsOf = typename detail::BitsOfSize<sizeof(T)>::type;
 // Copies the lanes of `mask` from `result` to `slot`; the other lanes of `slot` stay. The two may
 // not overlap.
 template <class T>
-inline void blend(std::byte* __restrict slot, const std::byte* __restrict result, uint32_t mask) {
+inline void copy_masked_lanes(std::byte* __restrict slot, const std::byte* __restrict result,
+                              uint32_t mask) {
   using Bits = BitsOf<T>;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     // The shift of a 32-bit value by the lane number is one instruction for eight lanes.
@@ -136,7 +137,7 @@ inline void map_lanes(const Exec& x, const Inst& in, F f) {
   const std::byte* s[sizeof...(S)];
   for (size_t i = 0; i < sizeof...(S); ++i) s[i] = x.regs + in.src[i].offset;
   detail::for_lanes<D, S...>(result, s, f, std::index_sequence_for<S...>{});
-  blend<D>(x.regs + in.dst[0].offset, result, x.mask);
+  copy_masked_lanes<D>(x.regs + in.dst[0].offset, result, x.mask);
 }
 
 template <class D, class... S, class F>
@@ -150,7 +151,7 @@ inline void map_active_lanes(const Exec& x, const Inst& in, F f) {
 
 // Returns a mask with the bit f(s0[lane], …) of each of the 32 lanes.
 template <class... S, class F, size_t... I>
-inline uint32_t test_slots(const std::byte* const* s, F f, std::index_sequence<I...>) {
+inline uint32_t test_all_lanes(const std::byte* const* s, F f, std::index_sequence<I...>) {
   alignas(32) uint8_t flags[kWarpSize];
   for (int lane = 0; lane < kWarpSize; ++lane) {
     flags[lane] = f(load_lane<S>(s[I], lane)...) ? 0xff : 0;
@@ -169,15 +170,15 @@ inline uint32_t test_slots(const std::byte* const* s, F f, std::index_sequence<I
 }
 
 template <class... S, class F>
-inline uint32_t test_slots(const std::array<const std::byte*, sizeof...(S)>& s, F f) {
-  return test_slots<S...>(s.data(), f, std::index_sequence_for<S...>{});
+inline uint32_t test_all_lanes(const std::array<const std::byte*, sizeof...(S)>& s, F f) {
+  return test_all_lanes<S...>(s.data(), f, std::index_sequence_for<S...>{});
 }
 
 template <class... S, class F>
 inline uint32_t test_lanes(const Exec& x, const Inst& in, F f) {
   std::array<const std::byte*, sizeof...(S)> s;
   for (size_t i = 0; i < sizeof...(S); ++i) s[i] = x.regs + in.src[i].offset;
-  return test_slots<S...>(s, f);
+  return test_all_lanes<S...>(s, f);
 }
 
 // --- the semantics of a row as an ExecFn --------------------------------------------------------
@@ -222,7 +223,7 @@ void execute_saturated(const Exec& x, const Inst& in, ExecFn plain);
 void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modified);
 
 template <class Op, class T, int Operands>
-constexpr ExecFn plain() {
+constexpr ExecFn pick_plain() {
   if constexpr (Operands == 1)
     return exec_plain<Op, T, T>;
   else if constexpr (Operands == 2)
@@ -232,7 +233,7 @@ constexpr ExecFn plain() {
 }
 
 template <class Op, class T, int Operands>
-constexpr ExecFn modified() {
+constexpr ExecFn pick_modified() {
   if constexpr (Operands == 1)
     return exec_modified<Op, T, T>;
   else if constexpr (Operands == 2)
@@ -243,11 +244,11 @@ constexpr ExecFn modified() {
 
 template <class Op, int Operands>
 void exec_saturated(const Exec& x, const Inst& in) {
-  execute_saturated(x, in, plain<Op, float, Operands>());
+  execute_saturated(x, in, pick_plain<Op, float, Operands>());
 }
 template <class Op, int Operands>
 void exec_flushed(const Exec& x, const Inst& in) {
-  execute_flushed(x, in, plain<Op, float, Operands>(), modified<Op, float, Operands>());
+  execute_flushed(x, in, pick_plain<Op, float, Operands>(), pick_modified<Op, float, Operands>());
 }
 
 template <class Op, class T>
@@ -267,11 +268,11 @@ constexpr ExecFn ternary() {
 
 // Two halves in one 32-bit register; element 0 is the lower one.
 template <class T>
-struct Pair {
+struct HalfPair {
   T lo, hi;
 };
-using F16x2 = Pair<F16>;
-using BF16x2 = Pair<BF16>;
+using F16x2 = HalfPair<F16>;
+using BF16x2 = HalfPair<BF16>;
 
 // Applies a function of halves to both elements of a pair.
 template <class Op>
@@ -340,7 +341,7 @@ ExecFn with_type(ptx::Type type, F f) {
 
 // Accepts only the listed host types and refuses the instruction for any other type.
 template <class... Allowed>
-struct OneOf {
+struct OneOfTypes {
   template <class F>
   static ExecFn pick(const ptx::Instruction& in, ptx::Type type, F f) {
     const ExecFn fn = with_type(type, [&](auto tag) -> ExecFn {
@@ -355,14 +356,14 @@ struct OneOf {
   }
 };
 
-using Integers = OneOf<uint16_t, int16_t, uint32_t, int32_t, uint64_t, int64_t>;
-using Words = OneOf<uint32_t, int32_t, uint64_t, int64_t>;
-using Unsigned = OneOf<uint16_t, uint32_t, uint64_t>;
-using Floats = OneOf<float, double>;
-using Halves = OneOf<F16, BF16, F16x2, BF16x2>;
+using Integers = OneOfTypes<uint16_t, int16_t, uint32_t, int32_t, uint64_t, int64_t>;
+using Words = OneOfTypes<uint32_t, int32_t, uint64_t, int64_t>;
+using Unsigned = OneOfTypes<uint16_t, uint32_t, uint64_t>;
+using Floats = OneOfTypes<float, double>;
+using Halves = OneOfTypes<F16, BF16, F16x2, BF16x2>;
 
 // The unsigned type of the same width, for rows in which signedness and meaning do not matter.
-inline ptx::Type as_bits(ptx::Type type) {
+inline ptx::Type unsigned_of_width(ptx::Type type) {
   switch (ptx::bits_of(type)) {
     case 8:
       return ptx::Type::u8;

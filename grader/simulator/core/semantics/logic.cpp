@@ -48,12 +48,14 @@ class Lop3 {
     for (uint32_t i = 0; i < 8; ++i) row_[i] = 0u - (table >> i & 1u);
   }
   uint32_t operator()(uint32_t a, uint32_t b, uint32_t c) const {
-    return (a & choose(b, choose(c, row_[7], row_[6]), choose(c, row_[5], row_[4]))) |
-           (~a & choose(b, choose(c, row_[3], row_[2]), choose(c, row_[1], row_[0])));
+    return (a &
+            select_bits(b, select_bits(c, row_[7], row_[6]), select_bits(c, row_[5], row_[4]))) |
+           (~a &
+            select_bits(b, select_bits(c, row_[3], row_[2]), select_bits(c, row_[1], row_[0])));
   }
 
  private:
-  static uint32_t choose(uint32_t by, uint32_t ones, uint32_t zeros) {
+  static uint32_t select_bits(uint32_t by, uint32_t ones, uint32_t zeros) {
     return (by & ones) | (~by & zeros);
   }
   uint32_t row_[8];
@@ -61,21 +63,21 @@ class Lop3 {
 
 // shf shifts the 64-bit number {b, a}. .l gives its upper word, .r its lower word.
 template <bool Wrap>
-inline uint32_t funnel_count(uint32_t c) {
+inline uint32_t funnel_shift_count(uint32_t c) {
   return Wrap ? c & 31 : c < 32 ? c : 32;
 }
 template <bool Wrap>
 struct ShfLeft {
   static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
     const uint64_t both = uint64_t{b} << 32 | a;
-    return static_cast<uint32_t>((both << funnel_count<Wrap>(c)) >> 32);
+    return static_cast<uint32_t>((both << funnel_shift_count<Wrap>(c)) >> 32);
   }
 };
 template <bool Wrap>
 struct ShfRight {
   static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
     const uint64_t both = uint64_t{b} << 32 | a;
-    return static_cast<uint32_t>(both >> funnel_count<Wrap>(c));
+    return static_cast<uint32_t>(both >> funnel_shift_count<Wrap>(c));
   }
 };
 
@@ -101,7 +103,7 @@ struct Shr {
 
 // Byte n of {b, a}, where n is the lower three bits of the selector. If bit 3 is set, the result is
 // eight copies of that byte's sign bit.
-inline uint32_t select_byte(uint64_t both, uint32_t selector) {
+inline uint32_t permuted_byte(uint64_t both, uint32_t selector) {
   const auto byte = static_cast<uint32_t>(both >> (8 * (selector & 7))) & 0xff;
   return (selector & 8) != 0 ? (byte & 0x80 ? 0xffu : 0u) : byte;
 }
@@ -109,23 +111,23 @@ struct Prmt {
   static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
     const uint64_t both = uint64_t{b} << 32 | a;
     uint32_t d = 0;
-    for (int i = 0; i < 4; ++i) d |= select_byte(both, c >> (4 * i)) << (8 * i);
+    for (int i = 0; i < 4; ++i) d |= permuted_byte(both, c >> (4 * i)) << (8 * i);
     return d;
   }
 };
 // A named mode of prmt: a row of the ISA's table for each value 0 to 3 of c's two low bits. Each
 // nibble selects one byte of the result.
-struct PrmtMode {
+struct PrmtSelectors {
   uint16_t selectors[4];
 };
-inline constexpr PrmtMode kPrmtF4e{{0x3210, 0x4321, 0x5432, 0x6543}};
-inline constexpr PrmtMode kPrmtB4e{{0x5670, 0x6701, 0x7012, 0x0123}};
-inline constexpr PrmtMode kPrmtRc8{{0x0000, 0x1111, 0x2222, 0x3333}};
-inline constexpr PrmtMode kPrmtEcl{{0x3210, 0x3211, 0x3222, 0x3333}};
-inline constexpr PrmtMode kPrmtEcr{{0x0000, 0x1110, 0x2210, 0x3210}};
-inline constexpr PrmtMode kPrmtRc16{{0x1010, 0x3232, 0x1010, 0x3232}};
-template <const PrmtMode& Mode>
-struct PrmtNamed {
+inline constexpr PrmtSelectors kPrmtF4e{{0x3210, 0x4321, 0x5432, 0x6543}};
+inline constexpr PrmtSelectors kPrmtB4e{{0x5670, 0x6701, 0x7012, 0x0123}};
+inline constexpr PrmtSelectors kPrmtRc8{{0x0000, 0x1111, 0x2222, 0x3333}};
+inline constexpr PrmtSelectors kPrmtEcl{{0x3210, 0x3211, 0x3222, 0x3333}};
+inline constexpr PrmtSelectors kPrmtEcr{{0x0000, 0x1110, 0x2210, 0x3210}};
+inline constexpr PrmtSelectors kPrmtRc16{{0x1010, 0x3232, 0x1010, 0x3232}};
+template <const PrmtSelectors& Mode>
+struct PrmtByMode {
   static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
     return Prmt::apply(a, b, Mode.selectors[c & 3]);
   }
@@ -145,7 +147,7 @@ ExecFn pick_logic(const Instruction& in) {
 }
 
 template <class Op>
-void exec_predicates(const Exec& x, const Inst& in) {
+void exec_predicate_logic(const Exec& x, const Inst& in) {
   const uint32_t a = read_predicate(x, in.src[0]);
   const uint32_t b = read_predicate(x, in.src[1]);
   write_predicate(x, in.dst[0], Op::apply(a, b));
@@ -156,17 +158,17 @@ void exec_not_pred(const Exec& x, const Inst& in) {
 }
 
 // The table is an immediate, so it is the same in every lane.
-Lop3 lop3_of(const Exec& x, const Inst& in) {
+Lop3 lop3_table_of(const Exec& x, const Inst& in) {
   return Lop3(load_lane<uint32_t>(x.regs + in.src[3].offset, 0));
 }
 
 void exec_lop3(const Exec& x, const Inst& in) {
-  map_lanes<uint32_t, uint32_t, uint32_t, uint32_t>(x, in, lop3_of(x, in));
+  map_lanes<uint32_t, uint32_t, uint32_t, uint32_t>(x, in, lop3_table_of(x, in));
 }
 
 template <class BoolOp>
 void exec_lop3_pred(const Exec& x, const Inst& in) {
-  const Lop3 lop3 = lop3_of(x, in);
+  const Lop3 lop3 = lop3_table_of(x, in);
   const auto not_zero = [lop3](uint32_t a, uint32_t b, uint32_t c) { return lop3(a, b, c) != 0; };
   const uint32_t p = BoolOp::apply(test_lanes<uint32_t, uint32_t, uint32_t>(x, in, not_zero),
                                    read_predicate(x, in.src[4]));
@@ -199,9 +201,9 @@ void exec_nothing(const Exec&, const Inst&) {}
 
 }  // namespace
 
-ExecFn pick_and_pred(const Instruction&) { return exec_predicates<AndBits>; }
-ExecFn pick_or_pred(const Instruction&) { return exec_predicates<OrBits>; }
-ExecFn pick_xor_pred(const Instruction&) { return exec_predicates<XorBits>; }
+ExecFn pick_and_pred(const Instruction&) { return exec_predicate_logic<AndBits>; }
+ExecFn pick_or_pred(const Instruction&) { return exec_predicate_logic<OrBits>; }
+ExecFn pick_xor_pred(const Instruction&) { return exec_predicate_logic<XorBits>; }
 ExecFn pick_not_pred(const Instruction&) { return exec_not_pred; }
 
 ExecFn pick_and_bits(const Instruction& in) { return pick_logic<AndBits>(in); }
@@ -237,12 +239,12 @@ ExecFn pick_shr(const Instruction& in) {
 }
 
 ExecFn pick_prmt(const Instruction& in) {
-  if (in.has(Mod::f4e)) return ternary<PrmtNamed<kPrmtF4e>, uint32_t>();
-  if (in.has(Mod::b4e)) return ternary<PrmtNamed<kPrmtB4e>, uint32_t>();
-  if (in.has(Mod::rc8)) return ternary<PrmtNamed<kPrmtRc8>, uint32_t>();
-  if (in.has(Mod::ecl)) return ternary<PrmtNamed<kPrmtEcl>, uint32_t>();
-  if (in.has(Mod::ecr)) return ternary<PrmtNamed<kPrmtEcr>, uint32_t>();
-  if (in.has(Mod::rc16)) return ternary<PrmtNamed<kPrmtRc16>, uint32_t>();
+  if (in.has(Mod::f4e)) return ternary<PrmtByMode<kPrmtF4e>, uint32_t>();
+  if (in.has(Mod::b4e)) return ternary<PrmtByMode<kPrmtB4e>, uint32_t>();
+  if (in.has(Mod::rc8)) return ternary<PrmtByMode<kPrmtRc8>, uint32_t>();
+  if (in.has(Mod::ecl)) return ternary<PrmtByMode<kPrmtEcl>, uint32_t>();
+  if (in.has(Mod::ecr)) return ternary<PrmtByMode<kPrmtEcr>, uint32_t>();
+  if (in.has(Mod::rc16)) return ternary<PrmtByMode<kPrmtRc16>, uint32_t>();
   return ternary<Prmt, uint32_t>();
 }
 
@@ -329,12 +331,12 @@ void exec_unpack(const Exec& x, const Inst& in) {
       const Whole both = load_lane<Whole>(from, lane);
       store_lane(result, lane, static_cast<Half>(both >> (8 * sizeof(Half) * i)));
     }
-    blend<Half>(x.regs + to.offset, result, x.mask);
+    copy_masked_lanes<Half>(x.regs + to.offset, result, x.mask);
   }
 }
 
 // nullptr: the instruction does not pack or unpack two halves.
-ExecFn pick_halves(const Instruction& in) {
+ExecFn pick_half_pack(const Instruction& in) {
   const auto is_pair = [](const Operand& o) { return is_vector(o) && o.elements.size() == 2; };
   const bool to_pair = is_pair(in.operands[0]), from_pair = is_pair(in.operands[1]);
   if (to_pair == from_pair) return nullptr;
@@ -359,7 +361,7 @@ void exec_mov(const Exec& x, const Inst& in) {
 #pragma GCC ivdep
     for (int lane = 0; lane < kWarpSize; ++lane) store_lane<T>(d, lane, load_lane<T>(s, lane));
   } else if (d != s) {
-    blend<T>(d, s, x.mask);
+    copy_masked_lanes<T>(d, s, x.mask);
   }
 }
 
@@ -369,9 +371,9 @@ ExecFn pick_mov_pred(const Instruction&) { return exec_mov_pred; }
 
 ExecFn pick_mov(const Instruction& in) {
   const bool packs = std::any_of(in.operands.begin(), in.operands.end(), is_vector);
-  if (const ExecFn halves = packs ? pick_halves(in) : nullptr) return halves;
+  if (const ExecFn halves = packs ? pick_half_pack(in) : nullptr) return halves;
   if (packs || in.type() == Type::b128) return exec_mov_bytes;
-  return Unsigned::pick(in, as_bits(in.type()),
+  return Unsigned::pick(in, unsigned_of_width(in.type()),
                         [](auto t) -> ExecFn { return exec_mov<TypeOf<decltype(t)>>; });
 }
 

@@ -11,7 +11,7 @@ namespace lab32::sim {
 
 // The i-th of the N elements of a word, sign- or zero-extended according to its type.
 template <int N, bool is_signed>
-inline int32_t element(uint32_t word, int i) {
+inline int32_t extract_element(uint32_t word, int i) {
   constexpr int bits = 32 / N;
   const uint32_t raw = word >> (i * bits) & ((uint32_t{1} << bits) - 1);
   if (!is_signed) return static_cast<int32_t>(raw);
@@ -19,7 +19,7 @@ inline int32_t element(uint32_t word, int i) {
 }
 
 template <int N, class F>
-inline uint32_t pack(F f) {
+inline uint32_t pack_elements(F f) {
   constexpr int bits = 32 / N;
   uint32_t word = 0;
   for (int i = 0; i < N; ++i)
@@ -30,7 +30,8 @@ inline uint32_t pack(F f) {
 // add.u16x2 and add.s16x2: there is no carry from one half to the other.
 struct AddX2 {
   static uint32_t apply(uint32_t a, uint32_t b) {
-    return pack<2>([&](int i) { return element<2, false>(a, i) + element<2, false>(b, i); });
+    return pack_elements<2>(
+        [&](int i) { return extract_element<2, false>(a, i) + extract_element<2, false>(b, i); });
   }
 };
 
@@ -38,8 +39,9 @@ struct AddX2 {
 template <bool is_signed, bool relu>
 struct MinX2 {
   static uint32_t apply(uint32_t a, uint32_t b) {
-    return pack<2>([&](int i) {
-      const int32_t least = std::min(element<2, is_signed>(a, i), element<2, is_signed>(b, i));
+    return pack_elements<2>([&](int i) {
+      const int32_t least =
+          std::min(extract_element<2, is_signed>(a, i), extract_element<2, is_signed>(b, i));
       return relu ? std::max(least, 0) : least;
     });
   }
@@ -47,8 +49,9 @@ struct MinX2 {
 template <bool is_signed, bool relu>
 struct MaxX2 {
   static uint32_t apply(uint32_t a, uint32_t b) {
-    return pack<2>([&](int i) {
-      const int32_t most = std::max(element<2, is_signed>(a, i), element<2, is_signed>(b, i));
+    return pack_elements<2>([&](int i) {
+      const int32_t most =
+          std::max(extract_element<2, is_signed>(a, i), extract_element<2, is_signed>(b, i));
       return relu ? std::max(most, 0) : most;
     });
   }
@@ -63,25 +66,27 @@ struct MaxRelu {
 // cvt.pack.sat clamps a and b to the range of the narrow type and packs a above b. If there is an
 // operand c, its low bits are packed above both.
 template <class Narrow>
-struct Narrowed {
+struct ClampToNarrow {
   static constexpr int kBits = 8 * sizeof(Narrow);
-  static uint32_t one(int32_t v) {
+  static uint32_t clamped_bits(int32_t v) {
     using Range = std::numeric_limits<Narrow>;
     const auto kept = std::clamp<int32_t>(v, Range::min(), Range::max());
     return static_cast<uint32_t>(kept) & ((uint32_t{1} << kBits) - 1);
   }
-  static uint32_t pair(uint32_t a, uint32_t b) {
-    return one(static_cast<int32_t>(a)) << kBits | one(static_cast<int32_t>(b));
+  static uint32_t clamped_pair(uint32_t a, uint32_t b) {
+    return clamped_bits(static_cast<int32_t>(a)) << kBits | clamped_bits(static_cast<int32_t>(b));
   }
 };
 template <class Narrow>
-struct NarrowX2 {
-  static uint32_t apply(uint32_t a, uint32_t b) { return Narrowed<Narrow>::pair(a, b); }
+struct PackClampedX2 {
+  static uint32_t apply(uint32_t a, uint32_t b) {
+    return ClampToNarrow<Narrow>::clamped_pair(a, b);
+  }
 };
 template <class Narrow>
-struct NarrowX4 {
+struct PackClampedX4 {
   static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
-    return c << 2 * Narrowed<Narrow>::kBits | Narrowed<Narrow>::pair(a, b);
+    return c << 2 * ClampToNarrow<Narrow>::kBits | ClampToNarrow<Narrow>::clamped_pair(a, b);
   }
 };
 
@@ -114,12 +119,12 @@ ExecFn pick_max_relu(const Instruction& in) {
 }
 
 ExecFn pick_cvt_pack_x2(const Instruction& in) {
-  return in.type(0) == Type::s16 ? binary<NarrowX2<int16_t>, uint32_t>()
-                                 : binary<NarrowX2<uint16_t>, uint32_t>();
+  return in.type(0) == Type::s16 ? binary<PackClampedX2<int16_t>, uint32_t>()
+                                 : binary<PackClampedX2<uint16_t>, uint32_t>();
 }
 ExecFn pick_cvt_pack_x4(const Instruction& in) {
-  return in.type(0) == Type::s8 ? ternary<NarrowX4<int8_t>, uint32_t>()
-                                : ternary<NarrowX4<uint8_t>, uint32_t>();
+  return in.type(0) == Type::s8 ? ternary<PackClampedX4<int8_t>, uint32_t>()
+                                : ternary<PackClampedX4<uint8_t>, uint32_t>();
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -129,7 +134,7 @@ ExecFn pick_cvt_pack_x4(const Instruction& in) {
 enum class VideoOp : uint8_t { add, sub, average, absdiff, min, max, eq, ne, lt, le, gt, ge };
 
 // The exact result for two elements, extended according to their types.
-inline int64_t video(VideoOp op, int64_t a, int64_t b) {
+inline int64_t video_result(VideoOp op, int64_t a, int64_t b) {
   switch (op) {
     case VideoOp::add:
       return a + b;
@@ -160,7 +165,7 @@ inline int64_t video(VideoOp op, int64_t a, int64_t b) {
 }
 
 // Sign- or zero-extends the lowest `bits` bits of a word.
-inline int64_t extended(uint32_t word, int bits, bool is_signed) {
+inline int64_t extend_bits(uint32_t word, int bits, bool is_signed) {
   const uint64_t raw = word & ((uint64_t{1} << bits) - 1);
   const uint64_t sign = uint64_t{1} << (bits - 1);
   return static_cast<int64_t>(is_signed ? (raw ^ sign) - sign : raw);
@@ -184,13 +189,13 @@ using ptx::Type;
 
 bool is_signed(const Inst& in, int type) { return in.ptx->type(type) == Type::s32; }
 
-uint32_t operand(const Exec& x, const Inst& in, int i, int lane) {
+uint32_t source_of_lane(const Exec& x, const Inst& in, int i, int lane) {
   return load_lane<uint32_t>(x.regs + in.src[i].offset, lane);
 }
 
 // Stores result(lane) for each lane.
 template <class F>
-void each_lane(const Exec& x, const Inst& in, F result) {
+void store_result_of_lanes(const Exec& x, const Inst& in, F result) {
   if (in.dst[0].bytes == 0) return;
   uint32_t results[kWarpSize];
   for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -209,11 +214,12 @@ void execute_simd_video(const Exec& x, const Inst& in) {
   constexpr bool compares = op >= VideoOp::eq;  // the result of a comparison has no type
   const bool d = !compares && is_signed(in, 0), a = is_signed(in, compares ? 0 : 1),
              b = is_signed(in, compares ? 1 : 2);
-  each_lane(x, in, [&](int lane) {
-    uint32_t word = 0, sum = operand(x, in, 2, lane);
+  store_result_of_lanes(x, in, [&](int lane) {
+    uint32_t word = 0, sum = source_of_lane(x, in, 2, lane);
     for (int i = 0; i < N; ++i) {
-      int64_t value = video(op, extended(operand(x, in, 0, lane) >> (i * kBits), kBits, a),
-                            extended(operand(x, in, 1, lane) >> (i * kBits), kBits, b));
+      int64_t value =
+          video_result(op, extend_bits(source_of_lane(x, in, 0, lane) >> (i * kBits), kBits, a),
+                       extend_bits(source_of_lane(x, in, 1, lane) >> (i * kBits), kBits, b));
       sum += static_cast<uint32_t>(value);
       if (in.ptx->has(Mod::sat)) value = clamp_to_bits(value, kBits, d);
       word |= (static_cast<uint32_t>(value) & ((1u << kBits) - 1)) << (i * kBits);
@@ -223,38 +229,38 @@ void execute_simd_video(const Exec& x, const Inst& in) {
 }
 
 // Clamps or truncates an exact result and combines it with c.
-uint32_t finished(const Exec& x, const Inst& in, int lane, int64_t value, bool d) {
+uint32_t clamp_and_combine(const Exec& x, const Inst& in, int lane, int64_t value, bool d) {
   if (in.ptx->has(Mod::sat)) value = clamp_to_bits(value, 32, d);
   const auto first = static_cast<uint32_t>(value);
   if (in.src_count < 3) return first;
-  const uint32_t c = operand(x, in, 2, lane);
+  const uint32_t c = source_of_lane(x, in, 2, lane);
   if (in.ptx->has(Mod::add)) return first + c;
-  return static_cast<uint32_t>(video(in.ptx->has(Mod::min) ? VideoOp::min : VideoOp::max,
-                                     extended(first, 32, d), extended(c, 32, d)));
+  return static_cast<uint32_t>(video_result(in.ptx->has(Mod::min) ? VideoOp::min : VideoOp::max,
+                                            extend_bits(first, 32, d), extend_bits(c, 32, d)));
 }
 
 template <VideoOp op>
-void scalar(const Exec& x, const Inst& in) {
+void execute_scalar_video(const Exec& x, const Inst& in) {
   const bool d = is_signed(in, 0), a = is_signed(in, 1), b = is_signed(in, 2);
-  each_lane(x, in, [&](int lane) {
-    int64_t value = video(op, extended(operand(x, in, 0, lane), 32, a),
-                          extended(operand(x, in, 1, lane), 32, b));
+  store_result_of_lanes(x, in, [&](int lane) {
+    int64_t value = video_result(op, extend_bits(source_of_lane(x, in, 0, lane), 32, a),
+                                 extend_bits(source_of_lane(x, in, 1, lane), 32, b));
     // An sm_90 GPU lacks these instructions. The code that ptxas emits for them clamps an unsigned
     // result only at 0, contrary to the PTX ISA.
     if (!d && value >= 0) value = static_cast<uint32_t>(value);
-    return finished(x, in, lane, value, d);
+    return clamp_and_combine(x, in, lane, value, d);
   });
 }
 
 template <bool left>
-void shift(const Exec& x, const Inst& in) {
+void execute_video_shift(const Exec& x, const Inst& in) {
   const bool d = is_signed(in, 0), a = is_signed(in, 1);
-  each_lane(x, in, [&](int lane) {
-    const int64_t value = extended(operand(x, in, 0, lane), 32, a);
+  store_result_of_lanes(x, in, [&](int lane) {
+    const int64_t value = extend_bits(source_of_lane(x, in, 0, lane), 32, a);
     constexpr int kUnused = 64 - 34;  // the intermediate result has 34 bits
-    const uint32_t by = operand(x, in, 1, lane);
+    const uint32_t by = source_of_lane(x, in, 1, lane);
     const uint32_t places = in.ptx->has(Mod::wrap) ? by & 31 : std::min(by, 32u);
-    return finished(
+    return clamp_and_combine(
         x, in, lane,
         left ? static_cast<int64_t>(static_cast<uint64_t>(value) << places << kUnused) >> kUnused
              : value >> places,
@@ -266,17 +272,17 @@ void shift(const Exec& x, const Inst& in) {
 // ptxas deviates from the ISA for results that do not fit. It compares the sign of an unsigned
 // result, or compares before it truncates.
 template <VideoOp op>
-ExecFn pick_with_c(const Instruction& in) {
+ExecFn pick_video_with_c(const Instruction& in) {
   const bool fits = in.type() == Type::s32 && (in.has(Mod::sat) || op != VideoOp::absdiff);
   if (!in.has(Mod::add) && !fits)
     refuse(in, "ptxas compiles this comparison in another way than the PTX ISA says");
-  return scalar<op>;
+  return execute_scalar_video<op>;
 }
 template <bool left>
 ExecFn pick_shift_with_c(const Instruction& in) {
   if (!in.has(Mod::add))
     refuse(in, "ptxas compiles this comparison in another way than the PTX ISA says");
-  return shift<left>;
+  return execute_video_shift<left>;
 }
 
 template <int N>
@@ -291,19 +297,19 @@ ExecFn pick_compare(const Instruction& in) {
 
 }  // namespace
 
-ExecFn pick_vadd(const Instruction&) { return scalar<VideoOp::add>; }
-ExecFn pick_vadd_op(const Instruction& in) { return pick_with_c<VideoOp::add>(in); }
-ExecFn pick_vsub(const Instruction&) { return scalar<VideoOp::sub>; }
-ExecFn pick_vsub_op(const Instruction& in) { return pick_with_c<VideoOp::sub>(in); }
-ExecFn pick_vabsdiff(const Instruction&) { return scalar<VideoOp::absdiff>; }
-ExecFn pick_vabsdiff_op(const Instruction& in) { return pick_with_c<VideoOp::absdiff>(in); }
-ExecFn pick_vmin(const Instruction&) { return scalar<VideoOp::min>; }
-ExecFn pick_vmin_op(const Instruction&) { return scalar<VideoOp::min>; }
-ExecFn pick_vmax(const Instruction&) { return scalar<VideoOp::max>; }
-ExecFn pick_vmax_op(const Instruction&) { return scalar<VideoOp::max>; }
-ExecFn pick_vshl(const Instruction&) { return shift<true>; }
+ExecFn pick_vadd(const Instruction&) { return execute_scalar_video<VideoOp::add>; }
+ExecFn pick_vadd_op(const Instruction& in) { return pick_video_with_c<VideoOp::add>(in); }
+ExecFn pick_vsub(const Instruction&) { return execute_scalar_video<VideoOp::sub>; }
+ExecFn pick_vsub_op(const Instruction& in) { return pick_video_with_c<VideoOp::sub>(in); }
+ExecFn pick_vabsdiff(const Instruction&) { return execute_scalar_video<VideoOp::absdiff>; }
+ExecFn pick_vabsdiff_op(const Instruction& in) { return pick_video_with_c<VideoOp::absdiff>(in); }
+ExecFn pick_vmin(const Instruction&) { return execute_scalar_video<VideoOp::min>; }
+ExecFn pick_vmin_op(const Instruction&) { return execute_scalar_video<VideoOp::min>; }
+ExecFn pick_vmax(const Instruction&) { return execute_scalar_video<VideoOp::max>; }
+ExecFn pick_vmax_op(const Instruction&) { return execute_scalar_video<VideoOp::max>; }
+ExecFn pick_vshl(const Instruction&) { return execute_video_shift<true>; }
 ExecFn pick_vshl_op(const Instruction& in) { return pick_shift_with_c<true>(in); }
-ExecFn pick_vshr(const Instruction&) { return shift<false>; }
+ExecFn pick_vshr(const Instruction&) { return execute_video_shift<false>; }
 ExecFn pick_vshr_op(const Instruction& in) { return pick_shift_with_c<false>(in); }
 
 ExecFn pick_vadd2(const Instruction&) { return execute_simd_video<2, VideoOp::add>; }

@@ -4,7 +4,7 @@
 // There are two methods. A result of two or three floats is computed in double so that only one
 // rounding, to odd, happens there; rounding that to float in any mode is right (Boldo & Melquiond,
 // "Emulation of FMA and correctly rounded sums", 2008: 53 bits >= 24 + 2). For double, the exact
-// result is a 128-bit integer times a power of two whose last bit is sticky, and round_pack does
+// result is a 128-bit integer times a power of two whose last bit is sticky, and round_to_bits does
 // the rest.
 #pragma once
 
@@ -35,7 +35,7 @@ inline uint64_t bits(double x) { return bit_copy<uint64_t>(x); }
 
 // An IEEE interchange format by its two field widths.
 template <int ExponentBits, int FractionBits>
-struct Format {
+struct FloatFormat {
   static constexpr int fraction_bits = FractionBits;
   static constexpr int bias = (1 << (ExponentBits - 1)) - 1;
   static constexpr int min_exponent = 1 - bias;  // smallest exponent of normal numbers
@@ -43,11 +43,11 @@ struct Format {
   static constexpr uint64_t infinity = ((uint64_t{1} << ExponentBits) - 1) << FractionBits;
   static constexpr uint64_t sign = uint64_t{1} << (ExponentBits + FractionBits);
 };
-using Format16 = Format<5, 10>;
-using FormatB16 = Format<8, 7>;
-using FormatT32 = Format<8, 10>;
-using Format32 = Format<8, 23>;
-using Format64 = Format<11, 52>;
+using Format16 = FloatFormat<5, 10>;
+using FormatB16 = FloatFormat<8, 7>;
+using FormatT32 = FloatFormat<8, 10>;
+using Format32 = FloatFormat<8, 23>;
+using Format64 = FloatFormat<11, 52>;
 
 inline int top_bit(uint128 m) {
   const auto high = static_cast<uint64_t>(m >> 64);
@@ -55,7 +55,7 @@ inline int top_bit(uint128 m) {
 }
 
 // Shifts right. If a lost bit was set, the last bit of the result is set, too: it is "sticky".
-inline uint128 shift_jam(uint128 m, int by) {
+inline uint128 shift_right_sticky(uint128 m, int by) {
   if (by <= 0) return m;
   if (by > 127) return m != 0 ? 1 : 0;
   return (m >> by) | ((m << (128 - by)) != 0 ? 1 : 0);
@@ -80,7 +80,7 @@ inline bool rounds_up(Rounding mode, bool negative, bool odd, int compare_with_h
 // Rounds (negative ? -1 : 1) * m * 2^exponent, with m > 0, to format F and returns its bits. The
 // last bit of m may be sticky if m has at least two bits more than the format.
 template <class F>
-inline uint64_t round_pack(bool negative, int exponent, uint128 m, Rounding mode) {
+inline uint64_t round_to_bits(bool negative, int exponent, uint128 m, Rounding mode) {
   const uint64_t sign = negative ? F::sign : 0;
   const int top = top_bit(m) + exponent;  // |value| in [2^top, 2^(top+1))
   const int unit = (top < F::min_exponent ? F::min_exponent : top) - F::fraction_bits;
@@ -138,7 +138,7 @@ inline uint64_t round_to_format(double x, Rounding mode) {
   const UnpackedDouble u = unpack(x);
   if (u.m == 0) return u.negative ? F::sign : 0;
   if (std::isinf(x)) return (u.negative ? F::sign : 0) | F::infinity;
-  return round_pack<F>(u.negative, u.exponent, u.m, mode);
+  return round_to_bits<F>(u.negative, u.exponent, u.m, mode);
 }
 
 inline float next_toward_zero(float x) { return bit_copy<float>(bits(x) - 1); }
@@ -178,7 +178,7 @@ inline double round_to_odd(double x, double error) {
 
 // The sum rounded to odd. The error term is exact for floats and for products of two floats
 // (Knuth's TwoSum).
-inline double add_odd(double a, double b) {
+inline double add_rounding_to_odd(double a, double b) {
   const double sum = a + b;
   const double b_part = sum - a;
   const double error = (a - (sum - b_part)) + (b - b_part);
@@ -188,7 +188,7 @@ inline double add_odd(double a, double b) {
 // Gives an exact zero sum its sign: negative only if both operands are negative, or if the result
 // is rounded downwards.
 template <Rounding R>
-inline double zero_sum(double sum, double a, double b) {
+inline double with_zero_sign(double sum, double a, double b) {
   if (R == Rounding::rm && sum == 0 && std::signbit(a) != std::signbit(b)) return -0.0;
   return sum;
 }
@@ -196,7 +196,7 @@ inline double zero_sum(double sum, double a, double b) {
 template <Rounding R>
 inline float add_rounded(float a, float b) {
   if constexpr (R == Rounding::rn) return a + b;
-  return to_float<R>(zero_sum<R>(add_odd(a, b), a, b));
+  return to_float<R>(with_zero_sign<R>(add_rounding_to_odd(a, b), a, b));
 }
 
 template <Rounding R>
@@ -209,7 +209,7 @@ template <Rounding R>
 inline float fma_rounded(float a, float b, float c) {
   if constexpr (R == Rounding::rn) return std::fma(a, b, c);
   const double product = static_cast<double>(a) * b;
-  return to_float<R>(zero_sum<R>(add_odd(product, c), product, c));
+  return to_float<R>(with_zero_sign<R>(add_rounding_to_odd(product, c), product, c));
 }
 
 template <Rounding R>
@@ -232,7 +232,7 @@ inline float sqrt_rounded(float x) {
 // --- double arithmetic ---------------------------------------------------------------------------
 
 // Computes a * b + c in a directed rounding mode, for finite numbers with a * b != 0.
-inline double fma_exact(double a, double b, double c, Rounding mode) {
+inline double fma_directed(double a, double b, double c, Rounding mode) {
   const UnpackedDouble ua = unpack(a), ub = unpack(b), uc = unpack(c);
   // Both terms are shifted until their top bit is bit 124. The product then has at least 18 zeros
   // below its 106 bits. Terms cancel only if their exponents differ by one at most, so no bit is
@@ -242,14 +242,14 @@ inline double fma_exact(double a, double b, double c, Rounding mode) {
   const int p_shift = 124 - top_bit(p);
   p <<= p_shift;
   const int p_exponent = ua.exponent + ub.exponent - p_shift;
-  if (uc.m == 0) return bit_copy<double>(round_pack<Format64>(p_negative, p_exponent, p, mode));
+  if (uc.m == 0) return bit_copy<double>(round_to_bits<Format64>(p_negative, p_exponent, p, mode));
   const int c_shift = 124 - top_bit(uc.m);
   uint128 m = static_cast<uint128>(uc.m) << c_shift;
   const int c_exponent = uc.exponent - c_shift;
 
   const int exponent = p_exponent > c_exponent ? p_exponent : c_exponent;
-  p = shift_jam(p, exponent - p_exponent);
-  m = shift_jam(m, exponent - c_exponent);
+  p = shift_right_sticky(p, exponent - p_exponent);
+  m = shift_right_sticky(m, exponent - c_exponent);
   bool negative = p_negative;
   uint128 sum;
   if (p_negative == uc.negative) {
@@ -261,7 +261,7 @@ inline double fma_exact(double a, double b, double c, Rounding mode) {
     negative = uc.negative;
   }
   if (sum == 0) return mode == Rounding::rm ? -0.0 : 0.0;
-  return bit_copy<double>(round_pack<Format64>(negative, exponent, sum, mode));
+  return bit_copy<double>(round_to_bits<Format64>(negative, exponent, sum, mode));
 }
 
 template <Rounding R>
@@ -270,9 +270,9 @@ inline double fma_rounded(double a, double b, double c) {
   if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c)) return std::fma(a, b, c);
   if (a == 0 || b == 0) {
     const double product = a * b;
-    return c == 0 ? zero_sum<R>(product + c, product, c) : c;
+    return c == 0 ? with_zero_sign<R>(product + c, product, c) : c;
   }
-  return fma_exact(a, b, c, R);
+  return fma_directed(a, b, c, R);
 }
 
 template <Rounding R>
@@ -285,7 +285,7 @@ template <Rounding R>
 inline double mul_rounded(double a, double b) {
   if constexpr (R == Rounding::rn) return a * b;
   if (!std::isfinite(a) || !std::isfinite(b) || a == 0 || b == 0) return a * b;
-  return fma_exact(a, b, 0.0, R);
+  return fma_directed(a, b, 0.0, R);
 }
 
 template <Rounding R>
@@ -297,8 +297,8 @@ inline double div_rounded(double a, double b) {
   const uint128 n = static_cast<uint128>(ua.m) << shift;
   const uint128 q = n / ub.m;  // at least 74 bits
   const uint128 sticky = n % ub.m != 0 ? 1 : 0;
-  return bit_copy<double>(round_pack<Format64>(ua.negative != ub.negative,
-                                               ua.exponent - shift - ub.exponent, q | sticky, R));
+  return bit_copy<double>(round_to_bits<Format64>(
+      ua.negative != ub.negative, ua.exponent - shift - ub.exponent, q | sticky, R));
 }
 
 template <Rounding R>
@@ -320,7 +320,7 @@ inline double sqrt_rounded(double x) {
     }
   }
   return bit_copy<double>(
-      round_pack<Format64>(false, (u.exponent - shift) / 2, root | (rest != 0 ? 1 : 0), R));
+      round_to_bits<Format64>(false, (u.exponent - shift) / 2, root | (rest != 0 ? 1 : 0), R));
 }
 
 // ---------------------------------------------------------------------------------------------

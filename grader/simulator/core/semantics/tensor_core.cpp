@@ -39,7 +39,7 @@ UnpackedNumber unpack_number(uint64_t bits, int exponent_bits, int fraction_bits
 int fraction_bits_of(Type type) { return type == Type::bf16 ? 7 : 10; }
 
 // Decodes a factor. A tf32 is stored as a float, whose low bits are ignored.
-UnpackedNumber factor_of(Type type, uint64_t bits) {
+UnpackedNumber decode_factor(Type type, uint64_t bits) {
   if (type == Type::e4m3)
     return unpack_number(half_of<E4M3>(static_cast<uint8_t>(bits)).bits, 5, 10);
   if (type == Type::e5m2)
@@ -54,7 +54,7 @@ uint64_t infinity_of(bool is_half, bool is_negative) {
 }
 
 // Converts magnitude * 2^exponent to a float by truncation.
-uint64_t cut_to_float(bool is_negative, uint64_t magnitude, int exponent) {
+uint64_t truncate_to_float(bool is_negative, uint64_t magnitude, int exponent) {
   const int top = 63 - __builtin_clzll(magnitude) + exponent;
   if (top > 127) return infinity_of(false, is_negative);
   const int shift = std::max(top - 23, -149) - exponent;
@@ -72,8 +72,8 @@ uint64_t round_to_half(bool is_negative, uint64_t magnitude, int exponent) {
 
 // Adds one block, as the hardware does in one step: C (the bits of a float or a half) and the
 // products of a[i] and b[i].
-uint64_t add_block(const UnpackedNumber* a, const UnpackedNumber* b, int count, int fraction_bits,
-                   uint64_t c_bits, bool c_is_half, bool d_is_half) {
+uint64_t add_product_block(const UnpackedNumber* a, const UnpackedNumber* b, int count,
+                           int fraction_bits, uint64_t c_bits, bool c_is_half, bool d_is_half) {
   if (c_is_half) c_bits = bits(to_float(F16{static_cast<uint16_t>(c_bits)}));
   const UnpackedNumber c = unpack_number(c_bits, 8, 23);
   bool nan = c.is_nan, plus = c.is_infinite && !c.is_negative,
@@ -110,7 +110,7 @@ uint64_t add_block(const UnpackedNumber* a, const UnpackedNumber* b, int count, 
   if (sum == 0) return 0;
   const auto magnitude = static_cast<uint64_t>(std::abs(sum));
   return d_is_half ? round_to_half(sum < 0, magnitude, largest - kPlaces)
-                   : cut_to_float(sum < 0, magnitude, largest - kPlaces);
+                   : truncate_to_float(sum < 0, magnitude, largest - kPlaces);
 }
 
 uint64_t float_bits(float x) { return std::isnan(x) ? kNan32 : bits(x); }
@@ -118,7 +118,7 @@ uint64_t half_bits(double x) { return to_half<F16>(x, Rounding::rn).bits; }
 float float_of_half(uint64_t bits) { return to_float(F16{static_cast<uint16_t>(bits)}); }
 
 // Adds two halves or two floats and rounds to nearest, as a separate instruction does.
-uint64_t add_rounded(bool are_halves, uint64_t a, uint64_t b) {
+uint64_t add_sums_rounded(bool are_halves, uint64_t a, uint64_t b) {
   if (are_halves) return half_bits(double{float_of_half(a)} + double{float_of_half(b)});
   return float_bits(bit_copy<float>(static_cast<uint32_t>(a)) +
                     bit_copy<float>(static_cast<uint32_t>(b)));
@@ -137,10 +137,10 @@ void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64
   UnpackedNumber left[kMost], right[kMost], matched[kMostKept];
   const int kept = form.stored_columns(), fraction_bits = fraction_bits_of(form.a);
   for (int i = 0; i < form.m * kept; ++i)
-    left[i / kept * kept + position_in_row(form, i % kept)] = factor_of(form.a, a[i]);
+    left[i / kept * kept + position_in_row(form, i % kept)] = decode_factor(form.a, a[i]);
   for (int i = 0; i < form.n * form.k; ++i) {
     const int k = i % form.k;
-    right[i - k + (form.sparse ? k : position_in_row(form, k))] = factor_of(form.b, b[i]);
+    right[i - k + (form.sparse ? k : position_in_row(form, k))] = decode_factor(form.b, b[i]);
   }
   const bool c_apart = form.order == TileForm::Order::halves_apart, to_half = form.d == Type::f16;
   for (int row = 0; row < form.m; ++row)
@@ -155,11 +155,11 @@ void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64
       uint64_t sum = c_apart ? 0 : own;
       bool is_half = form.c == Type::f16;
       for (int at = 0; at < kept; at += form.block) {
-        sum = add_block(left + row * kept + at, of_b + at, form.block, fraction_bits, sum, is_half,
-                        to_half);
+        sum = add_product_block(left + row * kept + at, of_b + at, form.block, fraction_bits, sum,
+                                is_half, to_half);
         is_half = to_half;
       }
-      d[row * form.n + column] = c_apart ? add_rounded(to_half, own, sum) : sum;
+      d[row * form.n + column] = c_apart ? add_sums_rounded(to_half, own, sum) : sum;
     }
 }
 
@@ -193,7 +193,7 @@ void multiply_in_floats(const TileForm& form, const uint64_t* a, const uint64_t*
 
 // A fused multiply-add of doubles. A NaN result is the NaN of B, else of C, else of A, made quiet;
 // a newly generated NaN is negative.
-uint64_t fused(uint64_t a, uint64_t b, uint64_t c) {
+uint64_t fma_double(uint64_t a, uint64_t b, uint64_t c) {
   for (const uint64_t x : {b, c, a})
     if (std::isnan(bit_copy<double>(x))) return x | uint64_t{1} << 51;
   const double sum = std::fma(bit_copy<double>(a), bit_copy<double>(b), bit_copy<double>(c));
@@ -211,8 +211,8 @@ int64_t integer_of(Type type, uint64_t bits) {
   }
 }
 
-uint64_t integer_sum(const TileForm& form, const uint64_t* a, const uint64_t* b, uint64_t c,
-                     const uint16_t* k_index) {
+uint64_t integer_dot_product(const TileForm& form, const uint64_t* a, const uint64_t* b, uint64_t c,
+                             const uint16_t* k_index) {
   int64_t sum = static_cast<int32_t>(c);
   for (int i = 0; i < form.stored_columns(); ++i) {
     const uint64_t of_b = b[form.sparse ? k_index[i] : i];
@@ -241,10 +241,10 @@ void multiply_tile(const TileForm& form, const uint64_t* a, const uint64_t* b, c
       uint64_t& to = d[row * form.n + column];
       to = c[row * form.n + column];
       if (form.a == Type::f64)
-        for (int i = 0; i < form.k; ++i) to = fused(left[i], right[i], to);
+        for (int i = 0; i < form.k; ++i) to = fma_double(left[i], right[i], to);
       else
-        to = integer_sum(form, left, right, to,
-                         form.sparse ? k_index + row * form.stored_columns() : nullptr);
+        to = integer_dot_product(form, left, right, to,
+                                 form.sparse ? k_index + row * form.stored_columns() : nullptr);
     }
 }
 

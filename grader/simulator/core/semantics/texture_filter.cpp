@@ -53,7 +53,7 @@ bool is_srgb(const TexelFormat& format, const Sampler& sampler, unsigned channel
   return sampler.srgb && sampler.reads_normalized && format.bits == 8 && channel < 3;
 }
 
-int32_t integer_of(const TexelFormat& format, uint32_t bits) {
+int32_t sign_extended_texel(const TexelFormat& format, uint32_t bits) {
   if (format.kind == Kind::signed_integer)
     return format.bits == 8    ? static_cast<int8_t>(bits)
            : format.bits == 16 ? static_cast<int16_t>(bits)
@@ -61,22 +61,22 @@ int32_t integer_of(const TexelFormat& format, uint32_t bits) {
   return static_cast<int32_t>(bits);
 }
 
-uint32_t normalized(int32_t value, int32_t largest) {
+uint32_t normalize_texel(int32_t value, int32_t largest) {
   return bits(std::max(static_cast<float>(value) / static_cast<float>(largest), -1.0f));
 }
 
-int32_t largest_of(const TexelFormat& format) {
+int32_t largest_value_of(const TexelFormat& format) {
   const int value_bits = format.bits - (format.kind == Kind::signed_integer ? 1 : 0);
   return (1 << value_bits) - 1;
 }
 
 // The parameters of a weighted sum of floats or halves. Texels keep 4 places below the last place
 // of the largest.
-struct FloatRules {
+struct FloatSumPrecision {
   int places;    // bits of a mantissa, the leading one included
   int smallest;  // exponent of the smallest normal number; smaller results are subnormal halves
 };
-constexpr FloatRules kSingle{24, -126}, kHalf{11, -14};
+constexpr FloatSumPrecision kSingle{24, -126}, kHalf{11, -14};
 constexpr int kMorePlaces = 4, kWeightPlaces = 8, kPartPlaces = 1;
 
 // The weighted sum of the texels of one slice or level, in units of 2^exponent.
@@ -87,7 +87,7 @@ struct PartSum {
 };
 
 PartSum sum_of_part(const double* texel, const WeightedTexel* taps, unsigned count, unsigned part,
-                    const FloatRules& rules) {
+                    const FloatSumPrecision& rules) {
   PartSum sum;
   for (unsigned i = 0; i < count; ++i) {
     if (taps[i].part != part || taps[i].weight == 0 || texel[i] == 0) continue;
@@ -105,7 +105,7 @@ PartSum sum_of_part(const double* texel, const WeightedTexel* taps, unsigned cou
 }
 
 // Rounds to nearest, halves away from zero; a subnormal float becomes zero.
-double round_half_away(int64_t value, int exponent, const FloatRules& rules) {
+double round_half_away(int64_t value, int exponent, const FloatSumPrecision& rules) {
   if (value == 0) return 0;
   uint64_t magnitude = static_cast<uint64_t>(std::llabs(value));
   const int leading = 63 - __builtin_clzll(magnitude);
@@ -120,14 +120,14 @@ double round_half_away(int64_t value, int exponent, const FloatRules& rules) {
 }
 
 // The value of a sum that is zero. It is -0 only if all texels are negative zeros.
-double zero_sum(const double* texel, const WeightedTexel* taps, unsigned count) {
+double sign_of_zero_sum(const double* texel, const WeightedTexel* taps, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
     if (taps[i].weight != 0 && !std::signbit(texel[i])) return 0;
   return -0.0;
 }
 
 double weighted_sum(const double* texel, const WeightedTexel* taps, unsigned count,
-                    const FloatRules& rules) {
+                    const FloatSumPrecision& rules) {
   std::array<PartSum, 4> parts;
   unsigned last = 0;
   for (unsigned i = 0; i < count; ++i) last = std::max(last, unsigned{taps[i].part});
@@ -139,7 +139,7 @@ double weighted_sum(const double* texel, const WeightedTexel* taps, unsigned cou
     highest = any ? std::max(highest, parts[p].exponent) : parts[p].exponent;
     any = true;
   }
-  if (!any) return zero_sum(texel, taps, count);
+  if (!any) return sign_of_zero_sum(texel, taps, count);
   int64_t total = 0;
   const int unit = highest - kPartPlaces;
   for (const PartSum& p : parts) {
@@ -152,7 +152,7 @@ double weighted_sum(const double* texel, const WeightedTexel* taps, unsigned cou
 
 // Handles sums with an infinity or NaN: sets `result` and returns true. False: all texels are
 // finite.
-bool special_sum(const double* texel, unsigned count, uint32_t nan, uint32_t* result) {
+bool sum_if_nonfinite(const double* texel, unsigned count, uint32_t nan, uint32_t* result) {
   bool plus = false, minus = false, not_a_number = false;
   for (unsigned i = 0; i < count; ++i) {
     not_a_number |= std::isnan(texel[i]);
@@ -167,14 +167,14 @@ bool special_sum(const double* texel, unsigned count, uint32_t nan, uint32_t* re
 uint32_t sum_of_singles(const WeightedTexel* taps, unsigned count, double* texel) {
   for (unsigned i = 0; i < count; ++i) texel[i] = flushed(bit_copy<float>(taps[i].bits));
   uint32_t result = 0;
-  if (special_sum(texel, count, kNaN, &result)) return result;
+  if (sum_if_nonfinite(texel, count, kNaN, &result)) return result;
   const double sum = weighted_sum(texel, taps, count, kSingle);
   return bits(flushed(static_cast<float>(sum)));
 }
 
 uint32_t sum_of_halves(const WeightedTexel* taps, unsigned count, const double* texel) {
   uint32_t result = 0;
-  if (special_sum(texel, count, kNaN & ~0x1fffu, &result)) return result;
+  if (sum_if_nonfinite(texel, count, kNaN & ~0x1fffu, &result)) return result;
   const double sum = weighted_sum(texel, taps, count, kHalf);
   return bits(std::fabs(sum) < 0x1p16 ? static_cast<float>(sum)
                                       : std::copysign(INFINITY, static_cast<float>(sum)));
@@ -186,13 +186,13 @@ int64_t widened_snorm(int64_t n) { return (n * 8 + (n >> 4) + (n >> 12) + 4) >> 
 uint32_t sum_of_integers(const TexelFormat& format, const WeightedTexel* taps, unsigned count) {
   int64_t sum = 0;
   for (unsigned i = 0; i < count; ++i)
-    sum += int64_t{integer_of(format, taps[i].bits)} * taps[i].weight;
+    sum += int64_t{sign_extended_texel(format, taps[i].bits)} * taps[i].weight;
   const bool is_signed = format.kind == Kind::signed_integer;
   if (format.bits == 8 && is_signed)
-    return normalized(static_cast<int32_t>(widened_snorm(sum)), 0x7fff);
+    return normalize_texel(static_cast<int32_t>(widened_snorm(sum)), 0x7fff);
   if (format.bits == 8) sum *= 257;
-  return normalized(static_cast<int32_t>((sum + 128) >> kWeightPlaces),
-                    is_signed ? 0x7fff : 0xffff);
+  return normalize_texel(static_cast<int32_t>((sum + 128) >> kWeightPlaces),
+                         is_signed ? 0x7fff : 0xffff);
 }
 
 // Reduces a normalised coordinate according to its address mode. In the modes that repeat the
@@ -211,7 +211,7 @@ double reduce_to_range(double x, AddressMode mode) {
 
 }  // namespace
 
-int64_t position(float coordinate, uint32_t size, AddressMode mode, bool normalized) {
+int64_t fixed_point_position(float coordinate, uint32_t size, AddressMode mode, bool normalized) {
   const double x = std::isnan(coordinate) ? 0 : flushed(coordinate);
   if (!normalized) return static_cast<int64_t>(std::floor(std::clamp(x, -0x1p30, 0x1p30) * kTexel));
   return static_cast<int64_t>(std::floor(reduce_to_range(x, mode) * kTexel)) * size;
@@ -277,8 +277,8 @@ uint32_t read_channel(const TexelFormat& format, const Sampler& sampler, unsigne
   if (format.kind == Kind::floating) return format.bits == 32 ? bits_read : bits_of_half(bits_read);
   if (is_srgb(format, sampler, channel))
     return bits(static_cast<float>(kLinearOfSrgb[bits_read & 255] * kSrgbUnit));
-  const int32_t value = integer_of(format, bits_read);
-  return sampler.reads_normalized ? normalized(value, largest_of(format))
+  const int32_t value = sign_extended_texel(format, bits_read);
+  return sampler.reads_normalized ? normalize_texel(value, largest_value_of(format))
                                   : static_cast<uint32_t>(value);
 }
 
@@ -303,7 +303,7 @@ uint32_t border_bits(const TexelFormat& format, const Sampler& sampler, unsigned
   if (!sampler.reads_normalized) return own & mask;
   const double lowest = format.kind == Kind::signed_integer ? -1 : 0;
   const double colour = std::clamp<double>(bit_copy<float>(own), lowest, 1.0);
-  return static_cast<uint32_t>(std::lround(colour * largest_of(format))) & mask;
+  return static_cast<uint32_t>(std::lround(colour * largest_value_of(format))) & mask;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -313,7 +313,7 @@ namespace {
 
 // ptxas normalises the direction before the fetch: it scales the largest component to 1 by an
 // approximate reciprocal that flushes subnormals.
-float reciprocal(float x) {
+float flushing_reciprocal(float x) {
   if (x < 0x1p-126f) return INFINITY;
   const float r = RcpApprox::apply(x);
   return r < 0x1p-126f ? 0.0f : r;
@@ -326,10 +326,10 @@ int64_t fixed_point_on_face(float along) {
 
 // Twice the coordinates of a texel's centre relative to the cube's centre: a point on a cube whose
 // faces are at ±size.
-struct PointOnCube {
+struct CubeSurfacePoint {
   int32_t x, y, z;
 };
-PointOnCube point_of(const CubeTexel& t, int32_t size) {
+CubeSurfacePoint cube_surface_point_of(const CubeTexel& t, int32_t size) {
   const int32_t s = 2 * t.x + 1 - size, u = 2 * t.y + 1 - size;
   switch (t.face) {
     case 0:
@@ -350,7 +350,8 @@ PointOnCube point_of(const CubeTexel& t, int32_t size) {
 }  // namespace
 
 CubePoint cube_point(float x, float y, float z) {
-  const float scale = reciprocal(std::fmax(std::fmax(std::fabs(x), std::fabs(y)), std::fabs(z)));
+  const float scale =
+      flushing_reciprocal(std::fmax(std::fmax(std::fabs(x), std::fabs(y)), std::fabs(z)));
   x *= scale;
   y *= scale;
   z *= scale;
@@ -373,18 +374,19 @@ void drop_corner_texel(unsigned corner, uint32_t* weights) {
   weights[corner] = 0;
 }
 
-CubeTexel across_edge(const CubeTexel& outside, int32_t size) {
+CubeTexel texel_across_edge(const CubeTexel& outside, int32_t size) {
   // The texel's centre is half a texel beyond the edge, so on the neighbour face it is half a texel
   // inside.
   const auto inside = [&](int32_t i) { return i < 0 ? 0 : i >= size ? size - 1 : i; };
-  const PointOnCube edge = point_of({outside.face, inside(outside.x), inside(outside.y)}, size);
-  const PointOnCube beyond = point_of(outside, size);
+  const CubeSurfacePoint edge =
+      cube_surface_point_of({outside.face, inside(outside.x), inside(outside.y)}, size);
+  const CubeSurfacePoint beyond = cube_surface_point_of(outside, size);
   const bool out_x = std::abs(beyond.x) > size, out_y = std::abs(beyond.y) > size;
   const auto sign = [](int32_t v) { return v < 0 ? -1 : 1; };
   const bool had_x = outside.face < 2, had_y = outside.face == 2 || outside.face == 3;
   // The old face is perpendicular to one axis; along that axis the point is now half a texel
   // inside.
-  PointOnCube p = edge;
+  CubeSurfacePoint p = edge;
   if (had_x)
     p.x = sign(p.x) * (size - 1);
   else if (had_y)
@@ -435,7 +437,7 @@ constexpr uint8_t kLogarithm[256] = {
 
 }  // namespace
 
-int32_t level_of_step(double texels) {
+int32_t level_of_texel_step(double texels) {
   if (!(texels > 0)) return kLowestLevel;
   int exponent;
   const double mantissa = std::frexp(texels, &exponent);  // in [1/2, 1)

@@ -36,7 +36,7 @@ struct Neighbours {
 };
 
 // The position of a coordinate in the texture, in units of 2^-21 texels.
-int64_t position(float coordinate, uint32_t size, AddressMode mode, bool normalized);
+int64_t fixed_point_position(float coordinate, uint32_t size, AddressMode mode, bool normalized);
 int32_t nearest_texel(int64_t position, uint32_t size, AddressMode mode);
 // `filters`: the fetch combines the two texels by linear filtering. False (tld4): it returns both.
 Neighbours neighbours(int64_t position, uint32_t size, AddressMode mode, bool filters);
@@ -64,7 +64,7 @@ struct CubeTexel {
   uint32_t face = 0;
   int32_t x = 0, y = 0;
 };
-CubeTexel across_edge(const CubeTexel& outside, int32_t size);
+CubeTexel texel_across_edge(const CubeTexel& outside, int32_t size);
 
 // One texel of a weighted sum, which has up to two slices or levels of up to eight texels. A texel
 // with weight 0 still counts if it is infinite or NaN.
@@ -90,6 +90,6 @@ constexpr int32_t kLowestLevel = -1024 * 256;
 // The mipmap level that a step of `texels` texels of the first level selects, in 1/256: the
 // logarithm of the step, truncated to eight binary places of its mantissa. The step must be finite
 // and not negative.
-int32_t level_of_step(double texels);
+int32_t level_of_texel_step(double texels);
 
 }  // namespace lab32::sim

@@ -87,14 +87,14 @@ struct Exch {
 template <class H>
 struct AddHalf {
   static constexpr uint8_t kId = 0;
-  static uint16_t one(uint16_t a, uint16_t b) {
+  static uint16_t add_halves(uint16_t a, uint16_t b) {
     return to_half<H>(to_float(H{a}) + to_float(H{b}), Rounding::rn).bits;
   }
-  static uint16_t apply(uint16_t old, uint16_t v) { return one(old, v); }
+  static uint16_t apply(uint16_t old, uint16_t v) { return add_halves(old, v); }
   static uint32_t apply(uint32_t old, uint32_t v) {
-    return one(static_cast<uint16_t>(old), static_cast<uint16_t>(v)) |
+    return add_halves(static_cast<uint16_t>(old), static_cast<uint16_t>(v)) |
            static_cast<uint32_t>(
-               one(static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(v >> 16)))
+               add_halves(static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(v >> 16)))
                << 16;
   }
 };

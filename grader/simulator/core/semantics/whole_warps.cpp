@@ -14,11 +14,11 @@ void execute_in_part(const Exec& x, const Inst& in, ExecFn whole_warp, size_t re
   const uint32_t others = ~x.mask;
   switch (result_bytes) {
     case 2:
-      return blend<uint16_t>(d, before, others);
+      return copy_masked_lanes<uint16_t>(d, before, others);
     case 4:
-      return blend<uint32_t>(d, before, others);
+      return copy_masked_lanes<uint32_t>(d, before, others);
     default:
-      return blend<uint64_t>(d, before, others);
+      return copy_masked_lanes<uint64_t>(d, before, others);
   }
 }
 
@@ -36,7 +36,7 @@ void execute_saturated(const Exec& x, const Inst& in, ExecFn plain) {
     const uint32_t at_most_one = b < kOne ? b : kOne;
     store_lane<uint32_t>(d, lane, b > kInfinity ? 0u : at_most_one);
   }
-  if (x.mask != kFullMask) blend<float>(d, before, ~x.mask);
+  if (x.mask != kFullMask) copy_masked_lanes<float>(d, before, ~x.mask);
 }
 
 void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modified) {
@@ -76,7 +76,7 @@ void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modifie
   // The destination may also be a source, so these lanes are recomputed before the others are
   // stored.
   if (again != 0) modified(Exec{x.regs, again, x.warp}, in);
-  blend<float>(x.regs + in.dst[0].offset, result, x.mask & ~again);
+  copy_masked_lanes<float>(x.regs + in.dst[0].offset, result, x.mask & ~again);
 }
 
 }  // namespace lab32::sim

@@ -20,7 +20,7 @@ class UndefinedBitFlow {
   UndefinedBitFlow(const Exec& x, const Inst& in, const std::byte* undefined)
       : x_(x), in_(in), undefined_(undefined) {}
 
-  UndefinedResults results() {
+  UndefinedResults propagate() {
     switch (in_.ptx->op->id) {
       case OpId::mov:
       case OpId::mov_pred:
@@ -28,7 +28,7 @@ class UndefinedBitFlow {
       case OpId::cvta_to:
       case OpId::not_bits:
       case OpId::not_pred:
-        each_lane([&](int l) { propagate_copy(l); });
+        for_each_lane([&](int l) { propagate_copy(l); });
         break;
       case OpId::and_bits:
       case OpId::or_bits:
@@ -36,30 +36,30 @@ class UndefinedBitFlow {
       case OpId::and_pred:
       case OpId::or_pred:
       case OpId::xor_pred:
-        bitwise(2);
+        propagate_bitwise(2);
         break;
       case OpId::lop3:
-        bitwise(3);
+        propagate_bitwise(3);
         break;
       case OpId::shl:
       case OpId::shr:
       case OpId::bfe:
       case OpId::szext:
-        move_bits(1);
+        propagate_moved_bits(1);
         break;
       case OpId::shf:
       case OpId::bfi:
       case OpId::prmt:
-        move_bits(2);
+        propagate_moved_bits(2);
         break;
       case OpId::cvt:
         if (is_integer_conversion())
-          move_bits(1);
+          propagate_moved_bits(1);
         else
           propagate_all_bits();
         break;
       case OpId::selp:
-        each_lane([&](int l) { propagate_selection(l); });
+        for_each_lane([&](int l) { propagate_selection(l); });
         break;
       case OpId::add_int:
       case OpId::sub_int:
@@ -67,20 +67,20 @@ class UndefinedBitFlow {
       case OpId::mul_lo:
       case OpId::mad_lo:
       case OpId::mul_wide:
-        each_lane([&](int l) { propagate_carry(l); });
+        for_each_lane([&](int l) { propagate_carry(l); });
         break;
       case OpId::setp:
       case OpId::setp_bool:
         propagate_comparison();
         break;
       case OpId::shfl:
-        shuffle();
+        propagate_shuffle();
         break;
       case OpId::vote_ballot:
-        each_lane([&](int l) { out_[0][at(l)] = {lanes_with_undefined_bits(0), 0}; });
+        for_each_lane([&](int l) { out_[0][at(l)] = {lanes_with_undefined_bits(0), 0}; });
         break;
       case OpId::vote_pred:
-        vote();
+        propagate_vote();
         break;
       default:
         in_.ptx->op->traits.sync == ptx::Sync::warp ? propagate_across_warp()
@@ -92,7 +92,7 @@ class UndefinedBitFlow {
  private:
   static size_t at(int lane) { return static_cast<size_t>(lane); }
   template <class F>
-  void each_lane(F f) const {
+  void for_each_lane(F f) const {
     for (uint32_t r = x_.mask; r; r &= r - 1) f(__builtin_ctz(r));
   }
   LaneBits value(unsigned source, int l) const {
@@ -100,17 +100,18 @@ class UndefinedBitFlow {
     if (in_.src[source].negated) bits.low ^= 1;
     return bits;
   }
-  LaneBits undefined(unsigned source, int l) const {
+  LaneBits undefined_bits_of(unsigned source, int l) const {
     return get_bits(undefined_, in_.src[source], l);
   }
   // The lanes in which some bit of the source is undefined.
   uint32_t lanes_with_undefined_bits(unsigned source) const {
     uint32_t lanes = 0;
     if (source < in_.src_count && in_.src[source].bytes != 0)
-      each_lane([&](int l) { lanes |= static_cast<uint32_t>(undefined(source, l).any()) << l; });
+      for_each_lane(
+          [&](int l) { lanes |= static_cast<uint32_t>(undefined_bits_of(source, l).any()) << l; });
     return lanes;
   }
-  uint32_t carry_in() const {
+  uint32_t undefined_carry_in() const {
     uint32_t lanes = 0;
     if (in_.ptx->op->traits.carry) std::memcpy(&lanes, undefined_ + in_.mem_base.offset, 4);
     return lanes & x_.mask;
@@ -121,7 +122,7 @@ class UndefinedBitFlow {
   }
 
   void propagate_all_bits() {
-    uint32_t lanes = carry_in();
+    uint32_t lanes = undefined_carry_in();
     for (unsigned s = 0; s < in_.src_count; ++s) lanes |= lanes_with_undefined_bits(s);
     make_results_undefined(lanes);
   }
@@ -136,7 +137,7 @@ class UndefinedBitFlow {
     unsigned __int128 bits = 0;
     unsigned filled = 0;
     for (unsigned s = 0; s < in_.src_count; ++s) {
-      const LaneBits u = undefined(s, l);
+      const LaneBits u = undefined_bits_of(s, l);
       bits |= (static_cast<unsigned __int128>(u.high) << 64 | u.low) << filled;
       filled += width(in_.src[s]);
       if (filled >= 128) break;
@@ -152,23 +153,23 @@ class UndefinedBitFlow {
 
   // A bit of the result is undefined if its value would change when an undefined bit of a source
   // changes.
-  void bitwise(unsigned sources) {
-    each_lane([&](int l) {
+  void propagate_bitwise(unsigned sources) {
+    for_each_lane([&](int l) {
       LaneBits v[3], u[3];
       for (unsigned s = 0; s < sources; ++s) {
         v[s] = value(s, l);
-        u[s] = undefined(s, l);
+        u[s] = undefined_bits_of(s, l);
       }
-      const LaneBits as_is = logic(v, l);
+      const LaneBits as_is = bitwise_result(v, l);
       for (unsigned flipped = 1; flipped < 1u << sources; ++flipped) {
         LaneBits w[3];
         for (unsigned s = 0; s < sources; ++s) w[s] = (flipped >> s & 1) != 0 ? v[s] ^ u[s] : v[s];
-        out_[0][at(l)] = out_[0][at(l)] | (logic(w, l) ^ as_is);
+        out_[0][at(l)] = out_[0][at(l)] | (bitwise_result(w, l) ^ as_is);
       }
       out_[0][at(l)] = out_[0][at(l)] & all_bits(in_.dst[0]);
     });
   }
-  LaneBits logic(const LaneBits* v, int l) const {
+  LaneBits bitwise_result(const LaneBits* v, int l) const {
     switch (in_.ptx->op->id) {
       case OpId::and_bits:
       case OpId::and_pred:
@@ -193,7 +194,7 @@ class UndefinedBitFlow {
 
   // For instructions that only move bits: executes the instruction on the undefined bits of its
   // first `data` sources. The other sources select which bits move where.
-  void move_bits(unsigned data) {
+  void propagate_moved_bits(unsigned data) {
     uint32_t unsure = 0;
     for (unsigned s = data; s < in_.src_count; ++s) {
       unsure |= lanes_with_undefined_bits(s);
@@ -210,7 +211,7 @@ class UndefinedBitFlow {
       std::memcpy(x_.regs + in_.src[d].offset, undefined_ + in_.src[d].offset,
                   in_.src[d].bytes * 32u);
     in_.exec(x_, in_);
-    each_lane([&](int l) { out_[0][at(l)] = get_bits(x_.regs, to, l); });
+    for_each_lane([&](int l) { out_[0][at(l)] = get_bits(x_.regs, to, l); });
     // The result is stored at the end, because the result register may also be a source.
     std::memcpy(x_.regs + to.offset, result, to.bytes * 32u);
     for (unsigned d = data; d-- > 0;)
@@ -224,8 +225,8 @@ class UndefinedBitFlow {
   }
 
   void propagate_selection(int l) {
-    const LaneBits a = undefined(0, l), b = undefined(1, l);
-    if (undefined(2, l).any())
+    const LaneBits a = undefined_bits_of(0, l), b = undefined_bits_of(1, l);
+    if (undefined_bits_of(2, l).any())
       out_[0][at(l)] = (a | b | (value(0, l) ^ value(1, l))) & all_bits(in_.dst[0]);
     else
       out_[0][at(l)] = value(2, l).low != 0 ? a : b;
@@ -234,7 +235,7 @@ class UndefinedBitFlow {
   // In a sum or product an undefined bit makes itself and all higher bits of the result undefined.
   void propagate_carry(int l) {
     LaneBits any;
-    for (unsigned s = 0; s < in_.src_count; ++s) any = any | undefined(s, l);
+    for (unsigned s = 0; s < in_.src_count; ++s) any = any | undefined_bits_of(s, l);
     if (any.low != 0)
       out_[0][at(l)] = LaneBits{~((any.low & (~any.low + 1)) - 1), 0} & all_bits(in_.dst[0]);
   }
@@ -243,8 +244,8 @@ class UndefinedBitFlow {
     const bool equality = (in_.ptx->has(ptx::Mod::eq) || in_.ptx->has(ptx::Mod::ne)) &&
                           !ptx::is_float(in_.ptx->type());
     uint32_t unsure = 0;
-    each_lane([&](int l) {
-      const LaneBits u = undefined(0, l) | undefined(1, l);
+    for_each_lane([&](int l) {
+      const LaneBits u = undefined_bits_of(0, l) | undefined_bits_of(1, l);
       const bool differ = equality && ((value(0, l).low ^ value(1, l).low) & ~u.low) != 0;
       unsure |= static_cast<uint32_t>(u.any() && !differ) << l;
     });
@@ -282,20 +283,20 @@ class UndefinedBitFlow {
     return as_is ^ flipped;
   }
 
-  void shuffle() {
+  void propagate_shuffle() {
     const uint32_t unsure =
         lanes_with_undefined_bits(1) | lanes_with_undefined_bits(2) | lanes_with_undefined_bits(3);
-    each_lane([&](int l) {
+    for_each_lane([&](int l) {
       if ((unsure >> l & 1) != 0) return;
-      const ShuffleLane from = shuffle_lane(shuffle_of(*in_.ptx), in_, x_, l);
+      const ShuffleSource from = shuffle_source(shuffle_of(*in_.ptx), in_, x_, l);
       const int source = (x_.mask >> from.lane & 1) != 0 ? static_cast<int>(from.lane) : l;
-      out_[0][at(l)] = undefined(0, source);
+      out_[0][at(l)] = undefined_bits_of(0, source);
     });
     make_results_undefined(unsure);
   }
 
   // A vote is defined if a lane with a defined predicate already determines it.
-  void vote() {
+  void propagate_vote() {
     const uint32_t unsure = lanes_with_undefined_bits(0);
     if (unsure == 0) return;
     const uint32_t yes = read_predicate(x_, in_.src[0]) & x_.mask & ~unsure;
@@ -339,7 +340,7 @@ LaneBits all_bits(const Slot& slot) {
 }
 
 UndefinedResults undefined_results(const Exec& x, const Inst& in, const std::byte* undefined) {
-  return UndefinedBitFlow(x, in, undefined).results();
+  return UndefinedBitFlow(x, in, undefined).propagate();
 }
 
 }  // namespace lab32::sim

@@ -12,16 +12,16 @@ namespace {
 
 using MemoryKind = ptx::AddressUse::Kind;
 
-const ptx::Traits& traits_of(const Inst& in) { return in.ptx->op->traits; }
+const ptx::InstructionTraits& traits_of(const Inst& in) { return in.ptx->op->traits; }
 
 // Whether the instruction only computes: it does not access memory, wait or change control flow.
 bool only_computes(const Inst& in) {
-  const ptx::Traits& t = traits_of(in);
+  const ptx::InstructionTraits& t = traits_of(in);
   return t.memory_count == 0 && !t.is_texture() && !t.bulk && t.sync == ptx::Sync::none &&
          t.transfer == ptx::ControlTransfer::next;
 }
 
-bool is_param(const Inst& in) {
+bool accesses_parameters(const Inst& in) {
   return traits_of(in).memory_count > 0 && traits_of(in).memory[0].space == ptx::Space::param;
 }
 
@@ -63,7 +63,8 @@ uint32_t Definedness::lanes_with_undefined_guard(const UndefinedBits& u, const I
 // ---------------------------------------------------------------------------------------------
 // Where a value matters
 
-void Definedness::report_use(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use) {
+void Definedness::report_undefined_operand(UndefinedBits& u, const Slot& slot, uint32_t lanes,
+                                           ValueUse use) {
   BlockContext& block = warp_.block();
   // Each undefined value is reported once. Afterwards it counts as defined, so that its
   // consequences are not reported again.
@@ -75,16 +76,17 @@ void Definedness::report_use(UndefinedBits& u, const Slot& slot, uint32_t lanes,
     for (uint32_t r = left; r; r &= r - 1)
       if (origin[static_cast<size_t>(__builtin_ctz(r))] == id) same |= r & (~r + 1);
     left &= ~same;
-    block.undefined_origins().each(
+    block.undefined_origins().for_each_origin(
         id, [&](const UndefinedOrigin& o) { block.faults().report_undefined_use(o, use, same); });
   }
 }
 
 void Definedness::require_defined(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use) {
-  if (const uint32_t lanes = undefined_lanes(u, slot, mask)) report_use(u, slot, lanes, use);
+  if (const uint32_t lanes = undefined_lanes(u, slot, mask))
+    report_undefined_operand(u, slot, lanes, use);
 }
 
-uint32_t Definedness::device_lanes(uint32_t mask, const Inst& in) const {
+uint32_t Definedness::lanes_accessing_device_memory(uint32_t mask, const Inst& in) const {
   uint64_t address[kWarpSize];
   lane_addresses({warp_.current().frame->regs, mask, &warp_}, in.mem_base, in.mem_offset, address);
   switch (space_of(*in.ptx)) {
@@ -116,7 +118,7 @@ uint32_t Definedness::lanes_with_undefined_output(const UndefinedBits& u, uint32
     const auto origin = u.origin.find(in.src[s].offset);
     bool beside_written = undefined == bytes && origin != u.origin.end();
     if (beside_written)
-      warp_.block().undefined_origins().each(
+      warp_.block().undefined_origins().for_each_origin(
           origin->second[static_cast<size_t>(lane)],
           [&](const UndefinedOrigin& o) { beside_written &= o.beside_written; });
     return beside_written;
@@ -134,8 +136,8 @@ uint32_t Definedness::lanes_with_undefined_output(const UndefinedBits& u, uint32
 
 // Requires defined operands for an instruction with effects beyond its registers.
 void Definedness::require_defined_operands(UndefinedBits& u, uint32_t mask, const Inst& in) {
-  const ptx::Traits& t = traits_of(in);
-  if (t.memory_count > 0 && !is_param(in)) {
+  const ptx::InstructionTraits& t = traits_of(in);
+  if (t.memory_count > 0 && !accesses_parameters(in)) {
     require_defined(u, in.mem_base, mask, ValueUse::address);
     require_defined(u, in.mem_base2, mask, ValueUse::address);
   }
@@ -147,22 +149,23 @@ void Definedness::require_defined_operands(UndefinedBits& u, uint32_t mask, cons
   // The member mask must be defined, because it says for which lanes the instruction waits.
   if (t.sync == ptx::Sync::warp && !t.of_whole_warp())
     require_defined(u, in.src[in.src_count - 1], mask, ValueUse::branch);
-  if (t.uses(MemoryKind::store) && t.memory_count == 1 && !is_param(in)) {
+  if (t.uses(MemoryKind::store) && t.memory_count == 1 && !accesses_parameters(in)) {
     if (t.matrix)  // lanes write parts of other lanes' rows, so undefined bits are not tracked
       for (uint8_t s = 0; s < in.src_count; ++s)
         require_defined(u, in.src[s], mask, ValueUse::output);
-    const uint32_t device = lanes_with_undefined_output(u, device_lanes(mask, in), in);
+    const uint32_t device =
+        lanes_with_undefined_output(u, lanes_accessing_device_memory(mask, in), in);
     for (uint8_t s = 0; s < in.src_count; ++s)
       require_defined(u, in.src[s], device, ValueUse::output);
   }
 }
 
-void Definedness::decide(Frame& frame, uint32_t mask, const Inst& in) {
+void Definedness::track_branch_decision(Frame& frame, uint32_t mask, const Inst& in) {
   if (!frame.undefined) return;
   UndefinedBits& u = *frame.undefined;
   if (const uint32_t lanes = lanes_with_undefined_guard(u, in, mask))
     execute_with_undefined_guard(frame, lanes, in);
-  const ptx::Traits& t = traits_of(in);
+  const ptx::InstructionTraits& t = traits_of(in);
   // Such an instruction is executed, and checked, when all lanes have arrived.
   if (t.sync == ptx::Sync::warp) return;
   for (uint8_t s = 0; s < in.src_count; ++s) require_defined(u, in.src[s], mask, ValueUse::branch);
@@ -181,7 +184,7 @@ void Definedness::execute_with_undefined_guard(Frame& frame, uint32_t mask, cons
   guard.offset = in.guard;
   guard.bytes = 1;
   guard.is_predicate = true;
-  if (!only_computes(in)) return report_use(u, guard, lanes, ValueUse::branch);
+  if (!only_computes(in)) return report_undefined_operand(u, guard, lanes, ValueUse::branch);
   for (uint8_t d = 0; d < in.dst_count; ++d) {
     if (in.dst[d].bytes == 0) continue;
     for (uint32_t r = lanes; r; r &= r - 1)
@@ -209,28 +212,28 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
     if (traits_of(in).writes_texels)
       for (const Slot& slot : op.value)
         require_defined(u, slot, mask, op.reduction ? ValueUse::atomic : ValueUse::output);
-    define_results(u, mask, in);  // the fetch itself marks undefined results
+    mark_results_defined(u, mask, in);  // the fetch itself marks undefined results
     return in.exec(x, in);
   }
   if (traits_of(in).bulk) {
     const BulkOp& op = warp_.program().bulk_ops[in.target];
     for (const Slot& slot : sources_of(op)) require_defined(u, slot, mask, ValueUse::address);
-    return execute_sending(u, x, in, op);
+    return execute_red_async(u, x, in, op);
   }
-  if (is_param(in)) {
-    define_results(u, mask, in);
+  if (accesses_parameters(in)) {
+    mark_results_defined(u, mask, in);
     in.exec(x, in);
     if (traits_of(in).uses(MemoryKind::load))
-      load_params(u, frame, mask, in);
+      load_undefined_params(u, frame, mask, in);
     else
-      store_params(u, frame, mask, in);
+      store_undefined_params(u, frame, mask, in);
     return;
   }
   if (traits_of(in).memory_count > 0) {
-    define_results(u, mask, in);  // the load itself marks results that it found undefined
+    mark_results_defined(u, mask, in);  // the load itself marks results that it found undefined
     in.exec(x, in);
     if (traits_of(in).uses(MemoryKind::store) && traits_of(in).memory_count == 1)
-      store_bits(frame, u, mask, in);
+      store_undefined_bits(frame, u, mask, in);
     return;
   }
   uint32_t any = 0;
@@ -259,7 +262,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
     origin.fill(all);
   }
   if (any == 0) {
-    define_results(u, mask, in);
+    mark_results_defined(u, mask, in);
     in.exec(x, in);
   } else {
     const UndefinedResults results = undefined_results(x, in, u.registers.data());
@@ -297,7 +300,7 @@ void Definedness::execute_on_fragments(UndefinedBits& u, const Exec& x, const In
       define(op.moved);  // the load itself marks results that it found undefined
     else
       for (const Slot& slot : op.moved.slots)
-        require_defined(u, slot, device_lanes(x.mask, in), ValueUse::output);
+        require_defined(u, slot, lanes_accessing_device_memory(x.mask, in), ValueUse::output);
     return in.exec(x, in);
   }
   bool any = false;
@@ -314,13 +317,13 @@ void Definedness::execute_on_fragments(UndefinedBits& u, const Exec& x, const In
   if (op.form.sparse) look(op.metadata);
   // The undefined bits are computed before the instruction executes, because D may use the
   // registers of an operand.
-  if (any) follow_undefined(op, x.regs, u.registers.data());
+  if (any) propagate_undefined_bits(op, x.regs, u.registers.data());
   in.exec(x, in);
   if (!any) return define(op.d);
   for (const Slot& slot : op.d.slots) u.origin[slot.offset].fill(all);
 }
 
-void Definedness::define_results(UndefinedBits& u, uint32_t mask, const Inst& in) {
+void Definedness::mark_results_defined(UndefinedBits& u, uint32_t mask, const Inst& in) {
   for (uint8_t d = 0; d < in.dst_count; ++d) {
     if (in.dst[d].bytes == 0 || undefined_lanes(u, in.dst[d], mask) == 0) continue;
     for (uint32_t r = mask; r; r &= r - 1)
@@ -332,8 +335,8 @@ void Definedness::define_results(UndefinedBits& u, uint32_t mask, const Inst& in
   }
 }
 
-Exec Definedness::loaded(const Exec& x, const Inst& in, uint32_t lanes,
-                         const UndefinedBits::OfLanes& origin) {
+Exec Definedness::begin_undefined_load(const Exec& x, const Inst& in, uint32_t lanes,
+                                       const UndefinedBits::OfLanes& origin) {
   Frame* frame = warp_.current().frame;
   for (const Split& split : warp_.splits().list())
     if (split.frame->regs == x.regs) frame = split.frame;
@@ -347,7 +350,8 @@ Exec Definedness::loaded(const Exec& x, const Inst& in, uint32_t lanes,
 
 // Marks undefined bytes that were stored. Called after a store, which has marked all its bytes as
 // defined.
-void Definedness::store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask, const Inst& in) {
+void Definedness::store_undefined_bits(Frame& frame, const UndefinedBits& u, uint32_t mask,
+                                       const Inst& in) {
   uint32_t any = 0;
   for (uint8_t s = 0; s < in.src_count; ++s) any |= undefined_lanes(u, in.src[s], mask);
   if (any == 0) return;
@@ -369,7 +373,8 @@ void Definedness::store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask
     for (uint8_t s = 0; s < in.src_count; ++s) {
       const LaneBits bits = get_bits(u.registers.data(), in.src[s], l);
       for (unsigned b = 0; b < bytes; ++b)
-        if (bits.byte(b) != 0) warp_.block().launch().memory->unmark(address[l] + s * bytes + b);
+        if (bits.byte(b) != 0)
+          warp_.block().launch().memory->mark_byte_unwritten(address[l] + s * bytes + b);
     }
   }
   for (uint32_t r = any & (shared | local); r; r &= r - 1) {
@@ -384,7 +389,7 @@ void Definedness::store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask
       std::memcpy(to, &bits, bytes);
       warp_.block().undefined_origins().note_store(
           is_shared ? UndefinedOrigins::shared_word(at)
-                    : UndefinedOrigins::local_word(warp_.index(), l, at),
+                    : UndefinedOrigins::local_word_key(warp_.index(), l, at),
           u.origin.at(in.src[s].offset)[static_cast<size_t>(l)]);
     }
   }
@@ -393,8 +398,8 @@ void Definedness::store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask
 // ---------------------------------------------------------------------------------------------
 // Activations and parameters of functions
 
-void Definedness::store_params(UndefinedBits& u, const Frame& frame, uint32_t mask,
-                               const Inst& in) {
+void Definedness::store_undefined_params(UndefinedBits& u, const Frame& frame, uint32_t mask,
+                                         const Inst& in) {
   const size_t stride = frame.function->param_bytes;
   const unsigned bytes = element_bytes(in);
   for (uint8_t s = 0; s < in.src_count; ++s) {
@@ -409,7 +414,8 @@ void Definedness::store_params(UndefinedBits& u, const Frame& frame, uint32_t ma
   }
 }
 
-void Definedness::load_params(UndefinedBits& u, const Frame& frame, uint32_t mask, const Inst& in) {
+void Definedness::load_undefined_params(UndefinedBits& u, const Frame& frame, uint32_t mask,
+                                        const Inst& in) {
   const size_t stride = frame.function->param_bytes;
   const unsigned bytes = element_bytes(in);
   if (in.exec == pick_ld_kernel_param(*in.ptx) || in.mem_base.bytes != 0) return;  // constants
@@ -429,8 +435,8 @@ void Definedness::load_params(UndefinedBits& u, const Frame& frame, uint32_t mas
   }
 }
 
-void Definedness::pass(const Frame& from, uint32_t from_offset, Frame& to, uint32_t to_offset,
-                       uint32_t bytes, uint32_t lanes) {
+void Definedness::pass_undefined_params(const Frame& from, uint32_t from_offset, Frame& to,
+                                        uint32_t to_offset, uint32_t bytes, uint32_t lanes) {
   if (!from.undefined) return;
   const size_t from_stride = from.function->param_bytes, to_stride = to.function->param_bytes;
   if (!to.undefined)

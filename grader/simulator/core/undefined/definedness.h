@@ -24,16 +24,16 @@ class Definedness final : public ValueTracker {
   explicit Definedness(Warp& warp) : warp_(warp) {}
 
   void execute(Frame& frame, uint32_t mask, const Inst& in) override;
-  void decide(Frame& frame, uint32_t mask, const Inst& in) override;
-  void skip(Frame& frame, uint32_t mask, const Inst& in) override {
+  void track_branch_decision(Frame& frame, uint32_t mask, const Inst& in) override;
+  void execute_guarded_off(Frame& frame, uint32_t mask, const Inst& in) override {
     execute_with_undefined_guard(frame, mask, in);
   }
-  Exec loaded(const Exec& x, const Inst& in, uint32_t lanes,
-              const UndefinedBits::OfLanes& origin) override;
+  Exec begin_undefined_load(const Exec& x, const Inst& in, uint32_t lanes,
+                            const UndefinedBits::OfLanes& origin) override;
   // Passes arguments or results: copies `bytes` of undefined bits from the parameters of one
   // activation to those of another.
-  static void pass(const Frame& from, uint32_t from_offset, Frame& to, uint32_t to_offset,
-                   uint32_t bytes, uint32_t lanes);
+  static void pass_undefined_params(const Frame& from, uint32_t from_offset, Frame& to,
+                                    uint32_t to_offset, uint32_t bytes, uint32_t lanes);
 
  private:
   UndefinedBits& bits_of(Frame& frame);
@@ -44,20 +44,20 @@ class Definedness final : public ValueTracker {
   // undefined. If the instruction has other effects, the undefined guard is a fault.
   void execute_with_undefined_guard(Frame& frame, uint32_t mask, const Inst& in);
   void require_defined(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use);
-  void report_use(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use);
+  void report_undefined_operand(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use);
   void require_defined_operands(UndefinedBits& u, uint32_t mask, const Inst& in);
   // The lanes of a store whose addresses are in device memory.
-  uint32_t device_lanes(uint32_t mask, const Inst& in) const;
+  uint32_t lanes_accessing_device_memory(uint32_t mask, const Inst& in) const;
   // The lanes among `lanes` that store an undefined value. A lane does not count if it stores
   // undefined bytes behind defined ones: it copies the padding of a structure.
   uint32_t lanes_with_undefined_output(const UndefinedBits& u, uint32_t lanes,
                                        const Inst& in) const;
   void execute_on_fragments(UndefinedBits& u, const Exec& x, const Inst& in);
-  void execute_sending(UndefinedBits& u, const Exec& x, const Inst& in, const BulkOp& op);
-  void define_results(UndefinedBits& u, uint32_t mask, const Inst& in);
-  void store_bits(Frame& frame, const UndefinedBits& u, uint32_t mask, const Inst& in);
-  void store_params(UndefinedBits& u, const Frame& frame, uint32_t mask, const Inst& in);
-  void load_params(UndefinedBits& u, const Frame& frame, uint32_t mask, const Inst& in);
+  void execute_red_async(UndefinedBits& u, const Exec& x, const Inst& in, const BulkOp& op);
+  void mark_results_defined(UndefinedBits& u, uint32_t mask, const Inst& in);
+  void store_undefined_bits(Frame& frame, const UndefinedBits& u, uint32_t mask, const Inst& in);
+  void store_undefined_params(UndefinedBits& u, const Frame& frame, uint32_t mask, const Inst& in);
+  void load_undefined_params(UndefinedBits& u, const Frame& frame, uint32_t mask, const Inst& in);
 
   Warp& warp_;
 };

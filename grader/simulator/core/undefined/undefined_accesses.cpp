@@ -63,7 +63,7 @@ bool UndefinedBytes::any(uint64_t first, size_t bytes) const {
 
 uint32_t UndefinedBytes::lanes(const uint64_t* address, size_t stride, uint32_t mask,
                                unsigned bytes) const {
-  if (mask == kWholeWarp && stride == 0 && contiguous(address, bytes) &&
+  if (mask == kWholeWarp && stride == 0 && are_contiguous(address, bytes) &&
       !any_set(storage() + address[0], size_t{bytes} * 32))
     return 0;
   const uint64_t first = address[__builtin_ctz(mask)];
@@ -82,7 +82,7 @@ uint32_t UndefinedBytes::lanes(const uint64_t* address, size_t stride, uint32_t 
   return found;
 }
 
-void UndefinedBytes::define(uint64_t first, size_t bytes) {
+void UndefinedBytes::mark_defined(uint64_t first, size_t bytes) {
   if (left_ == 0) return;
   std::byte* const at = storage() + first;
   if (left_ != kNotCounted) {
@@ -92,22 +92,23 @@ void UndefinedBytes::define(uint64_t first, size_t bytes) {
   std::memset(at, 0, bytes);
 }
 
-void UndefinedBytes::define(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes) {
+void UndefinedBytes::mark_defined(const uint64_t* address, size_t stride, uint32_t mask,
+                                  unsigned bytes) {
   if (left_ == 0) return;
-  if (mask == kWholeWarp && stride == 0 && contiguous(address, bytes))
-    return define(address[0], size_t{bytes} * 32);
+  if (mask == kWholeWarp && stride == 0 && are_contiguous(address, bytes))
+    return mark_defined(address[0], size_t{bytes} * 32);
   if (mask == kWholeWarp && bytes == 4 && left_ != kNotCounted &&
       !any_lane_set<uint32_t>(storage(), address, stride, mask))
     return;
   for (uint32_t r = mask; r; r &= r - 1) {
     const auto l = static_cast<unsigned>(__builtin_ctz(r));
-    define(address[l] + l * stride, bytes);
+    mark_defined(address[l] + l * stride, bytes);
   }
 }
 
 // ---------------------------------------------------------------------------------------------
 
-ValueTracker& Warp::track() {
+ValueTracker& Warp::value_tracker() {
   if (!track_) track_ = std::make_unique<Definedness>(*this);
   return *track_;
 }
@@ -136,7 +137,7 @@ bool Warp::find_undefined(AccessSpace space, const uint64_t* address, uint32_t m
       const int l = __builtin_ctz(r);
       for (unsigned b = 0; b < bytes; ++b)
         values[l * 16 + static_cast<int>(b)] =
-            memory.written(address[l] + b, 1) ? std::byte{0} : std::byte{0xff};
+            memory.is_written(address[l] + b, 1) ? std::byte{0} : std::byte{0xff};
     }
     read->bits = values;
     read->stride = 16;
@@ -145,10 +146,10 @@ bool Warp::find_undefined(AccessSpace space, const uint64_t* address, uint32_t m
   return read->lanes != 0;
 }
 
-bool Warp::is_beside_written(AccessSpace space, uint64_t at, unsigned bytes) {
+bool Warp::is_neighbour_word_written(AccessSpace space, uint64_t at, unsigned bytes) {
   constexpr uint64_t kHalf = 4;
   if (bytes != kHalf) return false;
-  if (space == AccessSpace::global) return block_.launch().memory->written(at ^ kHalf, kHalf);
+  if (space == AccessSpace::global) return block_.launch().memory->is_written(at ^ kHalf, kHalf);
   return space == AccessSpace::shared && (at ^ kHalf) + kHalf <= block_.shared().size() &&
          !block_.shared().undefined().any(at ^ kHalf, kHalf);
 }
@@ -161,28 +162,29 @@ UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& rea
     const uint64_t at = read.of[l];
     std::optional<UndefinedOrigins::Id> id;
     for (uint64_t b = 0; read.space != AccessSpace::global && b < bytes; b += 4) {
-      const auto stored = origins.id_of_store(
+      const auto stored = origins.origin_id_of_store(
           read.space == AccessSpace::shared ? UndefinedOrigins::shared_word(at + b)
-                                            : UndefinedOrigins::local_word(index_, l, at + b));
+                                            : UndefinedOrigins::local_word_key(index_, l, at + b));
       if (stored) id = id ? origins.join(*id, *stored) : stored;
     }
     if (!id)
-      id = origins.id_of_read(in.site, is_beside_written(read.space, at, bytes), [&] {
-        TrapFacts facts =
-            block_.accesses().facts_of_unwritten(in.site, index_, l, read.space, at, bytes);
-        if (read.space == AccessSpace::local) {
-          facts.access->offset -= kLocalStart;
-          facts.access->size = local_.top() - kLocalStart;
-        }
-        return facts;
-      });
+      id =
+          origins.origin_id_of_read(in.site, is_neighbour_word_written(read.space, at, bytes), [&] {
+            TrapFacts facts =
+                block_.accesses().facts_of_unwritten(in.site, index_, l, read.space, at, bytes);
+            if (read.space == AccessSpace::local) {
+              facts.access->offset -= kLocalStart;
+              facts.access->size = local_.top() - kLocalStart;
+            }
+            return facts;
+          });
     found[static_cast<size_t>(l)] = *id;
   }
   return found;
 }
 
-void Warp::exchange(const Exec& x, const Inst& in, AccessSpace space, const uint64_t* address,
-                    unsigned bytes) {
+void Warp::exchange_undefined_bits(const Exec& x, const Inst& in, AccessSpace space,
+                                   const uint64_t* address, unsigned bytes) {
   UndefinedRead read;
   if (!find_undefined(space, address, x.mask, bytes, &read)) return;
   // If several lanes exchange one word, the first gets the undefined value.
@@ -193,30 +195,33 @@ void Warp::exchange(const Exec& x, const Inst& in, AccessSpace space, const uint
     r &= read.lanes;
   }
   if (has_result(in)) {
-    const Exec bits = track().loaded(x, in, read.lanes, origins_of(in, read, bytes));
+    const Exec bits =
+        value_tracker().begin_undefined_load(x, in, read.lanes, origins_of(in, read, bytes));
     for (uint32_t r = read.lanes; r; r &= r - 1)
       set_bits(bits.regs, in.dst[0], __builtin_ctz(r), all_bits(in.dst[0]));
   }
   if (space == AccessSpace::shared)
-    define(space, address, read.lanes, bytes);
+    mark_defined(space, address, read.lanes, bytes);
   else
-    block_.launch().memory->mark_lanes(address, read.lanes, bytes);
+    block_.launch().memory->mark_lanes_written(address, read.lanes, bytes);
 }
 
-void Warp::update_shared(const Inst& in, const uint64_t* address, uint32_t mask, unsigned bytes) {
+void Warp::report_undefined_update(const Inst& in, const uint64_t* address, uint32_t mask,
+                                   unsigned bytes) {
   UndefinedRead read;
   if (!find_undefined(AccessSpace::shared, address, mask, bytes, &read)) return;
   TrapFacts facts =
       block_.accesses().facts_of_unwritten(in.site, index_, __builtin_ctz(read.lanes), read.space,
                                            address[__builtin_ctz(read.lanes)], bytes);
   block_.faults().report_undefined_use({in.site, std::move(facts)}, ValueUse::atomic, read.lanes);
-  define(AccessSpace::shared, address, mask, bytes);
+  mark_defined(AccessSpace::shared, address, mask, bytes);
 }
 
-void Warp::read_absent(const Exec& x, const Inst& in, uint32_t readers, uint32_t absent) {
+void Warp::mark_absent_reads_undefined(const Exec& x, const Inst& in, uint32_t readers,
+                                       uint32_t absent) {
   if (in.dst[0].bytes == 0) return;
   UndefinedBits::OfLanes origin{};
-  origin.fill(block_.undefined_origins().id_of_read(in.site, false, [&] {
+  origin.fill(block_.undefined_origins().origin_id_of_read(in.site, false, [&] {
     TrapFacts facts = this->facts(TrapReason::lane_missing);
     facts.warp->lanes = x.mask;
     facts.warp->mask = load_lane<uint32_t>(x.regs + in.src[3].offset, __builtin_ctz(x.mask));
@@ -224,23 +229,23 @@ void Warp::read_absent(const Exec& x, const Inst& in, uint32_t readers, uint32_t
     facts.value = absent;
     return facts;
   }));
-  const Exec bits = track().loaded(x, in, readers, origin);
+  const Exec bits = value_tracker().begin_undefined_load(x, in, readers, origin);
   for (uint32_t r = readers; r; r &= r - 1)
     store_lane<uint32_t>(bits.regs + in.dst[0].offset, __builtin_ctz(r), ~0u);
 }
 
-void Warp::define(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes) {
+void Warp::mark_defined(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes) {
   if (space == AccessSpace::shared)
-    block_.shared().undefined().define(address, 0, mask, bytes);
+    block_.shared().undefined().mark_defined(address, 0, mask, bytes);
   else
-    local_.undefined().define(address, local_.capacity(), mask, bytes);
+    local_.undefined().mark_defined(address, local_.capacity(), mask, bytes);
 }
 
 // ---------------------------------------------------------------------------------------------
 // st.async passes undefined bits on with its values; in red.async an undefined value is a fault.
 
-void Definedness::execute_sending(UndefinedBits& u, const Exec& x, const Inst& in,
-                                  const BulkOp& op) {
+void Definedness::execute_red_async(UndefinedBits& u, const Exec& x, const Inst& in,
+                                    const BulkOp& op) {
   if (op.reduction)
     for (const Slot& slot : op.value) require_defined(u, slot, x.mask, ValueUse::atomic);
   BulkCopies& copies = warp_.block().bulk_copies();

@@ -44,7 +44,7 @@ class UndefinedOrigins {
     stored_.clear();
   }
   template <class Facts>
-  Id id_of_read(uint32_t site, bool beside_written, Facts facts) {
+  Id origin_id_of_read(uint32_t site, bool beside_written, Facts facts) {
     const auto [at, is_new] =
         of_site_.try_emplace({site, beside_written}, static_cast<Id>(reads_.size()));
     if (is_new) {
@@ -68,18 +68,18 @@ class UndefinedOrigins {
     return at->second;
   }
   template <class F>
-  void each(Id id, F f) const {
+  void for_each_origin(Id id, F f) const {
     for (uint32_t read : reads_[id]) f(list_[read]);
   }
 
   // Records the origin of an undefined value that was stored to memory word number `word`.
   void note_store(uint64_t word, Id id) { stored_[word] = id; }
-  std::optional<Id> id_of_store(uint64_t word) const {
+  std::optional<Id> origin_id_of_store(uint64_t word) const {
     const auto at = stored_.find(word);
     return at == stored_.end() ? std::nullopt : std::optional(at->second);
   }
   static uint64_t shared_word(uint64_t offset) { return offset >> 2; }
-  static uint64_t local_word(uint32_t warp, int lane, uint64_t offset) {
+  static uint64_t local_word_key(uint32_t warp, int lane, uint64_t offset) {
     return (uint64_t{1} << 63) | uint64_t{warp} << 40 | static_cast<uint64_t>(lane) << 32 |
            offset >> 2;
   }
@@ -115,13 +115,13 @@ class ValueTracker {
   // Executes the instruction for these lanes and propagates undefined bits.
   virtual void execute(Frame& frame, uint32_t mask, const Inst& in) = 0;
   // Called before the warp's loop executes an instruction that changes control flow or waits.
-  virtual void decide(Frame& frame, uint32_t mask, const Inst& in) = 0;
+  virtual void track_branch_decision(Frame& frame, uint32_t mask, const Inst& in) = 0;
   // Called when the guard disables the instruction for all lanes in `mask`.
-  virtual void skip(Frame& frame, uint32_t mask, const Inst& in) = 0;
+  virtual void execute_guarded_off(Frame& frame, uint32_t mask, const Inst& in) = 0;
   // Called when a load has found undefined bytes in these lanes. Returns the Exec with which to
   // write their undefined bits.
-  virtual Exec loaded(const Exec& x, const Inst& in, uint32_t lanes,
-                      const UndefinedBits::OfLanes& origin) = 0;
+  virtual Exec begin_undefined_load(const Exec& x, const Inst& in, uint32_t lanes,
+                                    const UndefinedBits::OfLanes& origin) = 0;
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ class UndefinedBytes {
  public:
   bool is_tracked() const { return !bits_.empty(); }
   // From now on the bits are kept in the caller's storage, and the caller resets them.
-  void use_storage(std::byte* place) {
+  void use_external_storage(std::byte* place) {
     external_ = place;
     left_ = kNotCounted;
   }
@@ -149,10 +149,10 @@ class UndefinedBytes {
   bool none() const { return left_ == 0; }
   // The lanes of `mask` for which any of the `bytes` bytes at their address has an undefined bit.
   uint32_t lanes(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes) const;
-  void define(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes);
+  void mark_defined(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes);
   // For one contiguous range.
   bool any(uint64_t first, size_t bytes) const;
-  void define(uint64_t first, size_t bytes);
+  void mark_defined(uint64_t first, size_t bytes);
 
  private:
   static constexpr size_t kNotCounted = ~size_t{0};

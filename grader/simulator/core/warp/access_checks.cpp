@@ -11,7 +11,7 @@
 
 namespace lab32::sim {
 
-Faults::Faults(const LaunchContext& launch, const BlockInfo& info, const Reports& reports)
+Faults::Faults(const LaunchContext& launch, const BlockInfo& info, const EventReporter& reports)
     : launch_(launch), info_(info), reports_(reports) {
   if (launch_.keep_going) reported_.resize(launch_.program->sites.size());
 }
@@ -71,8 +71,8 @@ void Faults::report_undefined_use(const UndefinedOrigin& origin, ValueUse use, u
   TrapFacts facts = origin.facts;
   if (facts.reason == TrapReason::lane_missing) {  // the value came from a shuffle
     for (Observer* o : reports_.observers())
-      o->bad_warp_op(facts.warp->warp, origin.site, facts.warp->mask,
-                     static_cast<uint32_t>(facts.value));
+      o->missing_lanes_used(facts.warp->warp, origin.site, facts.warp->mask,
+                            static_cast<uint32_t>(facts.value));
     return;
   }
   facts.used_as = use;
@@ -102,15 +102,15 @@ AccessChecks::AccessChecks(const CheckedBlock& block)
 namespace {
 
 // Whether the access does not race with other accesses of this kind, by any block.
-bool never_races(const ptx::MemoryOrder& order, AccessUse use) {
+bool is_race_free(const ptx::MemoryOrder& order, AccessUse use) {
   return order.strong && order.scope != ptx::Scope::block &&
          !(order.is_volatile && use == AccessUse::write);
 }
 
 }  // namespace
 
-std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t mask,
-                                unsigned bytes, Use use, uint8_t operation) {
+std::byte* AccessChecks::check_global(uint32_t warp, const Inst& in, uint64_t* address,
+                                      uint32_t mask, unsigned bytes, Use use, uint8_t operation) {
   Memory& memory = *launch_.memory;
   uint64_t low = ~uint64_t{0}, high = 0, bits = 0;
   if (mask == kFullMask) {
@@ -132,7 +132,7 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
                     *a = recent.allocation;
   if (!a || low < a->begin || low >= a->end) a = memory.find(low);
   // The test is not high + bytes > end, because that sum wraps for a very high wild address.
-  if (!a || a->freed || !memory.reaches(*a) || low < a->begin || high > a->end - bytes ||
+  if (!a || a->freed || !memory.can_access(*a) || low < a->begin || high > a->end - bytes ||
       (bits & (bytes - 1)) != 0 || (use != Use::read && a->read_only) ||
       !a->permits(low, high + bytes - low, use != Use::read)) {
     // The lanes access different allocations, or some access is faulty, so each lane is checked.
@@ -143,16 +143,16 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
     for (uint32_t r = mask; r; r &= r - 1) {
       const uint64_t at = address[__builtin_ctz(r)];
       const Allocation* own = memory.find(at);
-      if (!own || own->freed || !memory.reaches(*own) || at + bytes > own->end ||
+      if (!own || own->freed || !memory.can_access(*own) || at + bytes > own->end ||
           (at & (bytes - 1)) != 0 || (use != Use::read && own->read_only) ||
           !own->permits(at, bytes, use != Use::read))
         wrong |= r & (~r + 1);
       else if (meant == nullptr)
         meant = own;
     }
-    if (wrong) bad_global(warp, in, address, wrong, bytes, use, meant ? meant : before);
+    if (wrong) report_bad_global(warp, in, address, wrong, bytes, use, meant ? meant : before);
     for (uint32_t r = mask & ~wrong; r; r &= r - 1)
-      global(warp, in, address, r & (~r + 1), bytes, use, operation);
+      check_global(warp, in, address, r & (~r + 1), bytes, use, operation);
     return memory.host(0);
   }
   recent = {in.site, a};
@@ -160,35 +160,35 @@ std::byte* AccessChecks::global(uint32_t warp, const Inst& in, uint64_t* address
   // The guard is told first, because the bits of written bytes may depend on the order of the
   // blocks, too.
   if (guard_) {
-    const OrderGuard::Accessor by{{info_.index, epoch_, warp}, never_races(in.order, use)};
+    const OrderGuard::Accessor by{{info_.index, epoch_, warp}, is_race_free(in.order, use)};
     switch (use) {
       case Use::read:
-        guard_->read(*a, address, mask, bytes, by);
+        guard_->record_read(*a, address, mask, bytes, by);
         break;
       case Use::write:
-        guard_->write(*a, address, mask, bytes, by);
+        guard_->record_write(*a, address, mask, bytes, by);
         break;
       case Use::update:
-        guard_->update(*a, operation, address, mask, bytes, by);
+        guard_->record_update(*a, operation, address, mask, bytes, by);
         break;
     }
   }
   if (use != Use::write && !a->initialised && checks_reads_) {
     uint32_t unwritten = 0;
     for (uint32_t r = mask; r; r &= r - 1)
-      if (!memory.written(address[__builtin_ctz(r)], bytes)) unwritten |= r & (~r + 1);
+      if (!memory.is_written(address[__builtin_ctz(r)], bytes)) unwritten |= r & (~r + 1);
     if (use == Use::read || in.ptx->has(ptx::Mod::exch))
       unwritten_ |= unwritten;
     else if (unwritten)
-      unwritten_global(warp, in, address, unwritten, bytes);
+      report_unwritten_global(warp, in, address, unwritten, bytes);
   }
-  if (use == Use::write && !a->initialised) memory.mark_lanes(address, mask, bytes);
+  if (use == Use::write && !a->initialised) memory.mark_lanes_written(address, mask, bytes);
   if (use != Use::read && !guard_ && a->pristine) a->pristine = false;
   return memory.host(0);
 }
 
-std::byte* AccessChecks::global_row(uint32_t warp, const Inst& in, const WarpRow& row,
-                                    unsigned bytes, Use use) {
+std::byte* AccessChecks::check_global_row(uint32_t warp, const Inst& in, const WarpAddressRow& row,
+                                          unsigned bytes, Use use) {
   Memory& memory = *launch_.memory;
   const uint64_t beyond_first = (kWarpSize / 2 - 1) * row.stride;
   const uint64_t low = std::min(row.first[0], row.first[1]),
@@ -202,7 +202,7 @@ std::byte* AccessChecks::global_row(uint32_t warp, const Inst& in, const WarpRow
     return nullptr;
   recent.site = in.site;
   if (guard_ && (use == Use::write || !guard_->may_read(*a))) {
-    const OrderGuard::Accessor by{{info_.index, epoch_, warp}, never_races(in.order, use)};
+    const OrderGuard::Accessor by{{info_.index, epoch_, warp}, is_race_free(in.order, use)};
     if (use == Use::read)
       guard_->read_row(*a, row, bytes, by);
     else
@@ -210,18 +210,18 @@ std::byte* AccessChecks::global_row(uint32_t warp, const Inst& in, const WarpRow
   }
   if (use == Use::write) {
     if (!a->initialised) {
-      memory.mark_span(row.first[0], row.first[0] + beyond_first + bytes);
-      memory.mark_span(row.first[1], row.first[1] + beyond_first + bytes);
+      memory.mark_span_written(row.first[0], row.first[0] + beyond_first + bytes);
+      memory.mark_span_written(row.first[1], row.first[1] + beyond_first + bytes);
     }
     if (!guard_ && a->pristine) a->pristine = false;
   }
   return memory.host(0);
 }
 
-void AccessChecks::shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
-                          unsigned bytes, Use use) {
-  if (cluster_ != nullptr) return shared_of_cluster(warp, in, offset, mask, bytes, use);
-  const SharedMemory::Range range = shared_.range_of(in);
+void AccessChecks::check_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
+                                unsigned bytes, Use use) {
+  if (cluster_ != nullptr) return check_cluster_shared(warp, in, offset, mask, bytes, use);
+  const SharedMemory::AccessibleRange range = shared_.accessible_range_of(in);
   const uint64_t size = range.end - range.begin;
   uint64_t high = 0, bits = 0;
   if (mask == kFullMask && size >= bytes) {  // the sign bit shows lanes that are out of bounds
@@ -239,7 +239,7 @@ void AccessChecks::shared(uint32_t warp, const Inst& in, uint64_t* offset, uint3
     bits |= at;
   }
   if (high <= size && high + bytes <= size && (bits & (bytes - 1)) == 0) return;
-  bad_shared(warp, in, offset, mask, bytes, use);
+  report_bad_shared(warp, in, offset, mask, bytes, use);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ void AccessChecks::shared(uint32_t warp, const Inst& in, uint64_t* offset, uint3
 
 constexpr uint64_t kNullPage = 4096;  // an address below this one is computed from a null pointer
 
-const Allocation* AccessChecks::array_of_pointer(uint32_t site) const {
+const Allocation* AccessChecks::allocation_of_pointer(uint32_t site) const {
   const Memory& memory = *launch_.memory;
   const Site& at = launch_.program->sites[site];
   const ptx::Function& function = *launch_.program->functions[at.function].ptx;
@@ -280,10 +280,10 @@ TrapFacts AccessChecks::facts_of_global(uint32_t site, uint32_t warp, int lane, 
     return lies_in(array, at >= array.begin ? TrapReason::past_end : TrapReason::before_start);
   };
   const Allocation* a = memory.find(at);
-  const Allocation* array = at < kNullPage ? nullptr : array_of_pointer(site);
+  const Allocation* array = at < kNullPage ? nullptr : allocation_of_pointer(site);
   if (array && array != a)
     return array->freed ? lies_in(*array, TrapReason::freed) : outside(*array);
-  if (a && !a->freed && !memory.reaches(*a)) return lies_in(*a, TrapReason::not_enabled);
+  if (a && !a->freed && !memory.can_access(*a)) return lies_in(*a, TrapReason::not_enabled);
   if (a && !a->freed && at + bytes <= a->end) {
     if (!a->permits(at, bytes, use != Use::read)) return lies_in(*a, TrapReason::not_mapped);
     if (at % bytes != 0) return lies_in(*a, TrapReason::misaligned);
@@ -293,15 +293,16 @@ TrapFacts AccessChecks::facts_of_global(uint32_t site, uint32_t warp, int lane, 
   if (a && a->freed) return lies_in(*a, TrapReason::freed);
   facts.reason = at < kNullPage ? TrapReason::null_pointer : TrapReason::no_such_memory;
   if (at < kGlobalBase || at >= kGlobalBase + memory.used() + (64u << 20)) return facts;
-  const Allocation* near = meant && !meant->freed ? meant : memory.nearest(at);
+  const Allocation* near = meant && !meant->freed ? meant : memory.nearest_allocation(at);
   return near ? outside(*near) : facts;
 }
 
-void AccessChecks::bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes,
-                              unsigned bytes, Use use, const Allocation* meant) {
+void AccessChecks::report_bad_global(uint32_t warp, const Inst& in, uint64_t* address,
+                                     uint32_t lanes, unsigned bytes, Use use,
+                                     const Allocation* meant) {
   // In a launch that keeps going, the contents of a lane's sink and the first fault must not depend
   // on the number of host threads.
-  if (launch_.keep_going && parallel()) throw OrderMatters{};
+  if (launch_.keep_going && runs_in_parallel()) throw OrderMatters{};
   faults_.raise(in.site, lanes, FaultEvent::Kind::memory, [&](int l) {
     return facts_of_global(in.site, warp, l, address[l], bytes, use, meant);
   });
@@ -314,13 +315,13 @@ void AccessChecks::bad_global(uint32_t warp, const Inst& in, uint64_t* address, 
 static_assert(kWarpSize * 16 <= kMemoryStart, "the sinks lie before the first allocation");
 
 // Reports atomics on memory that was never written. An atomic reads the value that it updates.
-void AccessChecks::unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address,
-                                    uint32_t lanes, unsigned bytes) {
+void AccessChecks::report_unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address,
+                                           uint32_t lanes, unsigned bytes) {
   faults_.raise(in.site, lanes, FaultEvent::Kind::uninitialised, [&](int l) {
     return facts_of_global(in.site, warp, l, address[l], bytes, Use::update, nullptr);
   });
   // The atomic has written the bytes, so the next read is not reported again.
-  launch_.memory->mark_lanes(address, lanes, bytes);
+  launch_.memory->mark_lanes_written(address, lanes, bytes);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -346,7 +347,7 @@ TrapFacts AccessChecks::facts_of_unwritten(uint32_t site, uint32_t warp, int lan
 // Shared memory
 
 bool AccessChecks::is_in_shared(const Inst& in, uint64_t offset, unsigned bytes) const {
-  const SharedMemory::Range range = shared_.range_of(in);
+  const SharedMemory::AccessibleRange range = shared_.accessible_range_of(in);
   if (range.begin <= offset && offset <= range.end && offset + bytes <= range.end) return true;
   if (range.end != launch_.own_shared_bytes) return false;
   const bool reserved = launch_.reserves_shared() && offset >= launch_.reserved_at() &&
@@ -400,7 +401,7 @@ TrapFacts AccessChecks::facts_of_shared(uint32_t warp, int lane, uint64_t offset
   return facts;
 }
 
-std::optional<TrapReason> AccessChecks::wrong_in_cluster(const Inst& in, uint64_t address,
+std::optional<TrapReason> AccessChecks::fault_in_cluster(const Inst& in, uint64_t address,
                                                          unsigned bytes) const {
   const uint64_t rank = rank_of(address), at = offset_in_block(address);
   const bool own = rank == info_.rank;
@@ -417,24 +418,24 @@ std::optional<TrapReason> AccessChecks::wrong_in_cluster(const Inst& in, uint64_
   return std::nullopt;
 }
 
-void AccessChecks::shared_of_cluster(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
-                                     unsigned bytes, Use use) {
+void AccessChecks::check_cluster_shared(uint32_t warp, const Inst& in, uint64_t* offset,
+                                        uint32_t mask, unsigned bytes, Use use) {
   uint32_t wrong = 0, remote = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
     const uint64_t at = offset[__builtin_ctz(r)];
-    if (wrong_in_cluster(in, at, bytes)) wrong |= r & (~r + 1);
+    if (fault_in_cluster(in, at, bytes)) wrong |= r & (~r + 1);
     if (rank_of(at) != info_.rank) remote |= r & (~r + 1);
   }
   reports_.set_remote(remote & ~wrong);
-  if (wrong != 0) bad_shared(warp, in, offset, wrong, bytes, use);
+  if (wrong != 0) report_bad_shared(warp, in, offset, wrong, bytes, use);
 }
 
-void AccessChecks::bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
-                              unsigned bytes, Use use) {
+void AccessChecks::report_bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
+                                     unsigned bytes, Use use) {
   uint32_t wrong = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
     const uint64_t at = offset[__builtin_ctz(r)];
-    const bool is_wrong = cluster_ != nullptr ? wrong_in_cluster(in, at, bytes).has_value()
+    const bool is_wrong = cluster_ != nullptr ? fault_in_cluster(in, at, bytes).has_value()
                                               : !is_in_shared(in, at, bytes) || at % bytes != 0;
     if (is_wrong) wrong |= r & (~r + 1);
   }
@@ -442,14 +443,14 @@ void AccessChecks::bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, u
   faults_.raise(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
     TrapFacts facts = facts_of_shared(warp, l, offset[l], bytes, use, in);
     if (cluster_ != nullptr) {
-      const TrapReason reason = *wrong_in_cluster(in, offset[l], bytes);
+      const TrapReason reason = *fault_in_cluster(in, offset[l], bytes);
       if (reason != TrapReason::past_end) facts.reason = reason;
     }
     return facts;
   });
   for (uint32_t r = wrong; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    offset[l] = shared_.sink() + static_cast<uint64_t>(l) * kSinkBytes;
+    offset[l] = shared_.sink_offset() + static_cast<uint64_t>(l) * kSinkBytes;
     std::memset(shared_.bytes() + offset[l], 0xff, kSinkBytes);
   }
 }

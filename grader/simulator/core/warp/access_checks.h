@@ -26,7 +26,7 @@ namespace lab32::sim {
 // a launch that keeps going.
 class Faults {
  public:
-  Faults(const LaunchContext& launch, const BlockInfo& info, const Reports& reports);
+  Faults(const LaunchContext& launch, const BlockInfo& info, const EventReporter& reports);
 
   // Traps, or reports the fault to the observers. `facts(lane)` describes the fault of a lane.
   void raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
@@ -47,7 +47,7 @@ class Faults {
  private:
   const LaunchContext& launch_;
   const BlockInfo& info_;
-  const Reports& reports_;
+  const EventReporter& reports_;
   // For a launch that continues after faults: for each site a bit per kind of FaultEvent reported.
   std::vector<uint8_t> reported_;
   std::optional<Trap> first_bad_access_, first_uninitialised_;
@@ -59,7 +59,7 @@ struct CheckedBlock {
   const LaunchContext& launch;
   const BlockInfo& info;
   SharedMemory& shared;
-  Reports& reports;
+  EventReporter& reports;
   Faults& faults;
   std::vector<IssueTally>& tally;
   OrderGuard::Worker* guard;
@@ -75,9 +75,9 @@ class AccessChecks {
   // Called when the whole block has passed a barrier.
   void pass_barrier() { ++epoch_; }
 
-  // parallel(): other host threads may run blocks of this launch at the same time.
+  // runs_in_parallel(): other host threads may run blocks of this launch at the same time.
   bool guarded() const { return guard_ != nullptr; }
-  bool parallel() const {
+  bool runs_in_parallel() const {
     return launch_.independent_blocks || (guard_ != nullptr && guard_->at_once());
   }
 
@@ -85,13 +85,14 @@ class AccessChecks {
   // returns the pointer to add them to. Traps name the first faulty lane. In a launch that keeps
   // going, `address` of a faulty lane is redirected to 16 bytes of its own. `operation` is the kind
   // of a commuting update (0: no update, or one that does not commute).
-  std::byte* global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t mask, unsigned bytes,
-                    Use use, uint8_t operation = 0);
-  // As global(), for a whole warp with regular addresses. Null: the fast path does not apply and
-  // nothing was done.
-  std::byte* global_row(uint32_t warp, const Inst& in, const WarpRow& row, unsigned bytes, Use use);
-  void shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
-              Use use);
+  std::byte* check_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t mask,
+                          unsigned bytes, Use use, uint8_t operation = 0);
+  // As check_global(), for a whole warp with regular addresses. Null: the fast path does not apply
+  // and nothing was done.
+  std::byte* check_global_row(uint32_t warp, const Inst& in, const WarpAddressRow& row,
+                              unsigned bytes, Use use);
+  void check_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
+                    Use use);
 
   // The lanes whose last read of device memory found bytes that were never written.
   uint32_t take_unwritten() { return std::exchange(unwritten_, 0); }
@@ -102,7 +103,7 @@ class AccessChecks {
  private:
   // The array to which the instruction's pointer belongs, by the kernel's parameters; nullptr: not
   // known.
-  const Allocation* array_of_pointer(uint32_t site) const;
+  const Allocation* allocation_of_pointer(uint32_t site) const;
   // `meant`: the array that the instruction's other lanes or its earlier accesses use, which the
   // student most likely meant if the pointer's own array is not known.
   TrapFacts facts_of_global(uint32_t site, uint32_t warp, int lane, uint64_t address,
@@ -110,25 +111,25 @@ class AccessChecks {
   const SharedVariable* variable_of(const Inst& in) const;
   TrapFacts facts_of_shared(uint32_t warp, int lane, uint64_t offset, unsigned bytes, Use use,
                             const Inst& in) const;
-  void bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes, unsigned bytes,
-                  Use use, const Allocation* meant);
-  void unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address, uint32_t lanes,
-                        unsigned bytes);
-  void bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
-                  Use use);
-  void shared_of_cluster(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
+  void report_bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes,
+                         unsigned bytes, Use use, const Allocation* meant);
+  void report_unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address,
+                               uint32_t lanes, unsigned bytes);
+  void report_bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
                          unsigned bytes, Use use);
+  void check_cluster_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
+                            unsigned bytes, Use use);
   // Whether the bytes are in the instruction's variable; if that is unknown, in the block's shared
   // memory, or in what the system reserves.
   bool is_in_shared(const Inst& in, uint64_t offset, unsigned bytes) const;
   // The fault of one lane's access to the cluster's shared memory; nullopt if the access is valid.
-  std::optional<TrapReason> wrong_in_cluster(const Inst& in, uint64_t address,
+  std::optional<TrapReason> fault_in_cluster(const Inst& in, uint64_t address,
                                              unsigned bytes) const;
 
   const LaunchContext& launch_;
   const BlockInfo& info_;
   SharedMemory& shared_;
-  Reports& reports_;
+  EventReporter& reports_;
   Faults& faults_;
   std::vector<IssueTally>& tally_;
   OrderGuard::Worker* const guard_;

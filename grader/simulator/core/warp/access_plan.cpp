@@ -27,18 +27,18 @@ const char* name_of(std::optional<AccessSpace> space) {
                                          : "local ";
 }
 
-std::string grouping(const Unmatched& u, const char* why) {
+std::string describe_grouping(const UnmatchedAccess& u, const char* why) {
   return fmt::format("PTX has {} such here, the machine code {} ({}): {}", u.in_ptx,
                      u.in_machine_code, u.seen, why);
 }
 
 }  // namespace
 
-const char* to_string(Unmatched::Reason reason) {
+const char* to_string(UnmatchedAccess::Reason reason) {
   return kUnmatchedReasons[static_cast<size_t>(reason)];
 }
 
-std::string access_name(const Unmatched& u) {
+std::string access_name(const UnmatchedAccess& u) {
   if (u.bytes == 0) return "";
   return fmt::format("{}{} of {} bytes", name_of(u.space), name_of(u.kind), u.bytes);
 }
@@ -47,8 +47,8 @@ std::string line_name(int line, int ptx_line) {
   return line > 0 ? fmt::format("line {}", line) : fmt::format("PTX line {}", ptx_line);
 }
 
-std::string describe(const Unmatched& u) {
-  using Reason = Unmatched::Reason;
+std::string describe(const UnmatchedAccess& u) {
+  using Reason = UnmatchedAccess::Reason;
   switch (u.reason) {
     case Reason::no_machine_code:
       return "there is no machine code";
@@ -70,9 +70,9 @@ std::string describe(const Unmatched& u) {
       return line_name(u.line, u.ptx_line) +
              " has the same kind of access and no machine instruction either";
     case Reason::copies_differ:
-      return grouping(u, "its instructions differ from copy to copy");
+      return describe_grouping(u, "its instructions differ from copy to copy");
     case Reason::no_single_grouping:
-      return grouping(u, "more than one way, or none, to group them");
+      return describe_grouping(u, "more than one way, or none, to group them");
     case Reason::jump_table:
       return "the kernel jumps through a table, so its loops are not known";
     case Reason::other_loop:

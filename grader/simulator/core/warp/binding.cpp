@@ -19,7 +19,7 @@ using ptx::OpId;
 
 namespace {
 
-AccessPlan ptx_level_plan(Unmatched::Reason reason) {
+AccessPlan ptx_level_plan(UnmatchedAccess::Reason reason) {
   AccessPlan plan;
   plan.unmatched.emplace().reason = reason;
   return plan;
@@ -43,7 +43,7 @@ bool is_straight_line(const Inst& in) {
     default:
       break;
   }
-  const ptx::Traits& t = in.ptx->op->traits;
+  const ptx::InstructionTraits& t = in.ptx->op->traits;
   const auto& operands = in.ptx->operands;
   return t.memory_count == 0 && !t.is_texture() && !t.bulk && t.sync == ptx::Sync::none &&
          std::none_of(operands.begin(), operands.end(), [](const ptx::Operand& o) {
@@ -53,7 +53,7 @@ bool is_straight_line(const Inst& in) {
 
 }  // namespace
 
-void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code) {
+void find_straight_line_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code) {
   for (const ptx::BasicBlock& block : flow.blocks) {
     uint32_t run = 0;
     for (auto i = static_cast<size_t>(block.last); i-- > static_cast<size_t>(block.first);)
@@ -84,7 +84,7 @@ void mark_reconvergence(const ptx::ControlFlow& flow, CodeFunction& function) {
   }
 }
 
-Dispatch flow_of(const ptx::Traits& traits) {
+Dispatch dispatch_of(const ptx::InstructionTraits& traits) {
   switch (traits.transfer) {
     case ptx::ControlTransfer::branch:
       return Dispatch::branch;
@@ -163,9 +163,9 @@ bool needs_block_order(const ptx::Instruction& in, const Inst& decoded) {
 
 AccessPlan plan_for(const ptx::Instruction& in, const FunctionPlans* own, size_t index) {
   if (!in.op->traits.accesses_memory() && !in.op->traits.is_texture()) return {};
-  if (in.op->traits.ptx_level) return ptx_level_plan(Unmatched::Reason::uncounted);
+  if (in.op->traits.ptx_level) return ptx_level_plan(UnmatchedAccess::Reason::uncounted);
   if (own && index < own->size()) return (*own)[index];
-  return ptx_level_plan(Unmatched::Reason::no_machine_code);
+  return ptx_level_plan(UnmatchedAccess::Reason::no_machine_code);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -196,27 +196,27 @@ namespace {
 using ptx::Operand;
 using Kind = ptx::Operand::Kind;
 
-class Finder {
+class ReachableFinder {
  public:
-  explicit Finder(const ptx::Module& module) : module_(module) {}
+  explicit ReachableFinder(const ptx::Module& module) : module_(module) {}
 
-  void add(const ptx::Function* g) {
+  void add_function(const ptx::Function* g) {
     if (!g || g->is_declaration) return;
     if (std::find(functions.begin(), functions.end(), g) == functions.end()) functions.push_back(g);
   }
-  void add(const std::string& name) {
+  void add_function(const std::string& name) {
     const ptx::Function* g = module_.find_function(name);
-    if (g && !g->is_entry) add(g);
+    if (g && !g->is_entry) add_function(g);
   }
   // Adds the functions that functions[first] and all later ones name, transitively.
-  void follow(size_t first) {
+  void add_callees(size_t first) {
     for (size_t i = first; i < functions.size(); ++i) {
       const ptx::Function& f = *functions[i];
       for (const ptx::CallInfo& call : f.calls)
-        if (call.target.kind == Kind::symbol) add(call.target.name);
+        if (call.target.kind == Kind::symbol) add_function(call.target.name);
       for (const ptx::Instruction& in : f.body)
         for (const Operand& op : in.operands)
-          if (op.kind == Kind::symbol) add(op.name);
+          if (op.kind == Kind::symbol) add_function(op.name);
     }
   }
 
@@ -231,17 +231,17 @@ bool calls_through_pointers(const ptx::Function& f) {
                      [](const auto& c) { return c.target.kind != Kind::symbol; });
 }
 
-void note_names(const Operand& op, std::set<std::string>* names) {
+void collect_names(const Operand& op, std::set<std::string>* names) {
   if (!op.name.empty()) names->insert(op.name);
-  for (const Operand& e : op.elements) note_names(e, names);
+  for (const Operand& e : op.elements) collect_names(e, names);
 }
 
 }  // namespace
 
 ReachableFunctions find_functions(const ptx::Module& module, const ptx::Function& kernel) {
-  Finder found(module);
-  found.add(&kernel);
-  found.follow(0);
+  ReachableFinder found(module);
+  found.add_function(&kernel);
+  found.add_callees(0);
   ReachableFunctions reach;
   reach.by_name = found.functions.size();
   bool pointers = false;
@@ -252,8 +252,8 @@ ReachableFunctions find_functions(const ptx::Module& module, const ptx::Function
   if (pointers) {
     // A table of function pointers (for virtual functions) may contain any function of the module.
     for (const ptx::Variable& v : module.variables)
-      for (const auto& relocation : v.relocations) found.add(relocation.symbol);
-    found.follow(reach.by_name);
+      for (const auto& relocation : v.relocations) found.add_function(relocation.symbol);
+    found.add_callees(reach.by_name);
   }
   reach.functions = std::move(found.functions);
   return reach;
@@ -264,7 +264,7 @@ SharedLayout lay_out_shared(const ptx::Module& module,
   std::set<std::string> used;
   for (const auto* f : functions)
     for (const auto& in : f->body)
-      for (const Operand& op : in.operands) note_names(op, &used);
+      for (const Operand& op : in.operands) collect_names(op, &used);
 
   SharedLayout layout;
   uint32_t at = 0;
@@ -298,7 +298,7 @@ SharedLayout lay_out_shared(const ptx::Module& module,
 
 namespace {
 
-bool has_word(const ptx::Instruction& in, std::string_view word) {
+bool has_opcode_word(const ptx::Instruction& in, std::string_view word) {
   for (size_t i = 0; i < in.mods.size(); ++i) {
     if (in.mods.test(i) && to_string(static_cast<ptx::Mod>(i)) == word) return true;
   }
@@ -307,14 +307,14 @@ bool has_word(const ptx::Instruction& in, std::string_view word) {
 
 }  // namespace
 
-std::string spelling(const ptx::Instruction& in) {
+std::string opcode_text_of(const ptx::Instruction& in) {
   std::string text(in.op->base);
   int next_type = 0;
   for (const ptx::OpInfo::Part& part : in.op->parts) {
     for (std::string_view choice : part.choices) {
       const bool is_next_type =
           next_type < in.type_count && to_string(in.type(next_type)) == choice;
-      if (!is_next_type && !has_word(in, choice)) continue;
+      if (!is_next_type && !has_opcode_word(in, choice)) continue;
       if (is_next_type) ++next_type;
       text += '.';
       text += choice;
@@ -325,7 +325,7 @@ std::string spelling(const ptx::Instruction& in) {
 }
 
 void refuse(const ptx::Instruction& in, const std::string& why) {
-  throw Error(spelling(in) + ": " +
+  throw Error(opcode_text_of(in) + ": " +
               (why.empty() ? "the PTX ISA has no such combination of types and modifiers" : why));
 }
 

@@ -17,7 +17,7 @@
 
 namespace lab32::sim {
 
-Dispatch flow_of(const ptx::Traits& traits);
+Dispatch dispatch_of(const ptx::InstructionTraits& traits);
 // The function that executes the instruction: pick_<row>.
 ExecFn pick(const ptx::Instruction& in);
 // Whether the register's value changes while a kernel runs, as that of %clock does. The other
@@ -26,7 +26,7 @@ bool is_dynamic_special(ptx::SpecialReg reg);
 // Whether the register describes the shared memory that the system reserves.
 bool is_reserved_shared(ptx::SpecialReg reg);
 // Sets Inst::run of a function's instructions.
-void find_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code);
+void find_straight_line_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code);
 // Sets the reconvergence points of a function, after its code is complete.
 void mark_reconvergence(const ptx::ControlFlow& flow, CodeFunction& function);
 // Whether any instruction of the function reads a result of `in`.

@@ -29,9 +29,10 @@ ClusterMemory::~ClusterMemory() { munmap(bytes_, size_); }
 SharedMemory::SharedMemory(const LaunchContext& launch, ClusterContext* cluster, uint32_t rank,
                            bool follows)
     : launch_(launch), cluster_(cluster), base_(base_of_rank(rank)), follows_(follows) {
-  if (cluster_ == nullptr) own_.resize(sink() + kWarpSize * kSinkBytes);
+  if (cluster_ == nullptr) own_.resize(sink_offset() + kWarpSize * kSinkBytes);
   data_ = cluster_ == nullptr ? own_.data() : cluster_->memory().bytes();
-  if (cluster_ != nullptr && follows_) undefined_.use_storage(cluster_->memory().undefined());
+  if (cluster_ != nullptr && follows_)
+    undefined_.use_external_storage(cluster_->memory().undefined());
 }
 
 void SharedMemory::restart() {
@@ -47,7 +48,7 @@ void SharedMemory::restart() {
   if (launch_.reserves_shared()) {
     const uint64_t at = base_ + launch_.reserved_at();
     std::memset(data_ + at, 0, LaunchContext::kReservedShared);
-    if (follows_) undefined_.define(at, LaunchContext::kReservedShared);
+    if (follows_) undefined_.mark_defined(at, LaunchContext::kReservedShared);
   }
 }
 
@@ -73,7 +74,7 @@ BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> o
   info_.cluster_blocks = cluster == nullptr ? 0 : cluster->blocks();
 }
 
-void BlockContext::settle_runs() {
+void BlockContext::flush_run_counts() {
   for (const CodeFunction& function : launch_.program->functions)
     for (const Inst& in : function.code) {
       RunTally& run = runs_[in.site];
@@ -114,9 +115,9 @@ void BlockContext::start(uint64_t index) {
 
 bool BlockContext::prints_no_more() const { return muted_ || output_.size() >= kKeptOutput; }
 
-void BlockContext::take_local(uint32_t warp, uint64_t more, bool in_call) {
+void BlockContext::charge_local_memory(uint32_t warp, uint64_t more, bool in_call) {
   const uint64_t bytes = local_bytes_ + more;
-  if (launch_.meter != nullptr && !launch_.meter->allows_local(bytes)) {
+  if (launch_.meter != nullptr && !launch_.meter->allows_local_of_block(bytes)) {
     TrapFacts full = faults_.facts(
         in_call ? TrapReason::block_call_memory : TrapReason::block_local_memory, warp);
     full.value = bytes;

@@ -26,7 +26,7 @@ class BlockContext {
   const BlockInfo& info() const { return info_; }
   SharedMemory& shared() { return shared_; }
   const SharedMemory& shared() const { return shared_; }
-  Reports& reports() { return reports_; }
+  EventReporter& reports() { return reports_; }
   Faults& faults() { return faults_; }
   AccessChecks& accesses() { return accesses_; }
   const AccessChecks& accesses() const { return accesses_; }
@@ -46,12 +46,12 @@ class BlockContext {
 
   std::vector<IssueTally>& tally() { return tally_; }
   // For each site: how often the whole run of instructions that begins there (Inst::run) was
-  // issued. settle_runs() adds these counts to tally().
+  // issued. flush_run_counts() adds these counts to tally().
   struct RunTally {
     uint64_t warps = 0, lanes = 0;
   };
   std::vector<RunTally>& runs() { return runs_; }
-  void settle_runs();
+  void flush_run_counts();
   // How often the instruction was issued so far, including in runs.
   uint64_t issued_at(uint32_t site) const;
   // The number of instructions that each warp of the block may issue.
@@ -73,7 +73,7 @@ class BlockContext {
   // The bytes of host memory that hold the local memory of this block's warps.
   uint64_t local_bytes() const { return local_bytes_; }
   // Called before a warp's local memory grows by `more` bytes. Throws Trap at the limit.
-  void take_local(uint32_t warp, uint64_t more, bool in_call);
+  void charge_local_memory(uint32_t warp, uint64_t more, bool in_call);
 
   // --- implemented by Block; rare ---
   // Block barriers: the warp's current split arrives, and waits until the barrier is complete.
@@ -86,7 +86,7 @@ class BlockContext {
     const Inst* inst = nullptr;
   };
   virtual void arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival) = 0;
-  virtual void threads_exited() = 0;
+  virtual void on_threads_exit() = 0;
 
  protected:
   // `observers`: this host thread's own instances. `guard`: null if the launch has none.
@@ -108,7 +108,7 @@ class BlockContext {
   const bool checks_reads_;
   std::vector<IssueTally> tally_;
   std::vector<RunTally> runs_;
-  Reports reports_;
+  EventReporter reports_;
   SharedMemory shared_;
   Faults faults_;
   AccessChecks accesses_;

@@ -28,7 +28,8 @@ class Decoder {
   Decoder(const ptx::Module& module, const SymbolTable& symbols, bool heap, KernelProgram& program)
       : module_(module), symbols_(symbols), heap_(heap), program_(program) {}
 
-  void run(const ptx::Function& kernel, const std::map<std::string, FunctionPlans>& plans) {
+  void decode_reachable(const ptx::Function& kernel,
+                        const std::map<std::string, FunctionPlans>& plans) {
     ReachableFunctions reach = find_functions(module_, kernel);
     functions_ = std::move(reach.functions);
     SharedLayout layout = lay_out_shared(module_, functions_);
@@ -108,7 +109,7 @@ class Decoder {
       program_.cluster_barriers |= in.op->traits.is_cluster_barrier();
       code_->code.push_back(out);
     }
-    find_runs(flow, code_->code);
+    find_straight_line_runs(flow, code_->code);
     // The end of a function's body acts as a return.
     static const ptx::Instruction kReturn = [] {
       ptx::Instruction r;
@@ -125,12 +126,12 @@ class Decoder {
     program_.plans.emplace_back();
     code_->code.push_back(end);
     mark_reconvergence(flow, *code_);
-    note_shared_variables();
+    record_shared_variables();
     code_->register_bytes = slots_->bytes();
   }
 
   // Records for each access to shared memory which variable the program means.
-  void note_shared_variables() {
+  void record_shared_variables() {
     const std::vector<std::string> origins = ptx::address_origins(*function_);
     for (size_t i = 0; i < origins.size(); ++i) {
       if (function_->body[i].op->traits.memory_count == 0) continue;
@@ -163,7 +164,7 @@ class Decoder {
     return fixed == Type::none ? in.type(0) : fixed;
   }
 
-  void add(Inst& out, const Slot& slot, bool is_dest) {
+  void add_operand_slot(Inst& out, const Slot& slot, bool is_dest) {
     if (is_dest) {
       if (out.dst_count >= std::size(out.dst)) throw Error("too many destinations");
       out.dst[out.dst_count++] = slot;
@@ -175,8 +176,8 @@ class Decoder {
 
   void decode_instruction(const ptx::Instruction& in, Inst& out) {
     out.ptx = &in;
-    const ptx::Traits& traits = in.op->traits;
-    out.flow = flow_of(traits);
+    const ptx::InstructionTraits& traits = in.op->traits;
+    out.flow = dispatch_of(traits);
     if (in.guard >= 0) {
       out.has_guard = true;
       out.guard_negated = in.guard_negated;
@@ -224,7 +225,8 @@ class Decoder {
         const auto n = static_cast<uint8_t>(op.elements.size());
         const bool packs = in.op->id == OpId::mov;
         for (const Operand& e : op.elements)
-          add(out,
+          add_operand_slot(
+              out,
               slots_->value(e, packs ? static_cast<uint8_t>(std::max(2, bytes / n)) : bytes, type,
                             in),
               spec.is_dest);
@@ -235,7 +237,7 @@ class Decoder {
           continue;
         }
         program_.reserves_shared |= op.kind == Kind::special && is_reserved_shared(op.special);
-        add(out, slots_->value(op, bytes, type, in), spec.is_dest);
+        add_operand_slot(out, slots_->value(op, bytes, type, in), spec.is_dest);
       }
     }
     // An atomic whose result is unused is a reduction, except compare-and-swap, which has no
@@ -255,7 +257,8 @@ class Decoder {
 
   void decode_texture(const ptx::Instruction& in, Inst& out) {
     const TextureOp op = texture_op_of(in, *slots_);
-    for (size_t i = 0; i < op.values; ++i) add(out, op.value[i], !in.op->traits.writes_texels);
+    for (size_t i = 0; i < op.values; ++i)
+      add_operand_slot(out, op.value[i], !in.op->traits.writes_texels);
     out.target = static_cast<uint32_t>(program_.texture_ops.size());
     program_.texture_ops.push_back(op);
   }
@@ -312,7 +315,7 @@ class Decoder {
       program_.launches_kernels |= site.target == Target::prepare_launch ||
                                    site.target == Target::launch || site.target == Target::runtime;
       calls_heap_ |= site.target == Target::malloc || site.target == Target::free ||
-                     (site.target == Target::runtime && is_device_heap(site.name));
+                     (site.target == Target::runtime && is_device_heap_function(site.name));
       if (site.target == Target::function)
         site.function = static_cast<uint32_t>(
             std::find(functions_.begin(), functions_.end(), callee) - functions_.begin());
@@ -345,7 +348,7 @@ std::unique_ptr<KernelProgram> decode(const ptx::Module& module, const ptx::Func
   auto program = std::make_unique<KernelProgram>();
   program->module = &module;
   program->param_address = param_address;
-  Decoder(module, symbols, heap, *program).run(kernel, plans);
+  Decoder(module, symbols, heap, *program).decode_reachable(kernel, plans);
   return program;
 }
 
@@ -355,7 +358,7 @@ std::optional<ptx::Module::Position> KernelProgram::position(uint32_t site) cons
   return module->position(sites[site].ptx->loc);
 }
 
-std::vector<SharedVariable> KernelProgram::shared_in(uint32_t shared_bytes) const {
+std::vector<SharedVariable> KernelProgram::shared_variables_of(uint32_t shared_bytes) const {
   std::vector<SharedVariable> all = shared;
   for (SharedVariable& v : all)
     if (v.bytes == 0) v.bytes = shared_bytes - v.offset;
@@ -366,8 +369,8 @@ std::vector<SharedVariable> KernelProgram::shared_in(uint32_t shared_bytes) cons
 
 namespace {
 
-void look_at(const ptx::Module& module, const ptx::Function& f, const ptx::Instruction& in,
-             bool heap) {
+void check_supported(const ptx::Module& module, const ptx::Function& f, const ptx::Instruction& in,
+                     bool heap) {
   pick(in);
   if (in.op->traits.transfer != ptx::ControlTransfer::call) return;
   const ptx::Operand& target = f.calls[static_cast<size_t>(in.call)].target;
@@ -375,10 +378,10 @@ void look_at(const ptx::Module& module, const ptx::Function& f, const ptx::Instr
     call_target(target.name, module.find_function(target.name), heap);
 }
 
-std::string refusal_of(const ptx::Module& module, const ptx::Function& f, bool heap) {
+std::string find_refusal(const ptx::Module& module, const ptx::Function& f, bool heap) {
   for (const ptx::Instruction& in : f.body) {
     try {
-      look_at(module, f, in, heap);
+      check_supported(module, f, in, heap);
     } catch (const Error& e) {
       return refusal_with_position(module, in, e.what());
     }
@@ -391,7 +394,7 @@ std::string refusal_of(const ptx::Module& module, const ptx::Function& f, bool h
 std::map<std::string, std::string> quick_refusals(const ptx::Module& module, bool heap) {
   std::map<const ptx::Function*, std::string> refused;
   for (const ptx::Function& f : module.functions)
-    if (std::string why = refusal_of(module, f, heap); !why.empty()) refused[&f] = std::move(why);
+    if (std::string why = find_refusal(module, f, heap); !why.empty()) refused[&f] = std::move(why);
   std::map<std::string, std::string> kernels;
   if (refused.empty()) return kernels;
   for (const ptx::Function& kernel : module.functions) {

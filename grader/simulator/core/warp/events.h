@@ -61,7 +61,7 @@ struct RawAccess {
   const uint64_t* address;  // [32] offsets in the shared window
   const std::byte* values;  // stores: lane l's bytes at values + l * 16; null: a load, or not known
   // For a whole warp whose addresses form a row: replaces `address`, which is then null.
-  const WarpRow* row = nullptr;
+  const WarpAddressRow* row = nullptr;
   // For the end of a copy that an mbarrier counts: the mbarrier's offset plus one. The bytes may
   // not be used before a thread has waited for the mbarrier. 0: the copying thread itself has
   // waited.
@@ -211,8 +211,8 @@ class Observer {
   virtual void warp_barrier(uint32_t /*warp*/, uint32_t /*mask*/) {}
   // A shuffle read a value from lanes that do not execute it, and the value had an effect. `bad`:
   // these lanes.
-  virtual void bad_warp_op(uint32_t /*warp*/, uint32_t /*site*/, uint32_t /*mask*/,
-                           uint32_t /*bad*/) {}
+  virtual void missing_lanes_used(uint32_t /*warp*/, uint32_t /*site*/, uint32_t /*mask*/,
+                                  uint32_t /*bad*/) {}
 
   // For observers of raw accesses to shared memory. The accesses of a copy are reported in
   // addition.

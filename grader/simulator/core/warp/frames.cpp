@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kRegisterAlign = 64;
 
 // The inputs of special registers.
-struct SpecialsOf {
+struct SpecialRegisterInputs {
   const LaunchContext& launch;
   const BlockInfo& block;
   uint32_t dynamic_offset;  // offset of dynamic shared memory
@@ -24,13 +24,14 @@ struct SpecialsOf {
 using ptx::SpecialReg;
 struct SpecialRow {
   SpecialReg reg;
-  uint32_t (*value)(const SpecialsOf& of);
+  uint32_t (*value)(const SpecialRegisterInputs& of);
 };
 
-#define SPECIAL(reg, expression)                                                                \
-  {                                                                                             \
-    SpecialReg::reg,                                                                            \
-        []([[maybe_unused]] const SpecialsOf& of) { return static_cast<uint32_t>(expression); } \
+#define SPECIAL(reg, expression)                                            \
+  {                                                                         \
+    SpecialReg::reg, []([[maybe_unused]] const SpecialRegisterInputs& of) { \
+      return static_cast<uint32_t>(expression);                             \
+    }                                                                       \
   }
 
 // clang-format off Values that a lane keeps as long as its warp object exists. Registers that are
@@ -94,7 +95,7 @@ constexpr SpecialRow kOfBlock[] = {
 #undef SPECIAL
 
 template <size_t n>
-const SpecialRow* row_of(const SpecialRow (&rows)[n], SpecialReg reg) {
+const SpecialRow* find_special_row(const SpecialRow (&rows)[n], SpecialReg reg) {
   const auto* at = std::find_if(rows, rows + n, [&](const SpecialRow& r) { return r.reg == reg; });
   return at == rows + n ? nullptr : at;
 }
@@ -176,23 +177,24 @@ Frame* Frames::make(const CodeFunction& function, Frame* parent, const Inst* cal
 }
 
 void Frames::fill_specials(Frame& frame) {
-  SpecialsOf of{block_.launch(), block_.info(), block_.launch().program->dynamic_offset, warp_};
+  SpecialRegisterInputs of{block_.launch(), block_.info(), block_.launch().program->dynamic_offset,
+                           warp_};
   for (const SpecialSlot& slot : frame.function->specials) {
     auto* at = reinterpret_cast<uint32_t*>(frame.regs + slot.offset);
     if (slot.reg == SpecialReg::is_explicit_cluster) {
       *at = of.launch.explicit_cluster ? kFullMask : 0;
       continue;
     }
-    const SpecialRow* row = row_of(kOfLaunch, slot.reg);
+    const SpecialRow* row = find_special_row(kOfLaunch, slot.reg);
     for (of.lane = 0; of.lane < kWarpSize; ++of.lane) at[of.lane] = row ? row->value(of) : 0;
   }
 }
 
 void Frames::fill_block_specials(Frame& frame) {
-  const SpecialsOf of{block_.launch(), block_.info(), block_.launch().program->dynamic_offset,
-                      warp_};
+  const SpecialRegisterInputs of{block_.launch(), block_.info(),
+                                 block_.launch().program->dynamic_offset, warp_};
   for (const SpecialSlot& slot : frame.function->specials)
-    if (const SpecialRow* row = row_of(kOfBlock, slot.reg))
+    if (const SpecialRow* row = find_special_row(kOfBlock, slot.reg))
       std::fill_n(reinterpret_cast<uint32_t*>(frame.regs + slot.offset), kWarpSize, row->value(of));
 }
 
@@ -200,11 +202,11 @@ void Frames::fill_block_specials(Frame& frame) {
 // Local memory: checks of accesses to it, and its growth.
 
 void LocalMemory::restart() {
-  if (capacity_ != 0) forget(kFullMask, kLocalStart, capacity_ - kLocalStart);
+  if (capacity_ != 0) make_undefined(kFullMask, kLocalStart, capacity_ - kLocalStart);
 }
 
-void LocalMemory::check(const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
-                        bool store) {
+void LocalMemory::check_lanes(const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
+                              bool store) {
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const uint64_t a = offset[l], end = top();
@@ -228,7 +230,7 @@ void LocalMemory::check(const Inst& in, uint64_t* offset, uint32_t mask, unsigne
   }
 }
 
-void LocalMemory::forget(uint32_t lanes, uint32_t from, uint32_t bytes) {
+void LocalMemory::make_undefined(uint32_t lanes, uint32_t from, uint32_t bytes) {
   for (uint32_t r = lanes; bytes != 0 && r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     std::memset(of(l) + from, 0xff, bytes);
@@ -237,8 +239,8 @@ void LocalMemory::forget(uint32_t lanes, uint32_t from, uint32_t bytes) {
   }
 }
 
-uint32_t LocalMemory::extend(Frame& frame, const Inst& in, uint32_t mask, uint64_t bytes,
-                             uint32_t align) {
+uint32_t LocalMemory::allocate_dynamically(Frame& frame, const Inst& in, uint32_t mask,
+                                           uint64_t bytes, uint32_t align) {
   const uint32_t begin = align_up(frame.local_base + frame.local_bytes, std::max(align, 1u));
   if (bytes > kLocalLimit || begin + bytes > kLocalLimit) {
     TrapFacts full = block_.faults().facts(TrapReason::local_memory, warp_);
@@ -250,15 +252,15 @@ uint32_t LocalMemory::extend(Frame& frame, const Inst& in, uint32_t mask, uint64
   ensure_capacity(top, true);
   frame.local_bytes = top - frame.local_base;
   top_ = top;
-  forget(mask, begin, static_cast<uint32_t>(bytes));
+  make_undefined(mask, begin, static_cast<uint32_t>(bytes));
   return begin;
 }
 
 // The lanes' stacks are consecutive, so growing them moves each stack.
-void LocalMemory::grow(uint32_t least, bool in_call) {
+void LocalMemory::grow_stacks(uint32_t least, bool in_call) {
   const uint32_t before = capacity_;
   capacity_ = std::max(least, std::min(before * 2, kLocalLimit));
-  block_.take_local(warp_, uint64_t{capacity_ - before} * kWarpSize, in_call);
+  block_.charge_local_memory(warp_, uint64_t{capacity_ - before} * kWarpSize, in_call);
   std::vector<std::byte> old(static_cast<size_t>(capacity_) * kWarpSize);
   old.swap(bytes_);
   UndefinedBytes old_undefined = std::move(undefined_);
@@ -271,7 +273,8 @@ void LocalMemory::grow(uint32_t least, bool in_call) {
       std::copy_n(old_undefined.data() + at, before, undefined(l, 0, before));
   }
   // The bytes before the first variable (below kLocalStart) stay unused.
-  forget(kFullMask, std::max(before, kLocalStart), capacity_ - std::max(before, kLocalStart));
+  make_undefined(kFullMask, std::max(before, kLocalStart),
+                 capacity_ - std::max(before, kLocalStart));
 }
 
 }  // namespace lab32::sim

@@ -48,17 +48,18 @@ class LocalMemory {
   void set_top(uint32_t top) { top_ = top; }
   // Checks an access to the running function's local memory. In a launch that keeps going, it
   // redirects `offset` of a faulty lane to a scratch area.
-  void check(const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes, bool store);
+  void check_lanes(const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes, bool store);
 
   // Grows the stacks to at least `top` bytes for each lane.
   void ensure_capacity(uint32_t top, bool in_call) {
-    if (top > capacity_) grow(top, in_call);
+    if (top > capacity_) grow_stacks(top, in_call);
   }
   // alloca: reserves `bytes` of each lane's stack until the function returns and returns their
   // offset. All lanes of the split get one piece of the largest requested size.
-  uint32_t extend(Frame& frame, const Inst& in, uint32_t mask, uint64_t bytes, uint32_t align);
+  uint32_t allocate_dynamically(Frame& frame, const Inst& in, uint32_t mask, uint64_t bytes,
+                                uint32_t align);
   // Marks `bytes` bytes from offset `from` on in the stacks of these lanes as undefined.
-  void forget(uint32_t lanes, uint32_t from, uint32_t bytes);
+  void make_undefined(uint32_t lanes, uint32_t from, uint32_t bytes);
 
   // The undefined bits of local memory, one byte for each byte.
   UndefinedBytes& undefined() { return undefined_; }
@@ -70,7 +71,7 @@ class LocalMemory {
   }
 
  private:
-  void grow(uint32_t least, bool in_call);
+  void grow_stacks(uint32_t least, bool in_call);
 
   BlockContext& block_;
   const uint32_t warp_;

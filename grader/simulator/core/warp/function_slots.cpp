@@ -89,7 +89,7 @@ void FunctionSlots::place_variables() {
   code_.local_bytes = align_up(code_.local_bytes, 16);
 }
 
-Slot FunctionSlots::fixed(uint64_t value, uint8_t bytes) {
+Slot FunctionSlots::constant_slot(uint64_t value, uint8_t bytes) {
   const auto key = std::make_pair(value, bytes);
   auto it = fixed_.find(key);
   if (it == fixed_.end()) {
@@ -138,14 +138,15 @@ Slot FunctionSlots::symbol(const Operand& op, uint8_t bytes, const ptx::Instruct
     return {it->second, bytes, false, false};
   }
   if (auto g = names_.symbols.find(op.name); g != names_.symbols.end())
-    return fixed(g->second + static_cast<uint64_t>(op.value), bytes);
+    return constant_slot(g->second + static_cast<uint64_t>(op.value), bytes);
   if (function_.is_entry)
     for (size_t p = 0; p < function_.params.size(); ++p)
       if (function_.params[p].name == op.name)
-        return fixed(names_.param_address + kernel_params_[p] + static_cast<uint64_t>(op.value),
-                     bytes);
+        return constant_slot(
+            names_.param_address + kernel_params_[p] + static_cast<uint64_t>(op.value), bytes);
   if (const ptx::Function* f = names_.module.find_function(op.name); f && !f->is_declaration)
-    return fixed(code_address(static_cast<size_t>(f - names_.module.functions.data())), bytes);
+    return constant_slot(code_address(static_cast<size_t>(f - names_.module.functions.data())),
+                         bytes);
   if (code_.param_offset.count(op.name))
     throw Error(
         fmt::format("the address of the function parameter `{}` is not supported", op.name));
@@ -165,7 +166,7 @@ Slot FunctionSlots::value(const Operand& op, uint8_t bytes, Type type, const ptx
       if (type == Type::pred) return predicate(op.value != 0, op.negated);
       uint64_t bits = static_cast<uint64_t>(op.value);
       if (bytes < 8) bits &= (uint64_t{1} << (8 * bytes)) - 1;
-      return fixed(bits, bytes);
+      return constant_slot(bits, bytes);
     }
     case Kind::real: {
       uint64_t bits = static_cast<uint64_t>(op.value);
@@ -184,7 +185,7 @@ Slot FunctionSlots::value(const Operand& op, uint8_t bytes, Type type, const ptx
         const double d = f;
         std::memcpy(&bits, &d, sizeof d);
       }
-      return fixed(bits, bytes);
+      return constant_slot(bits, bytes);
     }
     case Kind::symbol:
       return symbol(op, bytes, in);

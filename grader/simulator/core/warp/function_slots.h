@@ -47,7 +47,7 @@ class FunctionSlots {
   void place_registers(const ptx::ControlFlow& flow);
   void place_variables();
   uint32_t allocate_slot(uint8_t bytes);
-  Slot fixed(uint64_t value, uint8_t bytes);
+  Slot constant_slot(uint64_t value, uint8_t bytes);
   Slot shared_address(uint64_t value, uint8_t bytes);
   Slot special(ptx::SpecialReg reg);
   Slot symbol(const ptx::Operand& op, uint8_t bytes, const ptx::Instruction& in);

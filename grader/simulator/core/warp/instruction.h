@@ -147,7 +147,7 @@ void note_out_of_range_amount(const Exec& x, const Inst& in, bool shuffle, uint3
 // ---------------------------------------------------------------------------------------------
 
 // The opcode as it is written in the PTX text, for example "add.rn.sat.f64".
-std::string spelling(const ptx::Instruction& in);
+std::string opcode_text_of(const ptx::Instruction& in);
 
 // Throws lab32::Error: "add.sat.f64: <why>". Without a reason, the message says that the PTX ISA
 // has no such form.

@@ -79,7 +79,7 @@ struct CodeFunction {
   std::vector<uint32_t> reconvergence_pcs;
   std::vector<int> block_of;  // block of each instruction of the PTX
 
-  uint32_t pc_of(int reconvergence) const {
+  uint32_t reconvergence_pc(int reconvergence) const {
     return reconvergence_pcs[static_cast<size_t>(reconvergence)];
   }
   // Whether lanes at `pc` can still reach the reconvergence point.
@@ -182,7 +182,7 @@ struct KernelProgram {
   std::optional<ptx::Module::Position> position(uint32_t site) const;
   // The variables in `shared` for a launch with `shared_bytes` bytes of shared memory per block.
   // Dynamic variables get the size that remains for them.
-  std::vector<SharedVariable> shared_in(uint32_t shared_bytes) const;
+  std::vector<SharedVariable> shared_variables_of(uint32_t shared_bytes) const;
 };
 
 // The address that represents a function, by its index in the module. Function pointers have this

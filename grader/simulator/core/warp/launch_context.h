@@ -38,12 +38,13 @@ class LaunchMeter {
   Over add(uint64_t instructions) {
     const uint64_t issued = issued_ += instructions;
     if (most_ != 0 && issued > most_) return Over::instructions;
-    return late(slowness()) && late(measure_slowness()) ? Over::time : Over::nothing;
+    return is_over_time(slowness()) && is_over_time(measure_slowness()) ? Over::time
+                                                                        : Over::nothing;
   }
   uint64_t most_instructions() const { return most_; }
   double most_seconds() const { return seconds_; }
   // Whether the local memory of one block's threads is within the limit.
-  bool allows_local(uint64_t bytes_of_block) const {
+  bool allows_local_of_block(uint64_t bytes_of_block) const {
     return local_ == 0 || bytes_of_block <= local_;
   }
   // Whether the local memory of all blocks that wait for each other is within the limit.
@@ -54,7 +55,7 @@ class LaunchMeter {
 
  private:
   static constexpr uint64_t kBlocksAtOnce = 8;
-  bool late(double slowness) const {
+  bool is_over_time(double slowness) const {
     const double most = seconds_ * slowness;
     return most > 0 && watch_.wall_seconds() > most && watch_.seconds() > most;
   }

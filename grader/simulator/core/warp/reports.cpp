@@ -5,8 +5,8 @@
 
 namespace lab32::sim {
 
-Reports::Reports(const LaunchContext& launch, std::vector<Observer*> observers,
-                 const RaceFilter* suspects)
+EventReporter::EventReporter(const LaunchContext& launch, std::vector<Observer*> observers,
+                             const RaceFilter* suspects)
     : launch_(launch), observers_(std::move(observers)), suspects_(suspects) {
   for (Observer* o : observers_) {
     if (o->wants_accesses()) access_observers_.push_back(o);
@@ -20,7 +20,7 @@ Reports::Reports(const LaunchContext& launch, std::vector<Observer*> observers,
 // whichever words the other lanes access. 8-byte words occupy a pair of banks and are served
 // half-warp by half-warp; in the upper half a lane fails if the lower half has just changed its
 // word.
-static uint32_t swap_winners(const uint64_t* address, unsigned bytes, uint32_t mask) {
+static uint32_t lanes_that_swap(const uint64_t* address, unsigned bytes, uint32_t mask) {
   const uint64_t banks = 128 / bytes;
   const uint32_t halves[2] = {bytes == 8 ? mask & 0xffffu : mask, bytes == 8 ? mask & ~0xffffu : 0};
   uint32_t winners = 0;
@@ -41,7 +41,7 @@ static uint32_t swap_winners(const uint64_t* address, unsigned bytes, uint32_t m
 }
 
 // For each word, the lowest lane that accesses it.
-static uint32_t first_of_each_word(const uint64_t* address, uint32_t mask) {
+static uint32_t first_lane_of_each_word(const uint64_t* address, uint32_t mask) {
   uint32_t first = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
@@ -60,18 +60,18 @@ static unsigned element_of(const ptx::Instruction& in, unsigned bytes) {
   return bytes / (in.has(ptx::Mod::v4) ? 4 : in.has(ptx::Mod::v2) ? 2 : 1);
 }
 
-void Reports::access(uint32_t warp, const Inst& in, const WarpAccess& access) {
+void EventReporter::access(uint32_t warp, const Inst& in, const WarpAccess& access) {
   if (access.kind != AccessKind::load) stored_[warp] |= access.mask;
   if (access_observers_.empty()) return;
   // A GPU counts accesses to another block's memory separately (mem_dshared).
   const uint32_t remote = access.space == AccessSpace::shared ? access.mask & remote_ : 0;
   const uint32_t own = access.mask & ~remote;
-  if (own != 0) tell(warp, in, access, {own, remote, false});
-  if (remote != 0) tell(warp, in, access, {remote, own, true});
+  if (own != 0) report_lanes(warp, in, access, {own, remote, false});
+  if (remote != 0) report_lanes(warp, in, access, {remote, own, true});
 }
 
-void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole,
-                   const ReportedLanes& part) {
+void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess& whole,
+                                 const ReportedLanes& part) {
   const uint32_t mask = part.mask;
   const uint64_t* const address = whole.address;
   Access access;
@@ -138,7 +138,7 @@ void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole,
           access.kind = AccessKind::atom;
           emit();
           access.again = true;
-          rest &= ~swap_winners(access.address, issue.bytes, rest);
+          rest &= ~lanes_that_swap(access.address, issue.bytes, rest);
         }
         access.again = false;
         break;
@@ -152,7 +152,7 @@ void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole,
         for (uint32_t rest = mask; rest != 0; access.again = true) {
           access.mask = rest;
           emit();
-          rest &= ~first_of_each_word(shifted, rest);
+          rest &= ~first_lane_of_each_word(shifted, rest);
         }
         access.again = false;
         break;
@@ -161,26 +161,27 @@ void Reports::tell(uint32_t warp, const Inst& in, const WarpAccess& whole,
   }
 }
 
-void Reports::texels(uint32_t warp, TexelAccess access) {
+void EventReporter::texels(uint32_t warp, TexelAccess access) {
   const AccessPlan& plan = launch_.program->plans[access.site];
   access.ptx_level = plan.unmatched.has_value();
   if (!plan.unmatched && plan.issues.empty()) return;  // ptxas removed the access
   for (Observer* o : access_observers_) o->texels(warp, access);
 }
 
-void Reports::bulk(uint32_t warp, const BulkMove& move) {
+void EventReporter::bulk(uint32_t warp, const BulkMove& move) {
   for (Observer* o : access_observers_) o->bulk(warp, move);
 }
 
-void Reports::ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
-                      const uint64_t* address, const std::byte* values) {
+void EventReporter::ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
+                            uint32_t mask, const uint64_t* address, const std::byte* values) {
   OrderedAccess access;
   access.suspect = suspects_ == nullptr && kind != AccessKind::load ? mask : 0;
   for (uint32_t r = suspects_ != nullptr ? mask : 0; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     bool suspect = false;
     for (unsigned at = 0; at < bytes; at += 4)
-      suspect |= launch_.memory->holds(address[l]) && suspects_->suspect(address[l] + at);
+      suspect |=
+          launch_.memory->is_in_used_range(address[l]) && suspects_->is_suspect(address[l] + at);
     access.suspect |= static_cast<uint32_t>(suspect) << l;
   }
   access.mask = in.order.strong ? mask : access.suspect;
@@ -195,8 +196,8 @@ void Reports::ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned b
   for (Observer* o : observers_) o->ordered(warp, access);
 }
 
-void Reports::choose_values(uint32_t warp, const Inst& in, unsigned bytes, uint32_t mask,
-                            const uint64_t* address, std::byte* values) {
+void EventReporter::choose_values(uint32_t warp, const Inst& in, unsigned bytes, uint32_t mask,
+                                  const uint64_t* address, std::byte* values) {
   OrderedAccess access;
   access.site = in.site;
   access.kind = AccessKind::load;
@@ -210,36 +211,36 @@ void Reports::choose_values(uint32_t warp, const Inst& in, unsigned bytes, uint3
   chooser_->choose_values(warp, access, values);
 }
 
-void Reports::fence(uint32_t warp, const Inst& in, uint32_t mask) {
+void EventReporter::fence(uint32_t warp, const Inst& in, uint32_t mask) {
   for (Observer* o : observers_) o->fence(warp, mask, in.site, in.order);
 }
 
-void Reports::shuffle(uint32_t warp, const ShuffleEvent& shuffle) {
+void EventReporter::shuffle(uint32_t warp, const ShuffleEvent& shuffle) {
   for (Observer* o : shuffle_observers_) o->shuffle(warp, shuffle);
 }
 
-void Reports::engine(uint32_t warp, const EngineEvent& event) {
+void EventReporter::engine(uint32_t warp, const EngineEvent& event) {
   for (Observer* o : raw_observers_) o->engine(warp, event);
 }
 
-void Reports::warp_barrier(uint32_t warp, uint32_t mask) {
+void EventReporter::warp_barrier(uint32_t warp, uint32_t mask) {
   for (Observer* o : observers_) o->warp_barrier(warp, mask);
 }
 
-void Reports::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
+void EventReporter::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
   for (Observer* o : observers_) o->mbarrier_arrive(warp, mask, key, completes);
 }
 
-void Reports::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
+void EventReporter::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   for (Observer* o : observers_) o->mbarrier_wait(warp, mask, key);
 }
 
-void Reports::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
-                             bool completes) {
+void EventReporter::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
+                                   bool completes) {
   for (Observer* o : observers_) o->cluster_arrive(warp, mask, phase, releases, completes);
 }
 
-void Reports::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
+void EventReporter::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
   for (Observer* o : observers_) o->cluster_wait(warp, mask, phase);
 }
 

@@ -1,5 +1,5 @@
-// Reports: sends a block's events to those observers that want them. It converts each access to the
-// form in which ptxas issues it (access_plan.h).
+// EventReporter: sends a block's events to those observers that want them. It converts each access
+// to the form in which ptxas issues it (access_plan.h).
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@
 
 namespace lab32::sim {
 
-class Reports {
+class EventReporter {
  public:
   // `observers`: this host thread's own instances. `suspects`: the words whose accesses observers
   // want; null: none.
-  Reports(const LaunchContext& launch, std::vector<Observer*> observers,
-          const RaceFilter* suspects);
+  EventReporter(const LaunchContext& launch, std::vector<Observer*> observers,
+                const RaceFilter* suspects);
   // Resets the state for the next block.
   void restart() { stored_ = {}; }
 
@@ -86,7 +86,8 @@ class Reports {
     uint32_t mask, others;
     bool remote;
   };
-  void tell(uint32_t warp, const Inst& in, const WarpAccess& whole, const ReportedLanes& part);
+  void report_lanes(uint32_t warp, const Inst& in, const WarpAccess& whole,
+                    const ReportedLanes& part);
 
   const LaunchContext& launch_;
   std::vector<Observer*> observers_;

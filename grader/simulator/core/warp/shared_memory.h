@@ -40,7 +40,7 @@ class ClusterContext {
   virtual void arrive(uint32_t rank, Warp& warp, uint32_t mask, const Inst& in) = 0;
   virtual void wait(uint32_t rank, Warp& warp, uint32_t mask, const Inst& in) = 0;
   // Called when threads of block `rank` have exited. `all`: all of its threads have.
-  virtual void threads_exited(uint32_t rank, bool all) = 0;
+  virtual void on_threads_exit(uint32_t rank, bool all) = 0;
 
   uint32_t blocks() const { return blocks_; }
   ClusterMemory& memory() { return memory_; }
@@ -87,23 +87,23 @@ class SharedMemory {
   }
   // Whether lanes with these first and last addresses access valid, aligned bytes of this block's
   // own memory.
-  bool is_row(const Inst& in, uint64_t first, uint64_t last, unsigned bytes) const {
-    const Range own = range_of(in);
+  bool is_valid_row(const Inst& in, uint64_t first, uint64_t last, unsigned bytes) const {
+    const AccessibleRange own = accessible_range_of(in);
     return cluster_ == nullptr && first <= last && own.begin <= first && last <= own.end &&
            last + bytes <= own.end && (first & (bytes - 1)) == 0;
   }
   // The offsets that the instruction may access: those of its variable if that is known, else the
   // block's whole shared memory. A GPU checks only the latter, and so does an unchecked launch.
-  struct Range {
+  struct AccessibleRange {
     uint64_t begin, end;
   };
-  Range range_of(const Inst& in) const {
+  AccessibleRange accessible_range_of(const Inst& in) const {
     if (!follows_ || in.shared_end == Inst::kAllShared) return {0, launch_.own_shared_bytes};
     return {in.shared_begin, in.shared_end};
   }
   // The offset of the sinks for faulty accesses in a launch that keeps going: after the block's
   // memory, one for each lane.
-  uint64_t sink() const {
+  uint64_t sink_offset() const {
     return base_ + (launch_.shared_bytes + kSinkBytes) / kSinkBytes * kSinkBytes;
   }
 

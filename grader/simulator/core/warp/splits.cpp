@@ -7,15 +7,15 @@ namespace {
 
 // Whether the join is a reconvergence point in the split's own activation, and not the return point
 // of a call.
-bool is_place(const Join* join, const Split& split) {
+bool is_join_in_activation(const Join* join, const Split& split) {
   return join != nullptr && join->callee == nullptr && join->frame == split.frame;
 }
 
 // Whether lanes that continue at `join` can still reach the reconvergence point, but not the other
 // way round.
-bool is_before(const Join& join, int reconvergence, const CodeFunction& function) {
+bool is_join_before(const Join& join, int reconvergence, const CodeFunction& function) {
   return join.reconvergence >= 0 && function.can_reach(reconvergence, join.pc) &&
-         !function.can_reach(join.reconvergence, function.pc_of(reconvergence));
+         !function.can_reach(join.reconvergence, function.reconvergence_pc(reconvergence));
 }
 
 // Whether lanes that continue at `pc` only exit: no access, barrier or branch comes before.
@@ -32,7 +32,7 @@ bool only_exits(const CodeFunction& kernel, uint32_t pc) {
         pc = in.target;
         continue;
       case Dispatch::straight: {
-        const ptx::Traits& t = in.ptx->op->traits;
+        const ptx::InstructionTraits& t = in.ptx->op->traits;
         if (t.memory_count > 0 || t.is_texture() || t.bulk || t.sync != ptx::Sync::none)
           return false;
         break;
@@ -60,7 +60,7 @@ void Splits::restart(uint32_t lanes, Frame* kernel) {
   current_ = 0;
 }
 
-size_t Splits::ready() const {
+size_t Splits::count_ready() const {
   return static_cast<size_t>(std::count_if(
       list_.begin(), list_.end(), [](const Split& s) { return s.state == Split::State::ready; }));
 }
@@ -79,7 +79,7 @@ bool Splits::choose_next() {
   return false;
 }
 
-void Splits::choose_any(Random& random) {
+void Splits::choose_random(Random& random) {
   if (list_.size() < 2) return;
   current_ = random.below(static_cast<uint32_t>(list_.size()));
   if (list_[current_].state != Split::State::ready) choose_next();
@@ -97,7 +97,7 @@ Join* Splits::make_join() {
 }
 
 // Makes one split of the lanes that have arrived at the join.
-void Splits::push_split(const Join& join) {
+void Splits::push_split_of_arrived(const Join& join) {
   Split split;
   split.id = next_id_++;
   split.pc = join.pc;
@@ -108,13 +108,13 @@ void Splits::push_split(const Join& join) {
 }
 
 // Called when all expected lanes have arrived.
-void Splits::push_arrived(Join* join) {
-  push_split(*join);
+void Splits::complete_join(Join* join) {
+  push_split_of_arrived(*join);
   if (join->callee) frames_.free(join->callee);
   free_join(join);
 }
 
-bool Splits::join_lanes() {
+bool Splits::join_arrived_lanes() {
   for (;;) {
     Split& split = list_[current_];
     Join* join = split.join;
@@ -154,27 +154,28 @@ void Splits::diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uin
   list_.push_back(other);
 }
 
-Join* Splits::join_at(uint32_t pc, int reconvergence, const Split& split) {
-  if (is_place(split.join, split) && split.join->pc == pc) return split.join;
+Join* Splits::find_or_make_join(uint32_t pc, int reconvergence, const Split& split) {
+  if (is_join_in_activation(split.join, split) && split.join->pc == pc) return split.join;
   return make_join(pc, reconvergence, split, split.mask, split.join);
 }
 
-Join* Splits::join_of(const Inst& in, const Split& split) {
+Join* Splits::join_of_branch(const Inst& in, const Split& split) {
   Join* const join = split.join;
   if (in.reconvergence < 0) return join;
   const CodeFunction& function = *split.frame->function;
   // Lanes that wait at a join before the reconvergence point continue to the latter together.
-  // leave_joins() handles lanes that cannot reach it.
-  if (is_place(join, split) && is_before(*join, in.reconvergence, function)) return join;
+  // leave_unreachable_joins() handles lanes that cannot reach it.
+  if (is_join_in_activation(join, split) && is_join_before(*join, in.reconvergence, function))
+    return join;
   // A loop that lanes leave one after the other needs one join, not one for each iteration.
-  return join_at(function.pc_of(in.reconvergence), in.reconvergence, split);
+  return find_or_make_join(function.reconvergence_pc(in.reconvergence), in.reconvergence, split);
 }
 
-void Splits::leave_joins(size_t which, const Inst& in) {
+void Splits::leave_unreachable_joins(size_t which, const Inst& in) {
   Split& split = list_[which];
   const CodeFunction& function = *split.frame->function;
   const auto misses = [&](const Join* join) {
-    return is_place(join, split) && join->reconvergence >= 0 &&
+    return is_join_in_activation(join, split) && join->reconvergence >= 0 &&
            !function.can_reach(join->reconvergence, split.pc);
   };
   if (!misses(split.join)) return;
@@ -185,10 +186,10 @@ void Splits::leave_joins(size_t which, const Inst& in) {
   Join* around = outermost->parent;
   const int behind = in.full_reconvergence;
   if (behind >= 0 && function.can_reach(behind, split.pc) &&
-      is_before(*outermost, behind, function)) {
-    const uint32_t pc = function.pc_of(behind);
-    const bool is_there =
-        is_place(around, split) && (around->pc == pc || is_before(*around, behind, function));
+      is_join_before(*outermost, behind, function)) {
+    const uint32_t pc = function.reconvergence_pc(behind);
+    const bool is_there = is_join_in_activation(around, split) &&
+                          (around->pc == pc || is_join_before(*around, behind, function));
     if (!is_there)
       outermost->parent = around = make_join(pc, behind, split, outermost->expected, around);
   }
@@ -199,14 +200,14 @@ void Splits::leave_joins(size_t which, const Inst& in) {
     if (join->expected == 0)
       free_join(join);
     else if (join->arrived == join->expected)
-      push_arrived(join);
+      complete_join(join);
     join = parent;
   }
 }
 
 // Continues with the lanes that wait in the join; the join no longer waits for any of them.
-void Splits::release(Join* join) {
-  push_split(*join);
+void Splits::release_waiting_lanes(Join* join) {
+  push_split_of_arrived(*join);
   join->expected &= ~join->arrived;
   join->arrived = 0;
 }
@@ -215,7 +216,7 @@ bool Splits::release_one_join() {
   Join* join = list_[current_].join;
   while (join && join->arrived == 0) join = join->parent;
   if (!join) return false;
-  release(join);
+  release_waiting_lanes(join);
   return true;
 }
 
@@ -225,10 +226,10 @@ bool Splits::branch(const Inst& in, uint32_t lanes) {
   if (all) {
     split.pc = in.target;
   } else {
-    diverge(in.target, lanes, split.pc + 1, split.mask & ~lanes, join_of(in, split));
-    leave_joins(list_.size() - 1, in);
+    diverge(in.target, lanes, split.pc + 1, split.mask & ~lanes, join_of_branch(in, split));
+    leave_unreachable_joins(list_.size() - 1, in);
   }
-  leave_joins(current_, in);
+  leave_unreachable_joins(current_, in);
   return !all;
 }
 
@@ -259,7 +260,7 @@ void Splits::leave(uint32_t lanes, bool to_caller) {
     Join* parent = join->parent;
     if (to_caller && join->callee == frame) {
       join->arrived |= lanes;
-      if (join->arrived == join->expected) push_arrived(join);
+      if (join->arrived == join->expected) complete_join(join);
       break;
     }
     join->expected &= ~lanes;
@@ -267,7 +268,7 @@ void Splits::leave(uint32_t lanes, bool to_caller) {
       if (join->callee) frames_.free(join->callee);
       free_join(join);
     } else if (join->arrived == join->expected) {
-      push_arrived(join);
+      complete_join(join);
     }
     join = parent;
   }
@@ -282,13 +283,13 @@ void Splits::release_barrier(uint32_t split_id) {
   }
 }
 
-bool Splits::release_to_exit() {
+bool Splits::release_lanes_to_exit() {
   for (const Split& s : list_)
     for (Join* join = s.join; join != nullptr; join = join->parent) {
       const bool in_kernel = join->frame->parent == nullptr;
       if (join->arrived == 0 || !in_kernel || !only_exits(*join->frame->function, join->pc))
         continue;
-      release(join);
+      release_waiting_lanes(join);
       return true;
     }
   return false;
@@ -308,7 +309,7 @@ bool Splits::release_for_warp_barrier() {
       if (is_at_barrier(other) && other.wanted == s.wanted) missing &= ~other.op_mask;
     for (Join* join = s.join; join != nullptr; join = join->parent) {
       if ((join->arrived & missing) == 0) continue;
-      release(join);
+      release_waiting_lanes(join);
       return true;
     }
   }
@@ -319,7 +320,7 @@ bool Splits::release_for_block_barrier() {
   for (const Split& s : list_)
     for (Join* join = s.join; join != nullptr; join = join->parent) {
       if (join->arrived == 0 || join->callee != nullptr) continue;
-      release(join);
+      release_waiting_lanes(join);
       return true;
     }
   return false;

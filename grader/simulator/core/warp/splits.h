@@ -53,15 +53,15 @@ class Splits {
   bool is_current_ready() const {
     return current_ < list_.size() && list_[current_].state == Split::State::ready;
   }
-  size_t ready() const;
+  size_t count_ready() const;
   // Makes the next ready split the current one. False: no split is ready.
   bool choose_next();
   // Makes a random ready split the current one, if there is one.
-  void choose_any(Random& random);
+  void choose_random(Random& random);
 
   // If the current split is at its join, it waits there, or continues with all joined lanes if it
   // is the last to arrive. False: it waits, and the caller must choose another split.
-  bool join_lanes();
+  bool join_arrived_lanes();
   // Sends `lanes` of the current split to the branch's target. True: the split diverged.
   bool branch(const Inst& in, uint32_t lanes);
   // The current split continues at my_pc with the lanes of my_mask; the other lanes become a new
@@ -69,13 +69,13 @@ class Splits {
   void diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
                Join* join);
   // The join at which the lanes of the split wait for each other after the branch `in`.
-  Join* join_of(const Inst& in, const Split& split);
+  Join* join_of_branch(const Inst& in, const Split& split);
   // A join for all lanes of the split at `pc`. An existing one is reused.
-  Join* join_at(uint32_t pc, int reconvergence, const Split& split);
+  Join* find_or_make_join(uint32_t pc, int reconvergence, const Split& split);
   // The current (or newest) split has taken a branch. Its lanes leave every join that they can no
   // longer reach, and will meet the other lanes where all paths of the branch reconverge.
-  void current_leaves_joins(const Inst& in) { leave_joins(current_, in); }
-  void last_leaves_joins(const Inst& in) { leave_joins(list_.size() - 1, in); }
+  void current_leaves_joins(const Inst& in) { leave_unreachable_joins(current_, in); }
+  void last_leaves_joins(const Inst& in) { leave_unreachable_joins(list_.size() - 1, in); }
   // The lanes of the current split enter the callee.
   void enter(Frame* callee, uint32_t lanes);
   // Lanes of the current split return or exit, and every join on their way stops expecting them.
@@ -90,7 +90,7 @@ class Splits {
   // Called when no split can run. Releases lanes that wait in a join of the kernel from which they
   // can only exit: barriers and warp operations wait for lanes that have not exited. False: there
   // are no such lanes.
-  bool release_to_exit();
+  bool release_lanes_to_exit();
   // Called when no split can run and a warp barrier waits for lanes in a join. Releases these
   // lanes, so that they exit or reach the barrier. False: there are no such lanes.
   bool release_for_warp_barrier();
@@ -102,10 +102,10 @@ class Splits {
   Join* make_join(uint32_t pc, int reconvergence, const Split& split, uint32_t expected,
                   Join* parent);
   void free_join(Join* join) { free_joins_.push_back(join); }
-  void leave_joins(size_t which, const Inst& in);
-  void push_split(const Join& join);
-  void push_arrived(Join* join);
-  void release(Join* join);
+  void leave_unreachable_joins(size_t which, const Inst& in);
+  void push_split_of_arrived(const Join& join);
+  void complete_join(Join* join);
+  void release_waiting_lanes(Join* join);
 
   Frames& frames_;
   uint32_t live_ = 0;

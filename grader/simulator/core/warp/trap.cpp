@@ -61,27 +61,25 @@ std::string waiting_lanes(uint32_t mask) {
 
 std::string bytes_of(uint64_t n) { return fmt::format("{} byte{}", n, n == 1 ? "" : "s"); }
 
-const char* verb(AccessUse use) {
+const char* access_verb(AccessUse use) {
   return use == AccessUse::read ? "reads" : use == AccessUse::write ? "writes" : "updates";
 }
 
 // " of block 2 of its cluster" if the memory belongs to another block; "" if it is the block's own.
-std::string words_of_block(const MemoryAccess& a) {
+std::string block_words(const MemoryAccess& a) {
   return a.rank == MemoryAccess::kOwnBlock ? ""
                                            : fmt::format(" of block {} of its cluster", a.rank);
 }
 
 // The accessed object in a message: "`in`", "shared memory", "its local memory".
 std::string name_of_object(const MemoryAccess& a) {
-  if (a.space == AccessSpace::shared && a.object.empty())
-    return "shared memory" + words_of_block(a);
-  return a.space == AccessSpace::local ? "its local memory"
-                                       : "`" + a.object + "`" + words_of_block(a);
+  if (a.space == AccessSpace::shared && a.object.empty()) return "shared memory" + block_words(a);
+  return a.space == AccessSpace::local ? "its local memory" : "`" + a.object + "`" + block_words(a);
 }
 
 // The accessed elements in a message: "in[7]", "in[4] to in[7]", "s[1].mass"; empty if the type is
 // unknown.
-std::string elements_of(const MemoryAccess& a) {
+std::string element_names_of(const MemoryAccess& a) {
   if (!a.place.empty()) return a.place;
   const auto element = static_cast<int64_t>(a.element);
   if (element == 0 || a.offset % element != 0 || a.bytes % a.element != 0) return "";
@@ -102,10 +100,10 @@ std::string words_of_array_end(const MemoryAccess& a) {
 }
 
 std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
-  const std::string elements = elements_of(a);
+  const std::string elements = element_names_of(a);
   if (!elements.empty()) {
     const std::string what =
-        fmt::format("{} {} {}{}", name_of(f.thread), verb(a.use), elements, words_of_block(a));
+        fmt::format("{} {} {}{}", name_of(f.thread), access_verb(a.use), elements, block_words(a));
     if (f.reason == TrapReason::past_end) return what + "; " + words_of_array_end(a);
     if (f.reason == TrapReason::before_start)
       return fmt::format("{}, before the start of `{}`", what, a.object);
@@ -114,7 +112,7 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
   }
   const std::string object = name_of_object(a);
   const std::string what =
-      fmt::format("{} {} {}", name_of(f.thread), verb(a.use), bytes_of(a.bytes));
+      fmt::format("{} {} {}", name_of(f.thread), access_verb(a.use), bytes_of(a.bytes));
   const std::string where = fmt::format("{} at offset {} of {}", what, a.offset, object);
   switch (f.reason) {
     case TrapReason::past_end:
@@ -151,13 +149,14 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
 }
 
 // Describes a fault in an access to another block's shared memory.
-std::string describe_remote(const TrapFacts& f, const MemoryAccess& a) {
-  const std::string elements = elements_of(a);
+std::string describe_remote_access(const TrapFacts& f, const MemoryAccess& a) {
+  const std::string elements = element_names_of(a);
   const std::string what =
       elements.empty()
-          ? fmt::format("{} {} {} at offset {} of {}", name_of(f.thread), verb(a.use),
+          ? fmt::format("{} {} {} at offset {} of {}", name_of(f.thread), access_verb(a.use),
                         bytes_of(a.bytes), a.offset, name_of_object(a))
-          : fmt::format("{} {} {}{}", name_of(f.thread), verb(a.use), elements, words_of_block(a));
+          : fmt::format("{} {} {}{}", name_of(f.thread), access_verb(a.use), elements,
+                        block_words(a));
   switch (f.reason) {
     case TrapReason::no_such_block:
       return fmt::format("{}, which has {} block{}", what, f.limit, f.limit == 1 ? "" : "s");
@@ -243,10 +242,10 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::not_own_block:
     case TrapReason::block_not_started:
     case TrapReason::block_may_exit:
-      return describe_remote(f, f.access.value_or(MemoryAccess{}));
+      return describe_remote_access(f, f.access.value_or(MemoryAccess{}));
     case TrapReason::outside_surface:
       return fmt::format("{} {} a surface at {}; the array has {}", name_of(f.thread),
-                         verb(f.access.value_or(MemoryAccess{}).use), f.name, f.cause);
+                         access_verb(f.access.value_or(MemoryAccess{}).use), f.name, f.cause);
     case TrapReason::threads_missing: {
       const std::string others = f.value == 1 ? " waits"
                                               : fmt::format(" and {} other thread{} wait",

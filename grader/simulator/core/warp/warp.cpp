@@ -77,7 +77,7 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
       ++block_.tally()[in.site].splits;
       // The next iterations handle the lanes with other targets. The lanes that remain at the end,
       // whose guard is false, continue at the next instruction.
-      splits_.diverge(target, same, next, others, splits_.join_of(in, splits_.current()));
+      splits_.diverge(target, same, next, others, splits_.join_of_branch(in, splits_.current()));
       splits_.last_leaves_joins(in);
     }
   }
@@ -89,7 +89,7 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
 
 // Ends the time slice of the current split and switches to the others.
 void Warp::end_slice() {
-  const size_t ready = splits_.ready();
+  const size_t ready = splits_.count_ready();
   const bool spins = polling_.synchronised() && splits_.is_current_ready();
   polling_.forget_synchronisation();
   spun_slices_ = spins ? spun_slices_ + 1 : 0;
@@ -104,7 +104,7 @@ void Warp::end_slice() {
 
 Warp::Progress Warp::run_any_split(uint64_t slice, Random& random) {
   random_ = &random;
-  splits_.choose_any(random);
+  splits_.choose_random(random);
   return run(slice);
 }
 
@@ -121,12 +121,12 @@ Warp::Progress Warp::run(uint64_t slice) {
     if (!splits_.is_current_ready()) {
       if (splits_.live() == 0) return Progress::done;
       if (!splits_.choose_next()) {
-        if (splits_.release_to_exit()) continue;
+        if (splits_.release_lanes_to_exit()) continue;
         return Progress::blocked;
       }
       slice_ends_ = issued_ + slice_;
     }
-    if (!splits_.join_lanes()) continue;
+    if (!splits_.join_arrived_lanes()) continue;
 
     // This is the hot loop: it executes straight instructions of one split and keeps its state in
     // local variables.
@@ -173,7 +173,7 @@ Warp::Progress Warp::run(uint64_t slice) {
         std::memcpy(&guard, regs + in->guard, sizeof guard);
         op_mask &= in->guard_negated ? ~guard : guard;
         if (op_mask == 0) {
-          if (track_) track_->skip(*split->frame, mask, *in);
+          if (track_) track_->execute_guarded_off(*split->frame, mask, *in);
           if (++pc == join_pc || in->may_skip_reconvergence) break;
           continue;
         }
@@ -194,11 +194,11 @@ Warp::Progress Warp::run(uint64_t slice) {
 
     if (in->flow != Dispatch::straight && op_mask != 0) {
       last_op_mask_ = op_mask;
-      if (track_) track_->decide(*split->frame, mask, *in);
+      if (track_) track_->track_branch_decision(*split->frame, mask, *in);
       switch (in->flow) {
         case Dispatch::branch:
           branch(*in, op_mask);
-          if (random_ != nullptr) splits_.choose_any(*random_);
+          if (random_ != nullptr) splits_.choose_random(*random_);
           break;
         case Dispatch::table_branch:
           indirect_branch(*in, op_mask);
@@ -217,7 +217,7 @@ Warp::Progress Warp::run(uint64_t slice) {
           break;
         case Dispatch::block_sync:
           if (op_mask != mask) {
-            set_aside(*in, mask & ~op_mask, pc + 1);
+            split_off_lanes(*in, mask & ~op_mask, pc + 1);
           } else {
             in->exec(Exec{regs, op_mask, this}, *in);  // arrives, and waits or continues
           }

@@ -27,7 +27,7 @@ namespace lab32::sim {
 
 // Detects whether a warp seems to wait for another thread, by the addresses that it reads
 // repeatedly.
-class Polling {
+class PollingDetector {
  public:
   // Resets the state for the next block.
   void restart() {
@@ -63,7 +63,7 @@ class Polling {
     polled_ = true;
     end_slice_soon(issued);
   }
-  bool take_polled() { return std::exchange(polled_, false); }
+  bool test_and_clear_polled() { return std::exchange(polled_, false); }
   // The number of instructions in slices in which the warp polled.
   uint64_t waited() const { return waited_; }
   void note_waited(uint64_t instructions) { waited_ += instructions; }
@@ -94,7 +94,8 @@ class Polling {
   static constexpr size_t kPlaces = 4096;
 
   bool synchronised_ = false;  // this slice of the split has executed an atomic or a volatile load
-  bool polled_ = false;  // whether the warp has polled device memory since the last take_polled()
+  bool polled_ =
+      false;  // whether the warp has polled device memory since the last test_and_clear_polled()
   uint64_t slice_ends_ = 0;
   uint64_t waited_ = 0;
   uint64_t clock_ahead_ = 0, clock_looks_ = 0, looked_at_clock_ = 0;
@@ -153,17 +154,17 @@ class Warp {
   Splits& splits() { return splits_; }
   const Splits& splits() const { return splits_; }
   Split& current() { return splits_.current(); }
-  Polling& polling() { return polling_; }
-  const Polling& polling() const { return polling_; }
+  PollingDetector& polling() { return polling_; }
+  const PollingDetector& polling() const { return polling_; }
   LocalMemory& local() { return local_; }
 
   // A split that waits for lanes at a warp operation; nullptr: there is none.
-  const Split* stuck_in_warp_sync() const;
+  const Split* split_in_warp_sync() const;
   // Executes the first warp operation that waits, only with the lanes that have arrived.
   void force_warp_sync();
   // Lanes that cannot execute this instruction with the rest leave the split and continue at
   // `their_pc`. The instruction is then executed again.
-  void set_aside(const Inst& in, uint32_t lanes, uint32_t their_pc);
+  void split_off_lanes(const Inst& in, uint32_t lanes, uint32_t their_pc);
 
   [[noreturn]] static void trap(const Inst& in, TrapFacts facts) {
     throw Trap{std::move(facts), in.site};
@@ -188,20 +189,22 @@ class Warp {
   // Called after a read. False: all bytes are defined.
   bool find_undefined(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes,
                       UndefinedRead* read);
-  bool is_beside_written(AccessSpace space, uint64_t at, unsigned bytes);
+  bool is_neighbour_word_written(AccessSpace space, uint64_t at, unsigned bytes);
   UndefinedBits::OfLanes origins_of(const Inst& in, const UndefinedRead& read, unsigned bytes);
   // A shuffle read from lanes, `absent`, that do not execute it. Marks the results of the lanes
   // `readers` as undefined.
-  void read_absent(const Exec& x, const Inst& in, uint32_t readers, uint32_t absent);
-  void define(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes);
+  void mark_absent_reads_undefined(const Exec& x, const Inst& in, uint32_t readers,
+                                   uint32_t absent);
+  void mark_defined(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes);
   // An exchange writes a defined value and gives the old, perhaps undefined, value to its result.
   // Moves the undefined bits accordingly.
-  void exchange(const Exec& x, const Inst& in, AccessSpace space, const uint64_t* address,
-                unsigned bytes);
+  void exchange_undefined_bits(const Exec& x, const Inst& in, AccessSpace space,
+                               const uint64_t* address, unsigned bytes);
   // Checks the value that any other atomic on shared memory reads, and reports it if it is
   // undefined.
-  void update_shared(const Inst& in, const uint64_t* address, uint32_t mask, unsigned bytes);
-  ValueTracker& track();
+  void report_undefined_update(const Inst& in, const uint64_t* address, uint32_t mask,
+                               unsigned bytes);
+  ValueTracker& value_tracker();
   void execute(Frame& frame, uint32_t mask, const Inst& in) {
     if (track_)
       track_->execute(frame, mask, in);
@@ -216,7 +219,7 @@ class Warp {
   void enter(uint32_t function, const Inst& call, uint32_t lanes);
   void leave(uint32_t lanes, bool exit_thread);
   void warp_sync(const Inst& in, uint32_t op_mask);
-  void own_lane_not_named(const Inst& in, uint32_t lanes, uint32_t member_mask);
+  void report_unnamed_lane(const Inst& in, uint32_t lanes, uint32_t member_mask);
   void retry_warp_syncs();
   void try_warp_sync(size_t split, bool force);
   void end_slice();
@@ -228,7 +231,7 @@ class Warp {
   LocalMemory local_;
   Frames frames_;
   Splits splits_;
-  Polling polling_;
+  PollingDetector polling_;
   Random* random_ = nullptr;  // null: splits run in their normal order
   // Time slices of splits.
   uint64_t slice_ = 0;       // length

@@ -21,7 +21,7 @@ void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes) {
   Frame* const frame = frames_.make(callee, caller, &call);
   // The callee's local memory becomes undefined, so that values of an earlier call are not used.
   // Only the stacks of these lanes change, because other lanes may be in calls of their own.
-  local_.forget(lanes, frame->local_base, callee.local_bytes);
+  local_.make_undefined(lanes, frame->local_base, callee.local_bytes);
   const uint32_t from_bytes = caller->function->param_bytes;
   for (size_t a = 0; a < callee.arguments.size() && a < site.arguments.size(); ++a) {
     for (uint32_t r = lanes; r; r &= r - 1) {
@@ -30,8 +30,9 @@ void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes) {
                   caller->params.data() + l * from_bytes + site.arguments[a],
                   callee.arguments[a].bytes);
     }
-    Definedness::pass(*caller, site.arguments[a], *frame, callee.arguments[a].offset,
-                      callee.arguments[a].bytes, lanes);
+    Definedness::pass_undefined_params(*caller, site.arguments[a], *frame,
+                                       callee.arguments[a].offset, callee.arguments[a].bytes,
+                                       lanes);
   }
   splits_.enter(frame, lanes);
 }
@@ -62,7 +63,7 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
     return;
   }
   if (site.target == CallSite::Target::runtime) {
-    device_runtime(*this, in, site, op_mask);
+    call_device_runtime(*this, in, site, op_mask);
     ++split.pc;
     return;
   }
@@ -71,7 +72,7 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
     ++split.pc;
     return;
   }
-  if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
+  if (op_mask != split.mask) return split_off_lanes(in, split.mask & ~op_mask, split.pc + 1);
   if (site.target == CallSite::Target::function) return enter(site.function, in, op_mask);
 
   // For a call through a pointer, the lanes with equal targets make one call; the other lanes call
@@ -90,14 +91,14 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
     const int l = __builtin_ctz(r);
     if (pointer[l] == target) same |= 1u << l;
   }
-  if (same != op_mask) return set_aside(in, op_mask & ~same, split.pc);
+  if (same != op_mask) return split_off_lanes(in, op_mask & ~same, split.pc);
   enter(callee->second, in, op_mask);
 }
 
 // Some lanes cannot execute this instruction together with the others. They leave the split and
 // continue at `their_pc`: they return to the instruction or wait behind it. The other lanes execute
 // the instruction again, so this issue does not count.
-void Warp::set_aside(const Inst& in, uint32_t lanes, uint32_t their_pc) {
+void Warp::split_off_lanes(const Inst& in, uint32_t lanes, uint32_t their_pc) {
   Split& split = current();
   IssueTally& t = block_.tally()[in.site];
   --t.warps;
@@ -105,7 +106,7 @@ void Warp::set_aside(const Inst& in, uint32_t lanes, uint32_t their_pc) {
   const uint32_t here = split.pc;
   constexpr int kNobodyMisses = -1;
   splits_.diverge(their_pc, lanes, here, split.mask & ~lanes,
-                  splits_.join_at(here + 1, kNobodyMisses, split));
+                  splits_.find_or_make_join(here + 1, kNobodyMisses, split));
 }
 
 void Warp::leave(uint32_t lanes, bool exit_thread) {
@@ -127,15 +128,15 @@ void Warp::leave(uint32_t lanes, bool exit_thread) {
                     frame->params.data() + l * callee.param_bytes + callee.results[r].offset,
                     callee.results[r].bytes);
       }
-      Definedness::pass(*frame, callee.results[r].offset, *back->frame, site.results[r],
-                        callee.results[r].bytes, lanes);
+      Definedness::pass_undefined_params(*frame, callee.results[r].offset, *back->frame,
+                                         site.results[r], callee.results[r].bytes, lanes);
     }
   }
 
   splits_.leave(lanes, to_caller);
   if (!to_caller) {
     retry_warp_syncs();
-    block_.threads_exited();
+    block_.on_threads_exit();
   }
 }
 
@@ -161,7 +162,7 @@ static uint32_t lanes_with_same_mask(const Inst& in, const std::byte* regs, uint
 }
 
 // Reports lanes that execute a warp operation whose member mask does not name them.
-void Warp::own_lane_not_named(const Inst& in, uint32_t lanes, uint32_t member_mask) {
+void Warp::report_unnamed_lane(const Inst& in, uint32_t lanes, uint32_t member_mask) {
   // On an H100 all lanes that arrive together execute the operation, whatever the mask says.
   if (block_.as_on_a_gpu()) return;
   block_.faults().raise(in.site, lanes, FaultEvent::Kind::barrier, [&](int lane) {
@@ -175,13 +176,13 @@ void Warp::own_lane_not_named(const Inst& in, uint32_t lanes, uint32_t member_ma
 
 void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
   Split& split = current();
-  if (op_mask != split.mask) return set_aside(in, split.mask & ~op_mask, split.pc + 1);
+  if (op_mask != split.mask) return split_off_lanes(in, split.mask & ~op_mask, split.pc + 1);
   const std::byte* regs = split.frame->regs;
   uint32_t wanted = member_mask(in, regs, __builtin_ctz(op_mask), live());
   const uint32_t same = lanes_with_same_mask(in, regs, op_mask, wanted);
-  if (same != op_mask) return set_aside(in, op_mask & ~same, split.pc);
+  if (same != op_mask) return split_off_lanes(in, op_mask & ~same, split.pc);
   if ((same & ~wanted) != 0) {
-    own_lane_not_named(in, same & ~wanted, wanted);
+    report_unnamed_lane(in, same & ~wanted, wanted);
     wanted |= same;
   }
   if ((wanted & live() & ~same) == 0) {
@@ -234,7 +235,7 @@ void Warp::try_warp_sync(size_t i, bool force) {
   }
 }
 
-const Split* Warp::stuck_in_warp_sync() const {
+const Split* Warp::split_in_warp_sync() const {
   for (const Split& s : splits_.list())
     if (s.state == Split::State::warp_sync) return &s;
   return nullptr;

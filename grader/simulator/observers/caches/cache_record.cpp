@@ -19,7 +19,8 @@ bool is_atomic(const sim::Access& access) {
   return access.kind == sim::AccessKind::red || access.kind == sim::AccessKind::atom;
 }
 
-LineAccess line_access(const sim::Access& access, uint64_t line, bool skips_l1, bool on_float) {
+LineAccess line_access_without_sectors(const sim::Access& access, uint64_t line, bool skips_l1,
+                                       bool on_float) {
   return {line, 0, static_cast<uint64_t>(access.kind), skips_l1, on_float, 0, 0, 0, 0, {}};
 }
 
@@ -34,7 +35,7 @@ void append_contiguous(const sim::Access& access, bool skips_l1, bool on_float,
                        std::vector<LineAccess>& to) {
   uint64_t at = access.address[0];
   for (const uint64_t end = at + kWarpSize * access.bytes; at < end;) {
-    LineAccess entry = line_access(access, at / kLineBytes, skips_l1, on_float);
+    LineAccess entry = line_access_without_sectors(access, at / kLineBytes, skips_l1, on_float);
     for (const uint64_t line_end = std::min((at / kLineBytes + 1) * kLineBytes, end);
          at < line_end;) {
       const uint64_t sector_end = std::min((at / kSectorBytes + 1) * kSectorBytes, line_end);
@@ -59,7 +60,7 @@ void append_each_lane(const sim::Access& access, bool skips_l1, bool on_float,
     size_t at = line > highest ? first : to.size();
     while (at > first && to[at - 1].line != line) --at;
     if (at == first) {
-      to.push_back(line_access(access, line, skips_l1, on_float));
+      to.push_back(line_access_without_sectors(access, line, skips_l1, on_float));
       at = to.size();
       highest = std::max(highest, line);
       if (atomic) words[at - 1 - first] = {};
@@ -84,7 +85,7 @@ namespace {
 // The part of the tags, one of four, in which a line is looked up: two parities of its bits. The
 // first ten bits explain the cycles of 38 load patterns to half a percent; the next nine are less
 // certain (data/measured/model/h200-probe.csv, `scattered`).
-uint32_t tag_part(uint64_t line) {
+uint32_t tag_bank_of_line(uint64_t line) {
   constexpr uint64_t kFirst = 0x6a9da, kSecond = 0x756b5;
   return static_cast<uint32_t>(__builtin_parityll(line & kFirst) << 1 |
                                __builtin_parityll(line & kSecond));
@@ -92,10 +93,10 @@ uint32_t tag_part(uint64_t line) {
 
 }  // namespace
 
-uint64_t busy_cycles(const sim::Access& access, const LineAccess* lines, uint64_t count) {
+uint64_t l1_busy_cycles(const sim::Access& access, const LineAccess* lines, uint64_t count) {
   if (access.kind == sim::AccessKind::load) {
     std::array<uint64_t, 4> looked_up{};
-    for (uint64_t i = 0; i < count; ++i) ++looked_up[tag_part(lines[i].line)];
+    for (uint64_t i = 0; i < count; ++i) ++looked_up[tag_bank_of_line(lines[i].line)];
     return std::max<uint64_t>(shared_wavefronts(access).actual,
                               *std::max_element(looked_up.begin(), looked_up.end()));
   }
@@ -122,7 +123,7 @@ void append_sectors(const uint64_t* first, const uint64_t* end, bool stores,
   if (to.size() > before) to.back().last = 1;
 }
 
-void append_run(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAccess>& to) {
+void append_engine_lines(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAccess>& to) {
   const size_t before = to.size();
   for (uint64_t at = begin; at < begin + bytes;) {
     const uint64_t end = std::min((at / kSectorBytes + 1) * kSectorBytes, begin + bytes);

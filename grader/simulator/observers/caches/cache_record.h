@@ -17,12 +17,12 @@ namespace lab32::counters {
 struct CacheUse {
   bool skips_l1 = false;  // set for .cg, .cv, volatile, and accesses with a scope beyond the block
   bool on_float = false;  // atomics: the operand is a float
-  uint8_t group = 0;      // below kLoadGroups: the LoadGroup that counts its loads
+  uint8_t group = 0;      // below kLoadGroups: the LoadGroupCounts that counts its loads
 };
 
 // Results of the loads of a group of instructions. Instructions are dealt to the groups by number.
 constexpr size_t kLoadGroups = 32;
-struct LoadGroup {
+struct LoadGroupCounts {
   uint64_t asked = 0, hits = 0;  // sectors, in L1
   // Counts of accesses: all; those that wait for L2, because a sector has missed or has not yet
   // arrived; and, among these, those that wait for device memory.
@@ -61,14 +61,14 @@ struct RecordedBlock {
 // sectors are written per cycle (the replay adds these). Stores leave L1 at one sector per cycle,
 // and each further line costs one cycle more. (Fitted to l1tex__throughput of row_sums, gather,
 // fill_walk_quad and turn_plain in data/measured/h200-model-counters.csv.)
-uint64_t busy_cycles(const sim::Access& access, const LineAccess* lines, uint64_t count);
+uint64_t l1_busy_cycles(const sim::Access& access, const LineAccess* lines, uint64_t count);
 
 // append_sectors() appends the lines of a request through a texture or surface object, whose stores
-// are assumed to fill their sectors. append_run() appends a run of bytes that the copy engine
-// copies.
+// are assumed to fill their sectors. append_engine_lines() appends a run of bytes that the copy
+// engine copies.
 void append_sectors(const uint64_t* first, const uint64_t* end, bool stores,
                     std::vector<LineAccess>& to);
-void append_run(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAccess>& to);
+void append_engine_lines(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAccess>& to);
 
 // Appends the lines of an access, in the order of the lanes.
 void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
@@ -77,7 +77,7 @@ void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
 // Round-robin order of the warps of one multiprocessor that still have accesses to replay.
 class WarpRoundRobin {
  public:
-  void add(const std::vector<LineAccess>& accesses) {
+  void add_warp(const std::vector<LineAccess>& accesses) {
     if (!accesses.empty())
       warps_.push_back({accesses.data(), accesses.data() + accesses.size(), 0});
   }
@@ -91,7 +91,7 @@ class WarpRoundRobin {
   // its group. If an access has several lines, look_ahead(next, end) gets the warp's remaining
   // lines before each look_up.
   template <class LookAhead, class LookUp>
-  void issue(LookAhead look_ahead, LookUp look_up) {
+  void issue_next_access(LookAhead look_ahead, LookUp look_up) {
     if (turn_ >= warps_.size()) turn_ = 0;
     auto& [at, end, seen] = warps_[turn_];
     const auto stores = [](const LineAccess& line) {

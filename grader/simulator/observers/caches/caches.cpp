@@ -30,7 +30,7 @@ struct CacheObserver::Launch {
     this->l2.reset_counters();
   }
 
-  double share_recorded() const {
+  double recorded_fraction() const {
     return recorded == 0 ? 1
                          : static_cast<double>(recorded) / static_cast<double>(recorded + dropped);
   }
@@ -41,17 +41,17 @@ struct CacheObserver::Launch {
   // The turn by which a sector that is requested now has arrived. In a turn, one warp issues one
   // access. A sector has arrived when all `warps` warps have issued one more access and the first
   // one is due again. Turns count from one.
-  uint64_t round_end(uint32_t multiprocessor, uint64_t warps) const {
+  uint64_t arrival_turn(uint32_t multiprocessor, uint64_t warps) const {
     return ((time[multiprocessor] - 1) / warps + 1) * warps + 1;
   }
   // True if the line is being read from device memory to L2.
   bool comes_from_dram(uint64_t line, bool asked_now, uint64_t now, uint64_t arrival);
-  void count_access(const LineAccess& access, LoadGroup& group, bool first);
+  void count_access(const LineAccess& access, LoadGroupCounts& group, bool first);
   void look_up(uint32_t multiprocessor, const LineAccess& access, uint64_t warps, bool first);
   void append_store(uint32_t side, const LineAccess& access);
   void flush_stores();
-  void prefetch(const std::vector<WarpRoundRobin>& queues, uint32_t multiprocessor);
-  void prefetch(uint32_t multiprocessor, const LineAccess* next, const LineAccess* end);
+  void prefetch_host_tables(const std::vector<WarpRoundRobin>& queues, uint32_t multiprocessor);
+  void prefetch_host_tables(uint32_t multiprocessor, const LineAccess* next, const LineAccess* end);
 
   const CacheShape shape;
   const std::vector<CacheUse> uses;
@@ -72,14 +72,14 @@ struct CacheObserver::Launch {
   HitCount load, store, atomic;
   uint64_t recorded = 0, dropped = 0;
   uint64_t l1_store_cycles = 0;  // L1 cycles of all stores, recorded or not
-  std::array<LoadGroup, kLoadGroups> groups;
+  std::array<LoadGroupCounts, kLoadGroups> groups;
   std::array<uint64_t, kLoadGroups> fills{};  // sectors that missed
   // A line that was lately requested from device memory, and the turn by which it arrives.
   // Multiprocessors advance together, so a turn of one can be compared with that of another.
-  struct Fetch {
+  struct DramFetch {
     uint64_t line = ~uint64_t{0}, arrival = 0;
   };
-  std::vector<Fetch> fetches = std::vector<Fetch>(1 << 14);
+  std::vector<DramFetch> fetches = std::vector<DramFetch>(1 << 14);
   // Whether the access whose lines are being looked up waits for L2, and for device memory.
   bool waits_for_l2 = false, waits_for_dram = false;
   // Consecutive stores of a warp. Two stores leave L1 as one write for each line; three or more are
@@ -112,11 +112,11 @@ void CacheObserver::Launch::add_block(std::unique_ptr<Recorded> block) {
 // host's caches. A lookup needs four of them, each to find the next: the recorded access, the marks
 // of its set in L1, the line's entry in L1, and the set and entry in L2. The turn that is furthest
 // ahead prefetches the first of these, the nearest one the last.
-void CacheObserver::Launch::prefetch(const std::vector<WarpRoundRobin>& queues,
-                                     uint32_t multiprocessor) {
+void CacheObserver::Launch::prefetch_host_tables(const std::vector<WarpRoundRobin>& queues,
+                                                 uint32_t multiprocessor) {
   constexpr uint32_t kAccess = 24, kSet = 16, kLine = 8, kFar = 4;  // multiprocessors ahead
   const auto ahead = [&](uint32_t by) { return (multiprocessor + by) % shape.multiprocessors; };
-  if (const WarpRoundRobin& t = queues[ahead(kAccess)]; !t.done()) fetch_ahead(&t.next());
+  if (const WarpRoundRobin& t = queues[ahead(kAccess)]; !t.done()) prefetch_host_line(&t.next());
   uint32_t m = ahead(kSet);
   if (const WarpRoundRobin& t = queues[m]; !t.done())
     l1s.prefetch_set(l1s.key_of(t.next().line, m));
@@ -136,8 +136,8 @@ void CacheObserver::Launch::prefetch(const std::vector<WarpRoundRobin>& queues,
 }
 
 // Prefetches the table entries of the further lines of an access, which are [next, end).
-void CacheObserver::Launch::prefetch(uint32_t multiprocessor, const LineAccess* next,
-                                     const LineAccess* end) {
+void CacheObserver::Launch::prefetch_host_tables(uint32_t multiprocessor, const LineAccess* next,
+                                                 const LineAccess* end) {
   constexpr std::ptrdiff_t kSet = 8, kLine = 4, kFar = 2;
   const auto key = [&](std::ptrdiff_t by) { return l1s.key_of(next[by].line, multiprocessor); };
   const uint32_t side = multiprocessor % shape.l2.sides;
@@ -155,18 +155,19 @@ void CacheObserver::Launch::replay() {
   const auto end = waiting.lower_bound(next + wave());
   for (auto block = waiting.begin(); block != end; ++block)
     for (const auto& warp : block->second->warps)
-      queues[block->first % shape.multiprocessors].add(warp);
+      queues[block->first % shape.multiprocessors].add_warp(warp);
   for (bool any = true; any;) {
     any = false;
     for (uint32_t m = 0; m < shape.multiprocessors; ++m) {
-      prefetch(queues, m);
+      prefetch_host_tables(queues, m);
       if (queues[m].done()) continue;
       any = true;
       ++time[m];
-      queues[m].issue([&](const auto* next, const auto* end) { prefetch(m, next, end); },
-                      [&](const LineAccess& access, uint64_t warps, bool first) {
-                        look_up(m, access, warps, first);
-                      });
+      queues[m].issue_next_access(
+          [&](const auto* next, const auto* end) { prefetch_host_tables(m, next, end); },
+          [&](const LineAccess& access, uint64_t warps, bool first) {
+            look_up(m, access, warps, first);
+          });
       flush_stores();
     }
   }
@@ -178,7 +179,7 @@ void CacheObserver::Launch::replay() {
 
 bool CacheObserver::Launch::comes_from_dram(uint64_t line, bool asked_now, uint64_t now,
                                             uint64_t arrival) {
-  Fetch& fetch = fetches[line % fetches.size()];
+  DramFetch& fetch = fetches[line % fetches.size()];
   if (asked_now) fetch = {line, arrival};
   return asked_now || (fetch.line == line && now < fetch.arrival);
 }
@@ -215,7 +216,8 @@ void CacheObserver::Launch::flush_stores() {
 }
 
 // Call after each line of a load. Counts the access after its last line.
-void CacheObserver::Launch::count_access(const LineAccess& access, LoadGroup& group, bool first) {
+void CacheObserver::Launch::count_access(const LineAccess& access, LoadGroupCounts& group,
+                                         bool first) {
   if (access.last == 0) return;
   if (first) {
     ++group.first;
@@ -241,8 +243,8 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
     uint64_t times = 0;
     for (uint8_t t : access.amount) times += t;
     atomic.sectors += times;
-    l2.update(side, line, sectors, access.amount, kind == AccessKind::atom,
-              access.on_float ? shape.float_atomic : 1, access.alone != 0);
+    l2.update_atomically(side, line, sectors, access.amount, kind == AccessKind::atom,
+                         access.on_float ? shape.float_atomic : 1, access.alone != 0);
     return;
   }
   if (access.engine) {
@@ -252,7 +254,7 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
       l2.read(side, line, sectors);
     return;
   }
-  const CacheSets::Key key = l1s.key_of(line, multiprocessor);
+  const CacheSets::LineKey key = l1s.key_of(line, multiprocessor);
   CachedLine* at = l1s.use(key);
   if (kind == AccessKind::store) {
     // L1 is write-through. A store hits if L1 has the line, whichever sectors are valid (measured:
@@ -264,7 +266,7 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
     return;
   }
   load.sectors += asked;
-  LoadGroup& group = groups[access.group];
+  LoadGroupCounts& group = groups[access.group];
   group.asked += asked;
   const uint64_t read_before = l2.counters().dram_read;
   if (access.skips_l1) {
@@ -272,13 +274,14 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
     l2.read(side, line, sectors);
     waits_for_l2 = true;
     waits_for_dram |= comes_from_dram(line, l2.counters().dram_read > read_before,
-                                      time[multiprocessor], round_end(multiprocessor, warps));
+                                      time[multiprocessor], arrival_turn(multiprocessor, warps));
     count_access(access, group, first);
     return;
   }
   if (at == nullptr) at = &l1s.insert(key, evicted);
   const auto missing = static_cast<uint8_t>(sectors & ~at->valid);
-  if (missing != 0) l1s.make_room(key, static_cast<uint32_t>(__builtin_popcount(missing)));
+  if (missing != 0)
+    l1s.make_room_for_sectors(key, static_cast<uint32_t>(__builtin_popcount(missing)));
   const uint64_t hits = asked - static_cast<uint64_t>(__builtin_popcount(missing));
   load.hits += hits;
   group.hits += hits;
@@ -288,7 +291,7 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
   }
   if (missing == 0) return count_access(access, group, first);
   waits_for_l2 = true;
-  at->arrival = static_cast<uint32_t>(round_end(multiprocessor, warps));
+  at->arrival = static_cast<uint32_t>(arrival_turn(multiprocessor, warps));
   fills[access.group] += asked - hits;
   l2.read(side, line, missing);
   at->from_dram = comes_from_dram(line, l2.counters().dram_read > read_before, time[multiprocessor],
@@ -334,7 +337,7 @@ void CacheObserver::access(uint32_t warp, const sim::Access& access) {
   append_lines(access, use.skips_l1, use.on_float, accesses, use.group);
   const uint64_t lines = accesses.size() - before;
   (access.kind == AccessKind::load ? block_->l1_load_cycles[use.group] : block_->l1_store_cycles) +=
-      busy_cycles(access, accesses.data() + before, lines);
+      l1_busy_cycles(access, accesses.data() + before, lines);
   drop_if_block_share_is_full(accesses, before);
 }
 
@@ -369,7 +372,7 @@ void CacheObserver::bulk(uint32_t warp, const sim::BulkMove& move) {
   if (!bulk_sectors(move).known) return;
   auto& accesses = block_->warps[warp];
   const size_t before = accesses.size();
-  append_run(move.global, move.inside, move.kind == sim::BulkMove::Kind::store, accesses);
+  append_engine_lines(move.global, move.inside, move.kind == sim::BulkMove::Kind::store, accesses);
   drop_if_block_share_is_full(accesses, before);
 }
 
@@ -383,10 +386,10 @@ CacheCounters CacheObserver::counters() {
   c.l1_store = launch.store;
   c.l1.sectors = launch.load.sectors + launch.store.sectors + launch.atomic.sectors;
   c.l1.hits = launch.load.hits + launch.store.hits;
-  for (const LoadGroup& group : load_groups()) c.l1_load_cycles += group.cycles;
+  for (const LoadGroupCounts& group : load_groups()) c.l1_load_cycles += group.cycles;
   c.l1_store_cycles = launch.l1_store_cycles;
   if (launch.dropped == 0) return c;
-  c.recorded = launch.share_recorded();
+  c.recorded = launch.recorded_fraction();
   for (uint64_t* count :
        {&c.l1.sectors, &c.l1.hits, &c.l1_load.sectors, &c.l1_load.hits, &c.l1_store.sectors,
         &c.l1_store.hits, &c.l2.sectors, &c.l2.hits, &c.l2_read, &c.l2_write, &c.l2_red, &c.l2_atom,
@@ -396,11 +399,11 @@ CacheCounters CacheObserver::counters() {
   return c;
 }
 
-std::array<LoadGroup, kLoadGroups> CacheObserver::load_groups() const {
-  std::array<LoadGroup, kLoadGroups> groups = launch_->groups;
+std::array<LoadGroupCounts, kLoadGroups> CacheObserver::load_groups() const {
+  std::array<LoadGroupCounts, kLoadGroups> groups = launch_->groups;
   for (size_t g = 0; g < kLoadGroups; ++g)
     groups[g].cycles += static_cast<uint64_t>(static_cast<double>(launch_->fills[g]) /
-                                              (kSectorsPerLine * launch_->share_recorded()));
+                                              (kSectorsPerLine * launch_->recorded_fraction()));
   return groups;
 }
 

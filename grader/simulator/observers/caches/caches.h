@@ -60,7 +60,7 @@ class CacheObserver : public sim::Observer {
   CacheCounters counters();
   double busiest_slice() const;  // L2::busiest_slice
   // After counters().
-  std::array<LoadGroup, kLoadGroups> load_groups() const;
+  std::array<LoadGroupCounts, kLoadGroups> load_groups() const;
   L2 take_l2();
 
  private:

@@ -22,7 +22,8 @@ uint64_t read_word(const uint8_t* from) {
 // Returns the first place below `used` whose byte equals `mark` and for which `is_it` returns true.
 // Several lines of a set may have the same mark, so `is_it` compares the lines.
 template <class IsIt>
-std::optional<uint32_t> place_of_mark(const uint8_t* row, uint32_t used, uint8_t mark, IsIt is_it) {
+std::optional<uint32_t> find_marked_place(const uint8_t* row, uint32_t used, uint8_t mark,
+                                          IsIt is_it) {
   for (uint32_t at = 0; at < used; at += kWord) {
     // `equal` gets the top bit of each byte that equals the mark. The top bits of other bytes may
     // be set, too, but only above an equal byte, so the lowest one is right.
@@ -67,34 +68,35 @@ CacheSets::CacheSets(uint64_t bytes, uint32_t ways, uint32_t tags, uint32_t cach
       lines_(heads_.size() * near_),
       far_lines_(heads_.size() * (places_ - near_)) {}
 
-std::optional<uint32_t> CacheSets::find(const Key& key) {
-  return place_of_mark(marks(key.set), heads_[key.set].used, key.mark,
-                       [&](uint32_t place) { return line_at(key.set, place).line == key.line; });
+std::optional<uint32_t> CacheSets::find(const LineKey& key) {
+  return find_marked_place(marks(key.set), heads_[key.set].used, key.mark, [&](uint32_t place) {
+    return line_at(key.set, place).line == key.line;
+  });
 }
 
-void CacheSets::prefetch_set(const Key& key) const {
-  fetch_ahead(&heads_[key.set]);
-  fetch_ahead(marks(key.set));
-  fetch_ahead(slots(key.set));
+void CacheSets::prefetch_set(const LineKey& key) const {
+  prefetch_host_line(&heads_[key.set]);
+  prefetch_host_line(marks(key.set));
+  prefetch_host_line(slots(key.set));
 }
 
-bool CacheSets::prefetch_line(const Key& key) {
-  const std::optional<uint32_t> place =
-      place_of_mark(marks(key.set), heads_[key.set].used, key.mark, [](uint32_t) { return true; });
+bool CacheSets::prefetch_line(const LineKey& key) {
+  const std::optional<uint32_t> place = find_marked_place(marks(key.set), heads_[key.set].used,
+                                                          key.mark, [](uint32_t) { return true; });
   if (place)
-    fetch_ahead(&line_at(key.set, *place));
+    prefetch_host_line(&line_at(key.set, *place));
   else
-    fetch_ahead(&line_in(key.set, next_slot(key.set)));
+    prefetch_host_line(&line_in(key.set, slot_for_insertion(key.set)));
   return place.has_value();
 }
 
-uint32_t CacheSets::next_slot(uint64_t number) const {
-  const Set& set = heads_[number];
+uint32_t CacheSets::slot_for_insertion(uint64_t number) const {
+  const CacheSet& set = heads_[number];
   const uint32_t place = std::min<uint32_t>(set.used, places_ - 1);
   return place < set.opened ? slots(number)[place] : place;
 }
 
-CachedLine* CacheSets::use(const Key& key) {
+CachedLine* CacheSets::use(const LineKey& key) {
   const std::optional<uint32_t> place = find(key);
   if (!place) return nullptr;
   if (*place > 0) {
@@ -104,15 +106,15 @@ CachedLine* CacheSets::use(const Key& key) {
   return &line_at(key.set, 0);
 }
 
-CachedLine* CacheSets::peek(const Key& key) {
+CachedLine* CacheSets::peek(const LineKey& key) {
   const std::optional<uint32_t> place = find(key);
   return place ? &line_at(key.set, *place) : nullptr;
 }
 
-CachedLine& CacheSets::insert(const Key& key, std::optional<CachedLine>& evicted) {
-  Set& set = heads_[key.set];
+CachedLine& CacheSets::insert(const LineKey& key, std::optional<CachedLine>& evicted) {
+  CacheSet& set = heads_[key.set];
   const bool full = set.used == places_;
-  const auto slot = static_cast<uint8_t>(next_slot(key.set));
+  const auto slot = static_cast<uint8_t>(slot_for_insertion(key.set));
   if (!full) set.opened = std::max(set.opened, ++set.used);
   move_to_front(slots(key.set), set.used - 1u, slot);
   move_to_front(marks(key.set), set.used - 1u, key.mark);
@@ -125,8 +127,8 @@ CachedLine& CacheSets::insert(const Key& key, std::optional<CachedLine>& evicted
   return at;
 }
 
-void CacheSets::make_room(const Key& key, uint32_t sectors) {
-  Set& set = heads_[key.set];
+void CacheSets::make_room_for_sectors(const LineKey& key, uint32_t sectors) {
+  CacheSet& set = heads_[key.set];
   set.held = static_cast<uint16_t>(set.held + sectors);
   while (set.held > sectors_ && set.used > 0) {
     const CachedLine& oldest = line_at(key.set, set.used - 1u);
@@ -179,18 +181,18 @@ double L2::busiest_slice() const {
 }
 
 // Uses the high bits of the hash, because the low bits choose the set.
-uint32_t L2::home(uint64_t line) const {
+uint32_t L2::home_side(uint64_t line) const {
   return static_cast<uint32_t>((hash_line(line) >> 48) % shape_.sides);
 }
 
 void L2::prefetch_sets(uint32_t side, uint64_t line) {
-  const uint32_t at_home = home(line);
+  const uint32_t at_home = home_side(line);
   sides_.prefetch_set(sides_.key_of(line, at_home));
   if (side != at_home) sides_.prefetch_set(sides_.key_of(line, side));
 }
 
 void L2::prefetch_lines(uint32_t side, uint64_t line) {
-  const uint32_t at_home = home(line);
+  const uint32_t at_home = home_side(line);
   sides_.prefetch_line(sides_.key_of(line, at_home));
   if (side != at_home) sides_.prefetch_line(sides_.key_of(line, side));
 }
@@ -210,7 +212,7 @@ size_t L2::slice_of(uint64_t line) const {
   return hash_line(line) % slices;
 }
 
-void L2::look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind) {
+void L2::count_lookup(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind) {
   counters_.*kind += sectors;
   ++(kind == &CacheCounters::l2_write ? counters_.l2_write_lines : counters_.l2_read_lines);
   counters_.l2.sectors += sectors;
@@ -219,7 +221,7 @@ void L2::look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind)
 
 // The sectors that device memory returns when `sectors` are requested: it is read in accesses of
 // dram_access_sectors_ neighbouring sectors.
-uint8_t L2::whole_accesses(uint8_t sectors) const {
+uint8_t L2::sectors_returned_by_dram(uint8_t sectors) const {
   uint8_t all = 0;
   for (uint32_t first = 0; first < kSectorsPerLine; first += dram_access_sectors_) {
     const auto group = static_cast<uint8_t>(((1u << dram_access_sectors_) - 1) << first);
@@ -251,8 +253,8 @@ uint64_t L2::random_line_in_flight(uint64_t line) {
   return in_flight_[hash_line(n) % in_flight_.size()];
 }
 
-CachedLine& L2::place(uint32_t side, uint64_t line) {
-  const CacheSets::Key key = sides_.key_of(line, side);
+CachedLine& L2::find_or_insert_line(uint32_t side, uint64_t line) {
+  const CacheSets::LineKey key = sides_.key_of(line, side);
   if (CachedLine* found = sides_.use(key)) return *found;
   std::optional<CachedLine> evicted;
   CachedLine& fresh = sides_.insert(key, evicted);
@@ -261,12 +263,12 @@ CachedLine& L2::place(uint32_t side, uint64_t line) {
 }
 
 uint32_t L2::fetch(uint32_t side, uint64_t line, uint8_t sectors) {
-  const bool at_home = side == home(line);
-  CachedLine& at = place(side, line);
+  const bool at_home = side == home_side(line);
+  CachedLine& at = find_or_insert_line(side, line);
   const uint32_t hits = count(at.valid & sectors);
   const auto missing = static_cast<uint8_t>(sectors & ~at.valid);
   if (missing == 0) return hits;
-  const uint8_t wanted = whole_accesses(missing);
+  const uint8_t wanted = sectors_returned_by_dram(missing);
   if (at_home) {
     const auto come = static_cast<uint8_t>(wanted & ~at.valid);
     counters_.dram_read += uint64_t{count(wanted)} * kSectorBytes;
@@ -279,15 +281,15 @@ uint32_t L2::fetch(uint32_t side, uint64_t line, uint8_t sectors) {
     at.valid |= come;
     return hits;
   }
-  const uint32_t far_hits = fetch(home(line), line, wanted);
-  look_up(count(wanted), far_hits, &CacheCounters::l2_read);
+  const uint32_t far_hits = fetch(home_side(line), line, wanted);
+  count_lookup(count(wanted), far_hits, &CacheCounters::l2_read);
   at.valid |= wanted;
   return hits;
 }
 
 void L2::read(uint32_t side, uint64_t line, uint8_t sectors) {
   const uint32_t hits = fetch(side, line, sectors);
-  look_up(count(sectors), hits, &CacheCounters::l2_read);
+  count_lookup(count(sectors), hits, &CacheCounters::l2_read);
 }
 
 void L2::mark_dirty(CachedLine& at, uint8_t sectors) {
@@ -300,16 +302,16 @@ void L2::mark_dirty(CachedLine& at, uint8_t sectors) {
 
 void L2::write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& bytes) {
   // A write counts as a hit whether or not L2 has the line.
-  look_up(count(sectors), count(sectors), &CacheCounters::l2_write);
-  const uint32_t at_home = home(line);
+  count_lookup(count(sectors), count(sectors), &CacheCounters::l2_write);
+  const uint32_t at_home = home_side(line);
   uint8_t whole = 0;
   for (uint32_t s = 0; s < kSectorsPerLine; ++s)
     if ((sectors >> s & 1) != 0 && bytes[s] >= kSectorBytes) whole |= static_cast<uint8_t>(1u << s);
   if (side != at_home) {
-    look_up(count(sectors), count(sectors), &CacheCounters::l2_write);
-    place(side, line).valid |= whole;
+    count_lookup(count(sectors), count(sectors), &CacheCounters::l2_write);
+    find_or_insert_line(side, line).valid |= whole;
   }
-  CachedLine& at = place(at_home, line);
+  CachedLine& at = find_or_insert_line(at_home, line);
   for (uint32_t s = 0; s < kSectorsPerLine; ++s) {
     const auto bit = static_cast<uint8_t>(1u << s);
     if ((sectors & bit) == 0 || (at.valid & bit) != 0) continue;
@@ -329,17 +331,17 @@ void L2::write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes&
   write_back_excess();
 }
 
-void L2::update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& times,
-                bool result, double weight, bool alone) {
+void L2::update_atomically(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& times,
+                           bool result, double weight, bool alone) {
   uint32_t asked = 0;
   for (uint32_t s = 0; s < kSectorsPerLine; ++s)
     if ((sectors >> s & 1) != 0) asked += times[s];
   const auto kind = result ? &CacheCounters::l2_atom : &CacheCounters::l2_red;
-  const uint32_t at_home = home(line);
-  if (side != at_home) look_up(asked, asked, kind);  // passed on
+  const uint32_t at_home = home_side(line);
+  if (side != at_home) count_lookup(asked, asked, kind);  // passed on
   const uint32_t missing = count(sectors) - fetch(at_home, line, sectors);
-  look_up(asked, asked - std::min(missing, asked), kind);
-  mark_dirty(place(at_home, line), sectors);
+  count_lookup(asked, asked - std::min(missing, asked), kind);
+  mark_dirty(find_or_insert_line(at_home, line), sectors);
   write_back_excess();
   // A float addition waits for the one before it if both add to one word, by lanes of a warp or by
   // warps in turn (measured: add_to_one compared with sum_by_key, whose keys are spread).
@@ -374,7 +376,7 @@ void L2::write_back_excess() {
   const auto keep = [this](DirtyQueue& waiting, uint64_t limit, auto needs_write_back) {
     while (!waiting.lines.empty()) {
       const uint64_t line = waiting.lines.front();
-      CachedLine* at = sides_.peek(sides_.key_of(line, home(line)));
+      CachedLine* at = sides_.peek(sides_.key_of(line, home_side(line)));
       // Since the line was queued, it may have been written back or completed.
       const bool still = at != nullptr && needs_write_back(*at);
       if (still && waiting.sectors * kSectorBytes <= limit) break;

@@ -29,7 +29,7 @@ static_assert(sizeof(CachedLine) == 16);
 
 // Prefetches a line of host memory. GCC considers a function that only prefetches to be without
 // effects and removes calls of it; the empty assembly prevents that.
-inline void fetch_ahead(const void* at) {
+inline void prefetch_host_line(const void* at) {
   __builtin_prefetch(at);
   asm volatile("");
 }
@@ -54,11 +54,11 @@ class CacheSets {
 
   // Identifies a line in one of the caches: its set, and a mark, one byte of its hash by which it
   // is searched in the set.
-  struct Key {
+  struct LineKey {
     uint64_t line, set;
     uint8_t mark;
   };
-  Key key_of(uint64_t line, uint32_t cache = 0) const {
+  LineKey key_of(uint64_t line, uint32_t cache = 0) const {
     const uint64_t hash = hash_line(line);
     // The mark uses other bits of the hash than the set index.
     return {line, cache * sets_ + modulo_sets(hash), static_cast<uint8_t>(hash >> 40)};
@@ -66,22 +66,22 @@ class CacheSets {
 
   // Returns the line and marks it as used most recently; null if it is absent. The pointer is valid
   // until the next call.
-  CachedLine* use(const Key& key);
+  CachedLine* use(const LineKey& key);
   // Returns the line without changing the LRU order.
-  CachedLine* peek(const Key& key);
+  CachedLine* peek(const LineKey& key);
   // Prefetch what use() and insert() will read: the order of the set, then the line or its future
   // place. prefetch_line() returns whether the line is probably present.
-  void prefetch_set(const Key& key) const;
-  bool prefetch_line(const Key& key);
+  void prefetch_set(const LineKey& key) const;
+  bool prefetch_line(const LineKey& key);
   // Inserts an absent line with no sector valid. `evicted` is the evicted line, if any.
-  CachedLine& insert(const Key& key, std::optional<CachedLine>& evicted);
+  CachedLine& insert(const LineKey& key, std::optional<CachedLine>& evicted);
   // Evicts lines until `sectors` more sectors of a present line fit, if tags share bytes.
-  void make_room(const Key& key, uint32_t sectors);
+  void make_room_for_sectors(const LineKey& key, uint32_t sectors);
 
  private:
   // The LRU order of a set, last used first. Lines stay in their slots. The order is two rows of
   // bytes, a hash of each line and its slot, which are cheaper for the host to read than the lines.
-  struct Set {
+  struct CacheSet {
     uint16_t held = 0;   // sectors, if tags share bytes
     uint8_t used = 0;    // places in use
     uint8_t opened = 0;  // places ever used; those at `used` and above have free slots
@@ -95,8 +95,8 @@ class CacheSets {
     return slot < near_ ? lines_[set * near_ + slot]
                         : far_lines_[set * (places_ - near_) + slot - near_];
   }
-  std::optional<uint32_t> find(const Key& key);  // the line's place
-  uint32_t next_slot(uint64_t set) const;        // the slot that insert() will take
+  std::optional<uint32_t> find(const LineKey& key);  // the line's place
+  uint32_t slot_for_insertion(uint64_t set) const;   // the slot that insert() will take
   uint64_t modulo_sets(uint64_t hash) const {
     __extension__ using Wide = unsigned __int128;
     uint64_t rest = hash - static_cast<uint64_t>(Wide{hash} * inverse_ >> 64) * sets_;
@@ -108,7 +108,7 @@ class CacheSets {
   uint32_t near_, places_;   // near_: ways of a set; places_: ways times tags
   uint32_t sectors_;         // number of sectors that fit in a set
   uint32_t row_;             // bytes of a row
-  std::vector<Set> heads_;
+  std::vector<CacheSet> heads_;
   RawArray<uint8_t> rows_;  // for each set a row of marks, then a row of slots
   // Slots of the ways, and slots of the additional tags, of which few are in use at a time.
   RawArray<CachedLine> lines_, far_lines_;
@@ -149,8 +149,8 @@ class L2 {
   void write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& bytes);
   // `times`: requests for each sector. `weight`: cost of one request in integer additions. `alone`:
   // the access has no other line.
-  void update(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& times, bool result,
-              double weight, bool alone = false);
+  void update_atomically(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& times,
+                         bool result, double weight, bool alone = false);
 
   // Resets the counters; the contents stay.
   void reset_counters();
@@ -159,11 +159,11 @@ class L2 {
   double busiest_slice() const;
 
  private:
-  uint32_t home(uint64_t line) const;
+  uint32_t home_side(uint64_t line) const;
   size_t slice_of(uint64_t line) const;
-  CachedLine& place(uint32_t side, uint64_t line);
-  void look_up(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind);
-  uint8_t whole_accesses(uint8_t sectors) const;
+  CachedLine& find_or_insert_line(uint32_t side, uint64_t line);
+  void count_lookup(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind);
+  uint8_t sectors_returned_by_dram(uint8_t sectors) const;
   struct Bank;
   void open_dram_page(std::vector<Bank>& banks, uint64_t line);
   uint64_t random_line_in_flight(uint64_t line);

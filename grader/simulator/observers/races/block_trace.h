@@ -19,7 +19,7 @@ namespace lab32::counters {
 
 class BlockTrace {
  public:
-  struct Event {
+  struct TraceEvent {
     enum class Type : uint8_t {
       access,
       copy_begins,
@@ -29,7 +29,7 @@ class BlockTrace {
       fence,
       mbarrier_arrive,
       mbarrier_wait,
-      bad_warp_op,
+      missing_lanes_used,
       fault
     };
     Type type;
@@ -40,8 +40,8 @@ class BlockTrace {
     uint32_t mask;  // mask of lanes, or of the row's elements; fault: how the value was used
     // access or copy: odd if the addresses of each half-warp have the same stride; the other bits
     // of the end of a copy are RawAccess::mbarrier. block_barrier: 1 if it is of the whole block.
-    // mbarrier_arrive: 1 if it completes the phase. bad_warp_op: absent lanes. fault: number of
-    // lanes.
+    // mbarrier_arrive: 1 if it completes the phase. missing_lanes_used: absent lanes. fault: number
+    // of lanes.
     uint32_t detail;
 
     // True if a row of 32 numbers belongs to the event: addresses, or the barrier's lane mask of
@@ -50,11 +50,11 @@ class BlockTrace {
       return has_addresses() ? detail % 2 == 0 : type == Type::block_barrier && detail == 0;
     }
     // True if the first address of each half-warp and the stride describe all addresses.
-    bool has_steps() const { return has_addresses() && detail % 2 != 0; }
+    bool has_element_strides() const { return has_addresses() && detail % 2 != 0; }
     bool has_addresses() const {
       return type == Type::access || type == Type::copy_begins || type == Type::copy_ends;
     }
-    bool has_place() const { return has_row() || has_steps(); }
+    bool has_place() const { return has_row() || has_element_strides(); }
     // Bytes that the 32 lanes store.
     size_t value_bytes() const {
       const bool stores =
@@ -62,99 +62,100 @@ class BlockTrace {
       return stores ? size_t{bytes} * 32 : 0;
     }
   };
-  static Event access(Event::Type type, uint32_t warp, const sim::RawAccess& access);
-  static Event block_barrier(uint32_t warps, bool whole_block);
-  static Event warp_barrier(uint32_t warp, uint32_t mask);
-  static Event fence(uint32_t warp, uint32_t mask, uint32_t site);
-  static Event mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
-  static Event mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
-  static Event bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
-  static Event fault(const sim::FaultEvent& fault);
+  static TraceEvent access(TraceEvent::Type type, uint32_t warp, const sim::RawAccess& access);
+  static TraceEvent block_barrier(uint32_t warps, bool whole_block);
+  static TraceEvent warp_barrier(uint32_t warp, uint32_t mask);
+  static TraceEvent fence(uint32_t warp, uint32_t mask, uint32_t site);
+  static TraceEvent mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
+  static TraceEvent mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
+  static TraceEvent missing_lanes_used(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
+  static TraceEvent fault(const sim::FaultEvent& fault);
 
   // A position between two events.
-  struct Cursor {
+  struct TraceCursor {
     size_t event = 0, place = 0, value = 0;
   };
 
   // Clears the trace and sets its shape.
   void begin(const sim::BlockInfo& block);
   // Copies the events of another trace up to `end`.
-  void copy_prefix(const BlockTrace& other, const Cursor& end);
+  void copy_prefix(const BlockTrace& other, const TraceCursor& end);
   // row: 32 numbers if the event has a row; elements outside the mask are ignored. With steps only
   // elements 0, 1 and 16 are read. Returns false if the trace exceeds the limit of memory.
-  bool record(const Event& event, const uint64_t* row);
+  bool record(const TraceEvent& event, const uint64_t* row);
 
-  bool has_shape(const sim::BlockInfo& block) const;
-  bool ends_at(const Cursor& at) const { return at.event == events_.size(); }
+  bool has_shape_of(const sim::BlockInfo& block) const;
+  bool ends_at(const TraceCursor& at) const { return at.event == events_.size(); }
   size_t value_bytes() const { return value_bytes_; }
-  bool has_same_prefix(const BlockTrace& other, const Cursor& end) const;
+  bool has_same_prefix(const BlockTrace& other, const TraceCursor& end) const;
   // True if this is the event at the cursor.
-  bool matches_at(const Cursor& at, const Event& event, const uint64_t* row) const;
-  static void advance(Cursor& at, const Event& event);
+  bool matches_at(const TraceCursor& at, const TraceEvent& event, const uint64_t* row) const;
+  static void advance(TraceCursor& at, const TraceEvent& event);
   // matches_at() and advance() for the most frequent event, a load of a whole warp with a
   // constant stride. Returns false, and changes nothing, if the event at the cursor differs.
-  bool follow_row(Cursor& at, uint32_t warp, const sim::RawAccess& load) const {
+  bool follow_affine_load(TraceCursor& at, uint32_t warp, const sim::RawAccess& load) const {
     if (at.event == events_.size()) return false;
-    const Event event{Event::Type::access,
-                      static_cast<uint8_t>(warp),
-                      load.kind,
-                      load.bytes,
-                      load.site,
-                      load.mask,
-                      1};
-    if (!same(events_[at.event], event)) return false;
-    if (!(places_[at.place] == steps_of(*load.row))) return false;
+    const TraceEvent event{TraceEvent::Type::access,
+                           static_cast<uint8_t>(warp),
+                           load.kind,
+                           load.bytes,
+                           load.site,
+                           load.mask,
+                           1};
+    if (!same_event(events_[at.event], event)) return false;
+    if (!(places_[at.place] == half_warp_steps(*load.row))) return false;
     ++at.event;
     ++at.place;
     return true;
   }
 
-  // Replays the events before `end`. `values` has the stored values of these events, as pack()
-  // wrote them.
-  void replay(RaceCheck& check, const Cursor& end, const std::byte* values) const;
+  // Replays the events before `end`. `values` has the stored values of these events, as
+  // pack_lane_values() wrote them.
+  void replay(RaceCheck& check, const TraceCursor& end, const std::byte* values) const;
   // Passes an access or the beginning or end of a copy to the check.
-  static void send(RaceCheck& check, Event::Type type, uint32_t warp, const sim::RawAccess& access);
+  static void send_to_check(RaceCheck& check, TraceEvent::Type type, uint32_t warp,
+                            const sim::RawAccess& access);
   // Copies the values of a store lane by lane, without gaps between lanes.
-  static void pack(const Event& event, const std::byte* values, std::byte* to);
+  static void pack_lane_values(const TraceEvent& event, const std::byte* values, std::byte* to);
 
  private:
-  struct alignas(32) Row {
+  struct alignas(32) LaneElements {
     std::array<uint32_t, 32> element;  // 0 outside the mask
   };
   // The addresses of an event. With steps, `first` and `second` are the first addresses of the two
   // half-warps, and `step` is their stride. With a row, `first` is the index in rows_.
-  struct Place {
+  struct EventAddresses {
     uint32_t first, second, step;
-    bool operator==(const Place& o) const {
+    bool operator==(const EventAddresses& o) const {
       return ((first ^ o.first) | (second ^ o.second) | (step ^ o.step)) == 0;
     }
     uint32_t address(uint32_t lane) const {
       return (lane < kWarpSize / 2 ? first : second) + lane % (kWarpSize / 2) * step;
     }
   };
-  static bool same(const Event& a, const Event& b) {
-    static_assert(sizeof(Event) == 16, "no padding: compared as bytes");
+  static bool same_event(const TraceEvent& a, const TraceEvent& b) {
+    static_assert(sizeof(TraceEvent) == 16, "no padding: compared as bytes");
     uint64_t of_a[2], of_b[2];
     std::memcpy(of_a, &a, sizeof a);
     std::memcpy(of_b, &b, sizeof b);
     return ((of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1])) == 0;
   }
-  static Place steps_of(const uint64_t* row) {
+  static EventAddresses half_warp_steps(const uint64_t* row) {
     return {static_cast<uint32_t>(row[0]), static_cast<uint32_t>(row[kWarpSize / 2]),
             static_cast<uint32_t>(row[1] - row[0])};
   }
-  static Place steps_of(const sim::WarpRow& row) {
+  static EventAddresses half_warp_steps(const sim::WarpAddressRow& row) {
     return {static_cast<uint32_t>(row.first[0]), static_cast<uint32_t>(row.first[1]),
             static_cast<uint32_t>(row.stride)};
   }
-  uint32_t index_of_row(const Row& row);
+  uint32_t index_of_row(const LaneElements& row);
   size_t bytes() const;
 
   uint32_t threads_ = 0, shared_bytes_ = 0;
-  std::vector<Event> events_;
-  std::vector<Place> places_;
+  std::vector<TraceEvent> events_;
+  std::vector<EventAddresses> places_;
   // The distinct rows in the order of their first use. The loops of a kernel use few of them.
-  std::vector<Row> rows_;
+  std::vector<LaneElements> rows_;
   std::unordered_multimap<uint64_t, uint32_t> row_of_;  // by hash
   size_t value_bytes_ = 0;
 };

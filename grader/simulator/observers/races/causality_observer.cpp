@@ -63,7 +63,7 @@ void CausalityObserver::fence(uint32_t warp, uint32_t mask, uint32_t,
 
 namespace {
 
-Finding::Index3 index3(uint64_t i, uint32_t x, uint32_t y) {
+Finding::Index3 index_in_3d(uint64_t i, uint32_t x, uint32_t y) {
   return {static_cast<uint32_t>(i % x), static_cast<uint32_t>(i / x % y),
           static_cast<uint32_t>(i / x / y)};
 }
@@ -74,11 +74,11 @@ Finding finding_of_pair(const AccessOfThread& earlier, const AccessOfThread& lat
                         uint64_t address, const sim::BlockInfo& shape, const sim::Memory& memory,
                         const PositionOf& position) {
   const auto party = [&](const AccessOfThread& a) {
-    return Finding::Party{index3(a.by.thread, shape.dim_x, shape.dim_y), a.by.thread / 32,
+    return Finding::Party{index_in_3d(a.by.thread, shape.dim_x, shape.dim_y), a.by.thread / 32,
                           sim::use_of(a.kind), a.bytes};
   };
   const auto block = [&](const AccessOfThread& a) {
-    return index3(a.by.block, shape.grid_x, shape.grid_y);
+    return index_in_3d(a.by.block, shape.grid_x, shape.grid_y);
   };
   Finding f;
   f.kind = Finding::Kind::race;

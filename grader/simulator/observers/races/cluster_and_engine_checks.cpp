@@ -24,8 +24,8 @@ bool ClusterAccessCheck::ordered_before_block(const HappensBefore& order, uint32
   return false;
 }
 
-sim::TrapFacts ClusterAccessCheck::facts(sim::TrapReason reason, uint32_t warp, uint32_t lane,
-                                         uint32_t owner, const Remote& remote) const {
+sim::TrapFacts ClusterAccessCheck::trap_facts(sim::TrapReason reason, uint32_t warp, uint32_t lane,
+                                              uint32_t owner, const RemoteAccess& remote) const {
   const sim::BlockInfo& own = blocks_[rank_of_warp(warp)];
   const uint32_t thread = warp % warps_ * 32 + lane;
   sim::TrapFacts facts;
@@ -55,8 +55,8 @@ void ClusterAccessCheck::access(const HappensBefore& order, uint32_t warp,
       if (access.address[__builtin_ctz(r)] / stride_ == owner) lanes |= r & (~r + 1);
     left &= ~lanes;
     if (owner == rank || owner >= blocks_count_) continue;
-    const Remote now{order.stamp(warp), lanes, access.address[lane] % stride_, access.bytes,
-                     sim::use_of(access.kind)};
+    const RemoteAccess now{order.stamp(warp), lanes, access.address[lane] % stride_, access.bytes,
+                           sim::use_of(access.kind)};
     // A thread that is ordered after any action of a thread of the block is ordered after the
     // block's start.
     uint32_t& after = after_start_[{warp, owner}];
@@ -70,16 +70,16 @@ void ClusterAccessCheck::access(const HappensBefore& order, uint32_t warp,
     }
     if (early != 0) {
       const auto first = static_cast<uint32_t>(__builtin_ctz(early));
-      Remote example = now;
+      RemoteAccess example = now;
       example.offset = access.address[first] % stride_;
       errors_before_start_.push_back(
           {access.site, early,
-           facts(sim::TrapReason::block_not_started, warp, first, owner, example)});
+           trap_facts(sim::TrapReason::block_not_started, warp, first, owner, example)});
     }
     // Only a lane's last access by this instruction is kept.
-    std::vector<Remote>& before = remote_[{owner, warp, access.site}];
+    std::vector<RemoteAccess>& before = remote_[{owner, warp, access.site}];
     before.erase(std::remove_if(before.begin(), before.end(),
-                                [&](const Remote& r) { return (r.lanes & ~lanes) == 0; }),
+                                [&](const RemoteAccess& r) { return (r.lanes & ~lanes) == 0; }),
                  before.end());
     before.push_back(now);
   }
@@ -91,7 +91,7 @@ std::vector<ClusterAccessCheck::LifetimeError> ClusterAccessCheck::end_block(
   for (auto at = remote_.lower_bound({rank, 0, 0});
        at != remote_.end() && std::get<0>(at->first) == rank; ++at) {
     const auto& [owner, warp, site] = at->first;
-    for (const Remote& remote : at->second) {
+    for (const RemoteAccess& remote : at->second) {
       uint32_t late = 0;
       for (uint32_t r = remote.lanes; r != 0; r &= r - 1)
         if (!ordered_before_block(order, rank, warp * 32 + static_cast<uint32_t>(__builtin_ctz(r)),
@@ -100,7 +100,7 @@ std::vector<ClusterAccessCheck::LifetimeError> ClusterAccessCheck::end_block(
       if (late == 0) continue;
       const auto first = static_cast<uint32_t>(__builtin_ctz(late));
       found.push_back(
-          {site, late, facts(sim::TrapReason::block_may_exit, warp, first, rank, remote)});
+          {site, late, trap_facts(sim::TrapReason::block_may_exit, warp, first, rank, remote)});
     }
   }
   return found;
@@ -142,9 +142,9 @@ void CopyEngineCheck::block_begin(const sim::BlockInfo& block) {
 
 void CopyEngineCheck::note_synchronisation() {
   ++synchronisations_;
-  readings_.erase(
-      std::remove_if(readings_.begin(), readings_.end(), [](const Reading& r) { return r.waited; }),
-      readings_.end());
+  readings_.erase(std::remove_if(readings_.begin(), readings_.end(),
+                                 [](const EngineRead& r) { return r.waited; }),
+                  readings_.end());
 }
 
 void CopyEngineCheck::raw_shared(uint32_t warp, const sim::RawAccess& access) {
@@ -153,7 +153,7 @@ void CopyEngineCheck::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   if (access.kind != sim::AccessKind::store) note_synchronisation();
   ++now_;
   uint64_t of_row[kWarpSize];
-  if (access.row != nullptr) access.row->write_to(of_row);
+  if (access.row != nullptr) access.row->write_addresses(of_row);
   const uint64_t* const address = access.row != nullptr ? of_row : access.address;
   for (uint32_t r = access.mask; r != 0; r &= r - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(r));
@@ -162,7 +162,7 @@ void CopyEngineCheck::raw_shared(uint32_t warp, const sim::RawAccess& access) {
     for (uint64_t word = begin / kEngineWord; word * kEngineWord < end && word < words_.size();
          ++word)
       words_[word] = {now_, synchronisations_, thread};
-    for (const Reading& reading : readings_)
+    for (const EngineRead& reading : readings_)
       if (begin < reading.end && reading.begin < end &&
           !(reading.waited && reading.thread == thread))
         report(sim::TrapReason::bulk_overwritten, access.site, thread, reading.thread, begin,
@@ -170,12 +170,12 @@ void CopyEngineCheck::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   }
 }
 
-void CopyEngineCheck::read(uint32_t warp, const EngineEvent& event) {
+void CopyEngineCheck::check_engine_read(uint32_t warp, const EngineEvent& event) {
   const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(event.mask));
   const uint64_t end = event.address + event.bytes;
   for (uint64_t word = event.address / kEngineWord;
        word * kEngineWord < end && word < words_.size(); ++word) {
-    const Write& write = words_[word];
+    const LastWrite& write = words_[word];
     if (write.when == 0 || fence_of_thread_[write.thread] > write.when) continue;
     // After the write, threads synchronised, and one of them then executed the fence.
     if (fenced_ && last_fence_ > write.synchronisation) continue;
@@ -185,7 +185,7 @@ void CopyEngineCheck::read(uint32_t warp, const EngineEvent& event) {
   }
   const uint32_t group = groups_of_thread_[thread];
   if (!readings_.empty()) {
-    Reading& last = readings_.back();
+    EngineRead& last = readings_.back();
     if (last.site == event.site && last.thread == thread && last.group == group && !last.waited &&
         last.end == event.address) {
       last.end = end;
@@ -198,7 +198,7 @@ void CopyEngineCheck::read(uint32_t warp, const EngineEvent& event) {
 void CopyEngineCheck::engine(uint32_t warp, const EngineEvent& event) {
   if (!checked_) return;
   ++now_;
-  if (event.kind == EngineEvent::Kind::reads) return read(warp, event);
+  if (event.kind == EngineEvent::Kind::reads) return check_engine_read(warp, event);
   if (event.kind == EngineEvent::Kind::writes) {
     for (uint64_t word = event.address / kEngineWord;
          word * kEngineWord < event.address + event.bytes && word < words_.size(); ++word)
@@ -217,7 +217,7 @@ void CopyEngineCheck::engine(uint32_t warp, const EngineEvent& event) {
         ++groups_of_thread_[thread];
         break;
       case EngineEvent::Kind::waits:
-        for (Reading& reading : readings_)
+        for (EngineRead& reading : readings_)
           if (reading.thread == thread && reading.group + event.pending < groups_of_thread_[thread])
             reading.waited = true;
         break;
@@ -229,7 +229,7 @@ void CopyEngineCheck::engine(uint32_t warp, const EngineEvent& event) {
 
 void CopyEngineCheck::block_end() {
   if (!checked_) return;
-  for (const Reading& reading : readings_)
+  for (const EngineRead& reading : readings_)
     if (!reading.waited)
       report(sim::TrapReason::bulk_at_end, reading.site, reading.thread, reading.thread,
              reading.begin, static_cast<uint32_t>(reading.end - reading.begin),

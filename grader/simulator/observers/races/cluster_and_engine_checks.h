@@ -52,15 +52,15 @@ class ClusterAccessCheck {
   void describe(Hazard& hazard) const;
 
  private:
-  struct Remote {
+  struct RemoteAccess {
     uint32_t stamp, lanes;
     uint64_t offset;
     uint8_t bytes;
     Use use;
   };
   uint32_t rank_of_warp(uint32_t warp) const { return warp / warps_; }
-  sim::TrapFacts facts(sim::TrapReason reason, uint32_t warp, uint32_t lane, uint32_t owner,
-                       const Remote& remote) const;
+  sim::TrapFacts trap_facts(sim::TrapReason reason, uint32_t warp, uint32_t lane, uint32_t owner,
+                            const RemoteAccess& remote) const;
   // True if the access is ordered before what some thread of the block does now.
   bool ordered_before_block(const HappensBefore& order, uint32_t rank, uint32_t thread,
                             uint32_t stamp) const;
@@ -72,7 +72,7 @@ class ClusterAccessCheck {
   // By warp and owner: lanes that are ordered after the owner's start.
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> after_start_;
   // By owner, warp and site.
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<Remote>> remote_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<RemoteAccess>> remote_;
   std::vector<LifetimeError> errors_before_start_;
 };
 
@@ -103,13 +103,13 @@ class CopyEngineCheck : public sim::Observer {
 
  private:
   // The last write of a thread to a word of shared memory.
-  struct Write {
+  struct LastWrite {
     uint32_t when = 0, synchronisation = 0,
              thread = 0;  // `when` is 0 if the word is unwritten, or was written by the copy engine
   };
   // Bytes that a copy reads, with the copying thread and its group. After the thread has waited for
   // the group, the entry stays until the next synchronisation of threads.
-  struct Reading {
+  struct EngineRead {
     uint32_t site, thread, group;
     uint64_t begin, end;
     bool waited = false;
@@ -118,7 +118,7 @@ class CopyEngineCheck : public sim::Observer {
   // Call when some threads have synchronised: earlier accesses of one of them may now be ordered
   // before later ones of another.
   void note_synchronisation();
-  void read(uint32_t warp, const sim::EngineEvent& event);
+  void check_engine_read(uint32_t warp, const sim::EngineEvent& event);
   void report(sim::TrapReason reason, uint32_t site, uint32_t thread, uint32_t other,
               uint64_t offset, uint32_t bytes, sim::AccessUse use);
   sim::ThreadId thread_id(uint32_t thread) const;
@@ -127,9 +127,9 @@ class CopyEngineCheck : public sim::Observer {
   sim::BlockInfo block_{};
   uint32_t now_ = 0, synchronisations_ = 0, last_fence_ = 0;
   bool fenced_ = false;
-  std::vector<Write> words_;
+  std::vector<LastWrite> words_;
   std::vector<uint32_t> fence_of_thread_, groups_of_thread_;
-  std::vector<Reading> readings_;
+  std::vector<EngineRead> readings_;
   std::map<std::pair<sim::TrapReason, uint32_t>, Hazard> seen_;  // by site
 };
 

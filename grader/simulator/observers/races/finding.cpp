@@ -23,7 +23,7 @@ std::string block_name(const Finding::Index3& block) {
 }
 
 // "tile[17]", or "the shared byte 68" if no variable has this offset.
-std::string place(const Finding& f) {
+std::string shared_place(const Finding& f) {
   if (!f.place.empty()) return f.place;
   if (f.object.empty()) return fmt::format("the shared byte {}", f.offset);
   return f.element ? fmt::format("{}[{}]", f.object, *f.element) : f.object;
@@ -109,8 +109,8 @@ std::string missing_order(const Finding& f) {
 }
 
 // Describes a load that may miss a store, although both are atomic.
-std::string stale_value(const Finding& f, const std::string& what, const std::string& store,
-                        const std::string& load) {
+std::string stale_value_text(const Finding& f, const std::string& what, const std::string& store,
+                             const std::string& load) {
   if (f.update)
     return fmt::format(
         "lost update of {}: on {}, {} may read it before {} has stored there, and overwrites that "
@@ -123,7 +123,7 @@ std::string stale_value(const Finding& f, const std::string& what, const std::st
       what, store, past_tense(f.other.use), other_line_name(f), load, line_name(f));
 }
 
-std::string global_race(const Finding& f) {
+std::string global_race_text(const Finding& f) {
   const auto name = [&](const Finding::Party& party, const Finding::Index3& block) {
     return fmt::format("{} of {}", thread_name(f, party), block_name(block));
   };
@@ -132,7 +132,7 @@ std::string global_race(const Finding& f) {
                                             : fmt::format("{} ({} byte{})", array_place(f), bytes,
                                                           bytes == 1 ? "" : "s");
   const std::string a = name(f.other, f.other_block), b = name(f.party, f.block);
-  if (f.stale) return stale_value(f, what, a, b);
+  if (f.stale) return stale_value_text(f, what, a, b);
   if (f.note)
     return fmt::format(
         "{} and {} both store the same value in {}: harmless, but one thread is enough", a, b,
@@ -147,9 +147,9 @@ std::string global_race(const Finding& f) {
                      f.is_volatile ? kVolatile : "", missing_order(f));
 }
 
-std::string race(const Finding& f) {
-  if (f.global) return global_race(f);
-  const std::string what = place(f), block = block_name(f.cluster ? f.owner : f.block);
+std::string race_text(const Finding& f) {
+  if (f.global) return global_race_text(f);
+  const std::string what = shared_place(f), block = block_name(f.cluster ? f.owner : f.block);
   std::string a = thread_name(f, f.other), b = thread_name(f, f.party);
   if (f.cluster && (!same_block(f) || f.owner != f.block)) {
     a += " of " + block_name(f.other_block);
@@ -192,7 +192,7 @@ std::string race(const Finding& f) {
 }
 
 // The usual fix of an error that the simulator itself has found.
-const char* fix_of(const sim::TrapFacts& fault) {
+const char* usual_fix_of_fault(const sim::TrapFacts& fault) {
   using Reason = sim::TrapReason;
   switch (fault.reason) {
     case Reason::null_pointer:
@@ -250,31 +250,32 @@ const char* fix_of(const sim::TrapFacts& fault) {
 }
 
 // " (called on line 42)" if the line belongs to an inlined function, else "".
-std::string call_of(const Finding& f) {
+std::string call_line_text(const Finding& f) {
   return f.call_line == 0 ? "" : fmt::format(" (called on line {})", f.call_line);
 }
 
-std::string absent_lanes(const Finding& f) {
+std::string absent_lanes_text(const Finding& f) {
   const bool one = (f.absent & (f.absent - 1)) == 0;
   return fmt::format(
       "in warp {} of {}, the operation{} with mask 0x{:08x} needs lane{} {}, which {} not take "
       "part, so its result is undefined; let all lanes of the mask reach it, or name (and read) "
       "only those that do",
-      f.party.warp, block_name(f), call_of(f), f.mask, one ? "" : "s", lane_list(f.absent),
+      f.party.warp, block_name(f), call_line_text(f), f.mask, one ? "" : "s", lane_list(f.absent),
       one ? "does" : "do");
 }
 
 // True if the sentence contains the line numbers.
 bool names_its_lines(const Finding& f) { return f.kind == Finding::Kind::race && !f.note; }
 
-std::string sentence(const Finding& f) {
+std::string finding_sentence(const Finding& f) {
   if (f.fault)
-    return fmt::format("{}{}; {}", sim::describe(*f.fault), call_of(f), fix_of(*f.fault));
-  if (f.kind == Finding::Kind::race) return race(f);
-  if (f.kind == Finding::Kind::warp_mask) return absent_lanes(f);
+    return fmt::format("{}{}; {}", sim::describe(*f.fault), call_line_text(f),
+                       usual_fix_of_fault(*f.fault));
+  if (f.kind == Finding::Kind::race) return race_text(f);
+  if (f.kind == Finding::Kind::warp_mask) return absent_lanes_text(f);
   const bool other = f.cluster && f.owner != f.block;
   return fmt::format("{} of {} reads {}{}, which no thread of the {} has written{}",
-                     thread_name(f, f.party), block_name(f), place(f),
+                     thread_name(f, f.party), block_name(f), shared_place(f),
                      other ? " of " + block_name(f.owner) : "", f.cluster ? "cluster" : "block",
                      sim::use_of_value(f.used_as));
 }
@@ -282,15 +283,15 @@ std::string sentence(const Finding& f) {
 }  // namespace
 
 std::string describe(const Finding& f) {
-  if (names_its_lines(f)) return sentence(f);
+  if (names_its_lines(f)) return finding_sentence(f);
   if (f.kind == Finding::Kind::race && !same_line(f))
-    return fmt::format("{} and {}: {}", other_line_name(f), line_name(f), sentence(f));
-  return line_name(f) + ": " + sentence(f);
+    return fmt::format("{} and {}: {}", other_line_name(f), line_name(f), finding_sentence(f));
+  return line_name(f) + ": " + finding_sentence(f);
 }
 
 std::string describe_at_its_line(const Finding& f) {
   const bool two = f.kind == Finding::Kind::race && !same_line(f);
-  return two || f.line == 0 ? describe(f) : sentence(f);
+  return two || f.line == 0 ? describe(f) : finding_sentence(f);
 }
 
 std::string usual_fix(const Finding& f) {
@@ -316,7 +317,7 @@ RaceWords words_of_race(const Finding& f) {
   const Finding::Index3& other_block = f.global || f.cluster ? f.other_block : f.block;
   words.first = thread_name(f, f.other) + " of " + block_name(other_block);
   words.second = thread_name(f, f.party) + " of " + block_name(f.block);
-  words.place = f.global ? array_place(f) : place(f);
+  words.place = f.global ? array_place(f) : shared_place(f);
   if (f.early)
     words.missing = "a wait for the copy";
   else if (f.read_only)

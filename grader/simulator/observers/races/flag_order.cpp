@@ -12,7 +12,7 @@ void FlagOrder::clear() {
   released_.clear();
 }
 
-void FlagOrder::acquire_pending(Thread& own, uint32_t warp, uint32_t lane) {
+void FlagOrder::acquire_pending(ThreadState& own, uint32_t warp, uint32_t lane) {
   if (own.pending == nullptr) return;
   order_.acquire(own.pending, warp, 1u << lane);
   own.pending = nullptr;
@@ -20,7 +20,7 @@ void FlagOrder::acquire_pending(Thread& own, uint32_t warp, uint32_t lane) {
 
 // Adds to the token what the thread has fenced, so that a thread that observes its write is ordered
 // after that.
-void FlagOrder::publish(HappensBefore::Token& to, uint32_t thread, const Thread& from) {
+void FlagOrder::publish_fenced(HappensBefore::Token& to, uint32_t thread, const ThreadState& from) {
   if (from.published != nullptr) order_.merge(to, *from.published);
   if (from.fenced) order_.merge(to, thread, *from.fenced);
 }
@@ -37,7 +37,7 @@ void FlagOrder::join(const uint32_t* lane_mask_of_warp, uint32_t warps) {
     const auto own = threads_.find(warp * 32 + lane);
     if (own == threads_.end()) return;
     acquire_pending(own->second, warp, lane);
-    publish(published, own->first, own->second);
+    publish_fenced(published, own->first, own->second);
   });
   if (published == nullptr) return;
   each([&](uint32_t warp, uint32_t lane) { threads_[warp * 32 + lane].published = published; });
@@ -46,18 +46,18 @@ void FlagOrder::join(const uint32_t* lane_mask_of_warp, uint32_t warps) {
 void FlagOrder::fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order) {
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
-    Thread& own = threads_[warp * 32 + lane];
+    ThreadState& own = threads_[warp * 32 + lane];
     if (order.acquire) acquire_pending(own, warp, lane);
     if (order.release) own.fenced = order_.view_of(warp * 32 + lane);
   }
 }
 
-void FlagOrder::strong(uint32_t warp, uint32_t lane, uint64_t offset, Kind kind,
-                       const ptx::MemoryOrder& order) {
+void FlagOrder::strong_access(uint32_t warp, uint32_t lane, uint64_t offset, Kind kind,
+                              const ptx::MemoryOrder& order) {
   const uint32_t thread = warp * 32 + lane;
   auto word = released_.find(offset);
   if ((kind == Kind::load || kind == Kind::atom) && word != released_.end()) {
-    Thread& own = threads_[thread];
+    ThreadState& own = threads_[thread];
     order_.merge(own.pending, *word->second);
     if (order.acquire) acquire_pending(own, warp, lane);
   }
@@ -72,13 +72,13 @@ void FlagOrder::strong(uint32_t warp, uint32_t lane, uint64_t offset, Kind kind,
   if (!order.release && !has_fenced) return;
   HappensBefore::Token& to = word == released_.end() ? released_[offset] : word->second;
   if (order.release) order_.merge(to, thread, order_.view_of(thread));
-  if (has_fenced) publish(to, thread, own->second);
+  if (has_fenced) publish_fenced(to, thread, own->second);
 }
 
 std::vector<VolatileWords::Access> VolatileWords::add(const HappensBefore& order, uint64_t cell,
                                                       const Access& now) {
   ++number_;
-  Word& word = words_[cell];
+  WordAccesses& word = words_[cell];
   uint64_t& last = word.last[now.thread];
   std::vector<Access> races;
   for (const auto& [number, before] : word.accesses) {

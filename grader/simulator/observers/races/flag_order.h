@@ -26,20 +26,20 @@ class FlagOrder {
   void join(const uint32_t* lane_mask_of_warp, uint32_t warps);
   void fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order);
   // A strong access of a lane to the word at `offset`.
-  void strong(uint32_t warp, uint32_t lane, uint64_t offset, sim::AccessKind kind,
-              const ptx::MemoryOrder& order);
+  void strong_access(uint32_t warp, uint32_t lane, uint64_t offset, sim::AccessKind kind,
+                     const ptx::MemoryOrder& order);
 
  private:
-  struct Thread {
-    std::optional<HappensBefore::View> fenced;  // the thread's view at its last fence
+  struct ThreadState {
+    std::optional<HappensBefore::OrderView> fenced;  // the thread's view at its last fence
     HappensBefore::Token published;  // views that others fenced before it synchronised with them
     HappensBefore::Token pending;    // observed, but not yet fenced
   };
-  void publish(HappensBefore::Token& to, uint32_t thread, const Thread& from);
-  void acquire_pending(Thread& own, uint32_t warp, uint32_t lane);
+  void publish_fenced(HappensBefore::Token& to, uint32_t thread, const ThreadState& from);
+  void acquire_pending(ThreadState& own, uint32_t warp, uint32_t lane);
 
   HappensBefore& order_;
-  std::unordered_map<uint32_t, Thread> threads_;
+  std::unordered_map<uint32_t, ThreadState> threads_;
   std::unordered_map<uint64_t, HappensBefore::Token> released_;  // by offset
 };
 
@@ -58,14 +58,14 @@ class VolatileWords {
   std::vector<Access> add(const HappensBefore& order, uint64_t cell, const Access& now);
 
  private:
-  struct Word {
+  struct WordAccesses {
     std::vector<std::pair<uint64_t, Access>> accesses;  // with their numbers, oldest first
     std::unordered_map<uint32_t, uint64_t> last;        // number of each thread's last access
   };
   static constexpr size_t kMost = 64;  // number of accesses that are remembered for a word
 
   uint64_t number_ = 0;
-  std::unordered_map<uint64_t, Word> words_;
+  std::unordered_map<uint64_t, WordAccesses> words_;
 };
 
 }  // namespace lab32::counters

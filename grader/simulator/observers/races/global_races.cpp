@@ -14,7 +14,7 @@ bool writes(Kind kind) { return kind != Kind::load; }
 
 // How far apart two threads are. An example between blocks is preferred, then one between warps,
 // because whatever orders these also orders closer threads.
-int distance(const GridThread& a, const GridThread& b) {
+int scope_distance(const GridThread& a, const GridThread& b) {
   return a.block != b.block ? 2 : a.thread / 32 != b.thread / 32 ? 1 : 0;
 }
 
@@ -23,7 +23,7 @@ int distance(const GridThread& a, const GridThread& b) {
 GlobalRaceObserver::GlobalRaceObserver(const sim::Memory& memory)
     : CausalityObserver(std::make_shared<Order>(), false),
       memory_(memory),
-      state_(std::make_shared<State>()) {}
+      state_(std::make_shared<RunState>()) {}
 
 std::unique_ptr<sim::Observer> GlobalRaceObserver::fork() const {
   auto other = std::make_unique<GlobalRaceObserver>(memory_);
@@ -45,7 +45,7 @@ void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
     const uint64_t at = access.address[lane];
-    Record now;
+    AccessRecord now;
     now.by = thread(warp, lane);
     now.site = access.site;
     now.sequence = state_->sequence;
@@ -66,16 +66,16 @@ void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access
             now, word,
             access.values == nullptr ? nullptr : access.values + lane * 16 + (first - at));
       }
-    if (now.strong) causality().strong(now.by, at, access.kind, access.order);
+    if (now.strong) causality().strong_access(now.by, at, access.kind, access.order);
   }
 }
 
-bool GlobalRaceObserver::sizes_differ(const Record& a, const Record& b) {
+bool GlobalRaceObserver::sizes_differ(const AccessRecord& a, const AccessRecord& b) {
   return a.element != 0 && b.element != 0 && a.element != b.element;
 }
 
 // True if the memory model gives the two accesses a defined result without further order.
-bool GlobalRaceObserver::both_strong(const Record& before, const Record& now) {
+bool GlobalRaceObserver::both_strong(const AccessRecord& before, const AccessRecord& now) {
   return before.strong && now.strong && !sizes_differ(before, now) &&
          (!before.volatile_store || now.polls) && (!now.volatile_store || before.polls) &&
          (before.by.block == now.by.block || (!before.block_only && !now.block_only));
@@ -83,8 +83,8 @@ bool GlobalRaceObserver::both_strong(const Record& before, const Record& now) {
 
 // True if nothing orders the two accesses and one of them changes what the other one reads or
 // writes.
-bool GlobalRaceObserver::conflicts(const Word& word, const Record& before,
-                                   const Record& now) const {
+bool GlobalRaceObserver::conflicts(const WordState& word, const AccessRecord& before,
+                                   const AccessRecord& now) const {
   if ((before.touched & now.touched) == 0 || (!writes(before.kind) && !writes(now.kind)))
     return false;
   if (before.by.block == now.by.block && before.by.thread == now.by.thread) return false;
@@ -100,10 +100,10 @@ bool GlobalRaceObserver::conflicts(const Word& word, const Record& before,
 }
 
 // The newest access of a thread replaces its older ones.
-void GlobalRaceObserver::Owners::add(const Record& now) {
+void GlobalRaceObserver::EarlierAccesses::add(const AccessRecord& now) {
   // accesses of other threads of the warp to the same bytes
-  Record *newest = nullptr, *oldest = nullptr;
-  for (Record& record : records) {
+  AccessRecord *newest = nullptr, *oldest = nullptr;
+  for (AccessRecord& record : records) {
     if (record.by.block != now.by.block || record.by.thread / 32 != now.by.thread / 32 ||
         writes(record.kind) != writes(now.kind) || (record.block_only && !now.block_only) ||
         record.volatile_store != now.volatile_store || record.polls != now.polls ||
@@ -122,26 +122,26 @@ void GlobalRaceObserver::Owners::add(const Record& now) {
     *(newest->sequence == now.sequence && oldest->sequence == now.sequence ? newest : oldest) = now;
     return;
   }
-  if (records.size() >= kMost) drop_one();
+  if (records.size() >= kMost) drop_oldest_record();
   records.push_back(now);
 }
 
-void GlobalRaceObserver::Owners::drop_one() {
+void GlobalRaceObserver::EarlierAccesses::drop_oldest_record() {
   std::unordered_map<uint64_t, size_t> of_block;
   size_t most = 0;
-  for (const Record& record : records) most = std::max(most, ++of_block[record.by.block]);
-  records.erase(std::find_if(records.begin(), records.end(), [&](const Record& record) {
+  for (const AccessRecord& record : records) most = std::max(most, ++of_block[record.by.block]);
+  records.erase(std::find_if(records.begin(), records.end(), [&](const AccessRecord& record) {
     return of_block[record.by.block] == most;
   }));
 }
 
-void GlobalRaceObserver::record_access(const Record& now, uint64_t address,
+void GlobalRaceObserver::record_access(const AccessRecord& now, uint64_t address,
                                        const std::byte* value) {
   // Successive accesses are often to one word.
   if (state_->last_word == nullptr || state_->last_address != address)
     state_->last_word = &state_->words[address];
   state_->last_address = address;
-  Word& word = *state_->last_word;
+  WordState& word = *state_->last_word;
   ++state_->accesses;
   bool raced = false;
   const bool stores = now.kind == Kind::store;
@@ -152,13 +152,14 @@ void GlobalRaceObserver::record_access(const Record& now, uint64_t address,
   // A word that all threads write has many records of one instruction. The access counts once for
   // that instruction, so the other records are skipped, unless one gives a better example.
   const Race* counted = nullptr;
-  const auto is_counted = [&](const Record& before) {
+  const auto is_counted = [&](const AccessRecord& before) {
     return counted != nullptr && counted->earlier.site == before.site &&
            counted->earlier.kind == before.kind &&
-           distance(before.by, now.by) <= distance(counted->earlier.by, counted->later.by);
+           scope_distance(before.by, now.by) <=
+               scope_distance(counted->earlier.by, counted->later.by);
   };
-  const auto compare_with = [&](const Owners& owners) {
-    for (const Record& before : owners.records) {
+  const auto compare_with = [&](const EarlierAccesses& owners) {
+    for (const AccessRecord& before : owners.records) {
       if (is_counted(before) || !conflicts(word, before, now)) continue;
       raced = true;
       counted = &report(before, now, address, same && before.kind == Kind::store);
@@ -173,15 +174,15 @@ void GlobalRaceObserver::record_access(const Record& now, uint64_t address,
   if (writes(now.kind)) compare_with(word.reads);
   if (!now.strong || word.strong_may_race) compare_with(word.strong);
 
-  Owners& own = now.strong ? word.strong : writes(now.kind) ? word.writes : word.reads;
+  EarlierAccesses& own = now.strong ? word.strong : writes(now.kind) ? word.writes : word.reads;
   if (now.strong) word.last_strong[now.by.block] = now;
   // Any later access that races with an access ordered before this write also races with this
   // write, so the older records can go.
   if (!now.strong && writes(now.kind) && !raced)
-    for (Owners* older : {&word.reads, &word.writes, &word.strong})
+    for (EarlierAccesses* older : {&word.reads, &word.writes, &word.strong})
       older->records.erase(
           std::remove_if(older->records.begin(), older->records.end(),
-                         [&](const Record& r) { return (r.touched & ~now.touched) == 0; }),
+                         [&](const AccessRecord& r) { return (r.touched & ~now.touched) == 0; }),
           older->records.end());
   if (stores) {
     for (int b = 0, from = 0; b < 4; ++b)
@@ -193,12 +194,13 @@ void GlobalRaceObserver::record_access(const Record& now, uint64_t address,
   own.add(now);
 }
 
-const GlobalRaceObserver::Race& GlobalRaceObserver::report(const Record& before, const Record& now,
-                                                           uint64_t word, bool same_value) {
+const GlobalRaceObserver::Race& GlobalRaceObserver::report(const AccessRecord& before,
+                                                           const AccessRecord& now, uint64_t word,
+                                                           bool same_value) {
   Race& race = state_->races[{same_value, before.site, now.site}];
   const bool first = race.count == 0;
   if (std::exchange(race.last, state_->accesses) != state_->accesses) ++race.count;
-  if (!first && distance(before.by, now.by) <= distance(race.earlier.by, race.later.by))
+  if (!first && scope_distance(before.by, now.by) <= scope_distance(race.earlier.by, race.later.by))
     return race;
   race.earlier = before;
   race.later = now;
@@ -207,7 +209,7 @@ const GlobalRaceObserver::Race& GlobalRaceObserver::report(const Record& before,
 }
 
 Finding GlobalRaceObserver::finding_of(const Race& race, const PositionOf& position) const {
-  const Record &a = race.earlier, &b = race.later;
+  const AccessRecord &a = race.earlier, &b = race.later;
   Finding f = finding_of_pair({a.by, a.site, a.kind, a.bytes}, {b.by, b.site, b.kind, b.bytes},
                               race.address, order_->shape, memory_, position);
   f.count = race.count;
@@ -229,10 +231,11 @@ std::vector<Finding> GlobalRaceObserver::findings(const PositionOf& position) co
     return at ? std::pair{at->file, at->line} : std::pair{std::string(), 0};
   };
   const auto is_better = [](const Race& a, const Race& b) {
-    const int of_a = distance(a.earlier.by, a.later.by), of_b = distance(b.earlier.by, b.later.by);
+    const int of_a = scope_distance(a.earlier.by, a.later.by),
+              of_b = scope_distance(b.earlier.by, b.later.by);
     return of_a != of_b ? of_a > of_b : a.later.sequence < b.later.sequence;
   };
-  const auto lines_of = [&](const Key& key) {
+  const auto lines_of = [&](const RaceKey& key) {
     auto a = line_of(key.earlier), b = line_of(key.later);
     if (b < a) std::swap(a, b);
     return Lines{a.first, a.second, b.first, b.second, key.note};

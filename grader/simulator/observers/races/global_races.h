@@ -35,7 +35,7 @@ class GlobalRaceObserver : public CausalityObserver {
 
  private:
   // One access of a thread to a word.
-  struct Record {
+  struct AccessRecord {
     GridThread by;
     uint32_t stamp = 0, site = 0;
     uint64_t sequence = 0;  // number of the warp's access in the launch
@@ -49,58 +49,59 @@ class GlobalRaceObserver : public CausalityObserver {
   // Earlier accesses of one kind to a word, at most kMost. A later access that races with one that
   // was dropped usually races with a kept one, too: of each warp, accesses of two threads are kept,
   // and the oldest of the block with most records goes first.
-  struct Owners {
+  struct EarlierAccesses {
     static constexpr size_t kMost = 64;
-    std::vector<Record> records;
-    void add(const Record& now);
+    std::vector<AccessRecord> records;
+    void add(const AccessRecord& now);
 
    private:
-    void drop_one();
+    void drop_oldest_record();
   };
-  struct Word {
-    Owners reads, writes, strong;
+  struct WordState {
+    EarlierAccesses reads, writes, strong;
     // The last strong access of each block. It is ordered after all strong accesses before it.
-    std::unordered_map<uint64_t, Record> last_strong;
+    std::unordered_map<uint64_t, AccessRecord> last_strong;
     // Whether two accesses in `strong` may race: one has block scope or is a volatile store, or
     // their sizes differ.
     bool strong_may_race = false;
     uint8_t strong_element = 0;        // element size of the accesses in `strong`; 0: none yet
     uint8_t value[4] = {}, known = 0;  // last store; one bit for each known byte
   };
-  struct Key {
+  struct RaceKey {
     bool note;
     uint32_t earlier, later;  // sites
-    bool operator<(const Key& o) const {
+    bool operator<(const RaceKey& o) const {
       return std::tie(note, earlier, later) < std::tie(o.note, o.earlier, o.later);
     }
   };
   struct Race {
     uint64_t count = 0;    // accesses that raced with an earlier one
     uint64_t address = 0;  // of the example
-    Record earlier, later;
+    AccessRecord earlier, later;
     uint64_t last = 0;  // number of the last access that was counted
   };
   // Shared by all forks of one run, which uses one host thread.
-  struct State {
-    std::unordered_map<uint64_t, Word> words;
-    Word* last_word = nullptr;  // the word at last_address; null: none yet
+  struct RunState {
+    std::unordered_map<uint64_t, WordState> words;
+    WordState* last_word = nullptr;  // the word at last_address; null: none yet
     uint64_t last_address = 0;
     // `races_of_earlier_runs` are the races that earlier runs, with another order of blocks, have
     // found.
-    std::map<Key, Race> races, races_of_earlier_runs;
+    std::map<RaceKey, Race> races, races_of_earlier_runs;
     uint64_t sequence = 0;
     uint64_t accesses = 0;  // of single threads
   };
 
-  void record_access(const Record& now, uint64_t word, const std::byte* value);
-  static bool sizes_differ(const Record& a, const Record& b);
-  static bool both_strong(const Record& before, const Record& now);
-  bool conflicts(const Word& word, const Record& before, const Record& now) const;
-  const Race& report(const Record& before, const Record& now, uint64_t word, bool same_value);
+  void record_access(const AccessRecord& now, uint64_t word, const std::byte* value);
+  static bool sizes_differ(const AccessRecord& a, const AccessRecord& b);
+  static bool both_strong(const AccessRecord& before, const AccessRecord& now);
+  bool conflicts(const WordState& word, const AccessRecord& before, const AccessRecord& now) const;
+  const Race& report(const AccessRecord& before, const AccessRecord& now, uint64_t word,
+                     bool same_value);
   Finding finding_of(const Race& race, const PositionOf& position) const;
 
   const sim::Memory& memory_;
-  std::shared_ptr<State> state_;
+  std::shared_ptr<RunState> state_;
 };
 
 }  // namespace lab32::counters

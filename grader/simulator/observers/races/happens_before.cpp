@@ -73,7 +73,8 @@ void HappensBefore::synchronise_threads(const uint32_t* lane_mask_of_warp, uint3
   for_each_thread([&](uint32_t thread) { vector_[thread] = joined; });
 }
 
-HappensBefore::Vector HappensBefore::join(const Token& token, uint32_t warp, uint32_t mask) const {
+HappensBefore::Vector HappensBefore::joined_vector(const Token& token, uint32_t warp,
+                                                   uint32_t mask) const {
   Vector joined(threads_, block_floor_);
   const auto add = [&](const Vector& known) {
     for (uint32_t i = 0; i < threads_; ++i) joined[i] = std::max(joined[i], known[i]);
@@ -91,7 +92,7 @@ HappensBefore::Vector HappensBefore::join(const Token& token, uint32_t warp, uin
 }
 
 void HappensBefore::release(Token& token, uint32_t warp, uint32_t mask) {
-  Vector joined = join(token, warp, mask);
+  Vector joined = joined_vector(token, warp, mask);
   warps_[warp].stamp = ++clock_;  // the token does not include the warp's later accesses
   for (uint32_t left = mask; left != 0; left &= left - 1)
     joined[warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))] = clock_;
@@ -99,7 +100,7 @@ void HappensBefore::release(Token& token, uint32_t warp, uint32_t mask) {
 }
 
 void HappensBefore::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
-  Phases& phases = mbarriers_[key];
+  MbarrierPhases& phases = mbarriers_[key];
   release(phases.current, warp, mask);
   if (completes) phases.previous = std::exchange(phases.current, nullptr);
 }
@@ -108,7 +109,7 @@ void HappensBefore::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   acquire(mbarriers_[key].previous, warp, mask);
 }
 
-HappensBefore::View HappensBefore::view_of(uint32_t thread) {
+HappensBefore::OrderView HappensBefore::view_of(uint32_t thread) {
   WarpClock& warp = warps_[thread / 32];
   warp.stamp = ++clock_;
   return {block_floor_, warp.floor, clock_, vectors_in_use_ ? vector_[thread] : nullptr};
@@ -124,7 +125,7 @@ void HappensBefore::merge(Token& to, const Vector& from) const {
   to = std::move(joined);
 }
 
-void HappensBefore::merge(Token& to, uint32_t thread, const View& view) const {
+void HappensBefore::merge(Token& to, uint32_t thread, const OrderView& view) const {
   // Views of a thread only grow, so the token may have this one already.
   if (to != nullptr && (*to)[thread] >= view.own) return;
   Vector known(threads_, view.block_floor);
@@ -139,7 +140,7 @@ void HappensBefore::merge(Token& to, uint32_t thread, const View& view) const {
 
 void HappensBefore::acquire(const Token& token, uint32_t warp, uint32_t mask) {
   if (!vectors_in_use_) vector_.assign(threads_, nullptr);
-  const auto joined = std::make_shared<const Vector>(join(token, warp, mask));
+  const auto joined = std::make_shared<const Vector>(joined_vector(token, warp, mask));
   vectors_in_use_ = true;
   for (uint32_t left = mask; left != 0; left &= left - 1)
     vector_[warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))] = joined;
@@ -151,15 +152,15 @@ bool has_block_scope(const ptx::MemoryOrder& order) { return order.scope == ptx:
 
 }  // namespace
 
-struct Causality::Log {
+struct Causality::ReleaseLog {
   size_t length = 0;
   bool any_block_only = false;
   // By block, then by thread and block scope. A release covers the earlier ones of its thread.
   using OfThread = std::map<std::pair<uint32_t, bool>, std::vector<std::pair<size_t, Release>>>;
   std::unordered_map<uint64_t, OfThread> of_block;
   // prefixes that were acquired from other blocks before a release
-  std::map<ForwardedKey, Forwarded> forwarded;
-  std::map<std::pair<uint64_t, uint32_t>, Appended> appended;  // by block and thread
+  std::map<ForwardedKey, ForwardedLog> forwarded;
+  std::map<std::pair<uint64_t, uint32_t>, LastAppend> appended;  // by block and thread
 };
 
 bool Causality::Release::covers(uint32_t thread, uint32_t stamp) const {
@@ -170,18 +171,19 @@ bool Causality::Release::covers(uint32_t thread, uint32_t stamp) const {
 
 Causality::~Causality() {
   // Logs that pass on each other's prefixes form reference cycles, which are broken here.
-  for (const std::weak_ptr<Log>& made : all_logs_)
-    if (const std::shared_ptr<Log> log = made.lock()) log->forwarded.clear();
+  for (const std::weak_ptr<ReleaseLog>& made : all_logs_)
+    if (const std::shared_ptr<ReleaseLog> log = made.lock()) log->forwarded.clear();
 }
 
-std::shared_ptr<Causality::Log> Causality::new_log() {
+std::shared_ptr<Causality::ReleaseLog> Causality::new_log() {
   if (all_logs_.size() >= prune_at_) {
-    all_logs_.erase(std::remove_if(all_logs_.begin(), all_logs_.end(),
-                                   [](const std::weak_ptr<Log>& log) { return log.expired(); }),
-                    all_logs_.end());
+    all_logs_.erase(
+        std::remove_if(all_logs_.begin(), all_logs_.end(),
+                       [](const std::weak_ptr<ReleaseLog>& log) { return log.expired(); }),
+        all_logs_.end());
     prune_at_ = std::max<size_t>(1024, 2 * all_logs_.size());
   }
-  auto log = std::make_shared<Log>();
+  auto log = std::make_shared<ReleaseLog>();
   all_logs_.push_back(log);
   return log;
 }
@@ -198,12 +200,12 @@ void Causality::end_block(uint64_t block) {
   blocks_.erase(block);
 }
 
-const Causality::Block& Causality::block_at(uint64_t index) const {
+const Causality::BlockOrder& Causality::block_at(uint64_t index) const {
   return begun_last_ != nullptr && index == index_of_begun_last_ ? *begun_last_ : blocks_.at(index);
 }
 
-Causality::Block& Causality::block_at(uint64_t index) {
-  return const_cast<Block&>(std::as_const(*this).block_at(index));
+Causality::BlockOrder& Causality::block_at(uint64_t index) {
+  return const_cast<BlockOrder&>(std::as_const(*this).block_at(index));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -229,7 +231,7 @@ void Causality::join(std::map<uint32_t, Release>& to, const std::map<uint32_t, R
   }
 }
 
-void Causality::join(Thread& to, const Thread& from) {
+void Causality::join(ThreadOrder& to, const ThreadOrder& from) {
   add(to.known, from.known);
   add(to.known, from.pending);
   join(to.published.to_device, from.published.to_device);
@@ -237,9 +239,10 @@ void Causality::join(Thread& to, const Thread& from) {
 }
 
 // Gives all lanes the joined state of the lanes.
-void Causality::join_lanes(Block& block, const uint32_t* lane_mask_of_warp, uint32_t warps) {
+void Causality::join_arrived_lanes(BlockOrder& block, const uint32_t* lane_mask_of_warp,
+                                   uint32_t warps) {
   if (block.threads.empty()) return;
-  Thread joined;
+  ThreadOrder joined;
   std::vector<uint32_t> lanes;
   for (uint32_t warp = 0; warp < warps; ++warp)
     for (uint32_t left = lane_mask_of_warp[warp]; left != 0; left &= left - 1)
@@ -254,10 +257,10 @@ void Causality::join_lanes(Block& block, const uint32_t* lane_mask_of_warp, uint
 
 void Causality::block_barrier(uint64_t block, const uint32_t* lane_mask_of_warp, uint32_t warps,
                               bool whole) {
-  Block& own = block_at(block);
+  BlockOrder& own = block_at(block);
   if (!whole) {
     own.order.synchronise_threads(lane_mask_of_warp, warps);
-    join_lanes(own, lane_mask_of_warp, warps);
+    join_arrived_lanes(own, lane_mask_of_warp, warps);
     return;
   }
   own.order.synchronise_block();
@@ -267,14 +270,14 @@ void Causality::block_barrier(uint64_t block, const uint32_t* lane_mask_of_warp,
 }
 
 void Causality::warp_barrier(uint64_t block, uint32_t warp, uint32_t mask) {
-  Block& own = block_at(block);
+  BlockOrder& own = block_at(block);
   std::vector<uint32_t> lanes(warp + 1, 0);
   lanes[warp] = mask;
   if (own.order.is_whole_warp(warp, mask))
     own.order.synchronise_warp(warp);
   else
     own.order.synchronise_threads(lanes.data(), warp + 1);
-  join_lanes(own, lanes.data(), warp + 1);
+  join_arrived_lanes(own, lanes.data(), warp + 1);
 }
 
 void Causality::mbarrier_arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key,
@@ -291,16 +294,16 @@ void Causality::arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t ke
   order.strong = true;
   order.release = releases;
   for (uint32_t left = mask; left != 0; left &= left - 1)
-    strong({block, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))}, key,
-           sim::AccessKind::red, order);
+    strong_access({block, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))}, key,
+                  sim::AccessKind::red, order);
 }
 
 void Causality::wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key) {
   ptx::MemoryOrder order;
   order.strong = order.acquire = true;
   for (uint32_t left = mask; left != 0; left &= left - 1)
-    strong({block, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))}, key,
-           sim::AccessKind::load, order);
+    strong_access({block, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))}, key,
+                  sim::AccessKind::load, order);
 }
 
 uint32_t Causality::stamp(GridThread thread) const {
@@ -310,8 +313,8 @@ uint32_t Causality::stamp(GridThread thread) const {
 // ---------------------------------------------------------------------------------------------
 // Between blocks
 
-Causality::Release Causality::release_of(Block& block, const Thread& own, GridThread actor,
-                                         bool block_only) {
+Causality::Release Causality::release_of(BlockOrder& block, const ThreadOrder& own,
+                                         GridThread actor, bool block_only) {
   Release release{++releases_, actor, block.order.view_of(actor.thread), nullptr, block_only};
   if (own.known.empty() && block.common.known.empty()) return release;
   auto known = std::make_shared<Knowledge>(block.common.known);
@@ -321,8 +324,8 @@ Causality::Release Causality::release_of(Block& block, const Thread& own, GridTh
 }
 
 void Causality::fence(GridThread actor, const ptx::MemoryOrder& order) {
-  Block& block = block_at(actor.block);
-  Thread& own = block.threads[actor.thread];
+  BlockOrder& block = block_at(actor.block);
+  ThreadOrder& own = block.threads[actor.thread];
   const bool block_only = has_block_scope(order);
   if (order.acquire) {
     for (LogPrefix seen : own.pending) {
@@ -332,7 +335,7 @@ void Causality::fence(GridThread actor, const ptx::MemoryOrder& order) {
     if (!block_only) own.pending.clear();
   }
   if (!order.release) return;
-  Published& published = own.published;
+  PublishedReleases& published = own.published;
   const Release release = release_of(block, own, actor, block_only);
   if (block_only) {
     published.to_block[actor.thread] = release;
@@ -343,7 +346,7 @@ void Causality::fence(GridThread actor, const ptx::MemoryOrder& order) {
   own.version = ++versions_;
 }
 
-void Causality::append(Log& log, const Release& release, bool block_only) {
+void Causality::append(ReleaseLog& log, const Release& release, bool block_only) {
   Release own = release;
   own.block_only |= block_only;
   log.any_block_only |= own.block_only;
@@ -351,12 +354,12 @@ void Causality::append(Log& log, const Release& release, bool block_only) {
   const uint64_t by = own.by.block;
   if (own.known != nullptr)
     for (const LogPrefix& one : *own.known) {
-      Forwarded& forwarded =
+      ForwardedLog& forwarded =
           log.forwarded[{by, own.block_only, one.log.get(), one.by, one.block_only}];
       // A log that owns itself would never be destroyed.
       if (forwarded.log == nullptr)
         forwarded.log = one.log.get() == &log
-                            ? std::shared_ptr<const Log>(std::shared_ptr<void>(), &log)
+                            ? std::shared_ptr<const ReleaseLog>(std::shared_ptr<void>(), &log)
                             : one.log;
       if (forwarded.lengths.empty() || forwarded.lengths.back().second < one.length)
         forwarded.lengths.emplace_back(place, one.length);
@@ -375,35 +378,37 @@ Causality::LogPrefix Causality::releases_at(uint64_t address) const {
   return {log->second, log->second->length, 0, false};
 }
 
-void Causality::observe(GridThread actor, LogPrefix releases, const ptx::MemoryOrder& order) {
+void Causality::observe_releases(GridThread actor, LogPrefix releases,
+                                 const ptx::MemoryOrder& order) {
   if (releases.log == nullptr) return;
   releases.by = actor.block;
   releases.block_only = has_block_scope(order);
-  Thread& own = block_at(actor.block).threads[actor.thread];
+  ThreadOrder& own = block_at(actor.block).threads[actor.thread];
   add(order.acquire ? own.known : own.pending, releases);
 }
 
-void Causality::strong(GridThread actor, uint64_t address, sim::AccessKind kind,
-                       const ptx::MemoryOrder& order) {
+void Causality::strong_access(GridThread actor, uint64_t address, sim::AccessKind kind,
+                              const ptx::MemoryOrder& order) {
   using Kind = sim::AccessKind;
-  if (kind == Kind::load || kind == Kind::atom) observe(actor, releases_at(address), order);
+  if (kind == Kind::load || kind == Kind::atom)
+    observe_releases(actor, releases_at(address), order);
   if (kind == Kind::load) return;
-  Block& block = block_at(actor.block);
+  BlockOrder& block = block_at(actor.block);
   const bool block_only = has_block_scope(order);
   const auto log = logs_.find(address);
   const auto at = block.threads.find(actor.thread);
-  const Thread none, &own = at == block.threads.end() ? none : at->second;
+  const ThreadOrder none, &own = at == block.threads.end() ? none : at->second;
   const bool has_published = !own.published.empty() || !block.common.published.empty();
   if (!order.release && !has_published) {
     if (kind == Kind::store && log != logs_.end()) logs_.erase(log);
     return;
   }
-  std::shared_ptr<Log>& to = logs_[address];
+  std::shared_ptr<ReleaseLog>& to = logs_[address];
   // A store begins a new release sequence; an atomic update continues the old one.
   if (to == nullptr || kind == Kind::store) to = new_log();
   if (order.release) append(*to, release_of(block, own, actor, block_only), block_only);
   // A thread that polls by atomic updates usually has nothing new to append.
-  const Appended now{own.version, block.common.version, block_only};
+  const LastAppend now{own.version, block.common.version, block_only};
   const auto [before, first] = to->appended.emplace(std::pair{actor.block, actor.thread}, now);
   if (!first) {
     if (before->second.own == now.own && before->second.all == now.all &&
@@ -411,7 +416,7 @@ void Causality::strong(GridThread actor, uint64_t address, sim::AccessKind kind,
       return;
     before->second = now;
   }
-  for (const Thread* state : {&own, static_cast<const Thread*>(&block.common)})
+  for (const ThreadOrder* state : {&own, static_cast<const ThreadOrder*>(&block.common)})
     for (const auto* published : {&state->published.to_device, &state->published.to_block})
       for (const auto& [thread, release] : *published) append(*to, release, block_only);
 }
@@ -427,7 +432,7 @@ const T* last_entry_before(const std::vector<std::pair<size_t, T>>& all, size_t 
 
 bool Causality::covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited) {
   for (const LogPrefix& seen : known) {
-    const Log& log = *seen.log;
+    const ReleaseLog& log = *seen.log;
     // If all releases have device scope, it does not matter which block has acquired them.
     const bool wide = !seen.block_only && !log.any_block_only;
     auto [at, fresh] = visited.emplace(std::tuple{&log, seen.block_only, wide ? 0 : seen.by}, 0);
@@ -455,7 +460,7 @@ bool Causality::covers(const Knowledge& known, GridThread a, uint32_t stamp, Vis
 }
 
 bool Causality::ordered(GridThread a, uint32_t stamp, GridThread b) const {
-  const Block& block = block_at(b.block);
+  const BlockOrder& block = block_at(b.block);
   if (a.block == b.block &&
       (a.thread == b.thread || block.order.ordered(a.thread, stamp, b.thread)))
     return true;

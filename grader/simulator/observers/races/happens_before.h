@@ -53,15 +53,15 @@ class HappensBefore {
 
   // The accesses of its block that a thread is ordered after now. Later accesses of its warp have
   // larger stamps.
-  struct View {
+  struct OrderView {
     uint32_t block_floor = 0, warp_floor = 0;
     uint32_t own = 0;  // greater than the stamps of the thread's own accesses so far
     Token vector;
   };
-  View view_of(uint32_t thread);
+  OrderView view_of(uint32_t thread);
   // Adds to a token what another token has, or the accesses up to a view of the thread.
   void merge(Token& to, const Vector& from) const;
-  void merge(Token& to, uint32_t thread, const View& view) const;
+  void merge(Token& to, uint32_t thread, const OrderView& view) const;
 
   bool is_whole_warp(uint32_t warp, uint32_t mask) const;
   uint32_t block_start() const { return block_start_; }
@@ -81,7 +81,7 @@ class HappensBefore {
     uint32_t stamp = 0;  // stamp at the last barrier of any of its lanes
   };
   // Returns the token joined with the vectors of the warp's lanes in `mask`.
-  Vector join(const Token& token, uint32_t warp, uint32_t mask) const;
+  Vector joined_vector(const Token& token, uint32_t warp, uint32_t mask) const;
 
   uint32_t restart_;
   uint32_t clock_ = 0, block_start_ = 0, block_floor_ = 0;
@@ -89,10 +89,10 @@ class HappensBefore {
   std::vector<WarpClock> warps_;
   bool vectors_in_use_ = false;
   std::vector<Token> vector_;  // the vector of each thread; null if the floors suffice
-  struct Phases {
+  struct MbarrierPhases {
     Token current, previous;  // the arrivals in this phase, and those in the phase before
   };
-  std::map<uint64_t, Phases> mbarriers_;
+  std::map<uint64_t, MbarrierPhases> mbarriers_;
 };
 
 // A thread of the grid: the linear index of its block, and its linear index in the block.
@@ -130,24 +130,25 @@ class Causality {
   void fence(GridThread thread, const ptx::MemoryOrder& order);
   // A strong access of a thread, in the order of the run. It determines what the thread observes at
   // `address` and what later accesses observe of the thread.
-  void strong(GridThread thread, uint64_t address, sim::AccessKind kind,
-              const ptx::MemoryOrder& order);
+  void strong_access(GridThread thread, uint64_t address, sim::AccessKind kind,
+                     const ptx::MemoryOrder& order);
 
   // The releases at an address in modification order. A thread that observes the n-th value is
   // ordered after all releases up to it.
-  struct Log;
+  struct ReleaseLog;
   // A prefix of a log, acquired by a thread of block `by`. A release or acquire of block scope
   // gives order only within that block.
   struct LogPrefix {
-    std::shared_ptr<const Log> log;  // null: no release
+    std::shared_ptr<const ReleaseLog> log;  // null: no release
     size_t length = 0;
     uint64_t by = 0;
     bool block_only = false;
   };
   // The releases that a strong load of the word's present value observes. A load that returns this
-  // value later, although the word has changed, calls observe() instead of strong().
+  // value later, although the word has changed, calls observe_releases() instead of
+  // strong_access().
   LogPrefix releases_at(uint64_t address) const;
-  void observe(GridThread thread, LogPrefix releases, const ptx::MemoryOrder& order);
+  void observe_releases(GridThread thread, LogPrefix releases, const ptx::MemoryOrder& order);
 
   // The stamp of the thread's next access.
   uint32_t stamp(GridThread thread) const;
@@ -160,63 +161,63 @@ class Causality {
   struct Release {
     uint64_t id = 0;  // unique
     GridThread by;
-    HappensBefore::View view;
+    HappensBefore::OrderView view;
     std::shared_ptr<const Knowledge> known;  // null: nothing
     bool block_only = false;
     bool covers(uint32_t thread, uint32_t stamp) const;
   };
   // The prefix of another log that the releases of a block pass on, for each position in this log.
-  struct Forwarded {
-    std::shared_ptr<const Log> log;
+  struct ForwardedLog {
+    std::shared_ptr<const ReleaseLog> log;
     std::vector<std::pair<size_t, size_t>> lengths;  // (position, length), both increasing
   };
   // Releasing block and whether at block scope; log that is passed on; block that had acquired that
   // log and whether at block scope.
-  using ForwardedKey = std::tuple<uint64_t, bool, const Log*, uint64_t, bool>;
+  using ForwardedKey = std::tuple<uint64_t, bool, const ReleaseLog*, uint64_t, bool>;
   // The last append of a thread: the `version` of its own published releases and of its block's.
-  struct Appended {
+  struct LastAppend {
     uint64_t own = 0, all = 0;
     bool block_only = false;
   };
   // Releases by fences, by thread. A strong write of the thread, or of one that has synchronised
   // with it since, makes them visible.
-  struct Published {
+  struct PublishedReleases {
     std::map<uint32_t, Release> to_device, to_block;
     bool empty() const { return to_device.empty() && to_block.empty(); }
   };
-  struct Thread {
+  struct ThreadOrder {
     Knowledge known, pending;  // pending: observed, but not yet fenced
-    Published published;
+    PublishedReleases published;
     uint64_t version = 0;  // grows with `published`
     bool empty() const { return known.empty() && pending.empty() && published.empty(); }
   };
-  struct Block {
+  struct BlockOrder {
     HappensBefore order;
-    Thread common;  // what all threads of the block have in common
-    std::unordered_map<uint32_t, Thread> threads;
+    ThreadOrder common;  // what all threads of the block have in common
+    std::unordered_map<uint32_t, ThreadOrder> threads;
   };
-  using Visited = std::map<std::tuple<const Log*, bool, uint64_t>, size_t>;
+  using Visited = std::map<std::tuple<const ReleaseLog*, bool, uint64_t>, size_t>;
 
   static void add(Knowledge& to, const LogPrefix& what);
   static void add(Knowledge& to, const Knowledge& what);
   static void join(std::map<uint32_t, Release>& to, const std::map<uint32_t, Release>& from);
-  static void join(Thread& to, const Thread& from);
-  void join_lanes(Block& block, const uint32_t* lane_mask_of_warp, uint32_t warps);
-  std::shared_ptr<Log> new_log();
-  Release release_of(Block& block, const Thread& own, GridThread actor, bool block_only);
-  static void append(Log& log, const Release& release, bool block_only);
+  static void join(ThreadOrder& to, const ThreadOrder& from);
+  void join_arrived_lanes(BlockOrder& block, const uint32_t* lane_mask_of_warp, uint32_t warps);
+  std::shared_ptr<ReleaseLog> new_log();
+  Release release_of(BlockOrder& block, const ThreadOrder& own, GridThread actor, bool block_only);
+  static void append(ReleaseLog& log, const Release& release, bool block_only);
   static bool covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited);
 
-  Block& block_at(uint64_t index);
-  const Block& block_at(uint64_t index) const;
+  BlockOrder& block_at(uint64_t index);
+  const BlockOrder& block_at(uint64_t index) const;
 
-  std::unordered_map<uint64_t, Block> blocks_;  // running blocks
+  std::unordered_map<uint64_t, BlockOrder> blocks_;  // running blocks
   // The block that began last is usually the one that runs, and is found without a search. Null: it
   // has ended.
-  Block* begun_last_ = nullptr;
+  BlockOrder* begun_last_ = nullptr;
   uint64_t index_of_begun_last_ = 0;
-  std::unordered_map<uint64_t, std::shared_ptr<Log>> logs_;  // by address
-  std::vector<std::weak_ptr<Log>> all_logs_;                 // all logs that may be alive
+  std::unordered_map<uint64_t, std::shared_ptr<ReleaseLog>> logs_;  // by address
+  std::vector<std::weak_ptr<ReleaseLog>> all_logs_;                 // all logs that may be alive
   size_t prune_at_ = 1024;
   uint64_t releases_ = 0, versions_ = 0;
 };

@@ -8,7 +8,7 @@
 
 namespace lab32::counters {
 
-using Event = BlockTrace::Event;
+using TraceEvent = BlockTrace::TraceEvent;
 
 HazardObserver::HazardObserver(uint32_t granule, bool named_barriers,
                                std::vector<sim::SharedVariable> variables, PositionOf position,
@@ -100,7 +100,7 @@ void HazardObserver::block_begin(const sim::BlockInfo& block) {
   }
   current_ = nullptr;
   for (KnownTrace& known : known_traces_) {
-    if (known.usable && known.trace.has_shape(block_) &&
+    if (known.usable && known.trace.has_shape_of(block_) &&
         (current_ == nullptr || known.last_use > current_->last_use))
       current_ = &known;
   }
@@ -126,10 +126,12 @@ HazardObserver::KnownTrace& HazardObserver::oldest_trace() {
 
 // Compares the event with the trace that the block repeats so far. Returns true if it is the next
 // event of a known trace, so that the check need not see it.
-bool HazardObserver::follow(const Event& event, const uint64_t* row, const std::byte* values) {
+bool HazardObserver::follow_known_trace(const TraceEvent& event, const uint64_t* row,
+                                        const std::byte* values) {
   if (mode_ == Mode::following) {
     if (current_->trace.matches_at(cursor_, event, row) || switch_trace(event, row)) {
-      if (values != nullptr) BlockTrace::pack(event, values, values_.data() + cursor_.value);
+      if (values != nullptr)
+        BlockTrace::pack_lane_values(event, values, values_.data() + cursor_.value);
       BlockTrace::advance(cursor_, event);
       return true;
     }
@@ -139,9 +141,9 @@ bool HazardObserver::follow(const Event& event, const uint64_t* row, const std::
   return false;
 }
 
-bool HazardObserver::switch_trace(const Event& event, const uint64_t* row) {
+bool HazardObserver::switch_trace(const TraceEvent& event, const uint64_t* row) {
   for (KnownTrace& other : known_traces_) {
-    if (&other == current_ || !other.usable || !other.trace.has_shape(block_) ||
+    if (&other == current_ || !other.usable || !other.trace.has_shape_of(block_) ||
         !other.trace.has_same_prefix(current_->trace, cursor_) ||
         !other.trace.matches_at(cursor_, event, row))
       continue;
@@ -168,7 +170,7 @@ void HazardObserver::block_end() {
   if (in_cluster()) return end_in_cluster(false);
   if (mode_ == Mode::following && !current_->trace.ends_at(cursor_)) {
     for (KnownTrace& other : known_traces_) {
-      if (other.usable && other.trace.has_shape(block_) && other.trace.ends_at(cursor_) &&
+      if (other.usable && other.trace.has_shape_of(block_) && other.trace.ends_at(cursor_) &&
           other.trace.has_same_prefix(current_->trace, cursor_))
         current_ = &other;
     }
@@ -178,7 +180,7 @@ void HazardObserver::block_end() {
     case Mode::none:
       return;
     case Mode::following:
-      check_.add_effects_again(current_->effects);
+      check_.add_counts_again(current_->effects);
       current_->last_use = blocks_;
       unused_recordings_ = 0;
       break;
@@ -198,43 +200,46 @@ void HazardObserver::block_end() {
 }
 
 void HazardObserver::raw_shared(uint32_t warp, const sim::RawAccess& access) {
-  if (access.row == nullptr) return see(Event::Type::access, warp, access);
+  if (access.row == nullptr) return process_access(TraceEvent::Type::access, warp, access);
   if (mode_ == Mode::following && access.values == nullptr &&
-      current_->trace.follow_row(cursor_, warp, access))
+      current_->trace.follow_affine_load(cursor_, warp, access))
     return;
   uint64_t address[kWarpSize];
-  access.row->write_to(address);
+  access.row->write_addresses(address);
   sim::RawAccess listed = access;
   listed.address = address;
   // `row` tells the trace that the addresses are regular.
-  if (follow(BlockTrace::access(Event::Type::access, warp, access), address, access.values)) return;
+  if (follow_known_trace(BlockTrace::access(TraceEvent::Type::access, warp, access), address,
+                         access.values))
+    return;
   listed.row = nullptr;
   check_.access(warp, listed);
 }
 
 void HazardObserver::copy_begins(uint32_t warp, const sim::RawAccess& access) {
-  see(Event::Type::copy_begins, warp, access);
+  process_access(TraceEvent::Type::copy_begins, warp, access);
 }
 
 void HazardObserver::copy_ends(uint32_t warp, const sim::RawAccess& access) {
-  see(Event::Type::copy_ends, warp, access);
+  process_access(TraceEvent::Type::copy_ends, warp, access);
 }
 
 // Handles an access whose addresses are listed lane by lane.
-void HazardObserver::see(Event::Type type, uint32_t warp, const sim::RawAccess& access) {
+void HazardObserver::process_access(TraceEvent::Type type, uint32_t warp,
+                                    const sim::RawAccess& access) {
   if (in_cluster()) {
     uint64_t address[kWarpSize];
-    return BlockTrace::send(checker(), type, warp_in_cluster(warp),
-                            with_cluster_addresses(access, address));
+    return BlockTrace::send_to_check(checker(), type, warp_in_cluster(warp),
+                                     with_cluster_addresses(access, address));
   }
-  if (!follow(BlockTrace::access(type, warp, access), access.address, access.values))
-    BlockTrace::send(check_, type, warp, access);
+  if (!follow_known_trace(BlockTrace::access(type, warp, access), access.address, access.values))
+    BlockTrace::send_to_check(check_, type, warp, access);
 }
 
 void HazardObserver::fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder&) {
   if (in_cluster()) return checker().fence(warp_in_cluster(warp), mask, site);
   if (check_.orders().empty()) return;
-  if (!follow(BlockTrace::fence(warp, mask, site), nullptr, nullptr))
+  if (!follow_known_trace(BlockTrace::fence(warp, mask, site), nullptr, nullptr))
     check_.fence(warp, mask, site);
 }
 
@@ -247,37 +252,38 @@ void HazardObserver::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t w
   }
   uint64_t row[kWarpSize] = {};
   if (!whole_block) std::copy_n(lane_mask_of_warp, warps, row);
-  if (!follow(BlockTrace::block_barrier(warps, whole_block), row, nullptr))
+  if (!follow_known_trace(BlockTrace::block_barrier(warps, whole_block), row, nullptr))
     check_.block_barrier(lane_mask_of_warp, warps, whole_block);
 }
 
 void HazardObserver::warp_barrier(uint32_t warp, uint32_t mask) {
   if (in_cluster()) return checker().warp_barrier(warp_in_cluster(warp), mask);
-  if (!follow(BlockTrace::warp_barrier(warp, mask), nullptr, nullptr))
+  if (!follow_known_trace(BlockTrace::warp_barrier(warp, mask), nullptr, nullptr))
     check_.warp_barrier(warp, mask);
 }
 
 void HazardObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
   if (in_cluster()) return checker().mbarrier_arrive(warp_in_cluster(warp), mask, key, completes);
-  if (!follow(BlockTrace::mbarrier_arrive(warp, mask, key, completes), nullptr, nullptr))
+  if (!follow_known_trace(BlockTrace::mbarrier_arrive(warp, mask, key, completes), nullptr,
+                          nullptr))
     check_.mbarrier_arrive(warp, mask, key, completes);
 }
 
 void HazardObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   if (in_cluster()) return checker().mbarrier_wait(warp_in_cluster(warp), mask, key);
-  if (!follow(BlockTrace::mbarrier_wait(warp, mask, key), nullptr, nullptr))
+  if (!follow_known_trace(BlockTrace::mbarrier_wait(warp, mask, key), nullptr, nullptr))
     check_.mbarrier_wait(warp, mask, key);
 }
 
 void HazardObserver::fault(const sim::FaultEvent& fault) {
   if (in_cluster()) return checker().fault(fault);
-  if (!follow(BlockTrace::fault(fault), nullptr, nullptr)) check_.fault(fault);
+  if (!follow_known_trace(BlockTrace::fault(fault), nullptr, nullptr)) check_.fault(fault);
 }
 
-void HazardObserver::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
-  if (in_cluster()) return checker().bad_warp_op(warp_in_cluster(warp), site, mask, bad);
-  if (!follow(BlockTrace::bad_warp_op(warp, site, mask, bad), nullptr, nullptr))
-    check_.bad_warp_op(warp, site, mask, bad);
+void HazardObserver::missing_lanes_used(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
+  if (in_cluster()) return checker().missing_lanes_used(warp_in_cluster(warp), site, mask, bad);
+  if (!follow_known_trace(BlockTrace::missing_lanes_used(warp, site, mask, bad), nullptr, nullptr))
+    check_.missing_lanes_used(warp, site, mask, bad);
 }
 
 }  // namespace lab32::counters

@@ -44,7 +44,7 @@ class HazardObserver : public sim::Observer {
                       bool completes) override;
   void cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) override;
   void join_cluster(sim::Observer& first) override;
-  void bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) override;
+  void missing_lanes_used(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) override;
   void fault(const sim::FaultEvent& fault) override;
   bool wants_raw_shared() const override { return true; }
 
@@ -72,14 +72,16 @@ class HazardObserver : public sim::Observer {
   enum class Mode : uint8_t { none, following, recording, checking };
   struct KnownTrace {
     BlockTrace trace;
-    RaceCheck::Effects effects;
+    RaceCheck::BlockHazardCounts effects;
     bool usable = false;
     uint64_t last_use = 0;
   };
 
-  void see(BlockTrace::Event::Type type, uint32_t warp, const sim::RawAccess& access);
-  bool follow(const BlockTrace::Event& event, const uint64_t* row, const std::byte* values);
-  bool switch_trace(const BlockTrace::Event& event, const uint64_t* row);
+  void process_access(BlockTrace::TraceEvent::Type type, uint32_t warp,
+                      const sim::RawAccess& access);
+  bool follow_known_trace(const BlockTrace::TraceEvent& event, const uint64_t* row,
+                          const std::byte* values);
+  bool switch_trace(const BlockTrace::TraceEvent& event, const uint64_t* row);
   void leave_trace();
   KnownTrace& oldest_trace();
 
@@ -90,7 +92,7 @@ class HazardObserver : public sim::Observer {
   Mode mode_ = Mode::none;
   std::array<KnownTrace, 4> known_traces_;
   KnownTrace* current_ = nullptr;  // the trace that is followed or recorded
-  BlockTrace::Cursor cursor_;
+  BlockTrace::TraceCursor cursor_;
   std::vector<std::byte> values_;  // values that the current block stored while it followed a trace
   uint64_t blocks_ = 0;
   HazardObserver* first_of_cluster_ = nullptr;

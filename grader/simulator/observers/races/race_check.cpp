@@ -11,7 +11,7 @@
 namespace lab32::counters {
 namespace {
 
-uint32_t load_value(const std::byte* value, uint32_t granule) {
+uint32_t read_stored_value(const std::byte* value, uint32_t granule) {
   uint32_t v = 0;
   if (granule == 4) {
     std::memcpy(&v, value, 4);
@@ -23,11 +23,11 @@ uint32_t load_value(const std::byte* value, uint32_t granule) {
 
 }  // namespace
 
-bool RaceCheck::Key::operator<(const Key& o) const {
+bool RaceCheck::RaceKey::operator<(const RaceKey& o) const {
   return std::tie(kind, note, earlier, later) < std::tie(o.kind, o.note, o.earlier, o.later);
 }
 
-bool RaceCheck::Key::operator==(const Key& o) const {
+bool RaceCheck::RaceKey::operator==(const RaceKey& o) const {
   return kind == o.kind && note == o.note && earlier == o.earlier && later == o.later;
 }
 
@@ -48,7 +48,7 @@ void RaceCheck::begin_block(const sim::BlockInfo& block) {
   copies_.clear();
   awaited_.clear();
   if (order_.begin_block(block.threads)) shadow_.clear();
-  shadow_.cover(block.shared_bytes);
+  shadow_.extend_to(block.shared_bytes);
 }
 
 void RaceCheck::begin_cluster(const sim::BlockInfo& block) {
@@ -57,7 +57,7 @@ void RaceCheck::begin_cluster(const sim::BlockInfo& block) {
   block_.threads = cluster.threads();
   block_.shared_bytes = cluster.shared_bytes();
   if (order_.begin_block(block_.threads)) shadow_.clear();
-  shadow_.cover(block_.shared_bytes);
+  shadow_.extend_to(block_.shared_bytes);
   cluster.started(order_);
 }
 
@@ -67,9 +67,9 @@ void RaceCheck::leave_cluster(uint32_t rank) {
   for (const ClusterAccessCheck::LifetimeError& error : cluster_->end_block(order_, rank)) {
     // The key differs from those of the faults that the core reports at this site, whose `earlier`
     // is 0.
-    const Key key{Finding::Kind::barrier, false, 1u + static_cast<uint32_t>(error.facts.reason),
-                  error.site};
-    Entry& entry = find(key);
+    const RaceKey key{Finding::Kind::barrier, false, 1u + static_cast<uint32_t>(error.facts.reason),
+                      error.site};
+    HazardEntry& entry = find(key);
     if (Hazard* first = first_example(entry, key)) first->fault = error.facts;
     entry.in_block += lane_count(error.lanes);
   }
@@ -91,9 +91,9 @@ void RaceCheck::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
   order_.mbarrier_wait(warp, mask, ClusterAccessCheck::kBarrier + phase % 2);
 }
 
-bool RaceCheck::end_block(Effects* effects) {
+bool RaceCheck::end_block(BlockHazardCounts* effects) {
   if (effects != nullptr) effects->effects_.clear();
-  for (Entry* entry : in_block_) {
+  for (HazardEntry* entry : in_block_) {
     if (effects != nullptr)
       effects->effects_.push_back({entry, entry->in_block, entry->explained_in_block});
     entry->hazard.count += std::exchange(entry->in_block, 0);
@@ -103,7 +103,7 @@ bool RaceCheck::end_block(Effects* effects) {
   return !compared_values_;
 }
 
-void RaceCheck::add_effects_again(const Effects& effects) {
+void RaceCheck::add_counts_again(const BlockHazardCounts& effects) {
   for (const auto& [entry, count, explained] : effects.effects_) {
     entry->hazard.count += count;
     entry->explained += explained;
@@ -143,7 +143,7 @@ void RaceCheck::follow_order(uint32_t warp, const sim::RawAccess& access) {
   if (!order.strong) return;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
-    flags_.strong(warp, lane, access.address[lane], access.kind, order);
+    flags_.strong_access(warp, lane, access.address[lane], access.kind, order);
   }
 }
 
@@ -190,7 +190,7 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   const uint32_t count = c.records;
   const ShadowRecord& sole = c.record[0];
   if (count == 1 && sole.mask == lanes && sole.stamp == v.record.stamp &&
-      sole.warp == v.record.warp && is_alike(sole, v.record)) {
+      sole.warp == v.record.warp && races_with_same_accesses(sole, v.record)) {
     return (lanes & (lanes - 1)) == 0 || sole.use == Use::read;
   }
   if (count > Cell::kInline) return false;
@@ -200,11 +200,11 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   ShadowRecord* outdated = nullptr;
   for (ShadowRecord* r = c.record; r != c.record + count; ++r) {
     const bool own_warp = r->warp == v.record.warp;
-    if (conflict(*r, v.record)) {
+    if (races_if_unordered(*r, v.record)) {
       const bool own_lane = r->mask == lanes && (lanes & (lanes - 1)) == 0;
       if (!own_warp || (!own_lane && r->stamp >= v.warp_floor)) return false;
     }
-    if (!is_alike(*r, v.record)) continue;
+    if (!races_with_same_accesses(*r, v.record)) continue;
     if (!own_warp) {
       two_others |= other_warp != 0xffff && other_warp != r->warp;
       other_warp = r->warp;
@@ -268,8 +268,8 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
     const std::byte* value = stores ? access.values + lane * 16 : nullptr;
     for (uint64_t cell = first; cell < end; ++cell) {
       Cell& c = shadow[cell];
-      if (!copies_.empty() && !copying_ && report_early(v, lanes, cell)) continue;
-      const uint32_t stored = stores ? load_value(value, granule) : 0;
+      if (!copies_.empty() && !copying_ && report_unawaited_copy(v, lanes, cell)) continue;
+      const uint32_t stored = stores ? read_stored_value(value, granule) : 0;
       if (use != Use::write && c.written < block_start) {
         check_unwritten(v, lanes, cell);
         // A barrier of the block orders all recorded accesses before this one.
@@ -321,7 +321,7 @@ void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell,
   bool covered = false;
   for (uint32_t i = 0; i < count; ++i) {
     ShadowRecord& r = i < Cell::kInline ? c.record[i] : spill[i - Cell::kInline];
-    if (conflict(r, v.record)) {
+    if (races_if_unordered(r, v.record)) {
       if (const uint32_t lanes = conflicting_lanes(v, lane, r)) {
         report_race(v, lane, cell, r, lanes, same_value);
         if (r.unwritten && !written)
@@ -329,7 +329,7 @@ void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell,
               lane_count(lanes);
       }
     }
-    if (r.warp != v.record.warp || !is_alike(r, v.record)) continue;
+    if (r.warp != v.record.warp || !races_with_same_accesses(r, v.record)) continue;
     if (r.stamp == v.record.stamp) {
       covered |= (r.mask & bit) != 0;
       if (r.site == v.record.site) extend = &r;
@@ -339,7 +339,7 @@ void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell,
   }
   if (covered) return;
   const bool unwritten = v.record.use != Use::write && !written;
-  if (unwritten) report_unwritten(v, lane, cell);
+  if (unwritten) report_unwritten_read(v, lane, cell);
   if (extend != nullptr && extend->unwritten == unwritten) {
     extend->mask |= bit;
     return;

@@ -47,13 +47,13 @@ struct ShadowRecord {
 
 // Whether the accesses race if nothing orders them. VolatileWords finds races between two volatile
 // accesses.
-inline bool conflict(const ShadowRecord& a, const ShadowRecord& b) {
+inline bool races_if_unordered(const ShadowRecord& a, const ShadowRecord& b) {
   return (a.use != Use::read || b.use != Use::read) &&
          !(a.strong && b.strong && a.bytes == b.bytes);
 }
 
 // Whether the two accesses race with the same other accesses.
-inline bool is_alike(const ShadowRecord& a, const ShadowRecord& b) {
+inline bool races_with_same_accesses(const ShadowRecord& a, const ShadowRecord& b) {
   return a.use == b.use && a.strong == b.strong && (!a.strong || a.bytes == b.bytes);
 }
 
@@ -78,7 +78,7 @@ class Shadow {
 
   uint32_t granule() const { return granule_; }
   uint64_t cell_of(uint64_t offset) const { return offset >> shift_; }
-  void cover(uint64_t bytes) {
+  void extend_to(uint64_t bytes) {
     const uint64_t cells = (bytes + granule_ - 1) >> shift_;
     if (cells_.size() < cells) cells_.resize(cells);
   }
@@ -120,14 +120,14 @@ class Shadow {
 // The check also finds reads of words that the block never wrote, and warp operations that name
 // absent lanes.
 class RaceCheck {
-  struct Key {
+  struct RaceKey {
     Finding::Kind kind;
     bool note;
     uint32_t earlier, later;  // sites
-    bool operator<(const Key& o) const;
-    bool operator==(const Key& o) const;
+    bool operator<(const RaceKey& o) const;
+    bool operator==(const RaceKey& o) const;
   };
-  struct Entry {
+  struct HazardEntry {
     Hazard hazard;
     // Unwritten reads that race with a later store. The race explains them, so they are no findings
     // of their own.
@@ -139,15 +139,15 @@ class RaceCheck {
   };
 
  public:
-  // The counts that one block added. add_effects_again() adds them again for a block with the same
+  // The counts that one block added. add_counts_again() adds them again for a block with the same
   // trace.
-  class Effects {
+  class BlockHazardCounts {
     friend class RaceCheck;
-    struct Effect {
-      Entry* entry;
+    struct EntryCounts {
+      HazardEntry* entry;
       uint64_t count, explained;
     };
-    std::vector<Effect> effects_;
+    std::vector<EntryCounts> effects_;
   };
 
   // granule, named_barriers, orders: see HazardObserver.
@@ -176,12 +176,12 @@ class RaceCheck {
   void fence(uint32_t warp, uint32_t mask, uint32_t site);
   void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
-  void bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
+  void missing_lanes_used(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
   void fault(const sim::FaultEvent& fault);
   // Returns false if the block's findings depended on stored values, so that `effects` must not be
   // repeated for other blocks.
-  bool end_block(Effects* effects);
-  void add_effects_again(const Effects& effects);
+  bool end_block(BlockHazardCounts* effects);
+  void add_counts_again(const BlockHazardCounts& effects);
 
   uint64_t bytes_in_cluster() const { return cluster_->stride(); }
   uint32_t granule() const { return shadow_.granule(); }
@@ -215,10 +215,10 @@ class RaceCheck {
                    uint32_t lanes, bool same_value, Hazard::Cause cause = Hazard::Cause::plain);
   // Reports lanes that use cells of a copy that is not waited for. Returns false if the cell is in
   // no such copy.
-  bool report_early(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
-  void report_unwritten(const CurrentAccess& v, uint32_t lane, uint64_t cell);
-  Entry& find(const Key& key);
-  Hazard* first_example(Entry& entry, const Key& key, bool between_warps = false);
+  bool report_unawaited_copy(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
+  void report_unwritten_read(const CurrentAccess& v, uint32_t lane, uint64_t cell);
+  HazardEntry& find(const RaceKey& key);
+  Hazard* first_example(HazardEntry& entry, const RaceKey& key, bool between_warps = false);
 
   // Whether an access may be ordered after some warps of the block and not after others.
   bool orders_some_warps() const { return named_barriers_ || !orders_.empty(); }
@@ -230,12 +230,12 @@ class RaceCheck {
   HappensBefore order_;
   FlagOrder flags_{order_};
   VolatileWords volatile_;
-  struct Copy {
+  struct PendingCopies {
     uint32_t thread = 0, site = 0;  // of the newest
     uint32_t count = 0;
   };
   // by cell: copies that have begun and were not waited for
-  std::unordered_map<uint64_t, Copy> copies_;
+  std::unordered_map<uint64_t, PendingCopies> copies_;
   // By mbarrier: the cells of copies that it counts, until a thread waits for it.
   std::unordered_map<uint64_t, std::vector<uint64_t>> awaited_;
   bool copying_ = false;  // the access is the beginning or end of a copy
@@ -243,15 +243,15 @@ class RaceCheck {
   std::optional<ClusterAccessCheck> cluster_;
   uint64_t sequence_ = 0;
   bool compared_values_ = false;  // two stored values were compared in this block
-  std::map<Key, Entry> entries_;
-  std::vector<Entry*> in_block_;  // entries whose counts the current block increased
+  std::map<RaceKey, HazardEntry> entries_;
+  std::vector<HazardEntry*> in_block_;  // entries whose counts the current block increased
   // A cache of recently used entries, because the lanes of a racing instruction usually race with
   // the same other instruction.
-  struct Recent {
-    Key key{Finding::Kind::race, false, 0, 0};
-    Entry* entry = nullptr;
+  struct RecentEntry {
+    RaceKey key{Finding::Kind::race, false, 0, 0};
+    HazardEntry* entry = nullptr;
   };
-  std::array<Recent, 64> recent_{};
+  std::array<RecentEntry, 64> recent_{};
 };
 
 }  // namespace lab32::counters

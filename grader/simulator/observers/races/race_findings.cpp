@@ -11,16 +11,16 @@
 namespace lab32::counters {
 namespace {
 
-bool before(const Hazard& a, const Hazard& b) {
+bool is_earlier_example(const Hazard& a, const Hazard& b) {
   return std::make_tuple(a.is_in_one_warp(), a.block.index, a.sequence) <
          std::make_tuple(b.is_in_one_warp(), b.block.index, b.sequence);
 }
 
 // Adds a hazard of another instance, or of another pair of sites on the same lines.
-void fold(Hazard& to, const Hazard& from) {
+void merge_hazard(Hazard& to, const Hazard& from) {
   const uint64_t count = to.count + from.count;
   const sim::ValueUse use = to.used_as != sim::ValueUse::none ? to.used_as : from.used_as;
-  if (to.count == 0 || before(from, to)) to = from;
+  if (to.count == 0 || is_earlier_example(from, to)) to = from;
   to.count = count;
   to.used_as = use;
 }
@@ -37,17 +37,17 @@ Finding::Party party_of(const Hazard::Party& p, const sim::BlockInfo& block) {
 
 }  // namespace
 
-RaceCheck::Entry& RaceCheck::find(const Key& key) {
-  Recent& recent = recent_[(key.earlier * 5 + key.later) % recent_.size()];
+RaceCheck::HazardEntry& RaceCheck::find(const RaceKey& key) {
+  RecentEntry& recent = recent_[(key.earlier * 5 + key.later) % recent_.size()];
   if (recent.entry == nullptr || !(recent.key == key)) recent = {key, &entries_[key]};
-  Entry& entry = *recent.entry;
+  HazardEntry& entry = *recent.entry;
   if (entry.in_block == 0) in_block_.push_back(&entry);
   return entry;
 }
 
 // Returns the hazard if the caller must describe it: on the first occurrence, or on the first one
 // between two warps. Otherwise null.
-Hazard* RaceCheck::first_example(Entry& entry, const Key& key, bool between_warps) {
+Hazard* RaceCheck::first_example(HazardEntry& entry, const RaceKey& key, bool between_warps) {
   Hazard& hazard = entry.hazard;
   if (hazard.count + entry.in_block != 0 && !(between_warps && hazard.is_in_one_warp()))
     return nullptr;
@@ -66,8 +66,8 @@ void RaceCheck::report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell
                             Hazard::Cause cause) {
   const bool stores = record.use == Use::write && v.record.use == Use::write;
   compared_values_ |= stores;
-  const Key key{Finding::Kind::race, stores && same_value, record.site, v.record.site};
-  Entry& entry = find(key);
+  const RaceKey key{Finding::Kind::race, stores && same_value, record.site, v.record.site};
+  HazardEntry& entry = find(key);
   if (Hazard* first = first_example(entry, key, record.warp != v.record.warp)) {
     const uint32_t other = static_cast<uint32_t>(__builtin_ctz(lanes));
     first->offset = cell * shadow_.granule();
@@ -89,10 +89,10 @@ void RaceCheck::report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell
   ++entry.in_block;
 }
 
-bool RaceCheck::report_early(const CurrentAccess& v, uint32_t lanes, uint64_t cell) {
+bool RaceCheck::report_unawaited_copy(const CurrentAccess& v, uint32_t lanes, uint64_t cell) {
   const auto at = copies_.find(cell);
   if (at == copies_.end()) return false;
-  const Copy& copy = at->second;
+  const PendingCopies& copy = at->second;
   const ShadowRecord record(0, copy.site, copy.thread / 32, Use::write, v.record.bytes);
   for (; lanes != 0; lanes &= lanes - 1)
     report_race(v, static_cast<uint32_t>(__builtin_ctz(lanes)), cell, record,
@@ -100,9 +100,9 @@ bool RaceCheck::report_early(const CurrentAccess& v, uint32_t lanes, uint64_t ce
   return true;
 }
 
-void RaceCheck::report_unwritten(const CurrentAccess& v, uint32_t lane, uint64_t cell) {
-  const Key key{Finding::Kind::uninitialised, false, 0, v.record.site};
-  Entry& entry = find(key);
+void RaceCheck::report_unwritten_read(const CurrentAccess& v, uint32_t lane, uint64_t cell) {
+  const RaceKey key{Finding::Kind::uninitialised, false, 0, v.record.site};
+  HazardEntry& entry = find(key);
   if (Hazard* first = first_example(entry, key)) {
     first->offset = cell * shadow_.granule();
     first->later.thread = v.record.warp * 32u + lane;
@@ -113,10 +113,10 @@ void RaceCheck::report_unwritten(const CurrentAccess& v, uint32_t lane, uint64_t
   ++entry.in_block;
 }
 
-void RaceCheck::bad_warp_op(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
+void RaceCheck::missing_lanes_used(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
   ++sequence_;
-  const Key key{Finding::Kind::warp_mask, false, 0, site};
-  Entry& entry = find(key);
+  const RaceKey key{Finding::Kind::warp_mask, false, 0, site};
+  HazardEntry& entry = find(key);
   if (Hazard* first = first_example(entry, key)) {
     first->later.thread = warp * 32;
     first->mask = mask;
@@ -130,7 +130,7 @@ void RaceCheck::fault(const sim::FaultEvent& fault) {
   ++sequence_;
   using What = sim::FaultEvent::Kind;
   if (fault.kind == What::shared_value) {
-    Entry& read = entries_[{Finding::Kind::uninitialised, false, 0, fault.site}];
+    HazardEntry& read = entries_[{Finding::Kind::uninitialised, false, 0, fault.site}];
     read.value_used = true;
     if (read.hazard.used_as == sim::ValueUse::none) read.hazard.used_as = fault.used_as;
     return;
@@ -138,8 +138,8 @@ void RaceCheck::fault(const sim::FaultEvent& fault) {
   const Finding::Kind kind = fault.kind == What::memory    ? Finding::Kind::memory
                              : fault.kind == What::barrier ? Finding::Kind::barrier
                                                            : Finding::Kind::uninitialised;
-  const Key key{kind, false, 0, fault.site};
-  Entry& entry = find(key);
+  const RaceKey key{kind, false, 0, fault.site};
+  HazardEntry& entry = find(key);
   if (Hazard* first = first_example(entry, key)) first->fault = fault.facts;
   entry.in_block += fault.lanes;
 }
@@ -175,10 +175,10 @@ Finding finding_of(const Hazard& h, const std::vector<sim::SharedVariable>& vari
     bytes = std::min(bytes, uint32_t{h.earlier.bytes});
   }
   if (!h.cluster.empty()) {
-    const auto index3 = [](const sim::BlockInfo& b) { return Finding::Index3{b.x, b.y, b.z}; };
+    const auto index_in_3d = [](const sim::BlockInfo& b) { return Finding::Index3{b.x, b.y, b.z}; };
     f.cluster = true;
-    f.other_block = index3(h.cluster[1]);
-    f.owner = index3(h.cluster[2]);
+    f.other_block = index_in_3d(h.cluster[1]);
+    f.owner = index_in_3d(h.cluster[2]);
   }
   f.offset = h.offset;
   for (const sim::SharedVariable& v : variables) {
@@ -198,8 +198,8 @@ Finding finding_of(const Hazard& h, const std::vector<sim::SharedVariable>& vari
 
 void RaceCheck::merge(const RaceCheck& other) {
   for (const auto& [key, entry] : other.entries_) {
-    Entry& own = entries_[key];
-    fold(own.hazard, entry.hazard);
+    HazardEntry& own = entries_[key];
+    merge_hazard(own.hazard, entry.hazard);
     own.explained += entry.explained;
     own.value_used |= entry.value_used;
   }
@@ -227,7 +227,7 @@ std::vector<Finding> RaceCheck::findings(const std::vector<sim::SharedVariable>&
       if (entry.count == 0 || (!entry.fault && !recorded.value_used)) continue;
     }
     if (later < earlier) std::swap(later, earlier);
-    fold(by_line[{earlier, later, key.kind, key.note}], entry);
+    merge_hazard(by_line[{earlier, later, key.kind, key.note}], entry);
   }
 
   std::vector<Finding> findings;

@@ -20,7 +20,7 @@ constexpr uint64_t kPartKeys = uint64_t{1} << 63;
 uint64_t hash_of(uint64_t word) { return (word >> 2 ^ word >> 18) & 0xffff; }
 
 bool may_return_old_value(const sim::Site& site, const ptx::MemoryOrder& order) {
-  const ptx::Traits& traits = site.ptx->op->traits;
+  const ptx::InstructionTraits& traits = site.ptx->op->traits;
   if (traits.memory_count != 1 || traits.memory[0].kind != ptx::AddressUse::Kind::load ||
       traits.is_atomic() || !order.strong)
     return false;
@@ -30,14 +30,14 @@ bool may_return_old_value(const sim::Site& site, const ptx::MemoryOrder& order) 
 
 }  // namespace
 
-bool StaleValues::concerns(const sim::KernelProgram& program) {
+bool StaleValues::has_loads_of_old_values(const sim::KernelProgram& program) {
   return std::any_of(program.sites.begin(), program.sites.end(), [&](const sim::Site& site) {
     return may_return_old_value(site, program.functions[site.function].code[site.index].order);
   });
 }
 
 StaleValues::StaleValues(const sim::Memory& memory, SiteOrders orders, Choice choice, uint64_t seed)
-    : StaleValues(memory, std::make_shared<Order>(), std::make_shared<State>()) {
+    : StaleValues(memory, std::make_shared<Order>(), std::make_shared<SharedState>()) {
   state_->strong_shared = std::any_of(orders.begin(), orders.end(),
                                       [](const ptx::MemoryOrder& order) { return order.strong; });
   state_->orders = std::move(orders);
@@ -46,7 +46,7 @@ StaleValues::StaleValues(const sim::Memory& memory, SiteOrders orders, Choice ch
 }
 
 StaleValues::StaleValues(const sim::Memory& memory, std::shared_ptr<Order> order,
-                         std::shared_ptr<State> state)
+                         std::shared_ptr<SharedState> state)
     : CausalityObserver(std::move(order), true), memory_(memory), state_(std::move(state)) {}
 
 std::unique_ptr<sim::Observer> StaleValues::fork() const {
@@ -79,7 +79,7 @@ size_t StaleValues::fences_before(GridThread by) const {
     return state_->fences.size();
   size_t least = state_->fences_at_unknown_read;
   for (const Element* element : stored) {
-    const std::vector<Version>& versions = element->versions;
+    const std::vector<ElementVersion>& versions = element->versions;
     size_t newest = versions.size() - 1;
     while (newest > 0 && !is_before(versions[newest], by)) --newest;
     for (size_t i = 0; i < newest; ++i) least = std::max(least, versions[i].fences_at_last_read);
@@ -92,15 +92,15 @@ size_t StaleValues::fences_before(GridThread by) const {
 void StaleValues::order_fence(GridThread by, const ptx::MemoryOrder& update) {
   std::vector<Causality::LogPrefix>& fences = state_->fences;
   const size_t before = fences_before(by);
-  if (before > 0) causality().observe(by, fences[before - 1], update);
-  causality().strong(by, kFenceKeys, Kind::red, update);
+  if (before > 0) causality().observe_releases(by, fences[before - 1], update);
+  causality().strong_access(by, kFenceKeys, Kind::red, update);
   fences.push_back(causality().releases_at(kFenceKeys));
   const uint64_t own_key = kFenceKeys | kSharedKeys | fences.size();
   bool alone = true;
   for (const auto& [block, running] : state_->running)
     for (const auto& [thread, executed] : running.fences_of_thread) {
       if (executed <= before || block == by.block) continue;
-      if (alone) causality().strong(by, own_key, Kind::red, update);
+      if (alone) causality().strong_access(by, own_key, Kind::red, update);
       alone = false;
       causality().observe({block, thread}, causality().releases_at(own_key), update);
       ++state_->moved_fences;
@@ -118,7 +118,7 @@ void StaleValues::fence(uint32_t warp, uint32_t mask, uint32_t site,
   update.strong = update.acquire = update.release = true;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const GridThread by = thread(warp, static_cast<uint32_t>(__builtin_ctz(left)));
-    causality().strong(by, kFenceKeys | (block_ + 1), Kind::atom, update);
+    causality().strong_access(by, kFenceKeys | (block_ + 1), Kind::atom, update);
     if (order.scope != ptx::Scope::block) order_fence(by, update);
   }
 }
@@ -128,12 +128,12 @@ void StaleValues::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   const ptx::MemoryOrder& order = state_->orders[access.site];
   if (!order.strong) return;
   uint64_t row[32];
-  if (access.row != nullptr) access.row->write_to(row);
+  if (access.row != nullptr) access.row->write_addresses(row);
   const uint64_t* const address = access.row != nullptr ? row : access.address;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
-    causality().strong(thread(warp, lane), kSharedKeys | block_ << 24 | address[lane], access.kind,
-                       order);
+    causality().strong_access(thread(warp, lane), kSharedKeys | block_ << 24 | address[lane],
+                              access.kind, order);
   }
 }
 
@@ -179,12 +179,12 @@ StaleValues::Element* StaleValues::element_at(uint64_t address, unsigned bytes, 
 // Called before the value is written.
 void StaleValues::write(Element& element, GridThread by, const sim::OrderedAccess& access) {
   const uint32_t lane = uint32_t{1} << by.thread % 32;
-  std::vector<Version>& versions = element.versions;
+  std::vector<ElementVersion>& versions = element.versions;
   if (element.sequence != state_->sequence) {
     element.sequence = state_->sequence;
     std::memcpy(versions.back().value.data(), memory_.host(element.address), element.bytes);
     if (access.kind == Kind::atom) versions.back().fences_at_last_read = state_->fences.size();
-    Version next;
+    ElementVersion next;
     next.number = versions.back().number + 1;
     next.write = {by, access.site, access.kind, static_cast<uint8_t>(element.bytes)};
     next.stamp = causality().stamp(by);
@@ -197,7 +197,8 @@ void StaleValues::write(Element& element, GridThread by, const sim::OrderedAcces
   }
   note_stored(element);
   versions.back().lanes |= lane;
-  if (access.order.strong) causality().strong(by, element.address, access.kind, access.order);
+  if (access.order.strong)
+    causality().strong_access(by, element.address, access.kind, access.order);
   versions.back().releases = causality().releases_at(element.address);
 }
 
@@ -223,10 +224,10 @@ void StaleValues::access_unknown(GridThread by, uint64_t address,
                                  const sim::OrderedAccess& access) {
   if (access.kind == Kind::load || access.kind == Kind::atom)
     state_->fences_at_unknown_read = state_->fences.size();
-  causality().strong(by, address, access.kind, access.order);
+  causality().strong_access(by, address, access.kind, access.order);
 }
 
-bool StaleValues::is_before(const Version& version, GridThread thread) const {
+bool StaleValues::is_before(const ElementVersion& version, GridThread thread) const {
   if (version.number == 0) return true;
   for (uint32_t left = version.lanes; left != 0; left &= left - 1) {
     GridThread by = version.write.by;
@@ -237,7 +238,7 @@ bool StaleValues::is_before(const Version& version, GridThread thread) const {
 }
 
 size_t StaleValues::choose_version(Element& element, GridThread by, bool polls) {
-  const std::vector<Version>& versions = element.versions;
+  const std::vector<ElementVersion>& versions = element.versions;
   const size_t newest = versions.size() - 1;
   if (newest == 0) return 0;
   BlockReads& own = element.by_block[by.block];
@@ -245,7 +246,7 @@ size_t StaleValues::choose_version(Element& element, GridThread by, bool polls) 
   uint64_t least = std::max(own.number, element.least);
   for (size_t i = newest; i > 0 && versions[i].number > least; --i)
     if (is_before(versions[i], by)) least = versions[i].number;
-  for (const Read& read : element.reads)
+  for (const VersionRead& read : element.reads)
     if (read.number > least && causality().ordered(read.by, read.stamp, by)) least = read.number;
   size_t oldest = 0;
   while (versions[oldest].number < least) ++oldest;
@@ -257,8 +258,8 @@ void StaleValues::note_read(Element& element, GridThread by, uint64_t number) {
   BlockReads& own = element.by_block[by.block];
   own.number = std::max(own.number, number);
   own.missed = number == element.versions.back().number ? 0 : own.missed + 1;
-  const Read now{by, causality().stamp(by), own.number};
-  for (Read& read : element.reads)
+  const VersionRead now{by, causality().stamp(by), own.number};
+  for (VersionRead& read : element.reads)
     if (read.by.block == by.block) {
       if (read.number < now.number) read = now;
       return;
@@ -273,12 +274,12 @@ void StaleValues::note_read(Element& element, GridThread by, uint64_t number) {
 void StaleValues::load(Element& element, GridThread by, const sim::OrderedAccess& access,
                        std::byte* value) {
   const size_t chosen = choose_version(element, by, access.order.polls);
-  Version& version = element.versions[chosen];
+  ElementVersion& version = element.versions[chosen];
   version.fences_at_last_read = state_->fences.size();
   if (chosen + 1 < element.versions.size()) {
     std::memcpy(value, version.value.data(), element.bytes);
-    const Version& next = element.versions[chosen + 1];
-    Missed& missed = state_->missed[{access.site, next.write.site}];
+    const ElementVersion& next = element.versions[chosen + 1];
+    MissedStores& missed = state_->missed[{access.site, next.write.site}];
     if (missed.count++ == 0)
       missed = {1,
                 state_->sequence,
@@ -286,9 +287,9 @@ void StaleValues::load(Element& element, GridThread by, const sim::OrderedAccess
                 {by, access.site, Kind::load, static_cast<uint8_t>(element.bytes)},
                 next.write,
                 element.address};
-    causality().observe(by, version.releases, access.order);
+    causality().observe_releases(by, version.releases, access.order);
   } else {
-    causality().strong(by, element.address, Kind::load, access.order);
+    causality().strong_access(by, element.address, Kind::load, access.order);
   }
   note_read(element, by, version.number);
 }
@@ -310,13 +311,13 @@ void StaleValues::choose_values(uint32_t warp, const sim::OrderedAccess& access,
 }
 
 std::vector<Finding> StaleValues::findings(const PositionOf& position) const {
-  std::vector<Missed> all;
+  std::vector<MissedStores> all;
   for (const auto& [sites, missed] : state_->missed) all.push_back(missed);
-  std::sort(all.begin(), all.end(), [](const Missed& a, const Missed& b) {
+  std::sort(all.begin(), all.end(), [](const MissedStores& a, const MissedStores& b) {
     return std::pair{a.polls, a.first} < std::pair{b.polls, b.first};
   });
   std::vector<Finding> found;
-  for (const Missed& missed : all) {
+  for (const MissedStores& missed : all) {
     found.push_back(finding_of_pair(missed.store, missed.load, missed.address, order_->shape,
                                     memory_, position));
     found.back().stale = true;

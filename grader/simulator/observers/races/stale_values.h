@@ -48,7 +48,7 @@ class StaleValues : public CausalityObserver {
   StaleValues(const sim::Memory& memory, SiteOrders orders, Choice choice, uint64_t seed);
 
   // Whether the program has a load that may return an older value.
-  static bool concerns(const sim::KernelProgram& program);
+  static bool has_loads_of_old_values(const sim::KernelProgram& program);
 
   std::unique_ptr<sim::Observer> fork() const override;
   void block_begin(const sim::BlockInfo& block) override;
@@ -68,7 +68,7 @@ class StaleValues : public CausalityObserver {
   static constexpr size_t kVersions = 8, kElements = 1 << 17;
 
   // A value of an element. The lanes of one instruction write one version together.
-  struct Version {
+  struct ElementVersion {
     uint64_t number = 0;  // 0: from before the launch
     AccessOfThread write;
     uint32_t lanes = 0, stamp = 0;      // the lanes of the writing warp, and the stamp of the write
@@ -76,7 +76,7 @@ class StaleValues : public CausalityObserver {
     size_t fences_at_last_read = 0;     // fences that had been executed at its last read
     std::array<std::byte, 16> value{};  // unused in the newest version: the value is in memory
   };
-  struct Read {
+  struct VersionRead {
     GridThread by;
     uint32_t stamp = 0;
     uint64_t number = 0;  // of the version
@@ -91,26 +91,26 @@ class StaleValues : public CausalityObserver {
   struct Element {
     uint64_t address = 0;
     unsigned bytes = 0;
-    bool mixed = false;             // accessed in several sizes: it has no history
-    uint64_t sequence = 0;          // instruction of the newest version
-    std::vector<Version> versions;  // the newest last
+    bool mixed = false;                    // accessed in several sizes: it has no history
+    uint64_t sequence = 0;                 // instruction of the newest version
+    std::vector<ElementVersion> versions;  // the newest last
     std::unordered_map<uint64_t, BlockReads> by_block;
-    std::vector<Read> reads;  // the latest reads, one for each block
-    uint64_t least = 0;       // the oldest version that a read may still return
+    std::vector<VersionRead> reads;  // the latest reads, one for each block
+    uint64_t least = 0;              // the oldest version that a read may still return
   };
   struct RunningBlock {
-    std::vector<Element*> stored;  // kept by State::elements
+    std::vector<Element*> stored;  // kept by SharedState::elements
     // By thread: the number of executed fences at its last one.
     std::map<uint32_t, size_t> fences_of_thread;
   };
   // Loads of one site that missed a store of another site.
-  struct Missed {
+  struct MissedStores {
     uint64_t count = 0, first = 0;  // first: the number of the first such load in the launch
     bool polls = false;
     AccessOfThread load, store;
     uint64_t address = 0;
   };
-  struct State {
+  struct SharedState {
     SiteOrders orders;
     bool strong_shared = false;
     Choice choice = Choice::oldest;
@@ -123,11 +123,11 @@ class StaleValues : public CausalityObserver {
     size_t fences_at_unknown_read = 0;         // of a word without a history
     size_t moved_fences = 0;                   // pairs in another order than the run's
     std::unordered_map<uint64_t, RunningBlock> running;
-    std::map<std::pair<uint32_t, uint32_t>, Missed> missed;  // by the sites of load and store
+    std::map<std::pair<uint32_t, uint32_t>, MissedStores> missed;  // by the sites of load and store
   };
 
   StaleValues(const sim::Memory& memory, std::shared_ptr<Order> order,
-              std::shared_ptr<State> state);
+              std::shared_ptr<SharedState> state);
   Element* element_at(uint64_t address, unsigned bytes, bool create);
   static std::shared_ptr<Element> new_element(uint64_t address, unsigned bytes);
   void access_unknown(GridThread by, uint64_t address, const sim::OrderedAccess& access);
@@ -137,11 +137,11 @@ class StaleValues : public CausalityObserver {
   void write(Element& element, GridThread by, const sim::OrderedAccess& access);
   size_t choose_version(Element& element, GridThread by, bool polls);
   void load(Element& element, GridThread by, const sim::OrderedAccess& access, std::byte* value);
-  bool is_before(const Version& version, GridThread thread) const;
+  bool is_before(const ElementVersion& version, GridThread thread) const;
   void note_read(Element& element, GridThread by, uint64_t number);
 
   const sim::Memory& memory_;
-  std::shared_ptr<State> state_;
+  std::shared_ptr<SharedState> state_;
 };
 
 }  // namespace lab32::counters

@@ -32,7 +32,7 @@ class BankWords {
   uint32_t word_[kBanks][kWarpSize];  // a merged phase has 64 words of 16-byte lanes, 2 per bank
 };
 
-BankWords words_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
+BankWords bank_words_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
   BankWords banks;
   for (; mask != 0; mask &= mask - 1) {
     const uint64_t at = offset[__builtin_ctz(mask)];
@@ -50,7 +50,7 @@ uint32_t phase_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask)
   for (uint32_t left = mask; left != 0; left &= left - 1)
     others |= offset[__builtin_ctz(left)] ^ first;
   if (others == 0) return 1;
-  return words_of_phase(offset, bytes, mask).fullest();
+  return bank_words_of_phase(offset, bytes, mask).fullest();
 }
 
 uint32_t lanes_per_phase(uint32_t bytes) {
@@ -70,17 +70,17 @@ uint32_t most_lanes_in_a_bank(const uint64_t* offset, uint32_t bytes, uint32_t m
 }
 
 // The number of 128-byte rows that the active lanes' bytes fill.
-uint32_t rows_filled(uint32_t bytes, uint32_t mask) {
+uint32_t bank_rows_filled(uint32_t bytes, uint32_t mask) {
   const uint32_t row = kBanks * kBankBytes;
   return (lane_count(mask) * bytes + row - 1) / row;
 }
 
-uint32_t lanes_from(uint32_t first, uint32_t width) {
+uint32_t lane_range_mask(uint32_t first, uint32_t width) {
   return (width == kWarpSize ? kAllLanes : (uint32_t{1} << width) - 1) << first;
 }
 
 // True if, for every active lane l, lane l ^ distance is inactive or accesses the same address.
-bool pairs_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
+bool paired_lanes_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left)), other = lane ^ distance;
     if ((mask >> other & 1) != 0 && offset[lane] != offset[other]) return false;
@@ -89,10 +89,10 @@ bool pairs_agree(const uint64_t* offset, uint32_t mask, uint32_t distance) {
 }
 
 // The number of lanes that form one phase of the access.
-uint32_t width_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge) {
+uint32_t lanes_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge) {
   const uint32_t width = lanes_per_phase(bytes);
-  const bool merged =
-      merge && width < kWarpSize && (pairs_agree(offset, mask, 1) || pairs_agree(offset, mask, 2));
+  const bool merged = merge && width < kWarpSize &&
+                      (paired_lanes_agree(offset, mask, 1) || paired_lanes_agree(offset, mask, 2));
   return merged ? 2 * width : width;
 }
 
@@ -100,7 +100,7 @@ Wavefronts wavefronts_by_phases(const uint64_t* offset, uint32_t bytes, uint32_t
                                 uint32_t width) {
   Wavefronts w;
   for (uint32_t first = 0; first < kWarpSize; first += width) {
-    const uint32_t lanes = mask & lanes_from(first, width);
+    const uint32_t lanes = mask & lane_range_mask(first, width);
     if (lanes == 0) continue;
     w.actual += phase_wavefronts(offset, bytes, lanes);
     ++w.ideal;
@@ -142,8 +142,8 @@ Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mas
   }
   if (bytes <= kBankBytes && are_within_one_row(offset, mask)) return {1, 1};
   Wavefronts w = wavefronts_by_phases(offset, bytes, mask,
-                                      width_of_phase(offset, bytes, mask | elsewhere, merge));
-  if (bytes >= 8) w.ideal = std::min(w.ideal, rows_filled(bytes, mask));
+                                      lanes_of_phase(offset, bytes, mask | elsewhere, merge));
+  if (bytes >= 8) w.ideal = std::min(w.ideal, bank_rows_filled(bytes, mask));
   return w;
 }
 
@@ -166,14 +166,14 @@ Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t ma
   const uint32_t width = lanes_per_phase(bytes);
   Wavefronts w;
   for (uint32_t first = 0; first < kWarpSize; first += width) {
-    const uint32_t lanes = mask & lanes_from(first, width);
+    const uint32_t lanes = mask & lane_range_mask(first, width);
     if (lanes == 0) continue;
     w.actual +=
         operands *
         (form == sim::AtomicForm::spin_swap ? 1 : most_lanes_in_a_bank(offset, bytes, lanes));
     ++w.ideal;
   }
-  w.ideal = operands * std::min(w.ideal, rows_filled(bytes, mask));
+  w.ideal = operands * std::min(w.ideal, bank_rows_filled(bytes, mask));
   return w;
 }
 
@@ -212,7 +212,7 @@ Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t by
     w.estimated |= !whole;
   }
   w.actual = wavefronts.size();
-  w.ideal = rows_filled(bytes, writing);
+  w.ideal = bank_rows_filled(bytes, writing);
   return w;
 }
 
@@ -221,15 +221,15 @@ std::array<uint32_t, kBanks> bank_degrees(const uint64_t* offset, uint32_t bytes
   std::array<uint32_t, kBanks> degrees{};
   const bool atomic = kind == sim::AccessKind::red || kind == sim::AccessKind::atom;
   const uint32_t width =
-      matrix ? 8 : width_of_phase(offset, bytes, mask, kind == sim::AccessKind::load);
+      matrix ? 8 : lanes_of_phase(offset, bytes, mask, kind == sim::AccessKind::load);
   for (uint32_t first = 0; first < kWarpSize; first += width) {
-    const uint32_t lanes = mask & lanes_from(first, width);
+    const uint32_t lanes = mask & lane_range_mask(first, width);
     std::array<uint32_t, kBanks> here{};
     if (atomic) {  // lanes never share a word
       for (uint32_t left = lanes; left != 0; left &= left - 1)
         ++here[offset[__builtin_ctz(left)] / kBankBytes % kBanks];
     } else {
-      const BankWords words = words_of_phase(offset, matrix ? 16 : bytes, lanes);
+      const BankWords words = bank_words_of_phase(offset, matrix ? 16 : bytes, lanes);
       for (uint32_t bank = 0; bank < kBanks; ++bank) here[bank] = words.words_in(bank);
     }
     for (uint32_t bank = 0; bank < kBanks; ++bank)

@@ -13,21 +13,21 @@ constexpr size_t kMaxSteps = 64, kMaxShuffles = 24;
 
 // True if a costs more than b relative to the ideal.
 template <typename A, typename B>
-bool is_worse(const A& a, const B& b) {
+bool has_higher_cost_ratio(const A& a, const B& b) {
   return uint64_t{a.cost} * b.ideal > uint64_t{b.cost} * a.ideal;
 }
 
 // True if a block's accesses should replace those of another block. A block without requests never
 // does.
-bool is_better(const LineDetail& a, const LineDetail& b) {
+bool should_replace_detail(const LineDetail& a, const LineDetail& b) {
   if (a.requests.empty()) return false;
   if (b.requests.empty()) return true;
   const RequestDetail &x = a.requests[a.worst], &y = b.requests[b.worst];
-  if (is_worse(x, y)) return true;
-  return !is_worse(y, x) && a.block < b.block;
+  if (has_higher_cost_ratio(x, y)) return true;
+  return !has_higher_cost_ratio(y, x) && a.block < b.block;
 }
 
-bool names(const std::string& choice, const std::string& file) {
+bool matches_path_suffix(const std::string& choice, const std::string& file) {
   if (choice.empty() || choice == file) return true;
   const size_t size = choice.size();
   return file.size() > size && file.compare(file.size() - size, size, choice) == 0 &&
@@ -35,7 +35,7 @@ bool names(const std::string& choice, const std::string& file) {
 }
 
 bool filter_includes(const DetailFilter& choice, const Position& at) {
-  if (!names(choice.file, at.file)) return false;
+  if (!matches_path_suffix(choice.file, at.file)) return false;
   return !choice.except || at.line < choice.except->first || at.line > choice.except->second;
 }
 
@@ -66,9 +66,9 @@ std::unique_ptr<sim::Observer> DetailObserver::fork() const {
   return std::make_unique<DetailObserver>(choice_, position_);
 }
 
-DetailObserver::Site& DetailObserver::site_of(uint32_t number) {
+DetailObserver::SiteSelection& DetailObserver::site_of(uint32_t number) {
   if (sites_.size() <= number) sites_.resize(number + 1);
-  Site& site = sites_[number];
+  SiteSelection& site = sites_[number];
   if (!site.known) {
     site.known = true;
     site.at = position_(number);
@@ -77,8 +77,8 @@ DetailObserver::Site& DetailObserver::site_of(uint32_t number) {
   return site;
 }
 
-DetailObserver::Line& DetailObserver::line_of(Site& site, bool shared) {
-  Line*& line = site.line[shared ? 1 : 0];
+DetailObserver::LineRequests& DetailObserver::line_of(SiteSelection& site, bool shared) {
+  LineRequests*& line = site.line[shared ? 1 : 0];
   if (line == nullptr) {
     line = &lines_[{*site.at, shared}];
     line->current.file = site.at->file;
@@ -105,7 +105,7 @@ void DetailObserver::block_end() {
   for (auto& [key, line] : lines_) {
     LineDetail& now = line.current;
     now.block = block_.index;
-    if (is_better(now, line.best)) line.best = now;
+    if (should_replace_detail(now, line.best)) line.best = now;
     now.requests_in_block = 0;
     now.ptx_level = false;
     now.requests.clear();
@@ -120,7 +120,7 @@ void DetailObserver::access(uint32_t warp, const sim::Access& access) {
   if (!block_selected_ || access.mask == 0 || (!shared && access.space != sim::AccessSpace::global))
     return;
   ++sequence_;
-  Site& site = site_of(access.site);
+  SiteSelection& site = site_of(access.site);
   if (!site.at) return;
   mark_working(warp, access.mask, site.at->line);
   if (choice_.line && *choice_.line != site.at->line) return;
@@ -132,7 +132,8 @@ void DetailObserver::access(uint32_t warp, const sim::Access& access) {
   const uint32_t number = seen[warp]++;
   if ((choice_.warp && *choice_.warp != warp) || (choice_.request && *choice_.request != number))
     return;
-  const bool worst = line.requests.empty() || is_worse(cost, line.requests[line.worst]);
+  const bool worst =
+      line.requests.empty() || has_higher_cost_ratio(cost, line.requests[line.worst]);
   const bool room = line.requests.size() < choice_.most;
   if (!room && !worst) return;
   RequestDetail request = request_of(warp, number, access, cost);
@@ -199,7 +200,7 @@ void DetailObserver::merge(sim::Observer& observer) {
   auto& other = static_cast<DetailObserver&>(observer);
   for (auto& [key, line] : other.lines_) {
     LineDetail& kept = lines_[key].best;
-    if (is_better(line.best, kept)) kept = std::move(line.best);
+    if (should_replace_detail(line.best, kept)) kept = std::move(line.best);
   }
   if (other.has_detail_ && (!has_detail_ || other.detail_.block < detail_.block)) {
     detail_ = std::move(other.detail_);

@@ -112,7 +112,7 @@ class DetailObserver : public sim::Observer {
 
  private:
   // Accesses of one source line to global or to shared memory.
-  struct Line {
+  struct LineRequests {
     // Requests of the current block, and of the block with the worst access.
     LineDetail current, best;
     std::vector<uint32_t> seen;  // number of requests in the current block, by warp
@@ -121,22 +121,22 @@ class DetailObserver : public sim::Observer {
   struct LineOrder {
     bool operator()(const Key& a, const Key& b) const;
   };
-  struct Site {
+  struct SiteSelection {
     bool known = false;
-    std::optional<Position> at;   // empty: the line is not selected
-    std::array<Line*, 2> line{};  // in lines_: global, shared; null before the first access
+    std::optional<Position> at;           // empty: the line is not selected
+    std::array<LineRequests*, 2> line{};  // in lines_: global, shared; null before the first access
   };
-  Site& site_of(uint32_t site);
-  Line& line_of(Site& site, bool shared);
+  SiteSelection& site_of(uint32_t site);
+  LineRequests& line_of(SiteSelection& site, bool shared);
   void mark_working(uint32_t warp, uint32_t mask, int line);
 
   DetailFilter choice_;
   PositionOf position_;
-  std::vector<Site> sites_;
+  std::vector<SiteSelection> sites_;
   bool block_selected_ = false;  // the current block is selected
   sim::BlockInfo block_{};
   uint64_t sequence_ = 0;  // accesses of the current block
-  std::map<Key, Line, LineOrder> lines_;
+  std::map<Key, LineRequests, LineOrder> lines_;
   bool has_detail_ = false,
        records_steps_ = false;  // whether detail_ is set; whether it is that of the current block
   std::vector<size_t> step_of_warp_;

@@ -15,7 +15,7 @@ uint64_t sector_of(uint64_t address) { return address / kSectorBytes; }
 // solved from the measured patterns, which reach bit 16 of the line, so lines 16 MB apart may
 // differ in unknown bits. The two highest bits, in which the blocks of a cluster differ, are those
 // of an H100 (histogram of data/measured/moves).
-uint32_t set_of(uint64_t line, bool in_cluster = false) {
+uint32_t l1_set_of_line(uint64_t line, bool in_cluster = false) {
   static constexpr uint8_t kFlip[17] = {1, 2, 3, 1, 2, 3, 2, 1, 2, 1, 3, 1, 3, 2, 2, 1, 2};
   uint32_t set = line & 3;
   for (uint32_t bit = 0; bit < (in_cluster ? 17 : 15); ++bit) {
@@ -51,7 +51,7 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t /*bytes*/, uint32_t 
   int64_t stride;
   if (mask == kAllLanes && is_affine(address, &stride)) return affine_sectors(address, stride);
   uint64_t active[kWarpSize];
-  const uint32_t n = gather(address, mask, active);
+  const uint32_t n = pack_active_addresses(address, mask, active);
   if (const uint32_t count = ascending_sectors(active, n)) return count;
 
   // Permutations and swizzles touch few neighbouring sectors, which one bit each can represent.
@@ -72,7 +72,7 @@ uint32_t distinct_bytes(const uint64_t* address, uint32_t bytes, uint32_t mask) 
   if (mask == kAllLanes && is_affine(address, &stride))
     return stride == 0 ? bytes : kWarpSize * bytes;
   uint64_t active[kWarpSize];
-  const uint32_t n = gather(address, mask, active);
+  const uint32_t n = pack_active_addresses(address, mask, active);
   std::sort(active, active + n);
   return static_cast<uint32_t>(std::unique(active, active + n) - active) * bytes;
 }
@@ -97,7 +97,7 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, 
   uint32_t waiting[4] = {};
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
-    waiting[set_of(address[lane] / kLineBytes, in_cluster)] |= 1u << lane;
+    waiting[l1_set_of_line(address[lane] / kLineBytes, in_cluster)] |= 1u << lane;
   }
   const uint64_t unit = compare_swap ? kLineBytes / 2 : kLineBytes;
   uint32_t sectors = 0;
@@ -148,7 +148,7 @@ namespace {
 using TexelKind = sim::TexelAccess::Kind;
 
 // The level of the array that contains the address; null if none does.
-const sim::TexelGrid* grid_of(const sim::TexelArray& array, uint64_t address) {
+const sim::TexelGrid* level_with_address(const sim::TexelArray& array, uint64_t address) {
   for (const sim::TexelGrid& grid : array.levels) {
     if (array.linear) return &grid;
     const uint64_t slice = grid.slice_bytes != 0 ? grid.slice_bytes : grid.pitch * grid.height;
@@ -174,7 +174,7 @@ uint64_t sector_in_blocks(const sim::TexelGrid& grid, uint64_t address, unsigned
 }
 
 // The number of lanes whose accesses form one request.
-unsigned lanes_together(const sim::TexelAccess& access) {
+unsigned lanes_per_request(const sim::TexelAccess& access) {
   switch (access.kind) {
     case TexelKind::index:
       return access.bytes == 16 ? 4 : 8;
@@ -191,7 +191,7 @@ unsigned lanes_together(const sim::TexelAccess& access) {
 // Linear filters in three dimensions or of 16-byte texels take several passes, whose shared sectors
 // follow no known rule, and derivatives reach texels beyond those of their lanes. Reductions were
 // not measured.
-bool has_rule(const sim::TexelAccess& access) {
+bool has_known_sectors(const sim::TexelAccess& access) {
   if (access.object == nullptr || access.kind == TexelKind::gradient ||
       access.kind == TexelKind::reduce)
     return false;
@@ -207,13 +207,13 @@ bool has_rule(const sim::TexelAccess& access) {
 
 TexelRequests texel_requests(const sim::TexelAccess& access) {
   TexelRequests found;
-  found.known = has_rule(access);
+  found.known = has_known_sectors(access);
   if (access.object == nullptr) return found;
   // An index outside the array costs a request but no sector. Accesses to borders follow no known
   // rule.
   const bool by_index = access.kind == TexelKind::index || access.kind == TexelKind::load ||
                         access.kind == TexelKind::store;
-  const unsigned together = lanes_together(access);
+  const unsigned together = lanes_per_request(access);
   for (unsigned first = 0; first < kWarpSize; first += together) {
     const uint32_t lanes = access.mask >> first & ((1u << together) - 1);
     if (lanes == 0) continue;
@@ -228,7 +228,7 @@ TexelRequests texel_requests(const sim::TexelAccess& access) {
           continue;
         }
         const sim::TexelArray& array = access.object->array;
-        const sim::TexelGrid* const grid = grid_of(array, at);
+        const sim::TexelGrid* const grid = level_with_address(array, at);
         if (grid == nullptr || (level != nullptr && grid != level)) found.known = false;
         if (grid == nullptr) continue;
         level = grid;

@@ -36,18 +36,19 @@ using sim::AccessKind;
 using sim::AccessSpace;
 
 // True if a costs more than b relative to the ideal.
-bool costs_more(const Example& a, const Example& b) {
+bool costs_more(const ExampleAccess& a, const ExampleAccess& b) {
   return uint64_t{a.cost} * b.ideal > uint64_t{b.cost} * a.ideal;
 }
 
 // A total order of examples, so that merging in any order gives the same result.
-bool is_preferred_example(const Example& a, const Example& b) {
+bool is_preferred_example(const ExampleAccess& a, const ExampleAccess& b) {
   if (costs_more(a, b)) return true;
   if (costs_more(b, a)) return false;
   return a.block < b.block;
 }
 
-void record_example(Example& example, const sim::Access& access, uint64_t block, uint32_t warp) {
+void record_example(ExampleAccess& example, const sim::Access& access, uint64_t block,
+                    uint32_t warp) {
   example.block = block;
   example.warp = warp;
   example.bytes = access.bytes;
@@ -64,14 +65,14 @@ std::unique_ptr<sim::Observer> TrafficObserver::fork() const {
   return std::make_unique<TrafficObserver>();
 }
 
-TrafficObserver::Tally& TrafficObserver::tally_of(uint32_t site, AccessSpace space,
-                                                  AccessKind kind) {
+TrafficObserver::SiteTally& TrafficObserver::tally_of(uint32_t site, AccessSpace space,
+                                                      AccessKind kind) {
   const size_t key =
       size_t{site} * 8 + (space == AccessSpace::shared ? 4 : 0) + static_cast<size_t>(kind);
   if (key >= index_.size()) index_.resize((size_t{site} + 1) * 8, kNone);
   if (index_[key] == kNone) {
     index_[key] = static_cast<uint32_t>(tallies_.size());
-    Tally& fresh = tallies_.emplace_back();
+    SiteTally& fresh = tallies_.emplace_back();
     fresh.site = fresh.worst.site = site;
     fresh.space = fresh.worst.space = space;
     fresh.kind = fresh.worst.kind = kind;
@@ -82,17 +83,17 @@ TrafficObserver::Tally& TrafficObserver::tally_of(uint32_t site, AccessSpace spa
 void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
   const bool global = access.space == AccessSpace::global;
   if ((!global && access.space != AccessSpace::shared) || access.mask == 0) return;
-  Tally& tally = tally_of(access.site, access.space, access.kind);
+  SiteTally& tally = tally_of(access.site, access.space, access.kind);
   const AccessCost all = cost_of(access);
   const uint32_t cost = all.cost, ideal = all.ideal;
   tally.executed.add(access, all);
   tally.ptx_level |= all.estimated || access.ptx_level;
   sim::Access least = access;
-  if (access.ptx_level) least.mask = not_served(warp, access);
+  if (access.ptx_level) least.mask = lanes_not_yet_served(warp, access);
   if (least.mask != 0) tally.least.add(least, least.mask == access.mask ? all : cost_of(least));
   // Blocks arrive in increasing order, so an equal access of a later block does not replace the
   // example.
-  Example& worst = tally.worst;
+  ExampleAccess& worst = tally.worst;
   if (worst.mask == 0 || uint64_t{cost} * worst.ideal > uint64_t{worst.cost} * ideal) {
     worst.cost = cost;
     worst.ideal = ideal;
@@ -106,7 +107,7 @@ void TrafficObserver::block_begin(const sim::BlockInfo& block) {
   served_shared_.clear();
 }
 
-void TrafficObserver::Sums::add(const sim::Access& access, const AccessCost& of) {
+void TrafficObserver::AccessSums::add(const sim::Access& access, const AccessCost& of) {
   ++requests;
   lanes += lane_count(access.mask);
   cost += of.cost;
@@ -117,7 +118,7 @@ void TrafficObserver::Sums::add(const sim::Access& access, const AccessCost& of)
   distinct_bytes += counters::distinct_bytes(access.address, access.bytes, access.mask);
 }
 
-void TrafficObserver::Sums::operator+=(const Sums& from) {
+void TrafficObserver::AccessSums::operator+=(const AccessSums& from) {
   requests += from.requests;
   lanes += from.lanes;
   cost += from.cost;
@@ -127,7 +128,7 @@ void TrafficObserver::Sums::operator+=(const Sums& from) {
   distinct_bytes += from.distinct_bytes;
 }
 
-uint32_t TrafficObserver::not_served(uint32_t warp, const sim::Access& access) {
+uint32_t TrafficObserver::lanes_not_yet_served(uint32_t warp, const sim::Access& access) {
   const bool load = access.kind == AccessKind::load;
   if (!load && access.kind != AccessKind::store) return access.mask;
   auto& warps = access.space == AccessSpace::global ? served_global_ : served_shared_;
@@ -214,8 +215,8 @@ void TrafficObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint3
 
 void TrafficObserver::merge(sim::Observer& observer) {
   auto& other = static_cast<TrafficObserver&>(observer);
-  for (const Tally& from : other.tallies_) {
-    Tally& to = tally_of(from.site, from.space, from.kind);
+  for (const SiteTally& from : other.tallies_) {
+    SiteTally& to = tally_of(from.site, from.space, from.kind);
     if (to.executed.requests == 0 || is_preferred_example(from.worst, to.worst))
       to.worst = from.worst;
     to.executed += from.executed;
@@ -224,10 +225,10 @@ void TrafficObserver::merge(sim::Observer& observer) {
   }
   for (const auto& [site, counters] : other.other_counters_) other_counters(site) += counters;
   block_barriers_ += other.block_barriers_;
-  add_issues(other.issues_);
+  add_issue_counts(other.issues_);
 }
 
-void TrafficObserver::add_issues(const std::vector<sim::IssueTally>& tally) {
+void TrafficObserver::add_issue_counts(const std::vector<sim::IssueTally>& tally) {
   if (issues_.size() < tally.size()) issues_.resize(tally.size());
   for (size_t site = 0; site < tally.size(); ++site) {
     issues_[site].warps += tally[site].warps;
@@ -235,7 +236,7 @@ void TrafficObserver::add_issues(const std::vector<sim::IssueTally>& tally) {
   }
 }
 
-Counters TrafficObserver::Tally::counters(const Sums& sums) const {
+Counters TrafficObserver::SiteTally::counters(const AccessSums& sums) const {
   Counters c;
   c.ptx_level = ptx_level;
   if (space == AccessSpace::shared) {
@@ -264,13 +265,13 @@ Counters TrafficObserver::Tally::counters(const Sums& sums) const {
   return c;
 }
 
-Counters TrafficObserver::totals() const { return totals_of(&Tally::executed); }
+Counters TrafficObserver::totals() const { return totals_of(&SiteTally::executed); }
 
-Counters TrafficObserver::least_totals() const { return totals_of(&Tally::least); }
+Counters TrafficObserver::least_totals() const { return totals_of(&SiteTally::least); }
 
-Counters TrafficObserver::totals_of(Sums Tally::*sums) const {
+Counters TrafficObserver::totals_of(AccessSums SiteTally::*sums) const {
   Counters total;
-  for (const Tally& tally : tallies_) total += tally.counters(tally.*sums);
+  for (const SiteTally& tally : tallies_) total += tally.counters(tally.*sums);
   for (const auto& [site, counters] : other_counters_) total += counters;
   for (const sim::IssueTally& issue : issues_) {
     total.warp_instructions += issue.warps;
@@ -284,7 +285,7 @@ Counters TrafficObserver::counters_of_site(uint32_t site) const {
   Counters sum;
   for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key)
     if (index_[key] != kNone) {
-      const Tally& tally = tallies_[index_[key]];
+      const SiteTally& tally = tallies_[index_[key]];
       sum += tally.counters(tally.executed);
     }
   if (const auto found = other_counters_.find(site); found != other_counters_.end())
@@ -298,7 +299,7 @@ std::vector<LineCounters> TrafficObserver::lines(const PositionOf& position) con
     const auto at = position(static_cast<uint32_t>(site));
     return at ? by_line[{at->file, at->line}] : by_line[{"", 0}];
   };
-  for (const Tally& tally : tallies_) line_of(tally.site) += tally.counters(tally.executed);
+  for (const SiteTally& tally : tallies_) line_of(tally.site) += tally.counters(tally.executed);
   for (const auto& [site, counters] : other_counters_) line_of(site) += counters;
   for (size_t site = 0; site < issues_.size(); ++site) {
     if (issues_[site].warps == 0) continue;
@@ -311,21 +312,21 @@ std::vector<LineCounters> TrafficObserver::lines(const PositionOf& position) con
   return lines;
 }
 
-const Example* TrafficObserver::worst_example(uint32_t site) const {
-  const Example* worst = nullptr;
+const ExampleAccess* TrafficObserver::worst_example(uint32_t site) const {
+  const ExampleAccess* worst = nullptr;
   for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key) {
     if (index_[key] == kNone) continue;
-    const Example& example = tallies_[index_[key]].worst;
+    const ExampleAccess& example = tallies_[index_[key]].worst;
     if (worst == nullptr || is_preferred_example(example, *worst)) worst = &example;
   }
   return worst;
 }
 
-const Example* TrafficObserver::worst_on_line(const PositionOf& position, int line) const {
-  const Example* worst = nullptr;
+const ExampleAccess* TrafficObserver::worst_on_line(const PositionOf& position, int line) const {
+  const ExampleAccess* worst = nullptr;
   for (size_t key = 0; key < index_.size(); ++key) {  // by site, not in the order of first use
     if (index_[key] == kNone) continue;
-    const Example& example = tallies_[index_[key]].worst;
+    const ExampleAccess& example = tallies_[index_[key]].worst;
     const auto at = position(example.site);
     if (!at || at->line != line) continue;
     if (worst == nullptr || is_preferred_example(example, *worst)) worst = &example;
@@ -358,7 +359,7 @@ void SpinObserver::access(uint32_t warp, const sim::Access& access) {
   trying_[warp] = lane_count(access.mask);
   if (access.again) return;
   for (uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
-    Word& word = words_[access.address[__builtin_ctz(rest)]];
+    WordUpdates& word = words_[access.address[__builtin_ctz(rest)]];
     ++word.all;
     ++word.of_warp[warp];
   }

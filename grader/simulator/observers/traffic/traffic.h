@@ -28,7 +28,7 @@ struct AccessCost {
 AccessCost cost_of(const sim::Access& access);
 
 // One access, kept so that the report can show its lanes.
-struct Example {
+struct ExampleAccess {
   uint32_t site = 0;
   uint64_t block = 0;
   uint32_t warp = 0;
@@ -56,7 +56,7 @@ class TrafficObserver : public sim::Observer {
   bool wants_accesses() const override { return true; }
 
   // Adds the simulator's issue counts by site. Call once, after all forks are merged.
-  void add_issues(const std::vector<sim::IssueTally>& tally);
+  void add_issue_counts(const std::vector<sim::IssueTally>& tally);
 
   Counters totals() const;
   // As totals(), but accesses that could not be matched with the machine code count as rarely as it
@@ -69,35 +69,35 @@ class TrafficObserver : public sim::Observer {
 
   // The access of a site with the highest cost relative to its ideal; among equals, that of the
   // lowest block, then the earliest. Null if the site accessed neither global nor shared memory.
-  const Example* worst_example(uint32_t site) const;
+  const ExampleAccess* worst_example(uint32_t site) const;
   // The worst access among all sites of a line.
-  const Example* worst_on_line(const PositionOf& position, int line) const;
+  const ExampleAccess* worst_on_line(const PositionOf& position, int line) const;
 
  private:
-  struct Sums {
+  struct AccessSums {
     uint64_t requests = 0, lanes = 0, cost = 0, distinct = 0, ideal = 0, bytes = 0;
     uint64_t distinct_bytes = 0;
     void add(const sim::Access& access, const AccessCost& cost);
-    void operator+=(const Sums& from);
+    void operator+=(const AccessSums& from);
   };
 
   // Counts of one instruction for one space and kind of access. A generic access may reach two
   // spaces, and a PTX atomic may be issued as a load and a compare-and-swap.
-  struct Tally {
+  struct SiteTally {
     uint32_t site = 0;
     sim::AccessSpace space = sim::AccessSpace::global;
     sim::AccessKind kind = sim::AccessKind::load;
     bool ptx_level = false;
-    Sums executed, least;
-    Example worst;
-    Counters counters(const Sums& sums) const;
+    AccessSums executed, least;
+    ExampleAccess worst;
+    Counters counters(const AccessSums& sums) const;
   };
 
-  Counters totals_of(Sums Tally::*sums) const;
+  Counters totals_of(AccessSums SiteTally::*sums) const;
   // The lanes of an unmatched access that no machine instruction has served yet.
-  uint32_t not_served(uint32_t warp, const sim::Access& access);
+  uint32_t lanes_not_yet_served(uint32_t warp, const sim::Access& access);
 
-  Tally& tally_of(uint32_t site, sim::AccessSpace space, sim::AccessKind kind);
+  SiteTally& tally_of(uint32_t site, sim::AccessSpace space, sim::AccessKind kind);
   // Counters of an instruction whose traffic is not a load or store of its own block's memory.
   Counters& other_counters(uint32_t site) { return other_counters_[site]; }
 
@@ -110,7 +110,7 @@ class TrafficObserver : public sim::Observer {
   using Pieces = std::array<std::unordered_set<uint64_t>, 2>;
   std::map<uint32_t, Pieces> served_global_, served_shared_;
   std::vector<uint32_t> index_;  // (site, space, kind) -> index in tallies_
-  std::vector<Tally> tallies_;
+  std::vector<SiteTally> tallies_;
   std::map<uint32_t, Counters> other_counters_;  // by site
   std::vector<sim::IssueTally> issues_;
 };
@@ -139,11 +139,11 @@ class SpinObserver : public sim::Observer {
   void end_phase();
   void end_loop(uint32_t warp);
 
-  struct Word {
+  struct WordUpdates {
     uint32_t all = 0;  // updates
     std::unordered_map<uint32_t, uint32_t> of_warp;
   };
-  std::unordered_map<uint64_t, Word> words_;
+  std::unordered_map<uint64_t, WordUpdates> words_;
   std::vector<uint64_t> rounds_;  // number of rounds of each warp's loop
   std::vector<uint32_t> trying_;  // number of lanes that each warp had in its latest round
   double lanes_ = 0, conflicting_updates_ = 0, loops_ = 0, last_round_lanes_ = 0;

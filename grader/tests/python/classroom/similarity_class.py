@@ -17,7 +17,7 @@ from itertools import combinations
 from synthetic_class import LABS, chunks, corpus, spliced
 
 from lab32 import ROOT
-from lab32.classroom.collect import Source
+from lab32.classroom.collect import SubmittedFile
 from lab32.similarity import pairs, tokens
 from lab32.similarity.compiled import Compiler
 
@@ -173,8 +173,8 @@ def compiler():
 
 def prints_of(lab, texts):
     """{name: prints} for {name: text}."""
-    given = compiler().given(lab, ROOT / f"labs/{lab}/{lab}.cu")
-    found = compiler().all(lab, {name: Source(text.encode(), name) for name, text in texts.items()}, given, 2)
+    given = compiler().skeleton_prints(lab, ROOT / f"labs/{lab}/{lab}.cu")
+    found = compiler().compile_all(lab, {name: SubmittedFile(text.encode(), name) for name, text in texts.items()}, given, 2)
     for name, one in found.items():
         if one.why:
             raise ValueError(f"{lab}, {name}: {one.why}")
@@ -201,9 +201,9 @@ def measure(lab, classes=20, most=None):
     out = {"independent": [], "copies": [], "edited copies": [], "half copied": []}
     for seed in range(classes):
         members = independent(kernels, random.Random(seed))
-        every = pairs.Frequencies(members).pairs()
+        every = pairs.Frequencies(members).compare_all_pairs()
         out["independent"] += totals(every)
-        LISTED["independent"] += pairs.single_kernels(every, set())
+        LISTED["independent"] += pairs.pairs_similar_in_one_kernel(every, set())
         if seed >= 3:
             continue
         for name, copy in copies.items():
@@ -212,15 +212,15 @@ def measure(lab, classes=20, most=None):
                 ("half copied", half(copy, members["s0"])),
             ):  # fmt: skip
                 group = members | {"of": prints[name], "by": one}
-                pair = pairs.Frequencies(group).pair("by", "of")
+                pair = pairs.Frequencies(group).compare_pair("by", "of")
                 out[what] += totals([pair])
-                LISTED[what] += pairs.single_kernels([pair], set())
+                LISTED[what] += pairs.pairs_similar_in_one_kernel([pair], set())
     natural = prints_of(lab, handed_in(lab))
     if natural:
         natural["solution"] = prints["solution"]
-    every = pairs.Frequencies(natural).pairs()
+    every = pairs.Frequencies(natural).compare_all_pairs()
     out["by the handout"] = totals(every)
-    LISTED["by the handout"] += pairs.single_kernels(every, set())
+    LISTED["by the handout"] += pairs.pairs_similar_in_one_kernel(every, set())
     by_handout = {}
     for one in natural.values():
         for kernel, lines in one.items():
@@ -229,7 +229,7 @@ def measure(lab, classes=20, most=None):
 
 
 def totals(every):
-    return [total for pair in every if (total := pair.total()).all]
+    return [total for pair in every if (total := pair.total_overlap()).all]
 
 
 def agreeing(kernels):
@@ -250,7 +250,7 @@ def measure_text(lab, python):
     ):  # unchanged files: new parts only
         if f"correct/{path.stem}" not in NO_COPY:
             texts[path.stem] = path.read_text()
-    files = {name: Source(text.encode(), name) for name, text in texts.items()}
+    files = {name: SubmittedFile(text.encode(), name) for name, text in texts.items()}
     files |= {f"{name} copied": copied(text).encode() for name, text in texts.items()}
     files |= {f"by {path.stem}": path.read_bytes() for path in STUDENTS.glob(f"{lab}/*.cu")}
     found, _ = tokens.compare_all(python, lab, files, ROOT / f"labs/{lab}/{lab}.cu", len(files) ** 2)
@@ -286,8 +286,8 @@ def main():
     parser.add_argument("labs", nargs="*", default=LABS)
     labs, every, by_text = parser.parse_args().labs, {}, {}
     try:
-        python = tokens.environment()
-    except tokens.Unavailable as error:
+        python = tokens.install_environment()
+    except tokens.Compare50Unavailable as error:
         python = print(f"without compare50: {error}")
     for lab in labs:
         print(lab)

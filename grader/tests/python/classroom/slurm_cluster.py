@@ -197,7 +197,7 @@ class Cluster:
             os.killpg(daemon.pid, signal.SIGKILL)
         daemon.wait()
 
-    def stop(self):
+    def request_stop(self):
         for daemon in self.daemons.values():
             self._kill(daemon)
         for process in self.left():

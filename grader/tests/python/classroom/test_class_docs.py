@@ -21,7 +21,7 @@ def section(title):
 
 def options_of_the_parser(capsys):
     with pytest.raises(SystemExit):
-        command.options_of(["--help"])
+        command.parse_options(["--help"])
     return set(
         re.findall(r"(?<![\w-])--?[a-z][\w-]*", capsys.readouterr().out.partition("options:")[2])
     )
@@ -42,7 +42,7 @@ def test_the_readmes_example_of_a_course_is_valid_and_has_every_key(tmp_path):
     assert changes == {"by_warp": {"points": 0}, "by_block_adds": {"ideal": "40 * blocks"}, "by_block": {}}
     assert record.keys() == set(reader.TOP_KEYS)
     assert lab.keys() == set(reader.LAB_KEYS)
-    assert record["late"].keys() == {key.name for key in fields(reader.Late)}
+    assert record["late"].keys() == {key.name for key in fields(reader.LatePolicy)}
 
 
 def test_the_readme_lists_every_status():

@@ -11,9 +11,9 @@ Moodle  the worksheet of an assignment: https://github.com/moodle/moodle/tree/ma
 import pytest
 
 from lab32.classroom import collect
-from lab32.classroom.gradebook import Gradebook, asked_columns
+from lab32.classroom.gradebook import Gradebook, parse_column_options
 from lab32.classroom.problem import Problem
-from lab32.classroom.scores import Row
+from lab32.classroom.scores import StudentRow
 from lab32.classroom.table import Table
 
 LABS = ["bank_conflicts", "shuffle"]
@@ -41,14 +41,14 @@ MOODLE = (
 
 def row(name, ids, **points):
     student = collect.Student(name, name, tuple(ids.items()), dict.fromkeys(points))
-    return Row(
+    return StudentRow(
         student, name, status="graded", max_score=100 * len(points), raw=dict(points),
         final=dict(points), most=dict.fromkeys(points, 100),
     )  # fmt: skip
 
 
 def with_grades(text, rows, labs=LABS, columns=()):
-    book = Gradebook(Table(text.encode(), "book.csv"), labs, asked_columns(columns, labs))
+    book = Gradebook(Table(text.encode(), "book.csv"), labs, parse_column_options(columns, labs))
     data, messages = book.with_grades(rows)
     return data.decode(), messages
 
@@ -156,7 +156,7 @@ def test_a_name_alone_matches_no_student():
 def test_students_without_a_grade_keep_their_cells():
     absent = row("a", {"canvas": "11"}, shuffle=0)
     absent.status = "not handed in"
-    later = Row(collect.Student("b", "b", (("canvas", "12"),)), "b", status="not graded")
+    later = StudentRow(collect.Student("b", "b", (("canvas", "12"),)), "b", status="not graded")
     assert with_grades(CANVAS, [absent, later]) == (CANVAS, [])
 
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lab32.classroom.collect import Source
-from lab32.classroom.late import days_late, deductions, per_cent, points_after_deduction
-from lab32.classroom.scores import rounded_to_hundredths, total
+from lab32.classroom.collect import SubmittedFile
+from lab32.classroom.late import days_late, deduction_per_cent, deductions, points_after_deduction
+from lab32.classroom.scores import rounded_to_hundredths, sum_of_points
 from lab32.course.reader import read_course
 
 DUE = datetime(2026, 11, 23, 22, 59, tzinfo=UTC)
@@ -20,7 +20,7 @@ def course(folder, text):
 
 
 def taken(of_course, lab, when):
-    return per_cent(of_course, days_late(of_course, lab, Source(b"", "x", time=when))[0])
+    return deduction_per_cent(of_course, days_late(of_course, lab, SubmittedFile(b"", "x", time=when))[0])
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_each_lab_may_have_its_own_due_time(tmp_path):
 
 
 def test_the_rosters_time_precedes_the_platforms(tmp_path):
-    source = Source(b"", "x", time=DUE + DAY, file_time=DUE + 3 * DAY)
+    source = SubmittedFile(b"", "x", time=DUE + DAY, file_time=DUE + 3 * DAY)
 
     def deducted(of_course, when=None):
         return deductions(of_course, {"shuffle": source}, when=when)["shuffle"]
@@ -70,7 +70,7 @@ def test_the_rosters_time_precedes_the_platforms(tmp_path):
 
 def test_slip_days_are_used_in_the_order_of_the_deadlines(tmp_path):
     text = TEXT + "slip_days = 3\n[labs]\nswizzle.due = 2026-11-24T23:59:00+01:00\nshuffle = {}\n"
-    files = {lab: Source(b"", "x", time=DUE + 3 * DAY) for lab in ("swizzle", "shuffle")}
+    files = {lab: SubmittedFile(b"", "x", time=DUE + 3 * DAY) for lab in ("swizzle", "shuffle")}
     found = deductions(course(tmp_path, text), files)
     assert found == {
         "shuffle": (0, ["shuffle: late, 3 slip days used, 0 left"]),
@@ -87,7 +87,7 @@ def test_slip_days_are_used_in_the_order_of_the_deadlines(tmp_path):
 def test_an_extension_moves_a_students_deadline(tmp_path):
     late = course(tmp_path, TEXT + "[extensions.ada]\ndays = 2\nswizzle = 2026-12-01T00:00:00Z\n")
     for lab, when, days in (("shuffle", DUE + 3 * DAY, 1), ("swizzle", DUE + 7 * DAY, 0), ("transpose", DUE + DAY, 0)):
-        source = Source(b"", "x", time=when)
+        source = SubmittedFile(b"", "x", time=when)
         assert days_late(late, lab, source, [("sid", "Ada")])[0] == days
         assert days_late(late, lab, source, [("sid", "ben")])[0] > days
 
@@ -107,4 +107,4 @@ def test_sums_of_points_have_no_rounding_errors():
         99.99,
     ]
     assert isinstance(rounded_to_hundredths(88.0), int)
-    assert total([0.1, 0.2, 86.04]) == 86.34
+    assert sum_of_points([0.1, 0.2, 86.04]) == 86.34

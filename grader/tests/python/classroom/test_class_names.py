@@ -144,12 +144,12 @@ def test_two_spellings_of_a_name_are_one_student():
     ],
 )
 def test_the_lab_of_a_file(name, lab, exactness, attempt, prefix):
-    assert names.lab_of(name, LABS) == names.LabName(lab, exactness, attempt, prefix)
+    assert names.lab_in_name(name, LABS) == names.LabName(lab, exactness, attempt, prefix)
 
 
 @pytest.mark.parametrize("name", ["main.cu", "shuffle and reduction notes.cu", "preduction.cu"])
 def test_a_file_name_without_a_lab(name):
-    assert names.lab_of(name, LABS) is None
+    assert names.lab_in_name(name, LABS) is None
 
 
 @pytest.mark.parametrize("part", ["__MACOSX", "._reduction.cu", ".DS_Store", "Thumbs.db"])

@@ -8,8 +8,8 @@ import pytest
 import sample_pictures as sample
 from class_tools import PAGES, Classroom, class_of, put
 
-from lab32.report.page import redraw
-from lab32.results import parse
+from lab32.report.page import redraw_command
+from lab32.results import parse_result
 
 TEXTS = {
     "ann": "// score 100",
@@ -104,8 +104,8 @@ def test_an_invalid_result_costs_only_its_page(classroom):
 
 def test_the_page_names_the_command_that_draws():
     record = sample.result("")
-    assert redraw(parse(json.dumps(record))) == "", "it has pictures"
+    assert redraw_command(parse_result(json.dumps(record))) == "", "it has pictures"
     mappings = dict.fromkeys(sample.launch(), "") | {"mappings": sample.launch()["mappings"]}
     for test in record["labs"][0]["tests"]:
         test["pictures"] = mappings if test["pictures"] else None
-    assert redraw(parse(json.dumps(record))) == "lab32 report coalescing --seed 7"
+    assert redraw_command(parse_result(json.dumps(record))) == "lab32 report coalescing --seed 7"

@@ -8,7 +8,7 @@ import threading
 import pytest
 from class_tools import Classroom, class_of
 
-from lab32.classroom.progress import ProgressDisplay, duration, failure_summary
+from lab32.classroom.progress import ProgressDisplay, clock_text, failure_summary
 
 TEXTS = {f"s{i}": f"// score {10 * i}" for i in range(4)} | {
     "s7": "// error expected a ;", "s8\x1b[2J": "// error no", "s9": "// machine no nvcc",
@@ -87,7 +87,7 @@ def test_the_rate_is_computed_from_the_last_students(tmp_path):
         shown = ProgressDisplay(100, 0, file)
         shown.ends = [0.0] + [1000 + 2.0 * i for i in range(40)]
         shown.done = 40
-    assert shown.rate() == 30
+    assert shown.students_per_minute() == 30
     assert shown.pace_text() == "30.0 per minute, 2:00 left"
 
 
@@ -111,7 +111,7 @@ def test_news_of_jobs_is_printed_above_the_bar_or_between_the_lines(tmp_path, mo
     "seconds, text", [(0, "0:00"), (59.6, "1:00"), (3599, "59:59"), (7384, "2:03:04")]
 )
 def test_durations(seconds, text):
-    assert duration(seconds) == text
+    assert clock_text(seconds) == text
 
 
 def test_the_most_frequent_failures_come_first():

@@ -98,7 +98,7 @@ def listing(*jobs):
 def test_states_of_squeue_are_understood(monkeypatch):
     seconds = iter(range(0, 1000, 50))
     monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
-    queue, names = slurm.Queue("lab32-class-1"), ["7_0", "7_1", "7_2"]
+    queue, names = slurm.JobQueue("lab32-class-1"), ["7_0", "7_1", "7_2"]
     for name in names:
         queue.register_job(name)
 
@@ -132,10 +132,10 @@ def test_states_of_squeue_are_understood(monkeypatch):
     [("60", 60), ("90:00", 90), ("1:30:00", 90), ("0:00:30", 1), ("2-0", 2880), ("1-12:30", 2190)],
 )
 def test_slurms_time_formats_are_accepted(text, minutes):
-    assert slurm.minutes_of(text) == minutes
+    assert slurm.parse_minutes(text) == minutes
 
 
 @pytest.mark.parametrize("text", ["", "0", "-5", "1:2:3:4", "1h", "1-"])
 def test_invalid_times_are_refused(text):
     with pytest.raises(Problem, match="--time"):
-        slurm.minutes_of(text)
+        slurm.parse_minutes(text)

@@ -10,11 +10,11 @@ from class_tools import PAGES, Classroom, put
 
 from authoring import new_lab
 from lab32 import ROOT
-from lab32.classroom.overrides import Override, read_overrides, with_override
+from lab32.classroom.overrides import Override, points_after_override, read_overrides
 from lab32.classroom.problem import Problem
 from lab32.course.__main__ import main
 from lab32.course.reader import read_course
-from lab32.course.rubrics import adapted, text_of
+from lab32.course.rubrics import adapted_rubric, rubric_text
 
 BINARY = ROOT / "build/lab32"
 COURSE = """language = "en"
@@ -153,13 +153,13 @@ def test_overrides_name_checks_by_table_or_by_name(tmp_path):
     text = OVERRIDES + "ada,stripes,B1 scale: result,1,late\n"
     found = read_overrides(read_course(course_file(tmp_path, overrides=text)))
     assert found["u1234"][0].check == found["ada"][0].check == "B1 scale: result"
-    assert found["ada"][0].note() == "stripes, B1 scale: result: 1 point, set by the instructor: late"
+    assert found["ada"][0].note_text() == "stripes, B1 scale: result: 1 point, set by the instructor: late"
 
 
 def test_an_override_of_a_check_changes_the_labs_points_by_the_difference():
-    assert with_override(Override("x", "", 80, ""), 20, {}) == 80
-    assert with_override(Override("x", "B1", 5, ""), 30.5, {"B1": 10}) == 25.5
-    assert with_override(Override("x", "B1", 0, ""), 5, {"B1": 10}) == 0
+    assert points_after_override(Override("x", "", 80, ""), 20, {}) == 80
+    assert points_after_override(Override("x", "B1", 5, ""), 30.5, {"B1": 10}) == 25.5
+    assert points_after_override(Override("x", "B1", 0, ""), 5, {"B1": 10}) == 0
 
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
@@ -176,21 +176,21 @@ NOW = datetime(2026, 12, 1, tzinfo=UTC)
 def test_points_are_scaled_to_max_score_in_hundredths(tmp_path, changes, points):
     course = read_course(course_file(tmp_path, COURSE.replace("sectors.points = 0\n", changes or "sectors.points = 0\n")))
     lab = course.labs["stripes"]
-    rubric = adapted(course, lab)
-    assert {table: rubric[table]["points"] for table in lab.rows()} == points
+    rubric = adapted_rubric(course, lab)
+    assert {table: rubric[table]["points"] for table in lab.check_rows()} == points
     assert (round(sum(points.values()), 2), rubric["max_score"]) == (50, 50)
 
 
 def test_a_check_is_hidden_until_the_last_extension_ends(tmp_path):
     course = read_course(course_file(tmp_path))
     lab = course.labs["stripes"]
-    until = adapted(course, lab)["scale"]["hidden_until"]
+    until = adapted_rubric(course, lab)["scale"]["hidden_until"]
     assert until.year == 2999
 
 
 def test_a_rubric_that_the_course_leaves_alone_stays_the_same_file(tmp_path, own_labs):
     course = read_course(course_file(tmp_path))
-    assert text_of(course, course.labs["twins"]) == ((own_labs / "data/limits/twins.toml").read_text(), {})
+    assert rubric_text(course, course.labs["twins"]) == ((own_labs / "data/limits/twins.toml").read_text(), {})
 
 
 @pytest.mark.parametrize(
@@ -212,11 +212,11 @@ def test_a_wrong_table_is_named_with_file_and_line(tmp_path, text, words):
 
 def test_a_lab_without_points_is_an_error(tmp_path):
     text = "[labs.stripes]\n[labs.stripes.checks]\n"
-    text += "".join(f"{table}.points = 0\n" for table in read_course(course_file(tmp_path)).labs["stripes"].rows())
+    text += "".join(f"{table}.points = 0\n" for table in read_course(course_file(tmp_path)).labs["stripes"].check_rows())
     assert main(["check", str(course_file(tmp_path, text))]) == 2
     course = read_course(course_file(tmp_path, text))
     with pytest.raises(Problem, match=r"course\.toml:2: no check of stripes has points"):
-        adapted(course, course.labs["stripes"])
+        adapted_rubric(course, course.labs["stripes"])
 
 
 def test_a_rubric_without_points_is_named_with_file_and_line(tmp_path):
@@ -227,9 +227,9 @@ def test_a_rubric_without_points_is_named_with_file_and_line(tmp_path):
 
 def test_a_course_releases_labs_in_time(tmp_path):
     course = read_course(course_file(tmp_path))
-    assert course.released(datetime(2026, 11, 1, tzinfo=UTC)) == []
-    assert course.released(datetime(2026, 11, 10, tzinfo=UTC)) == ["twins"]
-    assert course.released(NOW) == ["twins", "stripes"]
+    assert course.released_labs(datetime(2026, 11, 1, tzinfo=UTC)) == []
+    assert course.released_labs(datetime(2026, 11, 10, tzinfo=UTC)) == ["twins"]
+    assert course.released_labs(NOW) == ["twins", "stripes"]
 
 
 # ---- a class -------------------------------------------------------------------------------------

@@ -120,12 +120,12 @@ def test_names_comments_blanks_and_order_do_not_matter(natural):
         changed = change(NATURAL["ben"])
         assert changed != NATURAL["ben"]
         copy = made.prints_of(LAB, {"copy": changed})
-        assert pairs.Frequencies(natural | copy).pair("ben", "copy").total().share() > 0.99
+        assert pairs.Frequencies(natural | copy).compare_pair("ben", "copy").total_overlap().share() > 0.99
 
 
 def test_submissions_that_follow_the_handout_stay_below_the_limits(natural):
-    for pair in pairs.Frequencies(natural).pairs():
-        assert pair.total().share() < pairs.THRESHOLD / 2 and not pair.flagged(), (pair.a, pair.b)
+    for pair in pairs.Frequencies(natural).compare_all_pairs():
+        assert pair.total_overlap().share() < pairs.THRESHOLD / 2 and not pair.is_flagged(), (pair.a, pair.b)
 
 
 def test_the_limits_lie_between_copies_and_independent_ones():
@@ -140,8 +140,8 @@ def test_equal_short_kernels_are_not_suggested(natural):
     """transpose_tiled is equal without any copying: dan's is the solution's."""
     only = {name: {"transpose_tiled": one["transpose_tiled"]} for name, one in natural.items()}
     only["same"] = only["dan"]
-    pair = pairs.Frequencies(only).pair("dan", "same")
-    assert pair.total().share() == 1 and not pair.flagged()
+    pair = pairs.Frequencies(only).compare_pair("dan", "same")
+    assert pair.total_overlap().share() == 1 and not pair.is_flagged()
 
 
 def test_code_of_the_skeleton_has_no_weight(natural):
@@ -156,10 +156,10 @@ def test_code_that_all_have_has_no_weight():
     group["s0"]["k"] |= own
     group["s1"]["k"] |= own
     frequencies = pairs.Frequencies(group)
-    assert frequencies.pair("s2", "s3").total().shared == 0
-    assert frequencies.pair("s0", "s1").total().shared == 100
-    assert frequencies.lines(frequencies.pair("s0", "s1")) == ({"k": {2}}, {"k": {2}})
-    by_hand = pairs.Frequencies({"a": group["s0"], "b": group["s2"]}).pair("a", "b").total()
+    assert frequencies.compare_pair("s2", "s3").total_overlap().shared == 0
+    assert frequencies.compare_pair("s0", "s1").total_overlap().shared == 100
+    assert frequencies.matched_lines(frequencies.compare_pair("s0", "s1")) == ({"k": {2}}, {"k": {2}})
+    by_hand = pairs.Frequencies({"a": group["s0"], "b": group["s2"]}).compare_pair("a", "b").total_overlap()
     assert (by_hand.shared, by_hand.all) == (
         100,
         200,
@@ -170,10 +170,10 @@ def test_a_single_copied_kernel_is_listed():
     own = {name: {"a": {hash((name, i)): {1} for i in range(500)}} for name in "xyz"}
     for name in "xy":
         own[name]["b"] = {i: {2} for i in range(150)}
-    every = pairs.Frequencies(own).pairs()
-    assert not any(pair.flagged() for pair in every)
-    assert [row[:3] for row in pairs.single_kernels(every, set())] == [("x", "y", "b")]
-    assert pairs.single_kernels(every, {("x", "y")}) == []
+    every = pairs.Frequencies(own).compare_all_pairs()
+    assert not any(pair.is_flagged() for pair in every)
+    assert [row[:3] for row in pairs.pairs_similar_in_one_kernel(every, set())] == [("x", "y", "b")]
+    assert pairs.pairs_similar_in_one_kernel(every, {("x", "y")}) == []
 
 
 def test_clusters_are_connected_components():
@@ -228,7 +228,7 @@ def test_the_page_suggests_and_does_not_judge(outcome):
 
 def test_later_pairs_say_why_they_have_no_link(monkeypatch):
     monkeypatch.setattr(page, "MOST_PAIRS", 1)
-    rows = [page.Row(a, b) for a, b in (("ann", "bob"), ("cat", "dan"))]
+    rows = [page.PairRow(a, b) for a, b in (("ann", "bob"), ("cat", "dan"))]
     html = page.lab_html(page.LabPage(LAB, 4, dict.fromkeys(["ann", "bob", "cat", "dan"], ""), rows, []))
     assert f'<a href="#{LAB}-1">ann</a>' in html and "<td>cat (not shown below)</td>" in html
     assert "The others have no link: their files are not on this page" in html
@@ -239,7 +239,7 @@ def test_only_lines_of_kernels_are_marked(outcome):
     marked = pairs.Frequencies(
         made.prints_of(LAB, {"a": NATURAL["dan"], "b": laid_out_anew(NATURAL["dan"])})
     )
-    lines = marked.lines(marked.pair("a", "b"))[0]["transpose_best"]
+    lines = marked.matched_lines(marked.compare_pair("a", "b"))[0]["transpose_best"]
     source = NATURAL["dan"].splitlines()
     start = next(i for i, line in enumerate(source, 1) if "void transpose_best" in line)
     assert lines and all(start <= line <= start + 21 for line in lines), (start, sorted(lines))
@@ -346,8 +346,8 @@ def test_wrong_options_are_reported_at_once(tmp_path, options, words):
 def test_an_empty_folder_is_reported(tmp_path):
     (tmp_path / "in").mkdir()
     with pytest.raises(Problem, match="no file there is named after a lab"):
-        command.Session(
-            command.options_of([str(tmp_path / "in"), "-o", str(tmp_path / "page.html")])
+        command.SimilarityCommand(
+            command.parse_options([str(tmp_path / "in"), "-o", str(tmp_path / "page.html")])
         )
 
 
@@ -358,7 +358,7 @@ README = (ROOT / "grader/python/lab32/similarity/README.md").read_text()
 
 def test_the_readme_names_every_option_and_status(capsys):
     with pytest.raises(SystemExit):
-        command.options_of(["--help"])
+        command.parse_options(["--help"])
     options = set(
         re.findall(r"(?<![\w-])--?[a-z][\w-]*", capsys.readouterr().out.partition("options:")[2])
     )
@@ -387,10 +387,10 @@ def test_the_readme_states_how_many_pairs_agree(lab):
     """In each kernel, for students who followed the handout."""
     texts = made.handed_in(lab) | {"solution": dict(made.right_ones(lab))["solution"]}
     frequencies = pairs.Frequencies(made.prints_of(lab, texts))
-    for kernel, (both, same) in frequencies.agreement().items():
+    for kernel, (both, same) in frequencies.agreement_by_kernel().items():
         assert f"| `{kernel}` | {same} of {both} |" in README, (kernel, same, both)
-    most = max(pair.total().share() for pair in frequencies.pairs())
-    assert most < pairs.THRESHOLD and not any(pair.flagged() for pair in frequencies.pairs())
+    most = max(pair.total_overlap().share() for pair in frequencies.compare_all_pairs())
+    assert most < pairs.THRESHOLD and not any(pair.is_flagged() for pair in frequencies.compare_all_pairs())
 
 
 # ---- compare50 -----------------------------------------------------------------------------------------
@@ -399,11 +399,11 @@ def test_the_readme_states_how_many_pairs_agree(lab):
 def test_without_a_network_only_ptx_is_compared(tmp_path, monkeypatch, capsys):
     pinned = tmp_path / "pinned.txt"
     pinned.write_text("--no-index\ncompare50==1.2.15\n")
-    make = tokens.environment
-    monkeypatch.setattr(tokens, "environment", lambda: make(tmp_path / "venv", pinned))
+    make = tokens.install_environment
+    monkeypatch.setattr(tokens, "install_environment", lambda: make(tmp_path / "venv", pinned))
     put(tmp_path / "in", {f"{name}/{LAB}.cu": NATURAL[name] for name in ("ada", "ben")})
-    options = command.options_of([str(tmp_path / "in"), "-o", str(tmp_path / "page.html")])
-    assert command.Session(options).run() == command.DONE
+    options = command.parse_options([str(tmp_path / "in"), "-o", str(tmp_path / "page.html")])
+    assert command.SimilarityCommand(options).run() == command.DONE
     said = capsys.readouterr().err
     assert said.startswith("lab32: compare50 cannot be installed: ") and said.count("\n") == 1
     assert "Without compare50." in (tmp_path / "page.html").read_text()
@@ -412,8 +412,8 @@ def test_without_a_network_only_ptx_is_compared(tmp_path, monkeypatch, capsys):
 def compare50():
     """(path of its Python, "") or (None, the reason)."""
     try:
-        return tokens.environment(), ""
-    except tokens.Unavailable as error:
+        return tokens.install_environment(), ""
+    except tokens.Compare50Unavailable as error:
         return None, str(error)
 
 
@@ -435,7 +435,7 @@ def test_compare50_finds_copies_in_files_that_do_not_compile(tmp_path):
     found, unread = tokens.compare_all(
         python, LAB, files, path, 100, [("<copy>", "ben"), ("ada", "empty")]
     )
-    assert {who for who, one in found.items() if one.flagged()} == {("<copy>", "ben")}
+    assert {who for who, one in found.items() if one.is_flagged()} == {("<copy>", "ben")}
     assert not any("skeleton" in who and one.share() > 0.1 for who, one in found.items())
     assert set(unread) >= {"empty"}
     best = found["<copy>", "ben"]
@@ -451,7 +451,7 @@ def test_compare50_finds_copies_in_files_that_do_not_compile(tmp_path):
 
 def test_compare50_has_an_environment_of_its_own():
     """compare50 needs an older attrs than lab32, so they never share an environment."""
-    assert tokens.folder() != ROOT / ".venv"
+    assert tokens.environment_folder() != ROOT / ".venv"
     pins = [line for line in tokens.PINNED.read_text().splitlines() if line and line[0] not in "#-"]
     assert "compare50==1.2.15" in pins and all("==" in line for line in pins)
 
@@ -459,11 +459,11 @@ def test_compare50_has_an_environment_of_its_own():
 def test_an_installed_lab32_keeps_compare50_in_the_cache_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(tokens, "ROOT", tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert tokens.folder() == tmp_path / "cache/lab32/compare50"
+    assert tokens.environment_folder() == tmp_path / "cache/lab32/compare50"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert tokens.folder() == Path.home() / ".cache/lab32/compare50"
+    assert tokens.environment_folder() == Path.home() / ".cache/lab32/compare50"
 
 
 def test_every_pair_is_compared_once(natural):
-    every = pairs.Frequencies(natural).pairs()
+    every = pairs.Frequencies(natural).compare_all_pairs()
     assert {(pair.a, pair.b) for pair in every} == set(combinations(sorted(natural), 2))

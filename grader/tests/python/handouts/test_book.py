@@ -14,16 +14,16 @@ def test_every_handout_is_a_chapter(language):
     folder = ROOT / "handouts" / ("zh" if language == "zh" else "")
     there = set(folder.glob("*.md")) | {ROOT / "handouts/glossary.md"}
     there.discard(ROOT / "handouts/instructors.md")  # the book is for students
-    chosen = book.pages(language)
+    chosen = book.book_pages(language)
     assert len(chosen) == len(set(chosen))
     assert set(chosen) == there
 
 
 @pytest.mark.parametrize("language", book.TITLES)
 def test_links_and_pictures_of_a_book_are_in_it(language):
-    text = book.manuscript(language)
+    text = book.book_markdown(language)
     anchors = re.findall(r"^# .* \{#([\w-]+)\}$", text, re.MULTILINE)
-    assert len(anchors) == len(set(anchors)) == len(book.pages(language))
+    assert len(anchors) == len(set(anchors)) == len(book.book_pages(language))
     links = re.findall(r"(?<!!)\[[^\]]*\]\(([^)]*)\)", text)
     assert len(links) > 10
     assert {link for link in links if not link.startswith("#")} == set()
@@ -35,14 +35,14 @@ def test_links_and_pictures_of_a_book_are_in_it(language):
 
 
 def test_details_are_open_in_the_book():
-    assert "<details open>" in book.manuscript("en")
-    assert "<details>" not in book.manuscript("en")
+    assert "<details open>" in book.book_markdown("en")
+    assert "<details>" not in book.book_markdown("en")
 
 
 def test_links_out_of_a_book_become_text(tmp_path):
     page, other = tmp_path / "one.md", tmp_path / "two.md"
     page.write_text("# One\n\n[in](two.md#part), [out](../data/README.md), [web](https://a.b) ![p](f/p.svg)\n")
-    text = book.chapter(page, [page, other])
+    text = book.chapter_text(page, [page, other])
     assert text.startswith("# One {#one}")
     assert f"[in](#two), out, [web](https://a.b) ![p]({tmp_path}/f/p.svg)" in text
 

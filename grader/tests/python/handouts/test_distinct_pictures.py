@@ -5,13 +5,13 @@ import json
 import sample_pictures as sample
 
 from handouts import contact_sheets, distinct_pictures
-from lab32.results import parse
+from lab32.results import parse_result
 
 
 def result(*launches):
     record = sample.result("")
     record["labs"][0]["tests"] = [sample.test(f"B{n}", pictures=launch, message=f"line {n}: see `B{n}`") for n, launch in enumerate(launches)]
-    return parse(json.dumps(record))
+    return parse_result(json.dumps(record))
 
 
 def test_pictures_that_differ_only_in_numbers_are_shown_once():
@@ -19,11 +19,11 @@ def test_pictures_that_differ_only_in_numbers_are_shown_once():
     for access in same["accesses"]:
         access["line"] += 100
     other["accesses"][0]["requests"][0]["cost"] -= 1
-    seen = distinct_pictures.Seen()
-    first = [kind for _, kind, _ in seen.canvases(result(sample.launch()))]
+    seen = distinct_pictures.SeenPictures()
+    first = [kind for _, kind, _ in seen.new_canvases(result(sample.launch()))]
     assert sorted(k for k in first if not k.startswith("plot")) == ["access", "access", "fault", "mappings", "race", "shuffles", "steps", "traffic"]
-    assert list(seen.canvases(result(same))) == []
-    assert [kind for _, kind, _ in seen.canvases(result(other))] == ["access"]
+    assert list(seen.new_canvases(result(same))) == []
+    assert [kind for _, kind, _ in seen.new_canvases(result(other))] == ["access"]
 
 
 def test_a_page_has_each_kind_once():

@@ -12,7 +12,7 @@ def test_patterns_touch_the_documented_sectors():
     for name, (_, word_of) in coalescing.PATTERNS.items():
         words = [word_of(lane) for lane in range(32)]
         drawing = Drawing(100, 100, "")
-        touched = coalescing.warp(drawing, 0, 0, 100, words, max(words) // 8)
+        touched = coalescing.draw_warp(drawing, 0, 0, 100, words, max(words) // 8)
         assert len(touched) == expected[name]
         assert sum("<line" in part for part in drawing.parts) == 32
 

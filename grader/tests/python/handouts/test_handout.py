@@ -6,7 +6,7 @@ from handouts import figures, handout
 from lab32 import ROOT
 
 
-@pytest.mark.parametrize("path", handout.files(), ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", handout.handout_files(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_no_table_is_stale(path):
     text = path.read_text()
     assert text.count("<!-- table:") == len(handout.MARKED.findall(text)), "a marker is not closed"
@@ -21,7 +21,7 @@ def test_the_handout_has_tables():
 def test_a_changed_number_is_noticed(tmp_path, capsys):
     marked = "<!-- table: documented add3 -->\n<!-- end -->\n"
     path = tmp_path / "page.md"
-    path.write_text(handout.update(marked).replace("128 of 128", "127 of 128"))
+    path.write_text(handout.update_tables(marked).replace("128 of 128", "127 of 128"))
     assert handout.main(["--check", str(path)]) == 1
     assert "a table is stale; run `make figures`" in capsys.readouterr().err
     assert handout.main([str(path)]) == 0

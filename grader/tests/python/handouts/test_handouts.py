@@ -16,7 +16,7 @@ PATHS = sorted(
     if path.stem not in ("glossary", "instructors") and not path.stem.endswith("-notes")
 )
 # An extra lab needs no translation, notes or glossary.
-TRANSLATED = [name for name in PATHS if name not in labs.names("extra")]
+TRANSLATED = [name for name in PATHS if name not in labs.lab_names("extra")]
 MOST_WORDS, MOST_PICTURES = 1200, 5
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -47,7 +47,7 @@ def numbers(text):
 def test_there_is_a_path_for_each_lab():
     there = {path.name for path in (ROOT / "labs").iterdir() if (path / f"{path.name}.cu").exists()}
     assert there <= set(PATHS)
-    for lab in there & set(labs.names("core")):
+    for lab in there & set(labs.lab_names("core")):
         assert (FOLDER / f"{lab}-notes.md").exists()
 
 

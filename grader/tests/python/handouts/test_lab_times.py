@@ -3,7 +3,7 @@ import pytest
 from lab32 import ROOT, lab_times, labs
 
 # The labs whose notebooks show all kernels together.
-LABS = [lab for lab in labs.names("core") if "lab_times" in (ROOT / f"labs/{lab}/report.ipynb").read_text()]
+LABS = [lab for lab in labs.lab_names("core") if "lab_times" in (ROOT / f"labs/{lab}/report.ipynb").read_text()]
 
 
 @pytest.mark.parametrize("lab", LABS)
@@ -17,17 +17,17 @@ def test_every_lab_is_measured_and_modelled(lab):
 
 
 def test_the_largest_launch_of_a_kernel_is_shown():
-    rows = lab_times.largest_sizes("reduction")
+    rows = lab_times.largest_launches("reduction")
     assert int(rows["reduce_v8<int>"]["n"]) >= 1 << 26
     assert rows["reduce_v8<int>"]["l2"] == "cold"
 
 
 def test_given_kernels_precede_optimised_ones():
-    names = list(lab_times.largest_sizes("bank_conflicts"))
+    names = list(lab_times.largest_launches("bank_conflicts"))
     assert names.index("row_scan (given)") + 1 == names.index("row_scan")
     assert not any(name.startswith("touch") for name in names)
 
 
 def test_an_unknown_lab_is_an_error_that_names_it():
     with pytest.raises(LookupError, match="no kernel of `sorting`"):
-        lab_times.largest_sizes("sorting")
+        lab_times.largest_launches("sorting")

@@ -8,7 +8,7 @@ import pytest
 
 from lab32 import ROOT, labs, tables
 
-CORE = labs.names("core")
+CORE = labs.lab_names("core")
 
 
 def rows_of(limits):
@@ -32,7 +32,7 @@ def gain(lab, row, name):
     return copies[0] / copies[1], float(cited)
 
 
-@pytest.mark.parametrize("lab", labs.names())
+@pytest.mark.parametrize("lab", labs.lab_names())
 def test_points_add_up(lab):
     limits = tables.limits(lab)
     rows = rows_of(limits)
@@ -78,6 +78,6 @@ def test_fractions_cite_the_record():
 def test_the_instructors_page_has_the_hours_of_the_rubrics():
     page = (ROOT / "handouts/instructors.md").read_text()
     hours = dict(re.findall(r"^\| \[(\w+)\]\(\w+\.md\) \| (\d+) \|", page, re.MULTILINE))
-    assert hours.keys() == set(labs.names("core"))
+    assert hours.keys() == set(labs.lab_names("core"))
     for lab, number in hours.items():
         assert tomllib.loads((ROOT / f"data/limits/{lab}.toml").read_text())["hours"] == int(number)

@@ -14,17 +14,17 @@ def test_ranks_and_correlation():
 
 def test_the_model_is_near_the_measurements_of_both_sets():
     for name in model.SETS:
-        group = [launch for launch in model.launches() if launch["set"] == name]
+        group = [launch for launch in model.modelled_launches() if launch["set"] == name]
         assert len(group) >= 42
         assert sum(abs(launch["error"]) for launch in group) / len(group) <= 0.15
 
 
 def test_every_bottleneck_has_its_row():
-    assert {launch["bottleneck"] for launch in model.launches()} <= set(model.PARTS)
+    assert {launch["bottleneck"] for launch in model.modelled_launches()} <= set(model.PARTS)
 
 
 def test_derived_values_follow_their_rules():
-    for path, text, fresh in devices.profiles():
+    for path, text, fresh in devices.derived_profiles():
         assert text == fresh, f"{path.name} is stale: run python -m lab32.devices"
 
 
@@ -47,7 +47,7 @@ def test_a_rule_scales_by_the_card():
 
 def test_the_notes_count_the_launches_whose_bottleneck_the_model_does_not_name():
     counted = model.rows_by_id("-counters")
-    named = [(model.plain_name(counted[launch["id"]]), launch) for launch in model.launches() if launch["l2"] == "cold"]
+    named = [(model.clear_bottleneck(counted[launch["id"]]), launch) for launch in model.modelled_launches() if launch["l2"] == "cold"]
     others = [(name, launch["kernel"]) for name, launch in named if name and launch["bottleneck"] not in model.THROUGHPUTS[name]]
     assert sorted(others) == [
         ("lts__throughput", "add1"), ("lts__throughput", "average_pairs"), ("lts__throughput", "copy_strided"),

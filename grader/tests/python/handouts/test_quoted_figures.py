@@ -8,9 +8,9 @@ from lab32 import ROOT, tables
 COPIES = "[measured/h200-coalescing; push; given; n=2^26; times_copy]"
 
 
-@pytest.mark.parametrize("path", quoted_figures.files(), ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", quoted_figures.checked_files(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_quoted_figures_match_the_data(path):
-    for name, text in quoted_figures.pages(path):
+    for name, text in quoted_figures.prose_pages(path):
         assert quoted_figures.diagnostics(text) == [], f"{name}: python -m handouts.quoted_figures reports it at once"
 
 
@@ -22,8 +22,8 @@ def test_the_handouts_quote_figures():
 
 
 def test_sentences_are_plain_text():
-    for path in quoted_figures.files():
-        for name, text in quoted_figures.pages(path):
+    for path in quoted_figures.checked_files():
+        for name, text in quoted_figures.prose_pages(path):
             for line in text.splitlines():
                 assert "<!--" not in line.lstrip("> ")[1:], f"{name}: a comment inside a line"
 
@@ -172,7 +172,7 @@ def test_notebooks_are_read_cell_by_cell(tmp_path, capsys):
     ],
 )
 def test_expressions_have_the_right_values(expression, value):
-    assert quoted_figures.value(expression) == pytest.approx(value, rel=1e-12)
+    assert quoted_figures.expression_value(expression) == pytest.approx(value, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_expressions_have_the_right_values(expression, value):
 )
 def test_invalid_expressions_are_refused(expression, message):
     with pytest.raises((ValueError, LookupError), match=message):
-        quoted_figures.value(expression)
+        quoted_figures.expression_value(expression)
     ((_, what),) = quoted_figures.diagnostics(page("some 1.5 copies", f"1.5 = {expression}"))
     assert what.startswith(f"1.5: {expression}: ")
 

@@ -27,7 +27,7 @@ def run(shell, source):
 
 def figures_of(shell, lab, folder):
     """The numbers of drawn and of expected figures for the result FOLDER/LAB.json."""
-    results.grade = lambda *_, **__: results.load(folder / f"{lab}.json")
+    results.grade = lambda *_, **__: results.load_result(folder / f"{lab}.json")
     explained.worst_access_of_result = lambda lab: explained.NoPicture("drawn elsewhere")
     for source in sources(lab):
         run(shell, source)

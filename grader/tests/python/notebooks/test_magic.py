@@ -101,8 +101,8 @@ def test_bad_input_gets_one_line(said, line, error):
 
 
 def test_options_of_nvcc4jupyter_keep_their_meaning():
-    assert magic.parse('-p -c "-O3 -DN=4" -- a b') == ("profile", [], ["a", "b"], "-O3 -DN=4")
-    assert magic.parse("profile --source --device sim:t4") == (
+    assert magic.parse_cell_line('-p -c "-O3 -DN=4" -- a b') == ("profile", [], ["a", "b"], "-O3 -DN=4")
+    assert magic.parse_cell_line("profile --source --device sim:t4") == (
         "profile", ["--source", "--device", "sim:t4"], [], "",
     )  # fmt: skip
 
@@ -114,7 +114,7 @@ def test_an_earlier_extension_keeps_its_cuda_magic(shell, capsys):
     ours = shell.find_cell_magic("cuda")
     shell.register_magic_function(other, "cell", "cuda")
     try:
-        magic.load(shell)
+        magic.register_magic_commands(shell)
         assert shell.find_cell_magic("cuda") is other
         assert shell.find_cell_magic("lab32") is not None
         assert "%%cuda remains nvcc4jupyter's; use %%lab32 for lab32." in capsys.readouterr().out

@@ -15,7 +15,7 @@ REPORTS = sorted(ROOT.glob("labs/*/report.ipynb"))
 
 def test_every_core_lab_has_a_report():
     """An extra lab owes none."""
-    assert {path.parent.name for path in REPORTS} >= set(labs.names("core"))
+    assert {path.parent.name for path in REPORTS} >= set(labs.lab_names("core"))
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ def no_figure_stays_open():
 
 @pytest.fixture
 def lab():
-    return results.load(SAMPLE).lab("coalescing")
+    return results.load_result(SAMPLE).lab("coalescing")
 
 
 def spans(axes):
@@ -138,12 +138,12 @@ def test_the_key_covers_no_bar():
      (0.00934, "0.00934"), (3.1e-8, "3.1×10⁻⁸"), (1e-6, "10⁻⁶"), (-2.5, "-2.5")],
 )  # fmt: skip
 def test_axis_numbers_are_formatted_for_people(value, shown):
-    assert plots.number(value) == shown
+    assert plots.readable_number(value) == shown
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.5, 9), (0.9, 1.2), (1e-9, 1e7), (0.008, 8), (1, 1e6)])
 def test_ticks_of_a_logarithmic_axis_are_few_and_round(low, high):
-    found = plots.ticks(low, high)
+    found = plots.log_ticks(low, high)
     assert 0 < len(found) <= 7
     assert all(f"{tick:e}"[0] in "1235" for tick in found)
 
@@ -157,7 +157,7 @@ def test_strides_are_sorted_as_numbers():
 
 def test_launches_of_different_sizes_are_compared_by_a_copy_of_their_bytes():
     """add1 at 2^26 takes longer than add2 at 2^24, but it is not the worse pattern."""
-    rows, (measured, _) = lab_times.largest_sizes("coalescing"), lab_times.measured_and_modelled("coalescing").values()
+    rows, (measured, _) = lab_times.largest_launches("coalescing"), lab_times.measured_and_modelled("coalescing").values()
     add1, add2 = "add1 (given)", "add2 (given)"
     assert int(rows[add1]["n"]) > int(rows[add2]["n"])
     assert float(rows[add1]["cold_us"]) > 3 * float(rows[add2]["cold_us"])

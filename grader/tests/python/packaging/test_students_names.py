@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab32 import ROOT
-from lab32.classroom.__main__ import options_of
+from lab32.classroom.__main__ import parse_options
 
 PATH = re.compile(r"(?<![\w/<-])((?:[\w.-]+/)+[\w.-]*[\w])")
 COMMANDS = ["grade", "explain", "ptx", "calibrate", "init", "doctor", "devices"]
@@ -30,9 +30,9 @@ def test_the_help_names_nothing_that_a_student_lacks(command):
 
 def test_the_help_of_class_names_its_own_readme(capsys):
     with pytest.raises(SystemExit):
-        options_of(["--help"])
+        parse_options(["--help"])
     said = "".join(capsys.readouterr().out.split())  # argparse breaks long lines
-    named = Path(sys.modules[options_of.__module__].__file__).with_name("README.md")
+    named = Path(sys.modules[parse_options.__module__].__file__).with_name("README.md")
     assert f"{named}describes" in said and named.is_file()
 
 

@@ -42,7 +42,7 @@ def test_the_check_that_lost_the_most_points_is_drawn_with_its_message(draws):
 
 def test_after_a_withheld_picture_the_next_check_is_drawn(draws):
     shown = explained.worst_access_of_result(lab(("withheld", 9, "wasteful"), ("drawn", 5, "wasteful")))
-    assert isinstance(shown, explained.Picture) and len(draws()) == 2
+    assert isinstance(shown, explained.ExplainedPicture) and len(draws()) == 2
 
 
 def test_without_any_picture_one_line_explains_why(draws):

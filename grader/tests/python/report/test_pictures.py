@@ -11,7 +11,7 @@ import sample_pictures as sample
 from PIL import Image
 
 from lab32.pictures import KINDS, canvas, draw, leading_kind, picture_kinds, shuffles
-from lab32.pictures.access import alt_text, draw_access, rows_of, used_percent
+from lab32.pictures.access import alt_text, draw_access, memory_rows, used_percent
 from lab32.pictures.chart import needless_text, verdict_text
 from lab32.pictures.png import png
 
@@ -80,7 +80,7 @@ def test_the_picture_that_explains_the_check_is_drawn_first():
 
 def test_lanes_are_drawn_in_the_words_that_they_access():
     request = sample.request(False, 256, 32, mask=0x00FFFFFF)
-    rows = rows_of(request)
+    rows = memory_rows(request)
     assert [row.lanes for row in rows.values()] == [{8 * k: [4 * n + k] for k in range(4)} for n in range(6)]
     access = sample.access(False, [request])
     assert used_percent(access, request) == "12.5"
@@ -107,7 +107,7 @@ def test_lanes_of_an_atomic_are_counted_as_lanes():
 def test_lines_run_over_grey_and_under_coloured_cells():
     """Lines can then be followed to the last row, and numbers stay readable."""
     access = sample.access(True, [sample.request(True, 0, 128)])
-    text = draw_access(access, 0).marks()
+    text = draw_access(access, 0).svg_shapes()
     grey, ways, lane_0 = (text.index(part) for part in ('class="cell unused"', 'class="way bad"', "bank 0: lane 0"))
     assert grey < ways < lane_0
 
@@ -151,7 +151,7 @@ def test_shuffles_are_described_by_their_lanes():
 def test_what_students_write_is_escaped():
     access = sample.access(False, [sample.request(False, 0, 4)])
     access["requests"][0]["name"][0] = "<script>alert(1)</script>"
-    for text in (str(draw_access(access, 0)), draw_access(access, 0).inner()):
+    for text in (str(draw_access(access, 0)), draw_access(access, 0).inline_svg()):
         assert "<script>" not in text
         ElementTree.fromstring(text)
 

@@ -10,7 +10,7 @@ from PIL import Image
 from handouts import contact_sheets
 from lab32.pictures import canvas, draw
 from lab32.report import page
-from lab32.results import parse
+from lab32.results import parse_result
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ def report(folder):
     source.write_text("int a;\nx = in[8 * i];\n")
     attempts = [sample.attempt("2026-01-01T10:00:00", 2, "128 sectors"), sample.attempt("2026-01-01T11:00:00", 4, "64 sectors")]  # fmt: skip
     file = folder / "report.html"
-    file.write_text(page.report_page(parse(json.dumps(sample.result(source))), attempts, datetime(2026, 1, 1)))
+    file.write_text(page.report_page(parse_result(json.dumps(sample.result(source))), attempts, datetime(2026, 1, 1)))
     return file
 
 
@@ -40,7 +40,7 @@ def test_the_report_has_no_layout_faults(tmp_path, width, dark):
 def test_reused_drawings_look_the_same(tmp_path, dark):
     picture = draw(sample.launch(), "access")
     file, shot = tmp_path / "page.html", tmp_path / "shot.png"
-    both = picture.inner("d0"), picture.inner(same="d0")
+    both = picture.inline_svg("d0"), picture.inline_svg(same="d0")
     boxes = "".join(f'<div style="position:absolute;top:{500 * n}px;left:0">{svg}</div>' for n, svg in enumerate(both))
     file.write_text(f"<!DOCTYPE html><style>{canvas.STYLE}</style><body>{boxes}</body>")
     browser.chromium(tmp_path, "--window-size=900,1000", *browser.colour_scheme_arguments(dark), f"--screenshot={shot}", f"file://{file}")
@@ -58,7 +58,7 @@ def test_a_page_of_a_class_has_no_layout_faults(tmp_path):
         test["pictures"] = None
     file = tmp_path / "page.html"
     name, notes = "王 " + "Nguyễn" * 30, ["shuffle: the last of 3 attempts: " + "x" * 200]
-    file.write_text(page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1), name, notes))
+    file.write_text(page.report_page(parse_result(json.dumps(record)), [], datetime(2026, 1, 1), name, notes))
     found = browser.probe(file, tmp_path, 390)
     assert found["wrong"] == [] and found["console"] == []
 
@@ -82,7 +82,7 @@ def test_a_contact_sheet_shows_a_page_to_its_end(tmp_path):
     page = tmp_path / "page.html"
     page.write_text('<!DOCTYPE html><body style="margin:0"><details><div style="height:2000px;background:#00f"></div></details></body>')
     sheets = contact_sheets.Sheets(tmp_path, "sheet")
-    for name, image in contact_sheets.page_shots(page, tmp_path, 390):
+    for name, image in contact_sheets.page_screenshots(page, tmp_path, 390):
         sheets.add(name, image)
     sheets.flush()
     with Image.open(tmp_path / "sheet-01.png") as sheet:

@@ -49,13 +49,13 @@ def test_identical_pictures_are_stored_once(tmp_path):
     """Most launches serve several checks. A page for all labs stays small enough to be mailed."""
     from datetime import datetime
 
-    from lab32.results import parse
+    from lab32.results import parse_result
 
     record = sample.result("")
-    once = page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
+    once = page.report_page(parse_result(json.dumps(record)), [], datetime(2026, 1, 1))
     tests = record["labs"][0]["tests"]
     tests += [tests[2] | {"name": f"B{n} again"} for n in range(2, 12)]
-    often = page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
+    often = page.report_page(parse_result(json.dumps(record)), [], datetime(2026, 1, 1))
     assert len(often) - len(once) < 10 * 12_000
     drawn = re.findall(r'<g aria-hidden="true" id="(d\d+)" class="pic">', often)
     used = re.findall(r'<use href="#(d\d+)"/>', often)
@@ -69,13 +69,13 @@ def test_a_history_can_be_left_out(written):
 
 
 def test_invalid_lines_of_a_history_are_skipped(tmp_path):
-    assert history.read(tmp_path) == []
+    assert history.read_attempts(tmp_path) == []
     (tmp_path / ".lab32").mkdir()
     good = sample.attempt("2026-01-01T10:00:00+00:00", 2, "1")
     bad = [good | {"score": "x"}, good | {"checks": {"a": 3}}, good | {"lab": 7}, good | {"time": None}]
     text = "\n".join(json.dumps(a) for a in [*bad, good, [1]])
     (tmp_path / ".lab32/history").write_text(text + "\n{")
-    assert history.read(tmp_path) == [good]
+    assert history.read_attempts(tmp_path) == [good]
 
 
 def test_files_that_cannot_be_read_or_written_are_reported(written, tmp_path, capsys):
@@ -91,9 +91,9 @@ def test_an_empty_result_makes_a_valid_page():
     result["labs"] = []
     from datetime import datetime
 
-    from lab32.results import parse
+    from lab32.results import parse_result
 
-    assert "<main>" in page.report_page(parse(json.dumps(result)), [], datetime(2026, 1, 1))
+    assert "<main>" in page.report_page(parse_result(json.dumps(result)), [], datetime(2026, 1, 1))
 
 
 def test_a_page_made_with_pictures_does_not_suggest_requesting_them(tmp_path, monkeypatch):
@@ -103,7 +103,7 @@ def test_a_page_made_with_pictures_does_not_suggest_requesting_them(tmp_path, mo
         test["pictures"] = None
     (tmp_path / "result.json").write_text(json.dumps(record))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(program, "graded", lambda _: json.dumps(record))
+    monkeypatch.setattr(program, "run_grade", lambda _: json.dumps(record))
     said = {}
     for words in (["--from", "result.json"], []):
         assert program.main([*words, "-o", "page.html"]) == program.POINTS_LOST
@@ -114,23 +114,23 @@ def test_a_page_made_with_pictures_does_not_suggest_requesting_them(tmp_path, mo
 def page_of(*tests, lab=None):
     from datetime import datetime
 
-    from lab32.results import parse
+    from lab32.results import parse_result
 
     record = sample.result("")
     record["labs"] = [{"lab": "coalescing", "status": "failed", "message": "", "score": 1, "max_score": 8, "tests": list(tests)} | (lab or {})]
-    return page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
+    return page.report_page(parse_result(json.dumps(record)), [], datetime(2026, 1, 1))
 
 
 def test_labs_are_in_the_order_of_the_course():
     from datetime import datetime
 
     from lab32 import labs
-    from lab32.results import parse
+    from lab32.results import parse_result
 
     record = sample.result("")
-    record["labs"] = [record["labs"][0] | {"lab": name} for name in ("another", *sorted(labs.names()))]
-    html = page.report_page(parse(json.dumps(record)), [], datetime(2026, 1, 1))
-    assert re.findall(r'<section id="lab-(\w+)"', html) == [*labs.names(), "another"]
+    record["labs"] = [record["labs"][0] | {"lab": name} for name in ("another", *sorted(labs.lab_names()))]
+    html = page.report_page(parse_result(json.dumps(record)), [], datetime(2026, 1, 1))
+    assert re.findall(r'<section id="lab-(\w+)"', html) == [*labs.lab_names(), "another"]
 
 
 def test_on_paper_each_picture_is_printed_once_where_it_is_needed(tmp_path):
@@ -177,7 +177,7 @@ def test_a_compilers_line_scrolls_with_its_caret():
     ],
 )
 def test_the_number_of_blocks_is_shown_once(setting, shape, shown):
-    assert page.setting_of({"setting": setting, "shape": shape}) == shown
+    assert page.setting_without_blocks({"setting": setting, "shape": shape}) == shown
 
 
 def test_an_attempt_names_checks_like_their_headings():
@@ -219,7 +219,7 @@ def test_a_sign_stands_at_the_number_that_is_too_large(tmp_path):
 
 
 def test_a_bar_of_1_is_visible_on_a_logarithmic_scale():
-    picture = plots.bars("t", "s", [("a", [("good", 1, "ideal"), ("bad", 64, "bad")])], log=True)
+    picture = plots.draw_bars("t", "s", [("a", [("good", 1, "ideal"), ("bad", 64, "bad")])], log=True)
     one, _ = (shape["width"] for tag, shape, _ in picture.shapes if tag == "rect")
     assert one > 20
 

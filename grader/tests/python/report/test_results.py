@@ -9,7 +9,7 @@ SAMPLE = ROOT / "grader/tests/python/data/result.json"
 
 
 def test_reads_every_field():
-    result = results.load(SAMPLE)
+    result = results.load_result(SAMPLE)
     assert (result.device, result.seed, result.max_score) == ("sim:h200", 1, 100)
     lab = result.lab("coalescing")
     test = next(t for t in lab.tests if t.name == "B1 scale: sectors")
@@ -18,7 +18,7 @@ def test_reads_every_field():
 
 
 def test_figures_of_a_lab_can_be_selected_by_prefix():
-    figures = results.load(SAMPLE).lab("coalescing").figures("add5 ")
+    figures = results.load_result(SAMPLE).lab("coalescing").figures("add5 ")
     assert figures == {
         "load requests": 65536,
         "load sectors": 1048576,
@@ -29,18 +29,18 @@ def test_figures_of_a_lab_can_be_selected_by_prefix():
 
 def test_an_unknown_lab_is_an_error_that_lists_the_labs():
     with pytest.raises(KeyError, match="no lab swizzle in this result .there: coalescing"):
-        results.load(SAMPLE).lab("swizzle")
+        results.load_result(SAMPLE).lab("swizzle")
 
 
 def test_another_schema_is_refused():
     record = json.loads(SAMPLE.read_text()) | {"schema": "lab32-result/9"}
     with pytest.raises(ValueError, match="schema lab32-result/9, this reads lab32-result/2"):
-        results.parse(json.dumps(record))
+        results.parse_result(json.dumps(record))
 
 
 def test_text_that_is_not_json_is_refused():
     with pytest.raises(ValueError, match="not JSON .*--format json"):
-        results.parse("coalescing  12 of 100")
+        results.parse_result("coalescing  12 of 100")
 
 
 def program(folder, text):

@@ -8,7 +8,7 @@ SAMPLE = ROOT / "grader/tests/python/data/result.json"
 
 @pytest.fixture
 def result():
-    return results.load(SAMPLE)
+    return results.load_result(SAMPLE)
 
 
 def test_a_check_that_was_not_run_has_no_points(result):
@@ -32,7 +32,7 @@ def test_the_first_lost_point_is_open_and_text_is_escaped(result):
 def test_a_compile_error_is_shown(result):
     lab = result.lab("coalescing")
     lab.tests, lab.status, lab.message = [], "error", "line 3: <oops>"
-    assert "&lt;oops&gt;" in result._repr_html_() and "<oops>" in score_report.text(result)
+    assert "&lt;oops&gt;" in result._repr_html_() and "<oops>" in score_report.result_text(result)
 
 
 def test_a_compile_error_is_shown_once(result):
@@ -40,5 +40,5 @@ def test_a_compile_error_is_shown_once(result):
     lab.status, lab.message = "error", "x.cu does not compile:\nline 3: no `slot`"
     for test in lab.tests:
         test.status, test.message = "error", "x.cu does not compile:"
-    for shown in (result._repr_html_(), score_report.text(result)):
+    for shown in (result._repr_html_(), score_report.result_text(result)):
         assert shown.count("does not compile") == 1 and "no `slot`" in shown

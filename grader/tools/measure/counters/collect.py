@@ -32,7 +32,7 @@ def kind_of(op):
     return name if name in ("red", "atom") else name[:2]
 
 
-def launches(paths):
+def read_launches(paths):
     """One dict of metrics per launch, in order, from the CSV tables of several ncu runs."""
     rows = {}
     for run, path in enumerate(paths):
@@ -53,7 +53,7 @@ def main(folder, out, chosen=""):
     gpu, driver, sm, memory = device.split(", ")
     for space in "gs":
         mine = [p for p in patterns if p["op"].startswith(space + "_")]
-        measured = launches(sorted(folder.glob(f"{space}-*.csv"), key=lambda f: int(f.stem[2:])))
+        measured = read_launches(sorted(folder.glob(f"{space}-*.csv"), key=lambda f: int(f.stem[2:])))
         name = NAMES[space].format(chosen + "-" if chosen else "")
         with open(out / name, "w", encoding="utf-8", newline="\n") as f:
             f.write(

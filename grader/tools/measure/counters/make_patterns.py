@@ -21,11 +21,11 @@ rng = random.Random(32)
 rows = []
 
 
-def add(op, addresses, mask=FULL):
+def add_pattern(op, addresses, mask=FULL):
     rows.append((op, mask, [int(a) for a in addresses]))
 
 
-def masks():
+def random_mask():
     kind = rng.randrange(5)
     if kind <= 1:
         return FULL
@@ -36,7 +36,7 @@ def masks():
     return rng.getrandbits(32) & rng.getrandbits(32) | 1 << rng.randrange(32)
 
 
-def shape(size, top):
+def random_offsets(size, top):
     """Returns 32 multiples of `size` below `top`, in a random pattern such as kernels produce."""
     n = top // size
     kind = rng.randrange(7)
@@ -71,9 +71,9 @@ def shape(size, top):
     return [pairs[l // 2 if how == 1 else l // 4 * 2 + l % 2] for l in range(32)]
 
 
-def with_random(op, size, top, count):
+def add_random(op, size, top, count):
     for _ in range(count):
-        add(op, shape(size, top), masks())
+        add_pattern(op, random_offsets(size, top), random_mask())
 
 
 def global_patterns(repeats):
@@ -82,10 +82,10 @@ def global_patterns(repeats):
         for size in sizes:
             op = f"g_{kind}{size}"
             for stride in (0, 1, 2, 4, 8, 32):
-                add(op, [l * stride * size for l in range(32)])
-            add(op, [(l + 1) * size for l in range(32)])
-            add(op, [l * size for l in range(32)], 1)
-            with_random(op, size, 1 << 20, 6)
+                add_pattern(op, [l * stride * size for l in range(32)])
+            add_pattern(op, [(l + 1) * size for l in range(32)])
+            add_pattern(op, [l * size for l in range(32)], 1)
+            add_random(op, size, 1 << 20, 6)
     atomics = {
         "g_red_add_u32": (4, 60), "g_red_add_f32": (4, 25), "g_red_add_u64": (8, 20),
         "g_red_add_f64": (8, 8), "g_red_max_s32": (4, 8), "g_atom_add_u32": (4, 60),
@@ -94,16 +94,16 @@ def global_patterns(repeats):
     }
     for op, (size, count) in atomics.items():
         for stride in (0, 1, 8, 32):
-            add(op, [l * stride * size for l in range(32)])
-        with_random(op, size, 1 << 20, count)
+            add_pattern(op, [l * stride * size for l in range(32)])
+        add_random(op, size, 1 << 20, count)
     # Widely scattered addresses with few collisions, for which the simple rule was one or two sectors short. Each
     # pattern runs twice, to tell its effect from chance.
     for op in ("g_red_add_u32", "g_atom_add_u32"):
         for span in (64, 256, 512, 1024, 4096, 1 << 14, 1 << 18, 1 << 22):
             for _ in range(repeats):
                 a = [rng.randrange(span) * 4 for _ in range(32)]
-                add(op, a)
-                add(op, a)
+                add_pattern(op, a)
+                add_pattern(op, a)
 
 
 def shared_patterns():
@@ -113,8 +113,8 @@ def shared_patterns():
             op = f"s_{kind}{size}"
             for stride in (0, 1, 2, 3, 16, 32, 33):
                 if stride * 31 * size + size <= top:
-                    add(op, [l * stride * size for l in range(32)])
-            with_random(op, size, top, count if kind == "ld" else count * 2 // 3)
+                    add_pattern(op, [l * stride * size for l in range(32)])
+            add_random(op, size, top, count if kind == "ld" else count * 2 // 3)
     atomics = {
         "s_atom_add_u32": (4, 30), "s_red_add_u32": (4, 8), "s_atom_inc_u32": (4, 15),
         "s_atom_max_s32": (4, 8), "s_atom_exch_b32": (4, 10), "s_atom_cas_b32": (4, 20),
@@ -122,21 +122,21 @@ def shared_patterns():
     }
     for op, (size, count) in atomics.items():
         for stride in (0, 1, 2, 32):
-            add(op, [l * stride * size for l in range(32)])
-        with_random(op, size, top, count)
+            add_pattern(op, [l * stride * size for l in range(32)])
+        add_random(op, size, top, count)
     for kind, count in (("ld", 14), ("st", 10)):
         for x in (1, 2, 4):
             op = f"s_{kind}matrix_x{x}"
             mask = (1 << 8 * x) - 1
             for pitch in (16, 32, 64, 128, 144):
-                add(op, [l * pitch for l in range(32)], mask)
+                add_pattern(op, [l * pitch for l in range(32)], mask)
             for _ in range(count):
-                add(op, shape(16, top), mask)
+                add_pattern(op, random_offsets(16, top), mask)
     for _ in range(8):
-        add("s_ldmatrix_x4t", shape(16, top))
+        add_pattern("s_ldmatrix_x4t", random_offsets(16, top))
 
 
-def evenly(size):
+def regular_cases(size):
     """Cases that the hand-made patterns above leave out: strides, shared addresses, masks."""
     lanes = range(32)
     for stride in (3, 5, 7, 9, 16, 33):
@@ -164,25 +164,25 @@ def multiplicities(size, every):
         yield [0 if l < m else size if l < 2 * m else (l + 1) * 64 for l in range(32)], FULL
 
 
-def systematic(space):
+def add_systematic(space):
     widths = {"1": 1, "2": 2, "4": 4, "8": 8, "16": 16}
     vectors = {"_v4u8": 4, "_v2u16": 4, "_v4u16": 8, "_v2u64": 16}
     for name, size in {**widths, **vectors}.items():
         for kind in ("ld", "st"):
-            some = list(evenly(size))
+            some = list(regular_cases(size))
             if name in vectors:
                 some = some[:12:3] + some[17::5]
             elif size < 4:
                 some = some[::2]
             for addresses, mask in some:
-                add(f"{space}_{kind}{name}", addresses, mask)
+                add_pattern(f"{space}_{kind}{name}", addresses, mask)
     copies = {"4": 4, "8": 8, "16": 16, "16cg": 16}
     for name, size in copies.items():
         for stride in (0, 1, 2, 8):
-            add(f"{space}_copy{name}", [l * stride * size for l in range(32)])
-        for addresses, mask in list(evenly(size))[::3]:
-            add(f"{space}_copy{name}", addresses, mask)
-        with_random(f"{space}_copy{name}", size, 32768, 3)
+            add_pattern(f"{space}_copy{name}", [l * stride * size for l in range(32)])
+        for addresses, mask in list(regular_cases(size))[::3]:
+            add_pattern(f"{space}_copy{name}", addresses, mask)
+        add_random(f"{space}_copy{name}", size, 32768, 3)
     atomics = {
         "g": {"g_red_add_u32": 4, "g_atom_add_u32": 4, "g_red_add_f32": 4, "g_atom_cas_b32": 4,
               "g_red_add_u64": 8, "g_atom_cas_b64": 8},
@@ -192,15 +192,15 @@ def systematic(space):
     for op, size in atomics[space].items():
         every = op.endswith(("red_add_u32", "atom_add_u32", "inc_u32"))
         for addresses, mask in multiplicities(size, every):
-            add(op, addresses, mask)
+            add_pattern(op, addresses, mask)
     # The order is random, so that a measurement that runs out of time has covered patterns of every kind.
     shuffled = rows[:]
     rng.shuffle(shuffled)
-    write(shuffled)
+    print_rows(shuffled)
     rows.clear()
 
 
-def copies():
+def add_copies():
     lanes = list(range(32))
     permuted = lanes[:]
     rng.shuffle(permuted)
@@ -217,64 +217,64 @@ def copies():
     for _ in range(40):
         span, places = rng.choice([4, 8, 16, 64, 512]), rng.choice([32, 40, 64, 256])
         chosen.append(([rng.randrange(span) for _ in lanes], rng.sample(range(places), 32),
-                       masks()))
+                       random_mask()))
     for op in ("g_both16cg", "s_both16cg"):
         for a, b, mask in chosen:
-            add(op, [g * 16 + s * (1 << 20) for g, s in zip(a, b)], mask)
+            add_pattern(op, [g * 16 + s * (1 << 20) for g, s in zip(a, b)], mask)
     for a, b, mask in chosen[::8]:
-        add("g_both16", [g * 16 + s * (1 << 20) for g, s in zip(a, b)], mask)
+        add_pattern("g_both16", [g * 16 + s * (1 << 20) for g, s in zip(a, b)], mask)
     rows.sort(key=lambda r: r[0][0])
-    write(rows)
+    print_rows(rows)
 
 
-def vectors():
+def add_vectors():
     sizes = {"g_red_v2f32": 8, "g_red_v4f32": 16, "g_red_v2f16x2": 8, "g_red_v4f16x2": 16,
              "g_atom_v2f32": 8, "g_atom_v4f32": 16}
     for op, size in sizes.items():
         for stride in (0, 1, 2, 3, 8, 32):
-            add(op, [l * stride * size for l in range(32)])
-        for addresses, mask in list(evenly(size))[::3]:
-            add(op, addresses, mask)
+            add_pattern(op, [l * stride * size for l in range(32)])
+        for addresses, mask in list(regular_cases(size))[::3]:
+            add_pattern(op, addresses, mask)
         for addresses, mask in multiplicities(size, False):
-            add(op, addresses, mask)
-        with_random(op, size, 1 << 20, 14)
+            add_pattern(op, addresses, mask)
+        add_random(op, size, 1 << 20, 14)
     lanes = range(32)
     for chunks in (1, 3, 5, 7, 9, 17):  # filled chunks of a row; one more chunk is a gap
         for first in range(8):
             to = [(first + l // chunks * (chunks + 1) + l % chunks) for l in lanes]
             for op in ("g_both16cg", "s_both16cg"):
-                add(op, [l * 16 + t * (1 << 20) for l, t in zip(lanes, to)])
+                add_pattern(op, [l * 16 + t * (1 << 20) for l, t in zip(lanes, to)])
     for first in range(8):  # eight chunks of nine
         to = [first + l // 8 * 9 + l % 8 for l in lanes]
         for start in range(4):
             for op in ("g_both16cg", "s_both16cg"):
-                add(op, [(start + l) * 16 + t * (1 << 20) for l, t in zip(lanes, to)])
+                add_pattern(op, [(start + l) * 16 + t * (1 << 20) for l, t in zip(lanes, to)])
     for _ in range(30):
         places = rng.sample(range(rng.choice([32, 40, 64])), 32)
         first = rng.randrange(8)
         for op in ("g_both16cg", "s_both16cg"):
-            add(op, [(first + l) * 16 + t * (1 << 20) for l, t in zip(lanes, places)], FULL)
+            add_pattern(op, [(first + l) * 16 + t * (1 << 20) for l, t in zip(lanes, places)], FULL)
     rows.sort(key=lambda r: r[0][0])
-    write(rows)
+    print_rows(rows)
 
 
-def write(rows):
+def print_rows(rows):
     for op, mask, offsets in rows:
         print(f"{op},{mask:08x},{' '.join(map(str, offsets))}")
 
 
 print("op,mask,offsets")
 if sys.argv[1:] == ["systematic"]:
-    systematic("g")
-    systematic("s")
+    add_systematic("g")
+    add_systematic("s")
 elif sys.argv[1:] == ["copies"]:
-    copies()
+    add_copies()
 elif sys.argv[1:] == ["vectors"]:
-    vectors()
+    add_vectors()
 else:
     global_patterns(repeats=int(sys.argv[1]) if len(sys.argv) > 1 else 3)
     rows.sort(key=lambda r: r[0][0])  # global first; stable
-    write(rows)
+    print_rows(rows)
     rows.clear()
     shared_patterns()
-    write(rows)
+    print_rows(rows)

@@ -26,7 +26,7 @@ REGISTERS = (
 )
 
 
-def registers(instruction):
+def operand_registers(instruction):
     """Destinations and sources, in order."""
     operands = instruction.rstrip(";").split(" ", 1)[1]
     first, rest = re.match(r"(\{[^}]*\}|[^,]*),(.*)", operands).groups()
@@ -34,13 +34,13 @@ def registers(instruction):
     return re.findall(name, first), re.findall(name, rest)
 
 
-def kind(register):
+def register_kind(register):
     return register.rstrip("0123456789")
 
 
-def kernel(index, instruction):
+def kernel_ptx(index, instruction):
     """Thread t reads 8-byte cells in[source][t] and writes out[destination][t], 1024 threads."""
-    destinations, sources = registers(instruction)
+    destinations, sources = operand_registers(instruction)
     lines = [
         f".visible .entry k{index}(.param .u64 in, .param .u64 out) {{ {REGISTERS}",
         "mov.u32 %tmp, %tid.x; mul.wide.u32 %at0, %tmp, 8;",
@@ -49,17 +49,17 @@ def kernel(index, instruction):
     ]
     for i, source in enumerate(sources):
         cell = f"[%at1 + {8192 * i}]"
-        if kind(source) == "%p":
+        if register_kind(source) == "%p":
             lines.append(f"ld.global.u32 %tmp, {cell}; setp.ne.u32 {source}, %tmp, 0;")
         else:
-            lines.append(f"ld.global.{LOADS[kind(source)]} {source}, {cell};")
+            lines.append(f"ld.global.{LOADS[register_kind(source)]} {source}, {cell};")
     lines.append(instruction)
     for i, destination in enumerate(destinations):
         cell = f"[%at2 + {8192 * i}]"
-        if kind(destination) == "%p":
+        if register_kind(destination) == "%p":
             lines.append(f"selp.u32 %tmp, 1, 0, {destination}; st.global.u32 {cell}, %tmp;")
         else:
-            lines.append(f"st.global.{LOADS[kind(destination)]} {cell}, {destination};")
+            lines.append(f"st.global.{LOADS[register_kind(destination)]} {cell}, {destination};")
     return "\n".join(lines + ["ret; }"])
 
 
@@ -109,7 +109,7 @@ def main():
         groups.setdefault(row["instruction"], []).append(row)
 
     ptx = [".version 9.0", ".target sm_90", ".address_size 64"]
-    ptx += [kernel(i, instruction) for i, instruction in enumerate(groups)]
+    ptx += [kernel_ptx(i, instruction) for i, instruction in enumerate(groups)]
     ptxas = shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/k.ptx", "w") as file:
@@ -119,13 +119,13 @@ def main():
             gpu = Gpu(file.read())
 
     for i, (instruction, group) in enumerate(groups.items()):
-        destinations, sources = registers(instruction)
+        destinations, sources = operand_registers(instruction)
         values = [[int(v, 16) for v in row["operands"].split()] for row in group]
         columns = [[v[s] for v in values] + [0] * (1024 - len(group)) for s in range(len(sources))]
         results = gpu.run(f"k{i}", columns, len(destinations))
         for t, row in enumerate(group):
             cells = (
-                result[t] & ((1 << (8 * BYTES[kind(d)])) - 1)
+                result[t] & ((1 << (8 * BYTES[register_kind(d)])) - 1)
                 for d, result in zip(destinations, results)
             )
             row["results"] = " ".join(f"{cell:x}" for cell in cells)

@@ -16,11 +16,11 @@ rng = random.Random(f"{program} {chosen}")
 rows = []
 
 
-def add(op, numbers, mask=FULL):
+def add_pattern(op, numbers, mask=FULL):
     rows.append((op, mask, list(numbers)))
 
 
-def some_mask():
+def random_mask():
     kind = rng.randrange(6)
     if kind <= 2:
         return FULL
@@ -32,7 +32,7 @@ def some_mask():
 
 
 # ---- textures and surfaces -------------------------------------------------------------------
-def tile(w, h, x0=0, y0=0, z0=0, dx=1, dy=1):
+def tile_places(w, h, x0=0, y0=0, z0=0, dx=1, dy=1):
     return [(x0 + l % w * dx, y0 + l // w * dy, z0) for l in range(32)]
 
 
@@ -45,57 +45,57 @@ def size_of(shape):
             "suldc": (64, 64, 6), "suldl1": (8192, 1, 4), "sustl1": (8192, 1, 4)}.get(shape, (256, 256, 1))
 
 
-def below(n):
+def random_below(n):
     return rng.randrange(max(n, 1))
 
 
-def shapes(size):
+def random_places(size):
     """Returns 32 places in an array of this size, in a random pattern such as kernels produce."""
     w, h, d = size
-    z = below(d)
+    z = random_below(d)
     flat = h == 1
     kind = rng.randrange(9)
     if kind == 0:  # a row, with a stride, any start
         stride = rng.choice([1, 1, 1, 2, 3, 4, 5, 8])
-        x, y = below(w - 31 * stride), below(h)
+        x, y = random_below(w - 31 * stride), random_below(h)
         return [((x + l * stride) % w, y, z) for l in range(32)]
     if kind == 1:  # tiles
         a = rng.choice([2, 4, 8, 16])
         if flat:
-            x, s = below(w - 2048), rng.choice([33, 40, 64, 100])
+            x, s = random_below(w - 2048), rng.choice([33, 40, 64, 100])
             return [(x + l % a + l // a * s, 0, z) for l in range(32)]
-        return tile(a, 32 // a, below(w - a), below(h - 32 // a), z)
+        return tile_places(a, 32 // a, random_below(w - a), random_below(h - 32 // a), z)
     if kind == 2:  # tiles of quads
         if flat:
-            x = below(w - 64)
+            x = random_below(w - 64)
             return [(x + (l ^ 5), 0, z) for l in range(32)]
         a = rng.choice([1, 2, 4, 8])
-        x, y = below(w - 2 * a), below(h - 16 // a)
+        x, y = random_below(w - 2 * a), random_below(h - 16 // a)
         return [(x + l // 4 % a * 2 + l % 2, y + l // 4 // a * 2 + l // 2 % 2, z) for l in range(32)]
     if kind == 3:  # columns
         if flat:
-            s, x = rng.choice([2, 6, 7, 16, 32]), below(w - 1024)
+            s, x = rng.choice([2, 6, 7, 16, 32]), random_below(w - 1024)
             return [(x + l * s, 0, z) for l in range(32)]
         s = rng.choice([1, 1, 2])
-        x, y = below(w), below(h - 31 * s if h > 31 * s else 1)
+        x, y = random_below(w), random_below(h - 31 * s if h > 31 * s else 1)
         return [(x, (y + l * s) % h, z) for l in range(32)]
     if kind in (4, 5):  # anywhere in a window
         sx, sy = 1 << rng.randint(0, 6), 1 << rng.randint(0, 5)
         sx, sy = min(sx * (64 if flat else 1), w), min(sy, h)
-        x, y = below(w - sx + 1), below(h - sy + 1)
+        x, y = random_below(w - sx + 1), random_below(h - sy + 1)
         sz = min(d, rng.choice([1, 1, 2, 4]))
-        z = below(d - sz + 1)
-        return [(x + below(sx), y + below(sy), z + below(sz))
+        z = random_below(d - sz + 1)
+        return [(x + random_below(sx), y + random_below(sy), z + random_below(sz))
                 for _ in range(32)]
     if kind == 6:  # a permuted row
-        x, y = below(w - 31), below(h)
+        x, y = random_below(w - 31), random_below(h)
         lanes = list(range(32))
         rng.shuffle(lanes)
         return [(x + l, y, z) for l in lanes]
     if kind == 7:  # few places, many lanes
-        some = [(below(w), below(h), z) for _ in range(rng.randint(1, 8))]
+        some = [(random_below(w), random_below(h), z) for _ in range(rng.randint(1, 8))]
         return [rng.choice(some) for _ in range(32)]
-    return [(below(w), below(h), below(d)) for _ in range(32)]
+    return [(random_below(w), random_below(h), random_below(d)) for _ in range(32)]
 
 
 def add_texture(op, places, mask=FULL):
@@ -122,7 +122,7 @@ def add_texture(op, places, mask=FULL):
             numbers += [x + dx, y + dy, rng.choice(level_of)]
         else:
             numbers += [x + dx, y + dy, z + dz]
-    add(op, [f"{n:g}" for n in numbers], mask)
+    add_pattern(op, [f"{n:g}" for n in numbers], mask)
 
 
 level_of = [0]
@@ -134,16 +134,16 @@ def cube_direction(x, y, face):
 
 
 def explore_texture():
-    row, high = tile(32, 1), tile(1, 32)
+    row, high = tile_places(32, 1), tile_places(1, 32)
     for op in ["fetch:f32", "tex1:f32", "tex2:f32", "tex3:f32", "layers2:f32", "suld2:f32", "sust2:f32",
                "fetch:f32x4", "tex2:f32x4", "tex2:first", "suld2:f32x4", "sust2:f32x4", "tex2:u8",
                "fetch:u8", "suld2:u8", "sust2:u8", "pitch:f32", "tex2:f32:linear", "tex2:f32x4:linear",
                "tex2:u8x4n:linear", "cube:f32", "gather:f32", "level:f32", "level:f32:linear mip", "tex3:f32:linear"]:
         add_texture(op, row)
-        add_texture(op, tile(8, 4))
+        add_texture(op, tile_places(8, 4))
         if op in ("tex2:f32", "suld2:f32", "tex2:f32:linear", "sust2:f32", "tex2:f32x4"):
             add_texture(op, high)
-            add_texture(op, tile(1, 1)[:1] * 32)
+            add_texture(op, tile_places(1, 1)[:1] * 32)
             add_texture(op, row, 0x1)
             add_texture(op, row, 0x11111111)
             add_texture(op, row, 0xffff)
@@ -165,12 +165,12 @@ def pattern_texture(n):
         level_of = [0] if rng.randrange(2) else [0, 1, 2]
         for _ in range(2 * n if op in often else n):
             shape = op.split(":")[0]
-            places = shapes(size_of(shape))
+            places = random_places(size_of(shape))
             if ":linear" in op or ":mip" in op or shape == "gather":
                 w, h, d = size_of(shape)
                 places = [(min(x, w - 2), min(y, max(h - 2, 0)), min(z, max(d - 2, 0)) if shape == "tex3" else z)
                           for x, y, z in places]
-            add_texture(op, places, some_mask())
+            add_texture(op, places, random_mask())
 
 
 def more_texture(n):
@@ -188,7 +188,7 @@ def more_texture(n):
     for op in plain + outside:
         for _ in range(n):
             shape = op.split(":")[0]
-            places = shapes(size_of(shape))
+            places = random_places(size_of(shape))
             if op in outside:
                 far = rng.choice([1, 2, 8])
                 w, h, _ = size_of(shape)
@@ -197,19 +197,19 @@ def more_texture(n):
                     places = [(x + rng.randrange(32) if rng.randrange(2) else x + l, 0, 0) for l in range(32)]
                 else:
                     x, y = rng.choice([-far, w - 16]), rng.choice([-far, h - 3, 9])
-                    places = tile(16, 2, x, y) if rng.randrange(2) else [
+                    places = tile_places(16, 2, x, y) if rng.randrange(2) else [
                         (x + rng.randrange(24), y + rng.randrange(4), 0) for _ in range(32)]
             elif "linear" in op or shape == "gather":
                 w, h, d = size_of(shape)
                 places = [(min(x, w - 2), min(y, max(h - 2, 0)), z) for x, y, z in places]
             if shape == "grad":
                 places = [(x, y, rng.choice([0, 0.25, 1, 2, 8])) for x, y, z in places]
-            add_texture(op, places, some_mask())
+            add_texture(op, places, random_mask())
     for op in ("level:f32:mip", "level:f32:linear mip", "level:f32:linear"):
         for _ in range(n + 2):
             level_of = rng.choice([[0.25], [0.5], [1.5], [0, 0.5, 1.75], [0.5, 1.25, 2.5], [0.499, 0.501]])
-            places = [(min(x, 254), min(y, 254), z) for x, y, z in shapes(size_of("level"))]
-            add_texture(op, places, some_mask())
+            places = [(min(x, 254), min(y, 254), z) for x, y, z in random_places(size_of("level"))]
+            add_texture(op, places, random_mask())
     # Filters that take several passes: few lanes, and one property at a time.
     for op in ("tex3:f32:linear", "tex2:f32x4:linear", "tex3:u8n:linear", "tex1:f32x4:linear",
                "layers2:f32x4:linear", "pitch:f32x4:linear"):
@@ -230,41 +230,41 @@ def more_texture(n):
                               else (rng.randrange(spread + 1), rng.randrange(spread + 1),
                                     rng.randrange(spread + 1) if op.startswith("tex3") else 0))
                 places += [x + dx + d[0], y + dy + d[1], z + dz + d[2]]
-            add(op, [f"{v:g}" for v in places], rng.choice(masks) if k % 3 else FULL)
+            add_pattern(op, [f"{v:g}" for v in places], rng.choice(masks) if k % 3 else FULL)
 
 
 # ---- bulk copies and other blocks' shared memory ----------------------------------------------
 def explore_copy():
-    add("nothing", [0, 0, 0, 0], 1)
+    add_pattern("nothing", [0, 0, 0, 0], 1)
     for op in ["load", "store", "block", "prefetch"]:
-        add(op, [4096, 0, 0, 0], 1)
-        add(op, [16, 16, 16, 0], 1)
-        add(op, [1008, 16, 48, 0], 1)
-        add(op, [256, 0, 0, 0], 0xff)
-    add("many", [4096, 0, 0, 0b1111], 1)
-    add("many", [4096, 0, 0, 0b0110], 1)
+        add_pattern(op, [4096, 0, 0, 0], 1)
+        add_pattern(op, [16, 16, 16, 0], 1)
+        add_pattern(op, [1008, 16, 48, 0], 1)
+        add_pattern(op, [256, 0, 0, 0], 0xff)
+    add_pattern("many", [4096, 0, 0, 0b1111], 1)
+    add_pattern("many", [4096, 0, 0, 0b0110], 1)
     for op in ["box_load", "box_store", "box_many"]:
-        add(op, [4, 1, 256, 64, 0, 0, 0b0011], 1)
-        add(op, [4, 2, 256, 256, 32, 32, 0, 0, 0, 0b1111], 1)
-        add(op, [4, 2, 256, 256, 32, 32, 4, 3, 3, 0b0011], 1)
-        add(op, [2, 3, 64, 16, 8, 16, 8, 2, 8, 0, 0, 0, 0b0101], 1)
+        add_pattern(op, [4, 1, 256, 64, 0, 0, 0b0011], 1)
+        add_pattern(op, [4, 2, 256, 256, 32, 32, 0, 0, 0, 0b1111], 1)
+        add_pattern(op, [4, 2, 256, 256, 32, 32, 4, 3, 3, 0b0011], 1)
+        add_pattern(op, [2, 3, 64, 16, 8, 16, 8, 2, 8, 0, 0, 0, 0b0101], 1)
     for op in ["d_none", "d_ld4", "d_st4", "d_atom", "d_red", "d_cas", "d_ld16", "d_st16", "d_ld8", "d_ld1"]:
         width = int(op[4:]) if op[2:4] in ("ld", "st") else 4
         for k, rank in ((1, 1), (1, 0), (0, 1), (2, 1), (32, 2)):
-            add(op, [l * width * k + (rank << 20) for l in range(32)])
-        add(op, [l * width + (l % 4 << 20) for l in range(32)])
+            add_pattern(op, [l * width * k + (rank << 20) for l in range(32)])
+        add_pattern(op, [l * width + (l % 4 << 20) for l in range(32)])
 
 
 def pattern_copy(n):
     for op in ["load", "store", "block", "prefetch", "many"]:
         for _ in range(n):
-            mask = 1 if rng.randrange(3) else some_mask()
+            mask = 1 if rng.randrange(3) else random_mask()
             lanes = bin(mask).count("1")
             most = min(32768 // lanes, rng.choice([64, 512, 4096, 32768]))
             size = 16 * rng.randint(1, max(1, most // 16))
             start = 16 * rng.randrange(64)
             to = 16 * rng.randrange(64) if rng.randrange(2) else 0
-            add(op, [size, start, to, rng.randrange(1, 16)], mask)
+            add_pattern(op, [size, start, to, rng.randrange(1, 16)], mask)
     for op in ["box_load", "box_store", "box_many"]:
         for _ in range(2 * n):
             width = rng.choice([1, 2, 4, 4, 8])
@@ -289,7 +289,7 @@ def pattern_copy(n):
                 sizes[-1] = 1
             if total // (48 if total > 4 << 20 else 1) > 4 << 20:
                 continue
-            add(op, [width, dims, *sizes, *boxes, *firsts, swizzle, rng.randrange(1, 16)], 1)
+            add_pattern(op, [width, dims, *sizes, *boxes, *firsts, swizzle, rng.randrange(1, 16)], 1)
     for op in ["d_ld1", "d_ld2", "d_ld4", "d_ld8", "d_ld16", "d_st1", "d_st4", "d_st8", "d_st16", "d_atom",
                "d_red", "d_cas", "d_exch"]:
         width = int(op[4:]) if op[2:4] in ("ld", "st") else 4
@@ -314,7 +314,7 @@ def pattern_copy(n):
                 places = [rng.choice(some) for _ in range(32)]
             ranks = [rng.randrange(4) if mixed else l // together % 4 if together else far
                      for l in range(32)]
-            add(op, [p * width + (r << 20) for p, r in zip(places, ranks)], some_mask())
+            add_pattern(op, [p * width + (r << 20) for p, r in zip(places, ranks)], random_mask())
 
 
 def more_copy(n):
@@ -338,18 +338,18 @@ def more_copy(n):
                 boxes.append(rng.randint(1, 12))
                 sizes.append(rng.randint(1, 24))
                 firsts.append(rng.randrange(low, 4))
-            add(op, [width, dims, *sizes, *boxes, *firsts, swizzle, rng.randrange(1, 16)], 1)
+            add_pattern(op, [width, dims, *sizes, *boxes, *firsts, swizzle, rng.randrange(1, 16)], 1)
     for _ in range(3 * n):
-        add("block", [16 * rng.randint(1, 40), 16 * rng.randrange(16), 16 * rng.randrange(16), 0], 1)
+        add_pattern("block", [16 * rng.randint(1, 40), 16 * rng.randrange(16), 16 * rng.randrange(16), 0], 1)
     for op in ["d_add64", "d_max", "d_exch64", "d_ld8", "d_ld16", "d_st2"]:
         width = 8 if op.endswith("64") else int(op[4:]) if op[2:4] in ("ld", "st") else 4
         for _ in range(n):
             some = [rng.randrange(512) + (rng.randrange(4) << 20) // width for _ in range(rng.randint(1, 20))]
             half = rng.choice([1, 2, 4, 8, 16])
             if rng.randrange(2):
-                add(op, [rng.choice(some) * width for _ in range(32)], some_mask())
+                add_pattern(op, [rng.choice(some) * width for _ in range(32)], random_mask())
             else:
-                add(op, [(7 + l) * width + (l // half % 4 << 20) for l in range(32)], some_mask())
+                add_pattern(op, [(7 + l) * width + (l // half % 4 << 20) for l in range(32)], random_mask())
 
 
 if chosen in ("more", "predicted"):

@@ -20,16 +20,16 @@ def rows_of(path):
         return [row for row in csv.reader(file) if row and not row[0].startswith("==")]
 
 
-def write(name, comments, header, rows):
+def write_table(name, comments, header, rows):
     with open(TABLES / name, "w", newline="") as file:
         for line in comments:
-            file.write(f"# {line}\n")
+            file.write_table(f"# {line}\n")
         table = csv.writer(file, lineterminator="\n")
         table.writerow(header)
         table.writerows(rows)
 
 
-def launches(path):
+def read_launches(path):
     header, *rows = rows_of(path)
     at = {name: i for i, name in enumerate(header)}
     table, metrics = {}, []
@@ -47,7 +47,7 @@ def launches(path):
     return ["launch", "kernel", "grid", "block", *metrics], body
 
 
-def instructions(path, kernels):
+def read_instructions(path, kernels):
     blocks = []
     for row in rows_of(path):
         if row[0] == "Kernel Name":
@@ -74,14 +74,14 @@ def instructions(path, kernels):
 def main():
     measured = Path(sys.argv[1])
     where = (measured / "where.txt").read_text().splitlines()
-    header, body = launches(measured / "launch_all.csv")
-    write(
+    header, body = read_launches(measured / "launch_all.csv")
+    write_table(
         "launch_all.csv",
         ["Counts of every launch of launch_all.cu, in launch order.", *where],
         header,
         body,
     )
-    write(
+    write_table(
         "by_instruction.csv",
         [
             "The memory instructions of every launch of launch_all.cu: address in the kernel, how",
@@ -91,10 +91,10 @@ def main():
         ],
         "launch kernel offset instruction warps lanes shared_wavefronts shared_wavefronts_ideal"
         " global_sectors global_sectors_ideal".split(),
-        instructions(measured / "by_instruction.csv", [row[1] for row in body]),
+        read_instructions(measured / "by_instruction.csv", [row[1] for row in body]),
     )
-    header, body = launches(measured / "shared_atomics.csv")
-    write(
+    header, body = read_launches(measured / "shared_atomics.csv")
+    write_table(
         "shared_atomics.csv",
         [
             "What shared atomics cost, one warp, many address patterns: shared_atomics.cu.",
