@@ -138,7 +138,7 @@ pictures::Explanation explanation_of(const ExplainCommand& command) {
 bool draws_own_pictures(const ExplainCommand& command, const pictures::Explanation& shown) {
   std::error_code error;
   return command.picture.empty() && command.format != "json" && !shown.device.empty() &&
-         grading::draws_own_pictures(shown.lab) && std::filesystem::exists(python_program(), error);
+         grading::draws_own_pictures(shown.lab) && std::filesystem::exists(python_interpreter(), error);
 }
 
 void remove_ideal_accesses(pictures::Launch& launch) {

@@ -180,7 +180,7 @@ DrawnQuestions draw_again(const grading::Rubric& rubric, const fs::path& file,
                   [&](const Question& q) { return sheet.answers.count(key_of(q)) > 0; });
   if (is_answered || options.grade.rubric == grading::rubric_folder(rubric.lab())) return drawn;
   options.grade.rubric = grading::rubric_folder(rubric.lab());
-  return draw(options);
+  return draw_questions(options);
 }
 
 }  // namespace

@@ -383,7 +383,7 @@ void warn_once_about_isolation(Isolation isolation) {
 
 }  // namespace
 
-CompileOptions::CompileOptions() : probed_isolation(toolchain::probed_isolation().isolation) {
+CompileOptions::CompileOptions() : isolation(toolchain::probed_isolation().isolation) {
   limits.wall_seconds = kWallSeconds;
   limits.cpu_seconds = kCpuSeconds;
   limits.memory_bytes = kMemory;

@@ -38,11 +38,11 @@ StudentAnswers answers_for_cases(Check& check, const std::vector<OccupancyCase>&
   Launch launch{
       given_kernel(check, "calculator"),
       {{blocks_for(count, 128)}, {128}},
-      {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last, static_cast<int>(count)},
+      {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last_wave_share, static_cast<int>(count)},
       ""};
   launch.in_pictures = false;
   run(check, launch);
-  return {blocks.read(), limits.read(), waves.read(), last.read()};
+  return {blocks.read(), limits.read(), waves.read(), last_wave_share.read()};
 }
 
 std::vector<OccupancyCase> random_occupancy_cases(Check& check) {
@@ -63,7 +63,7 @@ void check_cases(Check& check, const char* function, const std::vector<Occupancy
   check.expected("all right");
   if (wrong.empty()) {
     check.measured(fmt::format("{} cases", cases.size()));
-    record_usage(check, kExample);
+    record_block_usage(check, kExample);
     return;
   }
   check.measured(fmt::format("{} of {} wrong", wrong.size(), cases.size()));
@@ -135,7 +135,7 @@ TEST_SUITE("lab:occupancy") {
     check.figure("wrong", static_cast<double>(wrong));
     if (wrong == 0) {
       check.measured(fmt::format("{} cases", cases.size()));
-      check.figure("fit", record_usage(check, kExample));
+      check.figure("fit", record_block_usage(check, kExample));
       check.figure("grid", kExampleGrid);
       return;
     }

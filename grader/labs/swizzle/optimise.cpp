@@ -109,7 +109,7 @@ device::Run run_weighing(Check& check, const char* kernel, bool transpose, uint3
 }
 
 void check_results(Check& check, const char* kernel) {
-  for (double tiles : check.element_row.numbers("tiles"))
+  for (double tiles : check.row.numbers("tiles"))
     for (bool transpose : {false, true})
       run_weighing(check, kernel, transpose, static_cast<uint32_t>(tiles));
   report_right_result(check);
@@ -131,14 +131,14 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
   withhold_until_passed(check, "C1 plain: wavefronts");
   for (const char* transpose : {"false", "true"})
     limit_shared_memory(check, fmt::format("{}<{}>", kernel, transpose),
-                        check.element_row.number("shared_bytes"));
-  const device::Run straight = run_weighing(check, kernel, false, check.element_row.count("tiles"));
-  const device::Run turned = run_weighing(check, kernel, true, check.element_row.count("tiles"));
+                        check.row.number("shared_bytes"));
+  const device::Run straight = run_weighing(check, kernel, false, check.row.count("tiles"));
+  const device::Run turned = run_weighing(check, kernel, true, check.row.count("tiles"));
   const bool second = counters_of(check, turned).shared_wavefronts() >
                       counters_of(check, straight).shared_wavefronts();
   const device::Run &judged = second ? turned : straight, &other = second ? straight : turned;
-  const double ideal = check.element_row.number("ideal"),
-               sectors = check.element_row.number("most_sectors");
+  const double ideal = check.row.number("ideal"),
+               sectors = check.row.number("most_sectors");
   credit_wavefronts(check, judged, ideal, idea,
                     [&](int line) { return line_to_blame(check, kernel, line); });
   limit_sectors(check, judged, sectors);
@@ -282,14 +282,14 @@ void check_box(Check& check, const TensorBox& box) {
 void check_swizzle_modes(Check& check) {
   check.expected("as on an H200");
   int boxes = 0;
-  for (double mode : check.element_row.numbers("modes")) {
+  for (double mode : check.row.numbers("modes")) {
     for (const TensorBox& box : tensor_boxes()) {
       if (box.mode != static_cast<int>(mode)) continue;
       check_box(check, box);
       ++boxes;
     }
   }
-  REQUIRE(boxes == static_cast<int>(check.element_row.number("boxes")));
+  REQUIRE(boxes == static_cast<int>(check.row.number("boxes")));
   check.figure("boxes", boxes);
   check.measured(fmt::format("{} boxes right", boxes));
 }

@@ -139,12 +139,12 @@ def progress(rest):
     """The plot of predictions and counts, from the attempts in the history; None with a line that says why there is none."""
     if len(rest) != 1:
         raise UsageError("%lab32 progress LAB: name a lab")
-    attempts = [each for each in history.read(results.submissions_folder(rest[0])) if each["lab"] == rest[0]]
+    attempts = [each for each in history.read_attempts(results.submissions_folder(rest[0])) if each["lab"] == rest[0]]
     plot = plots.plot_progress(attempts)
     if plot is None:
         print("no plot: the history has no prediction that was wrong at first and is right by now")
         return None
-    return explained.Picture(str(plot))
+    return explained.ExplainedPicture(str(plot))
 
 
 def prepare_runtime_folder():

@@ -57,7 +57,7 @@ TEST_CASE("grading: a lab within its time limit does not mention it") {
 }
 
 TEST_CASE("grading: the message about the time limit names the slowest check") {
-  const grading::TimeLimit limit_launch(2, 0.5);
+  const grading::TimeLimit limit(2, 0.5);
   report::Test quick, endless, lost;
   quick.name = "quick";
   quick.seconds = 0.1;
@@ -95,7 +95,7 @@ TEST_CASE("grading: launches are limited one by one, per check and per lab") {
   CHECK(spending.exhausted_limit_text("B3") ==
         "Not launched: earlier checks have used up the lab's limit of 1,000,000,000 "
         "instructions, most of it in \"B1\".");
-  const AssumedSlowness default_seconds(1);
+  const AssumedSlowness usual(1);
   grading::SimulationBudget slow;
   slow.add("B2", 5, 9 * grading::SimulationBudget::kSlower);
   CHECK_FALSE(slow.used_up("B3"));

@@ -21,11 +21,11 @@ COURSE = "[labs.swizzle]\nchecks.understood.points = 10\n"
 def answer(folder, student, wrong=False):
     """Asks about the file in the folder, and answers with the number that has the hash of the right answer, or with another."""
     words = ["--dir", str(folder), "--id", student]
-    asked, _ = questions.drawn("swizzle", *words)
+    asked, _ = questions.drawn_questions("swizzle", *words)
     assert len(asked) == 3
-    right = [next(n for n in range(100_000) if questions.sealed(q, n) == q.answer) for q in asked]
+    right = [next(n for n in range(100_000) if questions.sealed_answer(q, n) == q.answer) for q in asked]
     given = [n % len(q.options) + 1 if q.options else n + 1 for n, q in zip(right, asked, strict=True)] if wrong else right
-    questions.run("swizzle", *words, *(word for n in given for word in ("--answer", str(n))))
+    questions.run_ask("swizzle", *words, *(word for n in given for word in ("--answer", str(n))))
     sheet = (folder / "swizzle/answers.toml").read_text()
     assert not any(re.search(rf"= ['\"]?{n}['\"]?$", sheet, re.MULTILINE) for n in given), "an answer in clear"
     return sheet

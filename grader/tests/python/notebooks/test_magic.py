@@ -143,7 +143,7 @@ def test_the_progress_magic_plots_the_history(said, monkeypatch, tmp_path):
     ]  # fmt: skip
     (tmp_path / ".lab32/history").write_text("".join(json.dumps(each) + "\n" for each in attempts))
     _, value, _ = said("%lab32 progress swizzle")
-    assert isinstance(value, explained.Picture) and "A1: off by 4, 4.5, 1." in value.svg
+    assert isinstance(value, explained.ExplainedPicture) and "A1: off by 4, 4.5, 1." in value.svg
 
 
 def test_a_missing_picture_is_explained_in_one_line(monkeypatch, said):

@@ -12,7 +12,7 @@ import sample_pictures as sample
 
 from lab32 import ROOT, questions
 from lab32.report import page
-from lab32.results import parse
+from lab32.results import parse_result
 
 
 def question(answer, options=(), wrong=(), **picture):
@@ -21,8 +21,8 @@ def question(answer, options=(), wrong=(), **picture):
         text="How many sectors does the store of `out` by warp 3 of block 2 touch?", options=list(options),
         reason="Which bytes do the active lanes access?", picture=sample.launch(race=None, fault=None) | picture,
     )  # fmt: skip
-    asked.answer = questions.sealed(asked, answer)
-    asked.misconceptions = {questions.sealed(asked, n): words for n, words in wrong}
+    asked.answer = questions.sealed_answer(asked, answer)
+    asked.misconceptions = {questions.sealed_answer(asked, n): words for n, words in wrong}
     return asked
 
 
@@ -34,7 +34,7 @@ ASKED = [
 
 def report(folder):
     file = folder / "report.html"
-    record = parse(json.dumps(sample.result("")))
+    record = parse_result(json.dumps(sample.result("")))
     html = page.report_page(record, [], datetime(2026, 1, 1), questions={record.labs[0].name: ASKED}, student="ann")
     file.write_text(html)
     return file
@@ -49,10 +49,10 @@ def test_the_page_hides_answers_and_pictures_until_they_are_asked_for(tmp_path):
 
 
 def test_feedback_names_the_misconception():
-    assert questions.feedback(ASKED[0], 8) == "Right."
-    assert questions.feedback(ASKED[0], 32).startswith("It is not 32. That is one sector for each active lane. Which")
-    assert questions.feedback(ASKED[0], 5) == "It is not 5. Which bytes do the active lanes access?"
-    assert questions.feedback(ASKED[1], 1).startswith("It is not option 1. On line 52")
+    assert questions.feedback_text(ASKED[0], 8) == "Right."
+    assert questions.feedback_text(ASKED[0], 32).startswith("It is not 32. That is one sector for each active lane. Which")
+    assert questions.feedback_text(ASKED[0], 5) == "It is not 5. Which bytes do the active lanes access?"
+    assert questions.feedback_text(ASKED[1], 1).startswith("It is not option 1. On line 52")
     assert len(questions.pictures(ASKED[0])) == len(ASKED[0].picture["accesses"])
 
 
@@ -88,12 +88,12 @@ def test_the_form_has_no_layout_faults(tmp_path, width, dark):
 def test_a_notebook_judges_answers_as_the_terminal_does(tmp_path):
     shutil.copytree(ROOT / "solutions/histogram", tmp_path / "histogram")
     options = ["--dir", str(tmp_path), "--id", "anna"]
-    asked = questions.asked("histogram", options)
+    asked = questions.ask_questions("histogram", options)
     count = len(asked.questions)
     assert count >= 2 and f"--answer N{count}" in asked._repr_html_()
-    answers = [next(n for n in range(100_000) if questions.sealed(q, n) == q.answer) for q in asked.questions]
+    answers = [next(n for n in range(100_000) if questions.sealed_answer(q, n) == q.answer) for q in asked.questions]
     given = [word for answer in answers for word in ("--answer", str(answer))]
-    judged = questions.asked("histogram", options + given)._repr_html_()
+    judged = questions.ask_questions("histogram", options + given)._repr_html_()
     assert judged.count("<b>Right.</b>") == count and judged.count("<svg") >= 1
     assert (tmp_path / "histogram/answers.toml").is_file()
-    assert f"{count} of {count} right" in questions.run("histogram", *options, *given)
+    assert f"{count} of {count} right" in questions.run_ask("histogram", *options, *given)
