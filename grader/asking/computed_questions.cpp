@@ -152,7 +152,7 @@ std::optional<Question> occupancy_question(const LaunchRecord& record) {
 
 }  // namespace
 
-std::vector<Question> computed_questions(const LaunchRecord& record) {
+std::vector<Question> calculation_questions(const LaunchRecord& record) {
   std::vector<Question> questions;
   for (const LineDetail& line : record.detail().lines)
     if (auto question = pitch_question(record, line)) questions.push_back(std::move(*question));

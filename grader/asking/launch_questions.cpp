@@ -31,7 +31,7 @@ class LaunchQuestions {
   }
 
  private:
-  void keep(Question question, size_t least_wrong) {
+  void add_if_enough_wrong_answers(Question question, size_t least_wrong) {
     if (question.wrong.size() < least_wrong) return;
     questions_.push_back(std::move(question));
   }
@@ -69,7 +69,7 @@ class LaunchQuestions {
   }
 
   void ask_writer(const ChosenRequest& c) {
-    if (c.request->kind != AccessKind::load || !r_.complete_in(true)) return;
+    if (c.request->kind != AccessKind::load || !r_.are_all_lines_usable(true)) return;
     const uint32_t lane = r_.random_lane(*c.request);
     const std::string& name = c.named.name[lane];
     const ElementName element = parse_element_name(name);
@@ -114,7 +114,7 @@ class LaunchQuestions {
     q.weight = writer.thread / kWarpSize == reader / kWarpSize ? 2 : 4;
     r_.add_request_picture(q, *writer.line, *writer.request);
     r_.add_request_picture(q, *c.line, *c.request);
-    keep(std::move(q), 1);
+    add_if_enough_wrong_answers(std::move(q), 1);
   }
 
   void ask_shuffles() {
@@ -190,13 +190,13 @@ class LaunchQuestions {
     one.shuffles = {shuffle};
     picture.shuffles = pictures::shuffles_of(one, r_.names);
     q.picture = std::move(picture);
-    keep(std::move(q), 2);
+    add_if_enough_wrong_answers(std::move(q), 2);
   }
 
   // Asks how many threads of the last block load nothing.
   void ask_idle_threads() {
     const uint64_t last = r_.launch.shape.grid.count() - 1;
-    if (!r_.complete_in(false) || !r_.one_dimensional()) return;
+    if (!r_.are_all_lines_usable(false) || !r_.one_dimensional()) return;
     std::set<int64_t> loading;
     const LineDetail* shown = nullptr;
     for (const LineDetail& line : r_.detail().lines) {
@@ -232,7 +232,7 @@ class LaunchQuestions {
     for (const RequestDetail& request : shown->requests)
       if (request.warp >= end->warp) end = &request;
     r_.add_request_picture(q, *shown, *end);
-    keep(std::move(q), 2);
+    add_if_enough_wrong_answers(std::move(q), 2);
   }
 
   // Asks which line has the request that touches most sectors.
@@ -282,7 +282,7 @@ class LaunchQuestions {
         "do they begin at a sector?";
     q.weight = 4;
     for (const Candidate& line : lines) r_.add_request_picture(q, *line.line, *line.worst);
-    keep(std::move(q), 1);
+    add_if_enough_wrong_answers(std::move(q), 1);
   }
 
   const LaunchRecord& r_;

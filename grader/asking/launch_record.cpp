@@ -12,7 +12,7 @@ namespace lab32::asking {
 
 using sim::AccessKind;
 
-bool LaunchRecord::complete_in(bool shared) const {
+bool LaunchRecord::are_all_lines_usable(bool shared) const {
   return std::all_of(detail().lines.begin(), detail().lines.end(),
                      [&](const LineDetail& l) { return l.shared != shared || is_usable(l); });
 }

@@ -60,7 +60,7 @@ struct LaunchRecord {
     return line.requests.size() == line.requests_in_block && !line.ptx_level && is_known(line);
   }
   // Whether all lines that access shared (or global) memory are usable.
-  bool complete_in(bool shared) const;
+  bool are_all_lines_usable(bool shared) const;
   Dim3 block() const { return launch.shape.block; }
   bool one_dimensional() const { return block().y == 1 && block().z == 1; }
   // The number of the thread whose x and y are those of `thread`, exchanged; -1: there is none.

@@ -186,7 +186,7 @@ class DeclarationReader {
         text.replace(at, name.size() + 2, value);
     return text;
   }
-  // The elements of a list, names_of_numbers or texts.
+  // The elements of a list, numbers or texts.
   std::vector<std::string> require_texts(const toml::node& node, const std::string& key) const {
     std::vector<std::string> all;
     if (const toml::array* list = node.as_array())

@@ -350,8 +350,9 @@ std::optional<DeclaredRun> try_declared_launch(Check& check, device::Kernel& ker
                                                const DeclaredLaunch& launch, uint32_t n) {
   constexpr uint64_t kMost = 100'000;  // a removed access may leave a loop without an end
   const PreparedLaunch prepared(check, launch, n, 0);
-  DeclaredRun done{launch_unjudged(check, kernel, prepared.shape(), prepared.arguments(), kMost),
-                   prepared.values()};
+  DeclaredRun done{
+      launch_without_verdict(check, kernel, prepared.shape(), prepared.arguments(), kMost),
+      prepared.values()};
   if (done.run.fault || has_finding(done.run) || !prepared.mismatch().empty()) return std::nullopt;
   return done;
 }

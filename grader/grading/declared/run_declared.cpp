@@ -248,13 +248,13 @@ double needed_part(Check& check, const Declaration& declaration) {
   const auto attempt = [&](device::Kernel& kernel) -> std::optional<device::Run> {
     const std::optional<DeclaredRun> tried = try_declared_launch(check, kernel, launch, n);
     if (!tried) return std::nullopt;
-    needed = CountsOfLaunch(check, tried->run, tried->values).got(declaration.limit);
+    needed = CountsOfLaunch(check, tried->run, tried->values).counted_value(declaration.limit);
     return tried->run;
   };
   if (device::Kernel* kernel = check.session.module.find(given_kernel(check, launch.kernel)))
     if (attempt(*kernel)) all = needed;
   if (!all || *all <= 0) return 1;
-  without_needless(check, given_kernel(check, launch.kernel), Work::shared_accesses, attempt);
+  find_needless_work(check, given_kernel(check, launch.kernel), Work::shared_accesses, attempt);
   return *needed / *all;
 }
 

@@ -257,7 +257,7 @@ std::optional<double> needed_share(Check& check, device::Kernel& kernel, const L
   const std::unique_ptr<device::SavedMemory> after = check.device().save();
   const auto runs = [&](const PartOfBlock& part) {
     before.put_back();
-    return !launch_unjudged(check, kernel, launch, part).fault;
+    return !launch_without_verdict(check, kernel, launch, part).fault;
   };
   std::optional<double> share;
   if (runs({block})) {

@@ -268,20 +268,20 @@ class ClassCommand:
 
     def write_tables(self):
         rows, out, leaders = list(self.rows.values()), self.options.out, None
-        self.store.write_tables(out / "scores.csv", scores.scores_csv(rows, self.labs))
+        self.store.write_file(out / "scores.csv", scores.scores_csv(rows, self.labs))
         if self.book:
             data, messages = self.book.with_grades(rows)
-            self.store.write_tables(out / "gradebook.csv", data)
+            self.store.write_file(out / "gradebook.csv", data)
             print_list("gradebook", messages)
         if self.options.leaderboard:
             names = pseudonyms(read_pseudonym_secret(self.store), self.rows)
             leaders = leaderboard(rows, names)
-            self.store.write_tables(out / "pseudonyms.csv", pseudonyms_csv(rows, names))
+            self.store.write_file(out / "pseudonyms.csv", pseudonyms_csv(rows, names))
         record = scores.class_json(rows, self.labs, leaders).encode("utf-8", "backslashreplace")
         path = out / "class.json"
         if not path.exists() or path.read_bytes() != record:
             (out / "report.html").unlink(missing_ok=True)
-            self.store.write_tables(path, record)
+            self.store.write_file(path, record)
 
     def write_missing_pages(self):
         """Writes the students' pages that are missing or out of date. Returns whether one of them has failed."""

@@ -173,7 +173,7 @@ def number_html(value):
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
-def grading_seconds(value):
+def seconds_text(value):
     """Always two decimals: 0.70, 12.34."""
     return f"{value:,.2f}"
 
@@ -363,11 +363,11 @@ def time_spent(graded):
     slow = sorted(graded.statistics_of_checks(), key=lambda check: -mean(check.seconds))[:5]
     said = (
         f"{duration_text(sum(spent))} for {len(spent)} students, one thread each; the median is "
-        f"{grading_seconds(median(spent))} s, the longest {grading_seconds(max(spent))} s."
+        f"{seconds_text(median(spent))} s, the longest {seconds_text(max(spent))} s."
     )
     parts = [points_histogram(spent, most, "seconds that the grading took"), Html(f"<p>{said}</p>")]
     if slow:
-        rows = [[c.lab, c.name, *(NumberHtml(grading_seconds(of(c.seconds))) for of in (mean, max))] for c in slow]
+        rows = [[c.lab, c.name, *(NumberHtml(seconds_text(of(c.seconds))) for of in (mean, max))] for c in slow]
         parts.append(table(["lab", "the slowest checks", "seconds on average", "at most"], rows))
     return joined_html(parts)
 

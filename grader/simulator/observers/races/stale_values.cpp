@@ -102,7 +102,7 @@ void StaleValues::order_fence(GridThread by, const ptx::MemoryOrder& update) {
       if (executed <= before || block == by.block) continue;
       if (alone) causality().strong_access(by, own_key, Kind::red, update);
       alone = false;
-      causality().observe({block, thread}, causality().releases_at(own_key), update);
+      causality().observe_releases({block, thread}, causality().releases_at(own_key), update);
       ++state_->moved_fences;
     }
   state_->running[by.block].fences_of_thread[by.thread] = fences.size();
