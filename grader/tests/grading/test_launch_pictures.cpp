@@ -20,7 +20,9 @@ Launch launch_of(const std::string& setting) { return {"kernel", {{1}, {32}}, {}
 }  // namespace
 
 TEST_SUITE("lab:.pictures") {
-  LAB_CHECK("question" * takes("questions")) { CHECK(check.session.setup.seed == kAnswered); }
+  LAB_CHECK("question" * takes("questions")) {
+    if (check.session.setup.seed != kAnswered) check.lose(0, "The question is open.");
+  }
   LAB_CHECK("result") {
     run(check, launch_of("result"));
     Launch not_drawn = launch_of("not drawn");

@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "base/process.h"
 #include "grading/engine/limits.h"
 #include "grading/engine/progress.h"
 #include "grading/engine/run_suite.h"
@@ -19,6 +20,7 @@ using report::Status;
 using tests::FakeDevice;
 using tests::FakeModule;
 
+constexpr uint64_t kFailedAssert = 9;  // a seed with which the check "check" has a failed CHECK
 constexpr uint64_t kOfShared = 8;  // a seed that has the kernel judged by its shared memory, too
 
 // The checks below launch the kernel "kernel", which each test defines.
@@ -40,7 +42,12 @@ TEST_SUITE("lab:.harness") {
   // Not in the order of the rubric, which decides the order of checks.
   LAB_CHECK("after" * takes(whole("limit", 0, 9))) { CHECK(check.row.number("limit") == 3); }
   LAB_CHECK("kernel") { run_kernel(check); }
-  LAB_CHECK("check") { CHECK(check.session.setup.seed == 7); }
+  LAB_CHECK("check") {
+    if (check.session.setup.seed == kFailedAssert)
+      CHECK(check.session.setup.seed == 7);
+    else if (check.session.setup.seed != 7)
+      check.lose(0, "The seed is not 7.");
+  }
 }
 
 namespace {
@@ -467,10 +474,26 @@ TEST_CASE("grading: an Error in one check is an error of that check only") {
   CHECK(graded.test("check").status == Status::passed);
 }
 
-TEST_CASE("grading: the message of a failed CHECK is doctest's") {
+TEST_CASE("grading: a check that loses has the message that it gives") {
   const Graded graded = grade_harness(copy, 8);
   CHECK(graded.test("check").status == Status::failed);
-  CHECK(graded.test("check").message.find("8 == 7") != std::string::npos);
+  CHECK(graded.test("check").message == "The seed is not 7.");
+}
+
+TEST_CASE("grading: the message of a failed CHECK is doctest's") {
+  const Outcome printed = run_process({{"/proc/self/exe", "--failed-check"}, {}, "", {}});
+  CHECK(printed.ok());
+  CHECK(printed.out == "The check failed: 9 == 7\n");
 }
 
 }  // namespace lab32::grading
+
+namespace lab32::tests {
+
+// main() calls this outside of doctest's loop over test cases, where a LAB_CHECK runs in `lab32
+// grade`.
+std::string message_of_failed_check() {
+  return grading::grade_harness(grading::copy, grading::kFailedAssert).test("check").message;
+}
+
+}  // namespace lab32::tests

@@ -30,7 +30,7 @@ def time_text(when):
 
 def lab_row(course, lab):
     rubric = adapted_rubric(course, lab)
-    rows = [row for table in lab.rows() if (row := rubric[table]).get("credit") != "questions" or row["points"]]
+    rows = [row for table in lab.check_rows() if (row := rubric[table]).get("credit") != "questions" or row["points"]]
     kept = sum(bool(row.get("points", row.get("bonus"))) for row in rows)
     checks = f"{kept}" if kept == len(rows) else f"{kept} of {len(rows)}"
     checks += f", {len(lab.hidden)} after due" if lab.hidden else ""
