@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "app/command.h"
 #include "base/error.h"
@@ -23,7 +24,7 @@ namespace {
 
 struct ExplainCommand {
   Words nvcc_words;  // for a program: options of nvcc, and more files
-  std::string what, check, format = "text", output, picture, swizzle, dir, rubric;
+  std::string what, check, format = "text", output, picture, swizzle, dir, rubric, course;
   std::vector<std::string> arguments;
   counters::DetailFilter choice;
   unsigned gpus = 1;  // for a program
@@ -138,7 +139,8 @@ pictures::Explanation explanation_of(const ExplainCommand& command) {
 bool draws_own_pictures(const ExplainCommand& command, const pictures::Explanation& shown) {
   std::error_code error;
   return command.picture.empty() && command.format != "json" && !shown.device.empty() &&
-         grading::draws_own_pictures(shown.lab) && std::filesystem::exists(python_interpreter(), error);
+         grading::draws_own_pictures(shown.lab) &&
+         std::filesystem::exists(python_interpreter(), error);
 }
 
 void remove_ideal_accesses(pictures::Launch& launch) {
@@ -152,6 +154,11 @@ int run_explain(ExplainCommand& command) {
   command.options.dir = command.dir.empty() ? labs_folder() : command.dir;
   command.options.rubric = command.rubric;
   command.options.progress = true;
+  std::optional<Scratch> rubrics;
+  if (!command.course.empty()) {
+    command.options.labs = {command.what};
+    use_course_rubrics(command.course, rubrics.emplace().path, command.options);
+  }
   if (!command.output.empty()) check_writable(command.output, "-o");
   const bool drawn = command.format != "text" && command.format != "json";
   if (command.format == "png" && command.output.empty())
@@ -237,6 +244,8 @@ Command explain_command(CLI::App& lab32) {
   app->add_option("-o", given->output, "write to this file instead of standard output");
   app->add_option("--dir", given->dir, "the folder of LAB/LAB.cu (labs, here or above)");
   app->add_option("--rubric", given->rubric, "the folder of LAB.toml (that of this lab32)");
+  app->add_option("--course", given->course,
+                  "the course's file, which changes points and thresholds (course.toml)");
   app->add_option("--device", given->options.device, "sim or sim:NAME (sim)");
   add_gpus_option(app, given->gpus);
   app->add_option("--seed", given->options.seed, "repeat the random inputs of an earlier run")

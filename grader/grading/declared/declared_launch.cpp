@@ -26,8 +26,9 @@ class ElementsOnDevice : public DeviceArray {
   enum class Use : uint8_t { input, output };
 
   // An array of `values`; an output without values is poisoned.
-  ElementsOnDevice(Check& check, const std::string& name, const Elements& values, Use use)
-      : DeviceArray(check, name, values.type->bytes, values.count),
+  ElementsOnDevice(Check& check, const DeclaredArray& array, const Elements& values, Use use)
+      : DeviceArray(check, array.name, values.type->bytes * array.fields,
+                    values.count / array.fields),
         values_(values),
         is_input_(use == Use::input) {
     if (!values.bytes.empty()) upload(values.bytes.data());
@@ -53,7 +54,7 @@ OnDevice allocate_arrays(Check& check, const std::vector<DeclaredArray>& declare
                          const std::vector<Elements>& values, ElementsOnDevice::Use use) {
   OnDevice arrays;
   for (size_t i = 0; i < declared.size(); ++i)
-    arrays.push_back(std::make_unique<ElementsOnDevice>(check, declared[i].name, values[i], use));
+    arrays.push_back(std::make_unique<ElementsOnDevice>(check, declared[i], values[i], use));
   return arrays;
 }
 
@@ -144,15 +145,6 @@ std::vector<Elements> run_reference_kernel(Check& check, const DeclaredLaunch& l
   return expected;
 }
 
-ExpressionValues values_with_launch_shape(const std::vector<double>& numbers,
-                                          const device::Shape& shape) {
-  const auto extent = [](const Dim3& d) { return double{1} * d.x * d.y * d.z; };
-  ExpressionValues values = expression_values(numbers);
-  values.numbers.push_back(extent(shape.grid));
-  values.numbers.push_back(extent(shape.block));
-  return values;
-}
-
 // All checks of one launch get the same arrays, so that they can share it.
 Random random_for_launch(Check& check, const DeclaredLaunch& launch, const std::string& setting) {
   return Random(seed_of_stream(check.session.setup.seed, launch.check + ", " + setting));
@@ -160,20 +152,36 @@ Random random_for_launch(Check& check, const DeclaredLaunch& launch, const std::
 
 // The array `before` after all additions. Doubles add whole numbers exactly.
 Elements expected_sums(const DeclaredArray& output, const Elements& before,
-                       ExpressionValues& values) {
+                       const ExpressionValues& values) {
   Elements want(*output.type, before.count);
   std::vector<double> sums(want.count);
   for (size_t i = 0; i < want.count && !before.bytes.empty(); ++i) sums[i] = before.at(i);
   const ExpressionValues of_launch{{values.numbers.begin(), values.numbers.end() - 1}, {}, nullptr};
   const uint64_t over = output.over->count(of_launch, 0, kMostElements);
-  for (uint64_t i = 0; i < over; ++i) {
-    values.numbers.back() = static_cast<double>(i);
-    const double at = output.at->value(values);
-    if (!(at >= 0 && at < static_cast<double>(want.count)))
-      throw Error(
-          fmt::format("`at` of {}: {} is not among its {} elements", output.name, at, want.count));
-    sums[static_cast<size_t>(at)] += output.expected->value(values);
-  }
+  const auto add = [&output](ExpressionValues& of, std::vector<double>& to, size_t begin,
+                             size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      of.numbers.back() = static_cast<double>(i);
+      const double at = output.at->value(of);
+      if (!(at >= 0 && at < static_cast<double>(to.size())))
+        throw Error(
+            fmt::format("`at` of {}: {} is not among its {} elements", output.name, at, to.size()));
+      to[static_cast<size_t>(at)] += output.expected->value(of);
+    }
+  };
+  // Large arrays are those of timing checks.
+  const size_t count = over > kPart ? kParts : 1;
+  std::vector<std::vector<double>> part_sums(count, std::vector<double>(want.count));
+  std::vector<Background> parts;
+  for (size_t k = 1; k < count; ++k)
+    parts.emplace_back([&, k, own = values]() mutable {
+      add(own, part_sums[k], over * k / count, over * (k + 1) / count);
+    });
+  ExpressionValues own = values;
+  add(own, part_sums[0], 0, over / count);
+  for (Background& part : parts) part.get();
+  for (const std::vector<double>& part : part_sums)
+    for (size_t i = 0; i < want.count; ++i) sums[i] += part[i];
   for (size_t i = 0; i < want.count; ++i)
     if (!want.set(i, sums[i]))
       throw Error(
@@ -183,9 +191,18 @@ Elements expected_sums(const DeclaredArray& output, const Elements& before,
 
 }  // namespace
 
-std::string setting_of(const DeclaredLaunch& launch, uint32_t n, size_t turn) {
-  std::string setting =
-      fmt::format("n = {}{}{}", n, launch.variant.empty() ? "" : ", ", launch.variant);
+std::string setting_of(const DeclaredLaunch& launch, const LaunchSize& size, size_t turn) {
+  std::string setting;
+  if (launch.setting) {
+    // Scalars may be random, so only the size is shown.
+    std::vector<double> numbers(size.begin(), size.end());
+    numbers.resize(size.size() + launch.scalars.size());
+    setting = launch.setting->filled(expression_values(numbers));
+  } else {
+    for (size_t i = 0; i < size.size(); ++i)
+      setting += fmt::format("{}{} = {}", i > 0 ? ", " : "", launch.extents[i], size[i]);
+    if (!launch.variant.empty()) setting += ", " + launch.variant;
+  }
   for (const auto* arrays : {&launch.inputs, &launch.outputs})
     for (const DeclaredArray& array : *arrays) {
       if (array.contents.size() < 2) continue;
@@ -196,8 +213,9 @@ std::string setting_of(const DeclaredLaunch& launch, uint32_t n, size_t turn) {
   return setting;
 }
 
-std::vector<double> random_numbers(const DeclaredLaunch& launch, uint32_t n, Random& random) {
-  ExpressionValues values = expression_values({double{1} * n}, &random);
+std::vector<double> random_numbers(const DeclaredLaunch& launch, const LaunchSize& size,
+                                   Random& random) {
+  ExpressionValues values = expression_values({size.begin(), size.end()}, &random);
   for (const DeclaredScalar& scalar : launch.scalars) {
     Elements one(*scalar.type, 1);
     const double value = scalar.value.value(values);
@@ -208,22 +226,22 @@ std::vector<double> random_numbers(const DeclaredLaunch& launch, uint32_t n, Ran
   return values.numbers;
 }
 
-DeclaredArrays random_arrays(const DeclaredLaunch& launch, const std::vector<double>& numbers,
-                             size_t turn, Random& random) {
-  DeclaredArrays arrays;
-  for (const DeclaredArray& input : launch.inputs)
-    arrays.inputs.push_back(random_array(input, numbers, turn, random));
-  for (const DeclaredArray& output : launch.outputs)
-    arrays.outputs.push_back(random_array(output, numbers, turn, random));
-  return arrays;
+std::vector<Elements> random_arrays(const std::vector<DeclaredArray>& arrays,
+                                    const std::vector<double>& numbers, size_t turn,
+                                    Random& random) {
+  std::vector<Elements> drawn;
+  for (const DeclaredArray& array : arrays)
+    drawn.push_back(random_array(array, numbers, turn, random));
+  return drawn;
 }
 
 std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
                                         const std::vector<double>& numbers,
-                                        const DeclaredArrays& before) {
+                                        const std::vector<Elements>& inputs,
+                                        const std::vector<Elements>& outputs) {
   ExpressionValues values = expression_values(numbers);
   values.numbers.push_back(0);
-  for (const auto* arrays : {&before.inputs, &before.outputs})
+  for (const auto* arrays : {&inputs, &outputs})
     for (const Elements& array : *arrays)
       values.arrays.push_back(
           {array.bytes.empty() ? 0 : array.count, [&array](size_t i) { return array.at(i); }});
@@ -233,9 +251,9 @@ std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
     const DeclaredArray& output = launch.outputs[k];
     expected.emplace_back();
     if (!output.expected) continue;
-    Elements& want = expected.back() = Elements(*output.type, before.outputs[k].count);
+    Elements& want = expected.back() = Elements(*output.type, outputs[k].count);
     if (output.at) {
-      want = expected_sums(output, before.outputs[k], values);
+      want = expected_sums(output, outputs[k], values);
       continue;
     }
     const auto fill = [&output, &want](ExpressionValues& of, size_t begin, size_t end) {
@@ -264,18 +282,35 @@ std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
 
 device::Shape shape_of(Check& check, const DeclaredLaunch& launch,
                        const std::vector<double>& numbers, device::LoadedModule& module) {
-  if (launch.shape_of_submission)
+  using Shape = DeclaredLaunch::Shape;
+  if (launch.shape == Shape::launch_record)
     return launch_config(check, base_name(launch.kernel), module)
         .shape(static_cast<uint64_t>(numbers[0]), check.device().multiprocessors());
+  if (launch.shape == Shape::tile_record)
+    return tile_config(check, base_name(launch.kernel), module)
+        .shape(static_cast<uint32_t>(numbers[0]), static_cast<uint32_t>(numbers[1]));
   return {evaluate_extents(launch.grid, numbers, kMostBlocks),
           evaluate_extents(launch.block, numbers, kMostThreads)};
+}
+
+ExpressionValues values_with_launch_shape(const DeclaredLaunch& launch,
+                                          const std::vector<double>& numbers,
+                                          const device::Shape& shape) {
+  const auto extent = [](const Dim3& d) { return double{1} * d.x * d.y * d.z; };
+  ExpressionValues values = expression_values(numbers);
+  values.numbers.push_back(extent(shape.grid));
+  values.numbers.push_back(extent(shape.block));
+  for (const auto* arrays : {&launch.inputs, &launch.outputs})
+    for (const DeclaredArray& array : *arrays)
+      values.numbers.push_back(static_cast<double>(array.type->bytes));
+  return values;
 }
 
 device::Arg number_argument(const DeclaredLaunch& launch, const DeclaredArgument& argument,
                             const std::vector<double>& numbers) {
   if (argument.kind == DeclaredArgument::Kind::scalar) {
     Elements one(*launch.scalars[argument.index].type, 1);
-    one.set(0, numbers[1 + argument.index]);
+    one.set(0, numbers[launch.extents.size() + argument.index]);
     return device::Arg::from_bytes(one.bytes.data(), one.bytes.size());
   }
   return static_cast<int>(argument.number.count(expression_values(numbers), 0, 0x7fffffff));
@@ -283,24 +318,44 @@ device::Arg number_argument(const DeclaredLaunch& launch, const DeclaredArgument
 
 namespace {
 
+// The mismatch of an output, with the rubric's note about its first wrong element.
+std::string output_mismatch(const DeclaredArray& output, const std::vector<std::byte>& got,
+                            const Elements& want, const std::vector<double>& numbers,
+                            double tolerance) {
+  std::string wrong = elements_mismatch(output.name, got, want, tolerance);
+  if (wrong.empty() || !output.note) return wrong;
+  const auto element = [&](const std::vector<std::byte>& of, size_t i) {
+    const auto first = of.begin() + static_cast<ptrdiff_t>(i * want.type->bytes);
+    return std::vector<std::byte>(first, first + static_cast<ptrdiff_t>(want.type->bytes));
+  };
+  for (size_t i = 0; i < want.count; ++i) {
+    Elements one(*want.type, 1);
+    one.bytes = element(want.bytes, i);
+    if (elements_mismatch("", element(got, i), one, tolerance).empty()) continue;
+    ExpressionValues values = expression_values(numbers);
+    values.numbers.push_back(static_cast<double>(i));
+    return wrong + " " + output.note->filled(values);
+  }
+  return wrong;
+}
+
 // A declared launch with its arrays, and what it must leave in them.
 class PreparedLaunch {
  public:
-  PreparedLaunch(Check& check, const DeclaredLaunch& launch, uint32_t n, size_t turn)
-      : PreparedLaunch(check, launch, n, turn,
-                       random_for_launch(check, launch, setting_of(launch, n, turn))) {}
+  PreparedLaunch(Check& check, const DeclaredLaunch& launch, const LaunchSize& size, size_t turn)
+      : PreparedLaunch(check, launch, size, turn,
+                       random_for_launch(check, launch, setting_of(launch, size, turn))) {}
 
   const device::Shape& shape() const { return shape_; }
   std::vector<device::Arg> arguments() const {
     return arguments_of(launch_, numbers_, inputs_, outputs_);
   }
-  ExpressionValues values() const { return values_with_launch_shape(numbers_, shape_); }
   // Empty: all outputs are right.
   std::string mismatch() const {
     const double tolerance = check_.row.has("relative_tolerance") ? relative_tolerance(check_) : 0;
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      const std::string wrong =
-          elements_mismatch(outputs_[i]->name(), outputs_[i]->read(), expected_[i], tolerance);
+      const std::string wrong = output_mismatch(launch_.outputs[i], outputs_[i]->read(),
+                                                expected_[i], numbers_, tolerance);
       if (!wrong.empty()) return wrong;
     }
     return "";
@@ -308,12 +363,14 @@ class PreparedLaunch {
 
  private:
   using Use = ElementsOnDevice::Use;
-  PreparedLaunch(Check& check, const DeclaredLaunch& launch, uint32_t n, size_t turn, Random random)
+  PreparedLaunch(Check& check, const DeclaredLaunch& launch, const LaunchSize& size, size_t turn,
+                 Random random)
       : check_(check),
         launch_(launch),
-        numbers_(random_numbers(launch, n, random)),
-        arrays_(random_arrays(launch, numbers_, turn, random)),
-        expected_(expected_elements(launch, numbers_, arrays_)) {
+        numbers_(random_numbers(launch, size, random)),
+        arrays_{random_arrays(launch.inputs, numbers_, turn, random),
+                random_arrays(launch.outputs, numbers_, turn, random)},
+        expected_(expected_elements(launch, numbers_, arrays_.inputs, arrays_.outputs)) {
     if (!launch.reference.empty()) {
       const std::vector<Elements> computed = run_reference_kernel(check, launch, numbers_, arrays_);
       for (size_t i = 0; i < expected_.size(); ++i)
@@ -335,32 +392,51 @@ class PreparedLaunch {
 
 }  // namespace
 
-DeclaredRun run_declared_launch(Check& check, const DeclaredLaunch& launch, uint32_t n,
+device::Run run_declared_launch(Check& check, const DeclaredLaunch& launch, const LaunchSize& size,
                                 size_t turn) {
-  const std::string setting = setting_of(launch, n, turn);
-  const PreparedLaunch prepared(check, launch, n, turn);
-  DeclaredRun done{run(check, {given_kernel(check, launch.kernel), prepared.shape(),
-                               prepared.arguments(), setting}),
-                   prepared.values()};
+  const std::string setting = setting_of(launch, size, turn);
+  const PreparedLaunch prepared(check, launch, size, turn);
+  device::Run done = run(
+      check, {given_kernel(check, launch.kernel), prepared.shape(), prepared.arguments(), setting});
   check_result(check, setting, check.line_of(launch.function), prepared.mismatch());
   return done;
 }
 
-std::optional<DeclaredRun> try_declared_launch(Check& check, device::Kernel& kernel,
-                                               const DeclaredLaunch& launch, uint32_t n) {
+std::optional<device::Run> try_declared_launch(Check& check, device::Kernel& kernel,
+                                               const DeclaredLaunch& launch,
+                                               const LaunchSize& size) {
   constexpr uint64_t kMost = 100'000;  // a removed access may leave a loop without an end
-  const PreparedLaunch prepared(check, launch, n, 0);
-  DeclaredRun done{
-      launch_without_verdict(check, kernel, prepared.shape(), prepared.arguments(), kMost),
-      prepared.values()};
-  if (done.run.fault || has_finding(done.run) || !prepared.mismatch().empty()) return std::nullopt;
+  const PreparedLaunch prepared(check, launch, size, 0);
+  device::Run done =
+      launch_without_verdict(check, kernel, prepared.shape(), prepared.arguments(), kMost);
+  if (done.fault || has_finding(done) || !prepared.mismatch().empty()) return std::nullopt;
   return done;
 }
 
-ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch, uint32_t n) {
-  Random random = random_for_launch(check, launch, setting_of(launch, n, 0));
-  const std::vector<double> numbers = random_numbers(launch, n, random);
-  return values_with_launch_shape(numbers, shape_of(check, launch, numbers, check.session.module));
+ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch,
+                                  const LaunchSize& size) {
+  Random random = random_for_launch(check, launch, setting_of(launch, size, 0));
+  const std::vector<double> numbers = random_numbers(launch, size, random);
+  return values_with_launch_shape(launch, numbers,
+                                  shape_of(check, launch, numbers, check.session.module));
+}
+
+std::pair<device::Run, std::vector<Elements>> run_given_launch(Check& check,
+                                                               const GivenLaunch& given) {
+  const DeclaredLaunch& launch = given.launch;
+  Random random = check.random();
+  const std::vector<double> numbers = random_numbers(launch, given.size, random);
+  std::vector<Elements> before = random_arrays(launch.inputs, numbers, 0, random),
+                        after = random_arrays(launch.outputs, numbers, 0, random);
+  using Use = ElementsOnDevice::Use;
+  const OnDevice inputs = allocate_arrays(check, launch.inputs, before, Use::input),
+                 outputs = allocate_arrays(check, launch.outputs, after, Use::output);
+  device::Run done =
+      run_to_count(check, {given_kernel(check, launch.kernel),
+                           shape_of(check, launch, numbers, check.session.module),
+                           arguments_of(launch, numbers, inputs, outputs), launch.kernel});
+  for (size_t i = 0; i < after.size(); ++i) after[i].bytes = outputs[i]->read();
+  return {std::move(done), std::move(after)};
 }
 
 std::string base_name(const std::string& kernel) { return kernel.substr(0, kernel.find('<')); }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "grading/declared/declaration.h"
@@ -19,40 +20,46 @@ struct DeclaredArrays {
   std::vector<Elements> inputs, outputs;
 };
 
-// n and the values of the scalars.
-std::vector<double> random_numbers(const DeclaredLaunch& launch, uint32_t n, Random& random);
+// The size and the values of the scalars.
+std::vector<double> random_numbers(const DeclaredLaunch& launch, const LaunchSize& size,
+                                   Random& random);
 // `turn`: which of several contents the arrays get.
-DeclaredArrays random_arrays(const DeclaredLaunch& launch, const std::vector<double>& numbers,
-                             size_t turn, Random& random);
-// What the `expected` expressions say; an output without one is left empty.
+std::vector<Elements> random_arrays(const std::vector<DeclaredArray>& arrays,
+                                    const std::vector<double>& numbers, size_t turn,
+                                    Random& random);
+// What the `expected` expressions say of these arrays; an output without one is left empty.
 std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
                                         const std::vector<double>& numbers,
-                                        const DeclaredArrays& before);
-// The declared shape, or that of the module's LAB32_LAUNCH record.
+                                        const std::vector<Elements>& inputs,
+                                        const std::vector<Elements>& outputs);
+// The declared shape, or that of the module's LAB32_LAUNCH or LAB32_TILE record.
 device::Shape shape_of(Check& check, const DeclaredLaunch& launch,
                        const std::vector<double>& numbers, device::LoadedModule& module);
+// The values of expressions that also use `blocks`, `threads`, and the arrays' bytes per element.
+ExpressionValues values_with_launch_shape(const DeclaredLaunch& launch,
+                                          const std::vector<double>& numbers,
+                                          const device::Shape& shape);
 // The argument as its kernel takes it, if it is no array.
 device::Arg number_argument(const DeclaredLaunch& launch, const DeclaredArgument& argument,
                             const std::vector<double>& numbers);
 
-// A launch whose result was right, and the values for expressions with `blocks` and `threads`.
-struct DeclaredRun {
-  device::Run run;
-  ExpressionValues values;
-};
-
 // What tells a launch from others: "n = 1000, block = 96".
-std::string setting_of(const DeclaredLaunch& launch, uint32_t n, size_t turn);
+std::string setting_of(const DeclaredLaunch& launch, const LaunchSize& size, size_t turn);
 
-// Launches the kernel for n elements. The check is lost if the launch fails or its result is wrong.
-DeclaredRun run_declared_launch(Check& check, const DeclaredLaunch& launch, uint32_t n,
+// Launches the kernel. The check is lost if the launch fails or its result is wrong.
+device::Run run_declared_launch(Check& check, const DeclaredLaunch& launch, const LaunchSize& size,
                                 size_t turn);
 // Launches another version of the kernel. Gives no verdict. nullopt: its result is wrong, or it has
 // a hazard or a fault.
-std::optional<DeclaredRun> try_declared_launch(Check& check, device::Kernel& kernel,
-                                               const DeclaredLaunch& launch, uint32_t n);
+std::optional<device::Run> try_declared_launch(Check& check, device::Kernel& kernel,
+                                               const DeclaredLaunch& launch,
+                                               const LaunchSize& size);
 // The values for `ideal` of that launch, without launching.
-ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch, uint32_t n);
+ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch,
+                                  const LaunchSize& size);
+// Launches a given kernel for a question. Returns its outputs, too.
+std::pair<device::Run, std::vector<Elements>> run_given_launch(Check& check,
+                                                               const GivenLaunch& given);
 
 // "histogram_shared<256>" -> "histogram_shared"
 std::string base_name(const std::string& kernel);
@@ -61,6 +68,8 @@ std::string base_name(const std::string& kernel);
 std::string elements_mismatch(const std::string& name, const std::vector<std::byte>& got,
                               const Elements& want, double relative_tolerance);
 
+// Runs a timing check: the bandwidth of the launch, or the step from the previous version.
+void run_declared_time(Check& check, const Declaration& declaration);
 // Runs the check that the row of `check` declares.
 void run_declared(Check& check);
 

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/work.h"
 #include "grading/declared/declared_launch.h"
 #include "grading/engine/check.h"
 #include "grading/engine/compiled.h"
 #include "grading/launch/counting.h"
 #include "grading/launch/launch.h"
 #include "grading/launch/standard_checks.h"
-#include "grading/timing/timing_checks.h"
 #include "grading/words/describe.h"
 #include "simulator/observers/counters.h"
 
@@ -20,89 +18,23 @@ namespace lab32::grading {
 
 namespace {
 
-// ---- timing checks: the declared launch, timed as timing/timing_checks.h says ----
+// ---- questions ----
 
-using Sets = std::vector<std::shared_ptr<const DeclaredArrays>>;
-
-// The arrays of the timer: inputs, with the values of each set, then outputs.
-std::vector<device::TimedArray> timed_arrays(const DeclaredLaunch& launch, const Sets& sets) {
-  std::vector<device::TimedArray> arrays;
-  for (size_t i = 0; i < launch.inputs.size(); ++i) {
-    device::TimedArray array{launch.inputs[i].name, sets[0]->inputs[i].bytes.size(), {}};
-    for (const auto& set : sets)
-      array.sets.emplace_back(
-          std::shared_ptr<const std::vector<std::byte>>(set, &set->inputs[i].bytes));
-    arrays.push_back(std::move(array));
+void ask_declared_questions(Check& check, const Declaration& declaration) {
+  ExpressionValues values;
+  std::vector<std::vector<Elements>> outputs;
+  for (const GivenLaunch& given : declaration.given) {
+    auto [run, written] = run_given_launch(check, given);
+    const std::vector<double> counted = counters::counter_values(counters_of(check, run));
+    values.numbers.insert(values.numbers.end(), counted.begin(), counted.end());
+    outputs.push_back(std::move(written));
   }
-  for (size_t i = 0; i < launch.outputs.size(); ++i) {
-    const Elements& output = sets[0]->outputs[i];
-    arrays.push_back({launch.outputs[i].name, output.count * output.type->bytes, {}});
-  }
-  return arrays;
-}
-
-std::vector<device::TimedStep> declared_steps(Check& check, const DeclaredLaunch& launch,
-                                              const std::vector<double>& numbers,
-                                              device::LoadedModule& module) {
-  std::vector<device::TimedStep> steps;
-  const size_t first_output = launch.inputs.size();
-  for (size_t i = 0; i < launch.outputs.size(); ++i)
-    if (!launch.outputs[i].contents.empty())
-      steps.emplace_back(device::Fill{device::ArrayIndex{first_output + i}, 0});
-  device::TimedLaunch timed{
-      given_kernel(launch.kernel, module), shape_of(check, launch, numbers, module), {}};
-  for (const DeclaredArgument& argument : launch.arguments) {
-    if (argument.kind == DeclaredArgument::Kind::input)
-      timed.args.emplace_back(device::ArrayIndex{argument.index});
-    else if (argument.kind == DeclaredArgument::Kind::output)
-      timed.args.emplace_back(device::ArrayIndex{first_output + argument.index});
-    else
-      timed.args.emplace_back(number_argument(launch, argument, numbers));
-  }
-  steps.emplace_back(std::move(timed));
-  return steps;
-}
-
-TimedWork declared_work(Check& check, const Declaration& declaration, uint32_t n, size_t count) {
-  const DeclaredLaunch& launch = declaration.launches.front();
-  Random random = check.random();
-  const std::vector<double> numbers = random_numbers(launch, n, random);
-  Sets sets(count);
-  std::vector<Background> made;
-  for (auto& set : sets)
-    made.emplace_back([&set, &launch, &numbers, own = Random(random.bits())]() mutable {
-      set = std::make_shared<const DeclaredArrays>(random_arrays(launch, numbers, 0, own));
-    });
-  for (Background& set : made) set.get();
-  TimedWork work;
-  work.arrays = timed_arrays(launch, sets);
-  ExpressionValues values{numbers, {}, nullptr};
-  const device::Shape shape = shape_of(check, launch, numbers, check.session.module);
-  values.numbers.push_back(double{1} * shape.grid.x * shape.grid.y * shape.grid.z);
-  values.numbers.push_back(double{1} * shape.block.x * shape.block.y * shape.block.z);
-  work.bytes = declaration.bytes.count(values, 1, uint64_t{1} << 40);
-  work.steps = [&check, &launch, numbers](device::LoadedModule& module, uint32_t) {
-    return declared_steps(check, launch, numbers, module);
-  };
-  const double tolerance = check.row.has("relative_tolerance") ? relative_tolerance(check) : 0;
-  work.mismatch = [&launch, numbers, sets, tolerance](size_t set, const Outputs& outputs) {
-    const std::vector<Elements> expected = expected_elements(launch, numbers, *sets[set]);
-    for (size_t i = 0; i < launch.outputs.size(); ++i) {
-      const std::vector<std::byte> got = values_of<std::byte>(outputs[i]);
-      const std::string wrong =
-          elements_mismatch(launch.outputs[i].name, got, expected[i], tolerance);
-      if (!wrong.empty()) return wrong;
-    }
-    return std::string();
-  };
-  return work;
-}
-
-void run_declared_time(Check& check, const Declaration& declaration) {
-  credit_speed(check, {declaration.launches.front().function,
-                       [&declaration](Check& own, uint32_t n, size_t sets) {
-                         return declared_work(own, declaration, n, sets);
-                       }});
+  for (const std::vector<Elements>& written : outputs)
+    for (const Elements& array : written)
+      values.arrays.push_back({array.count, [&array](size_t i) { return array.at(i); }});
+  for (const auto& [name, figure] : declaration.figures) check.figure(name, figure.value(values));
+  if (ask_questions(check) && declaration.shown)
+    check.explain(0, declaration.shown->filled(values));
 }
 
 // ---- counts ----
@@ -114,13 +46,46 @@ void check_shared_bytes(Check& check, const DeclaredLaunch& launch) {
     limit_shared_memory(check, launch.kernel, check.row.number("shared_bytes"));
 }
 
-void check_declared_result(Check& check, const std::vector<DeclaredLaunch>& variants) {
-  for (const DeclaredLaunch& launch : variants) {
-    check_shared_bytes(check, launch);
-    for (const uint32_t n : sizes_to_check(check))
-      for (size_t turn = 0; turn < launch.content_count(); ++turn)
-        run_declared_launch(check, launch, n, turn);
+// The sizes at which results are checked. Shapes of matrices are those of the rubric, one whose
+// sides are multiples of a vector but not of a tile, and one with any sides.
+std::vector<LaunchSize> result_sizes(Check& check, const DeclaredLaunch& launch) {
+  std::vector<LaunchSize> all;
+  if (launch.extents.size() == 1) {
+    for (const uint32_t n : sizes_to_check(check)) all.push_back({n});
+    return all;
   }
+  for (const std::string& extent : launch.extents) {
+    const std::vector<double> values = check.row.numbers(extent);
+    all.resize(values.size());
+    for (size_t i = 0; i < values.size(); ++i) all[i].push_back(static_cast<uint32_t>(values[i]));
+  }
+  Random random(seed_of_stream(check.session.setup.seed, check.row.check + " shapes"));
+  LaunchSize of_vectors, any;
+  for (size_t i = 0; i < launch.extents.size(); ++i) {
+    of_vectors.push_back(4 * (1 + random.below(50)));
+    any.push_back(1 + random.below(200));
+  }
+  all.push_back(of_vectors);
+  all.push_back(any);
+  return all;
+}
+
+void check_declared_result(Check& check, const Declaration& declaration) {
+  for (const DeclaredLaunch& launch : declaration.launches) check_shared_bytes(check, launch);
+  const DeclaredLaunch& first = declaration.launches.front();
+  if (first.extents.size() == 1) {
+    for (const DeclaredLaunch& launch : declaration.launches)
+      for (const LaunchSize& size : result_sizes(check, launch))
+        for (size_t turn = 0; turn < launch.content_count(); ++turn)
+          run_declared_launch(check, launch, size, turn);
+  } else {
+    for (const LaunchSize& size : result_sizes(check, first))
+      for (const DeclaredLaunch& launch : declaration.launches)
+        for (size_t turn = 0; turn < launch.content_count(); ++turn)
+          run_declared_launch(check, launch, size, turn);
+  }
+  if (!declaration.largest.empty())
+    run_declared_launch(check, declaration.launches.back(), declaration.largest, 0);
   report_right_result(check);
 }
 
@@ -210,6 +175,24 @@ void credit_other_count(Check& check, const Declaration& declaration, const Coun
   credit_further_counters(check, declaration, count, line);
 }
 
+// The line whose lanes access more bytes than the matrix has, if there is one. Where the rows of a
+// matrix do not begin at a sector, every kernel has accesses with a sector too many, so the worst
+// access does not explain why this kernel has more.
+WorstLine repeated_elements(Check& check, const Declaration& declaration,
+                            const CountsOfLaunch& count, const device::Run& run) {
+  if (!declaration.repeated) return {};
+  const double all = count.ideal(declaration.repeated->bytes);
+  for (const counters::LineCounters& line : run.lines) {
+    const uint64_t bytes = line.counters.global_bytes;
+    if (line.file != check.session.source.display() || static_cast<double>(bytes) <= all) continue;
+    return {line.line,
+            fmt::format("The lanes access {} bytes here, but the matrix has only {}: lanes beyond "
+                        "its edge access elements that other lanes access, too.",
+                        grouped(bytes), grouped(static_cast<uint64_t>(all)))};
+  }
+  return {};
+}
+
 void credit_counter(Check& check, const Declaration& declaration, const device::Run& run,
                     const CountsOfLaunch& count) {
   const std::string& counter = declaration.limit.counter.text();
@@ -224,16 +207,38 @@ void credit_counter(Check& check, const Declaration& declaration, const device::
   } else {
     credit_working_share(check, run);
     if (counter != "sectors") return credit_other_count(check, declaration, count);
-    credit_sectors(check, run, ideal, idea);
+    const WorstLine repeated = repeated_elements(check, declaration, count, run);
+    credit_sectors(check, run, ideal, repeated.line > 0 ? declaration.repeated->idea : idea,
+                   repeated);
   }
   credit_further_counters(check, declaration, count, line);
 }
 
-void withhold_details_if_declared(Check& check) {
-  if (!check.row.has("withheld_until")) return;
-  const std::string table = check.row.text("withheld_until");
+// The check of a table; empty: there is no such table.
+std::string check_of_table(Check& check, const std::string& table) {
   for (const RubricRow& row : check.session.rubric.rows())
-    if (row.table == table) withhold_until_passed(check, row.check);
+    if (row.table == table) return row.check;
+  return "";
+}
+
+void withhold_details_if_declared(Check& check) {
+  if (check.row.has("withheld_until"))
+    withhold_until_passed(check, check_of_table(check, check.row.text("withheld_until")));
+}
+
+// Shows conflicts that cost no points here, since a later check is about them.
+void show_conflicts(Check& check, const Declaration& declaration, const device::Run& run) {
+  if (!declaration.conflicts) return;
+  const std::string questions = check_of_table(check, declaration.conflicts->questions);
+  const counters::Counters& c = counters_of(check, run);
+  withhold_until_passed(check, questions);
+  if (check.has_passed(questions))
+    check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
+  check.figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
+  const WorstLine waste = worst_shared_line(check, run);
+  if (check.verdict.credit == 1 && waste.line > 0)
+    check.explain(waste.line, declaration.conflicts->note + " " + waste.message);
+  withhold_details_if_declared(check);  // the pictures are about this check's counter
 }
 
 // The blocks' worth of elements with which a kernel is launched without needless work.
@@ -243,13 +248,15 @@ constexpr uint32_t kUnitsOfTrial = 2;
 // nothing.
 double needed_part(Check& check, const Declaration& declaration) {
   const DeclaredLaunch& launch = declaration.launches.front();
-  const uint32_t n = kUnitsOfTrial * (check.row.has("unit") ? check.row.count("unit") : kLanes);
+  const uint32_t unit = check.row.has("unit") ? check.row.count("unit") : kLanes;
+  const LaunchSize size(launch.extents.size(), kUnitsOfTrial * unit);
   std::optional<double> all, needed;
   const auto attempt = [&](device::Kernel& kernel) -> std::optional<device::Run> {
-    const std::optional<DeclaredRun> tried = try_declared_launch(check, kernel, launch, n);
+    std::optional<device::Run> tried = try_declared_launch(check, kernel, launch, size);
     if (!tried) return std::nullopt;
-    needed = CountsOfLaunch(check, tried->run, tried->values).counted_value(declaration.limit);
-    return tried->run;
+    needed = CountsOfLaunch(check, *tried, values_for_ideal(check, launch, size))
+                 .counted_value(declaration.limit);
+    return tried;
   };
   if (device::Kernel* kernel = check.session.module.find(given_kernel(check, launch.kernel)))
     if (attempt(*kernel)) all = needed;
@@ -287,18 +294,44 @@ void apply_lanes_only(Check& check, const device::Run& run) {
     require_only_lane_accesses(check, run);
 }
 
+LaunchSize drawn_size(Check& check, const DeclaredLaunch& launch) {
+  const uint32_t unit = check.row.has("unit") ? check.row.count("unit") : kLanes;
+  if (launch.extents.size() == 1) return {secret_size(check, unit, 0).n};
+  Random random(
+      seed_of_stream(check.session.setup.seed, launch.check + ", " + launch.variant + " size"));
+  const std::vector<double> range = check.row.numbers("drawn");
+  const uint32_t least = static_cast<uint32_t>(range.at(0)) / unit,
+                 most = static_cast<uint32_t>(range.at(1)) / unit;
+  LaunchSize size;
+  for (size_t i = 0; i < launch.extents.size(); ++i)
+    size.push_back(unit * (least + random.below(most - least + 1)));
+  return size;
+}
+
+std::shared_ptr<const device::Run> counted_launch(Check& check, const Declaration& declaration,
+                                                  const DeclaredLaunch& launch,
+                                                  const LaunchSize& size) {
+  return shared_launch(check,
+                       fmt::format("{}, {}{}", launch.check, setting_of(launch, size, 0),
+                                   declaration.changes_launch ? ", as " + check.row.check : ""),
+                       given_kernel(check, launch.kernel),
+                       [&] { return run_declared_launch(check, launch, size, 0); });
+}
+
 // Counts a launch of a size that the seed draws.
 void recount_declared(Check& check, const Declaration& declaration, const DeclaredLaunch& launch) {
-  const uint32_t unit = check.row.has("unit") ? check.row.count("unit") : kLanes;
-  const uint32_t secret = secret_size(check, unit, 0).n;
-  DeclaredRun again{};
-  const device::Run run = launch_keeping_table(check, [&] {
-    again = run_declared_launch(check, launch, secret, 0);
-    return again.run;
+  const double least = check.row.has("least_recounted") ? check.row.number("least_recounted") : 0;
+  const double published = check.verdict.credit;
+  if (published <= least) return;
+  const LaunchSize size = drawn_size(check, launch);
+  std::shared_ptr<const device::Run> run;
+  launch_keeping_table(check, [&] {
+    run = counted_launch(check, declaration, launch, size);
+    return device::Run();
   });
-  apply_lanes_only(check, run);
-  const CountsOfLaunch count(check, run, again.values);
-  const std::string where = fmt::format("{}:", setting_of(launch, secret, 0));
+  apply_lanes_only(check, *run);
+  const CountsOfLaunch count(check, *run, values_for_ideal(check, launch, size));
+  const std::string where = fmt::format("{}:", setting_of(launch, size, 0));
   const auto recount_limit = [&](const DeclaredLimit& limit) {
     recount_at_secret_size(check, where, limit.counted.c_str(), count.ideal(limit),
                            static_cast<uint64_t>(count.counted_value(limit)),
@@ -307,28 +340,28 @@ void recount_declared(Check& check, const Declaration& declaration, const Declar
   recount_limit(declaration.limit);
   for (const DeclaredLimit& also : declaration.also) recount_limit(also);
   if (declaration.most_sectors)
-    recount_sectors(check, where, count.ideal(*declaration.most_sectors), run);
+    recount_sectors(check, where, count.ideal(*declaration.most_sectors), *run);
+  check.verdict.credit = std::max(check.verdict.credit, std::min(published, least));
 }
 
 void check_declared_counter(Check& check, const Declaration& declaration) {
   const DeclaredLaunch& launch = declaration.launches.front();
-  const uint32_t n = check.row.count("n");
+  LaunchSize size;
+  for (const std::string& extent : launch.extents) size.push_back(check.row.count(extent));
   withhold_details_if_declared(check);
-  check_shared_bytes(check, launch);
-  const auto run =
-      shared_launch(check,
-                    fmt::format("{}, {}{}", launch.check, setting_of(launch, n, 0),
-                                declaration.changes_launch ? ", as " + check.row.check : ""),
-                    given_kernel(check, launch.kernel),
-                    [&] { return run_declared_launch(check, launch, n, 0).run; });
+  // The figures are those of the first.
+  for (size_t i = declaration.launches.size(); i-- > 0;)
+    check_shared_bytes(check, declaration.launches[i]);
+  const auto run = counted_launch(check, declaration, launch, size);
   apply_lanes_only(check, *run);
-  const CountsOfLaunch published(check, *run, values_for_ideal(check, launch, n));
+  const CountsOfLaunch published(check, *run, values_for_ideal(check, launch, size));
   reject_later_version(check, declaration, published);
   credit_counter(check, declaration, *run, published);
   if (declaration.most_sectors)
     limit_sectors(check, *run, published.ideal(*declaration.most_sectors));
   for (const DeclaredLaunch& variant : declaration.launches)
     recount_declared(check, declaration, variant);
+  show_conflicts(check, declaration, *run);
 }
 
 }  // namespace
@@ -337,13 +370,13 @@ void run_declared(Check& check) {
   const Declaration& declaration = *check.row.declaration;
   switch (declaration.kind) {
     case Declaration::Kind::result:
-      return check_declared_result(check, declaration.launches);
+      return check_declared_result(check, declaration);
     case Declaration::Kind::counter:
       return check_declared_counter(check, declaration);
     case Declaration::Kind::time:
       return run_declared_time(check, declaration);
     case Declaration::Kind::question:
-      ask_questions(check);
+      ask_declared_questions(check, declaration);
   }
 }
 

@@ -99,9 +99,14 @@ toolchain::SurroundingCode code_around_submission(const std::string& lab,
   const std::string open = "namespace lab32_given {\n", close = "}  // namespace lab32_given\n";
   toolchain::SurroundingCode around{open, open};
   size_t begin = text->find(open);
-  if (begin == std::string::npos) throw Error(lab + "/given.cu has no namespace lab32_given");
+  const size_t last = text->rfind(close);
+  if (begin == std::string::npos || last == std::string::npos)
+    throw Error(
+        fmt::format("{}/given.cu has its kernels between the lines `namespace lab32_given "
+                    "{{` and `}}  // namespace lab32_given`",
+                    lab));
   begin += open.size();
-  for (const size_t last = text->rfind(close); begin < last;) {
+  while (begin < last) {
     const size_t end = std::min(text->find("\n\n", begin), last);
     const std::string piece = text->substr(begin, end - begin);
     (calls_code_of_submission(piece) ? around.behind : around.before) +=

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <tuple>
 
 #include "base/text.h"
 #include "device/run_text.h"
@@ -20,59 +19,6 @@
 #include "simulator/observers/races/finding.h"
 
 namespace lab32::grading {
-
-device::Shape LaunchConfig::shape(uint64_t n, uint32_t multiprocessors) const {
-  uint64_t blocks = std::max<uint64_t>(1, ceil_div(n, uint64_t{block} * items_per_thread));
-  if (blocks_per_sm > 0) blocks = std::min(blocks, uint64_t{blocks_per_sm} * multiprocessors);
-  return {{static_cast<uint32_t>(blocks)}, {block}, dynamic_shared};
-}
-
-std::optional<std::vector<std::byte>> read_record(Check& check, device::LoadedModule& module,
-                                                  const std::string& symbol) {
-  auto bytes = module.initial_constant(symbol);
-  if (!bytes && module.read_symbol(symbol))
-    check.lose({Failure::Kind::invalid, "", symbol}, check.line_of(symbol),
-               fmt::format("`{}` is no __constant__ variable. What the file tells the grader must "
-                           "stay the same in all launches: use the macros of lab32.cuh.",
-                           symbol));
-  return bytes;
-}
-
-LaunchConfig launch_config(Check& check, const std::string& kernel, FreeLaunchFields free) {
-  return launch_config(check, kernel, check.session.module, free);
-}
-
-LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
-                           FreeLaunchFields free) {
-  const auto bytes = read_record(check, module, "lab32_launch_" + kernel);
-  std::array<int32_t, 4> said{};
-  if (!bytes || bytes->size() != sizeof(said))
-    check.lose(
-        {Failure::Kind::missing, "", "LAB32_LAUNCH(" + kernel + ")"}, 0,
-        fmt::format("The file does not say how {0} is launched: add LAB32_LAUNCH({0}, .block "
-                    "= 256, .items_per_thread = 8).",
-                    kernel));
-  std::memcpy(said.data(), bytes->data(), sizeof(said));
-  const int line = check.session.source.find_text("LAB32_LAUNCH(" + kernel);
-  const Failure invalid{Failure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"};
-  const auto [block, items, blocks_per_sm, shared] = said;
-  if (block < 1 || block > 1024)
-    check.lose(invalid, line,
-               fmt::format("LAB32_LAUNCH: .block is {}; a block has 1 to 1024 threads.", block));
-  if (items < 0 || blocks_per_sm < 0 || shared < 0)
-    check.lose(invalid, line, "LAB32_LAUNCH: a field is negative.");
-  for (const auto& [name, value, is_free] :
-       {std::tuple{"blocks_per_sm", blocks_per_sm, free.blocks_per_sm},
-        std::tuple{"dynamic_shared", shared, free.dynamic_shared}})
-    if (value != 0 && !is_free)
-      check.lose(
-          invalid, line,
-          fmt::format("LAB32_LAUNCH: .{} is {}, but this task does not leave that field free: "
-                      "leave it out.",
-                      name, value));
-  return {static_cast<uint32_t>(block), static_cast<uint32_t>(std::max(items, 1)),
-          static_cast<uint32_t>(blocks_per_sm), static_cast<uint32_t>(shared)};
-}
 
 namespace {
 

@@ -76,6 +76,16 @@ LaunchConfig launch_config(Check& check, const std::string& kernel, FreeLaunchFi
 LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
                            FreeLaunchFields free = {});
 
+// LAB32_TILE: the tile of a matrix that a block moves, and the threads of a block.
+struct TileConfig {
+  uint32_t rows = 0, columns = 0, threads = 0;
+
+  // The launch for n rows of m columns.
+  device::Shape shape(uint32_t n, uint32_t m) const;
+};
+// As launch_config(), for the kernel's LAB32_TILE record.
+TileConfig tile_config(Check& check, const std::string& kernel, device::LoadedModule& module);
+
 // Launches the kernel. The check is lost if the module has no such kernel, if the kernel faults, if
 // it changes an input, or if it has a race or another hazard.
 device::Run run(Check& check, const Launch& launch);

@@ -150,7 +150,8 @@ class RubricReader {
   // Allows a declared check the keys of its kind. The row takes those that the kind requires, and
   // those of the others that the rubric has.
   void allow_declared_keys(RubricRow& row, Declaration::Kind kind) {
-    for (const DeclaredKey& key : declared_keys(kind)) {
+    const toml::table& table = *file_->values[row.table].as_table();
+    for (const DeclaredKey& key : declared_keys(kind, table, file_->values)) {
       allowed_[row.check].push_back(key.key.name);
       if (key.required || find_node(*file_, row.table, key.key.name)) row.takes_.push_back(key.key);
     }
@@ -163,14 +164,16 @@ class RubricReader {
     const toml::table* result_table = nullptr;
     if (const toml::node* of = table.get("of")) {
       const std::string name = require_text(table, "of");
+      result_table = launch_table(file_->values, name);
       const auto result = std::find_if(rows_.begin(), rows_.end(),
                                        [&](const RubricRow& other) { return other.table == name; });
-      if (result == rows_.end() || !result->declaration ||
-          result->declaration->kind != Declaration::Kind::result)
+      const bool declares = result != rows_.end() && result->declaration &&
+                            result->declaration->kind == Declaration::Kind::result;
+      if (!declares && (!result_table || kind != Declaration::Kind::time))
         fail(line_of(*of), "`of` names the table of a declared result check above, not \"{}\"",
              name);
-      result_table = file_->values[name].as_table();
-      if (row.after.empty()) row.after = {static_cast<size_t>(result - rows_.begin())};
+      if (declares) result_table = file_->values[name].as_table();
+      if (declares && row.after.empty()) row.after = {static_cast<size_t>(result - rows_.begin())};
     }
     if (row.bonus != (kind == Declaration::Kind::time))
       fail(row.line, "[{}]: a timing check, and no other, is a `bonus`", row.table);

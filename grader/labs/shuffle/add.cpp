@@ -1,5 +1,5 @@
-// The shuffle lab, part A and B4: shuffles, and sums of ones. The rubric declares the other tasks
-// of parts B and C. Contract: labs/shuffle/shuffle.cu.
+// The shuffle lab, B4: sums of ones. The rubric declares the other tasks of parts A, B
+// and C. Contract: labs/shuffle/shuffle.cu.
 
 #include <algorithm>
 #include <functional>
@@ -13,18 +13,6 @@ namespace lab32::checks::shuffle {
 namespace {
 
 constexpr uint32_t kBlock = 256;
-
-// n nonzero whole numbers, the sum of whose absolute values is at most 2^24 (n <= 2^24): floats add
-// them exactly in any order, and a missing element always changes the sum.
-std::vector<float> whole_number_floats(Random& random, uint32_t n) {
-  const uint32_t most = std::max(1u, std::min(4096u, (1u << 24) / std::max(n, 1u)));
-  std::vector<float> values(n);
-  for (float& v : values) {
-    v = static_cast<float>(1 + random.below(most));
-    if (random.below(2)) v = -v;
-  }
-  return values;
-}
 
 // The counters of a sum of ones in blocks of 256 threads, added over the passes that leave one
 // number.
@@ -152,64 +140,6 @@ std::string pass_row(Check& check, const char* name, const PassCounts& p) {
 }  // namespace
 
 TEST_SUITE("lab:shuffle") {
-  LAB_CHECK("A1 what a lane gets" * takes("questions")) {
-    std::vector<int> lanes(kWarpSize);
-    for (uint32_t l = 0; l < kWarpSize; ++l) lanes[l] = static_cast<int>(l);
-    Input<int> in(check, "in", lanes);
-    Output<int> first(check, "first", kWarpSize), down(check, "down", kWarpSize),
-        butterfly(check, "butterfly", kWarpSize);
-    run(check,
-        {given_kernel(check, "five_steps"), {{1}, {kWarpSize}}, {in, first, down, butterfly}, ""});
-    if (!ask_questions(check)) return;
-    std::string table =
-        "What the given warp had, lane by lane, after the first step (without "
-        "adding), after five steps down, and after the butterfly:";
-    for (uint32_t l : {0u, 5u, 15u, 16u, 20u, 31u})
-      table += fmt::format("\n    lane {:>2}{:>8}{:>8}{:>8}", l, first.read()[l], down.read()[l],
-                           butterfly.read()[l]);
-    check.explain(0, table);
-  }
-
-  LAB_CHECK("A2 who adds" * takes(whole("n", 32, 1 << 26), "questions")) {
-    const uint32_t n = check.row.count("n"), warps = n / kWarpSize;
-    Random random = check.random();
-    const std::vector<float> values = whole_number_floats(random, n);
-    Input<float> floats(check, "in", values);
-    Input<int> ints(check, "in", std::vector<int>(values.begin(), values.end()));
-    Output<float> float_total(check, "total", std::vector<float>(1, 0));
-    Output<int> int_total(check, "total", std::vector<int>(1, 0));
-    const device::Shape shape{{blocks_for(n, kBlock)}, {kBlock}};
-    const auto adds = [&](const std::string& kernel, const DeviceArray& in,
-                          const DeviceArray& total) {
-      const device::Run launched = run(
-          check, {given_kernel(check, kernel), shape, {in, total, static_cast<int>(n)}, kernel});
-      const uint64_t found = counters_of(check, launched).red.sectors;
-      check.figure(kernel + " adds per warp", static_cast<double>(found) / warps);
-      return found;
-    };
-    const uint64_t by_floats = adds("reduce_atomic<float>", floats, float_total);
-    const uint64_t by_ints = adds("reduce_atomic<int>", ints, int_total);
-    if (!ask_questions(check)) return;
-    check.explain(
-        0, fmt::format("The profiler's table of the given kernel, {} warps:\n    {:<24}{:>14}"
-                       "\n    {:<24}{:>14}\n    {:<24}{:>14}",
-                       warps, "", "adds at L2", "reduce_atomic<float>", grouped(by_floats),
-                       "reduce_atomic<int>", grouped(by_ints)));
-  }
-
-  LAB_CHECK("A3 where 1.0f stops" * takes(number("from", 0, 1 << 30), "n", "questions")) {
-    const float from = static_cast<float>(check.row.number("from"));
-    Output<float> out(check, "out", 1);
-    run(check, {given_kernel(check, "add_ones"),
-                {{1}, {1}},
-                {from, out, static_cast<int>(check.row.count("n"))},
-                ""});
-    if (ask_questions(check))
-      check.explain(0, fmt::format("{} and {} times 1.0f, one after the other: {}.",
-                                   grouped(static_cast<uint64_t>(from)), check.row.count("n"),
-                                   grouped(static_cast<uint64_t>(out.read()[0]))));
-  }
-
   LAB_CHECK("B4 a sum of 2^24 ones" * takes("n")) {
     const uint32_t n = check.row.count("n");
     const PassCounts atomic = sum_ones_by_atomics(check, n);

@@ -189,20 +189,6 @@ MakeWork weighing_work(const std::string& kernel) {
 }  // namespace
 
 TEST_SUITE("lab:swizzle") {
-  LAB_CHECK("C1 plain: wavefronts" * takes("questions")) {
-    const counters::Counters c = counters_of(check, run_weighing(check, "weigh_plain", false, 1));
-    const auto each = [](const counters::SharedTraffic& t) {
-      return static_cast<double>(t.wavefronts) / static_cast<double>(t.requests);
-    };
-    const double store = each(c.shared_store), load = each(c.shared_load);
-    check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
-    check.figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
-    if (ask_questions(check))
-      check.explain(0, fmt::format("The profiler's table of weigh_plain, wavefronts per request:\n"
-                                   "    the vector store {:>6g}\n    ldmatrix.x4      {:>6g}",
-                                   store, load));
-  }
-
   LAB_CHECK("C2 padded: result" * takes(wholes("tiles", 1, 4096))) {
     check_results(check, "weigh_padded");
   }

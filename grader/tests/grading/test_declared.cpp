@@ -72,6 +72,22 @@ TEST_CASE("grading: an error of an expression says where and what") {
                        Error);
 }
 
+TEST_CASE("grading: a text has the values of its expressions in columns") {
+  const ExpressionNames names{{"n", "load.sectors"}, {}};
+  const ExpressionValues values{{7, 12345}, {}};
+  const auto filled = [&](const std::string& text) {
+    return TextTemplate(text, names, "x.toml:3").filled(values);
+  };
+  CHECK(filled("nothing") == "nothing");
+  CHECK(filled("{n} rows, {n / 2}") == "7 rows, 3.5");
+  CHECK(filled("|{n / 3 :>8.1}|{load.sectors :<8,}|") == "|     2.3|12,345  |");
+  CHECK(filled("{n > 3 ? 1 : 2}") == "1");
+  CHECK_THROWS_WITH_AS(filled("{n"), doctest::Contains("x.toml:3: a `}` is missing after \"{n\""),
+                       Error);
+  CHECK_THROWS_WITH_AS(filled("{m :>8}"),
+                       doctest::Contains("the expression \"m\": there is no name"), Error);
+}
+
 std::vector<double> drawn_values(const std::string& name, const std::string& type, size_t count,
                                  const ElementRange& range = {}) {
   Elements elements(*find_element_type(type), count);
@@ -240,6 +256,51 @@ TEST_CASE("grading: a declared check has a launch for each variant") {
   CHECK(counter[0].check == "scale: result");
 }
 
+const std::string kLaunches = R"toml(
+[launches]
+old = { kernel = "old_scale" }
+one = { kernel = "one", n = 4, grid = 1, block = 32, arguments = ["out"], inputs = {}, outputs.out = { type = "int", count = "n" } }
+)toml";
+
+TEST_CASE("grading: a question shows launches of given kernels, and a step is timed from another") {
+  std::string text = kDeclared + kLaunches;
+  const auto replace = [&text](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("[why.questions", "shown = \"{one.red.sectors} of {one.out[0]}\"\n[why.questions");
+  replace("fraction = 0.8\n", "before = \"old\"\n");
+  replace("old = { kernel = \"old_scale\" }",
+          "old = { kernel = \"old_scale\", grid = 1, block = 32, arguments = [\"in\", \"out\"], "
+          "inputs.in = { type = \"float\", count = \"n\" }, "
+          "outputs.out = { type = \"float\", count = \"n\", expected = \"in[i]\" } }");
+  replace("[speed]\nof_reference = 0.9", "[steps]\nshare_of_gain = 0.5\nleast_gain = 0.05");
+  const Rubric rubric = read_declared(text);
+  const Declaration& asks = *rubric.rows()[3].declaration;
+  REQUIRE(asks.given.size() == 1);
+  CHECK(asks.given[0].launch.kernel == "one");
+  CHECK(asks.given[0].size == LaunchSize{4});
+  const Declaration& step = *rubric.rows()[2].declaration;
+  CHECK(step.form_before == "old");
+  CHECK(step.before->kernel == "old_scale");
+  CHECK(step.before->arguments.size() == 2);
+
+  const auto refused = [&](const std::string& from, const std::string& to, const char* words) {
+    const std::string before = text;
+    replace(from, to);
+    CHECK_THROWS_WITH_AS(read_declared(text), doctest::Contains(words), Error);
+    text = before;
+  };
+  refused("{one.red.sectors}", "{one.red.sektors}", "did you mean `one.red.sectors`?");
+  refused("{one.out[0]}", "{two.out[0]}", "there is no array `two.out`");
+  refused("before = \"old\"", "before = \"new\"", "`before` names the table of a launch");
+  refused("count = \"n\", expected = \"in[i]\" } }", "count = \"n\" } }",
+          "`out` has no `expected`");
+  refused("inputs.in = { type = \"float\", count = \"n\" }, outputs",
+          "inputs.in = { type = \"float\", count = \"2 * n\" }, outputs",
+          "both versions of a step take the same inputs");
+  refused("n = 4, grid", "n = -4, grid", "`n` is a whole number up to 2^28");
+}
+
 TEST_CASE("grading: a wrong declaration is an error with file and line") {
   check_row_refused("kernel = \"scale\"\n", "", "8: there is no check \"scale: result\"");
   check_row_refused("kernel = \"scale\"", "kernel = 3", "11: `kernel` of [scale] is a text");
@@ -257,6 +318,8 @@ TEST_CASE("grading: a wrong declaration is an error with file and line") {
                     "16: `in` cannot be \"small\": it takes no `from`");
   check_row_refused("count = \"n\" }", "count = \"n\", values = \"unifrom\" }",
                     "16: `values` is an expression or one of uniform, small");
+  check_row_refused("count = \"n\" }", "count = \"n\", fields = 0 }",
+                    "16: `fields` is a whole number from 1 to 64");
   check_row_refused("count = \"n\" }", "number = \"n\" }", "16: `in` takes no `number`");
   check_row_refused("outputs.out", "outputs.in", "17: there are two `in`");
   check_row_refused(", expected = \"in[i] * factor\"", "",
@@ -277,6 +340,13 @@ TEST_CASE("grading: a wrong declaration is an error with file and line") {
   check_row_refused("\"4\" = ", "\"four\" = ", "46: `hints` has a text for each wrong answer");
   check_row_refused("max_score = 10", "max_score = 10\ninput.in = 3",
                     "3: no check takes `input.in`");
+  check_row_refused("block = 256", "block = 256\nlargest = [1, 2]", "14: `largest` is a list");
+  check_row_refused("grid = [\"ceil_div(n, 256)\", 1]\nblock = 256\n", "grid = \"LAB32_TILE\"\n",
+                    "12: a launch with LAB32_TILE has two `extents`");
+  check_row_refused("idea = \"Read in order.\"", "repeated = { bytes = 4 }",
+                    "27: `repeated` has `bytes` and `idea`");
+  check_row_refused("idea = \"Read in order.\"", "conflicts = { note = \"B2\" }",
+                    "27: `conflicts` has `withheld_until` and `note`");
 }
 
 }  // namespace

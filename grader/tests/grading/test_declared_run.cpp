@@ -117,5 +117,90 @@ TEST_CASE("grading: a declared timing check times the launch and compares its ou
   says(wrong, "out[0] is ");
 }
 
+constexpr const char* kMatrixRubric = R"toml(lab = ".declared"
+max_score = 2
+extents = ["rows", "columns"]
+setting = "{rows} x {columns} {type}s"
+grid = ["columns", "rows"]
+block = 1
+arguments = ["in", "out", "rows", "columns"]
+
+[inputs]
+in = { type = "{type}", count = "rows * columns", values = "i + 1" }
+
+[outputs]
+out = { type = "{type}", count = "rows * columns", expected = "in[i % rows * columns + floor(i / rows)]", note = "Row {floor(i / rows)}, column {i % rows}." }
+
+[launches]
+given = { kernel = "turn", each.type = ["float"], rows = 2, columns = 2 }
+
+[result]
+check = "turn: result"
+points = 1
+credit = "all"
+kernel = "turn"
+each.type = ["int", "float"]
+rows = [1, 2]
+columns = [1, 3]
+largest = [4, 5]
+
+[asks]
+check = "asks"
+points = 1
+credit = "all"
+shown = "It is {given.out[1] :>3}, not {given.out[2]}."
+questions.second = { answer = 3, hint = "Count." }
+)toml";
+
+// The tests of a kernel that copies a matrix from its second row on and transposes it before.
+std::vector<report::Test> tests_of_matrix(int right_rows, std::vector<device::Shape>& shapes) {
+  const tests::Scratch folder;
+  folder.write(".declared.toml", kMatrixRubric);
+  const Rubric rubric(folder.path, ".declared");
+  FakeDevice device;
+  FakeModule module;
+  module.add("turn", [&](FakeDevice& d, const device::Shape& shape,
+                         const std::vector<device::Arg>& args) {
+    shapes.push_back(shape);
+    const int n = FakeDevice::value<int>(args[2]), m = FakeDevice::value<int>(args[3]);
+    for (int i = 0; i < n * m; ++i)
+      d.array<int>(args[1])[i] = d.array<int>(args[0])[i / n < right_rows ? i % n * m + i / n : i];
+    device::Run run;
+    run.counters.emplace();
+    return run;
+  });
+  module.add_symbol("lab32_answer_second", 3.0f);
+  const SourceFile source = SourceFile::from_text("__global__ void turn()\n", "lab.cu");
+  Progress progress(false);
+  const GradingSetup setup{device, 7, progress, nullptr};
+  Session session{setup, module, source, rubric};
+  report::Lab lab;
+  lab.name = ".declared";
+  run_suite(session, lab);
+  return lab.tests;
+}
+
+TEST_CASE("grading: a declared matrix is launched in all shapes, and a message names the place") {
+  std::vector<device::Shape> shapes;
+  const std::vector<report::Test> right = tests_of_matrix(1 << 20, shapes);
+  CHECK(right.at(0).status == Status::passed);
+  // The rubric's two shapes and two drawn ones with each type, and the largest with the last type.
+  REQUIRE(shapes.size() >= 9);
+  CHECK(shapes[2].grid.x == 3);
+  CHECK(shapes[2].grid.y == 2);
+  const std::vector<report::Test> wrong = tests_of_matrix(1, shapes);
+  CHECK(wrong.at(0).status == Status::failed);
+  says(wrong[0], "2 x 3 ints: out[2] is 3 where 2 was expected");
+  says(wrong[0], " Row 1, column 0.");
+}
+
+TEST_CASE("grading: right answers are followed by what the given kernels did") {
+  std::vector<device::Shape> shapes;
+  const std::vector<report::Test> tests = tests_of_matrix(1 << 20, shapes);
+  REQUIRE(tests.size() == 2);
+  CHECK(tests[1].status == Status::passed);
+  CHECK(tests[1].message == "It is   3, not 2.");
+}
+
 }  // namespace
 }  // namespace lab32::grading

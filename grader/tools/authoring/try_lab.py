@@ -8,6 +8,7 @@ are graded, too, and each must lose points.
 
 import argparse
 import json
+import math
 import os
 import re
 import subprocess
@@ -28,6 +29,7 @@ from mutants import mutants
 SEED = 20
 LEAST_SHARE = 0.95  # of an `ideal`; if the solution takes less, the ideal is too lax
 SCALES = {"n / 16": 1 / 16, "n": 1, "16 n": 16}
+MOST_ELEMENTS = 1 << 22  # of a counted launch: larger ones take longer than the whole rest
 VERDICT = re.compile(r'// verdict: ([^|]+) \| ([^|]+) \| "(.*)"')
 # The files that a lab with level = "core" has besides its checks.
 CORE_PARTS = ["handouts/{}-notes.md", "handouts/zh/{}.md", "labs/{}/report.ipynb", "data/measured/h200-{}.csv",
@@ -63,7 +65,7 @@ class Lab:
             (Path(place) / self.name).mkdir()
             (Path(place) / self.name / f"{self.name}.cu").write_text(text)
             command = [self.binary, "grade", self.name, "--dir", place, "--device", "sim", "--seed", str(SEED),
-                       "--format", "json"]  # fmt: skip
+                       "--no-modelled-times", "--format", "json"]  # fmt: skip
             command += ["--rubric", str(rubric)] if rubric else []
             done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode > 1:
@@ -73,12 +75,21 @@ class Lab:
     def submissions(self, kind):
         return sorted((self.root / f"grader/labs/{self.name}/submissions/{kind}").glob("*.cu"))
 
+    def scales(self):
+        """The sizes at which ideals are compared: only those of the rubric if none is declared."""
+        return SCALES if any("counter" in row for row in self.rows.values()) else {"n": 1}
+
     def rubric_at(self, scale):
-        """Makes a folder with the rubric, in which `n` of each declared counter is multiplied by `scale`."""
+        """Makes a folder with the rubric, in which `n` or the elements of each declared counter are `scale` times as many."""
         text = tomlkit.parse((self.root / f"data/limits/{self.name}.toml").read_text())
+        extents = self.rubric.get("extents", ["n"])
         for key, row in self.rows.items():
-            if "counter" in row:
-                text[key]["n"] = int(row.get("n", self.rubric.get("n")) * scale)
+            if "counter" not in row:
+                continue
+            size = {name: row.get(name, self.rubric.get(name)) for name in extents}
+            factor = min(scale, max(1, MOST_ELEMENTS / math.prod(size.values())))
+            for name, number in size.items():
+                text[key][name] = int(number * factor ** (1 / len(extents)))
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         (folder / f"{self.name}.toml").write_text(tomlkit.dumps(text))
         return folder
@@ -179,9 +190,12 @@ def ideal_faults(lab, scale, solution, skeleton):
 
 
 def try_ideals(lab, found, graded):
+    if list(graded) == ["n"]:
+        found.add("ideals", "no counter is declared")
+        return
     counters = [row for row in lab.rows.values() if "counter" in row]
     faults = [fault for scale, both in graded.items() for fault in ideal_faults(lab, scale, *both)]
-    found.add("ideals", f"{quantity(len(counters), 'counter')} at {', '.join(SCALES)}"
+    found.add("ideals", f"{quantity(len(counters), 'counter')} at {', '.join(graded)}"
               + ("" if faults else ": the solution reaches each, the skeleton none"), faults)  # fmt: skip
 
 
@@ -225,7 +239,7 @@ def examine_lab(name, binary, count, root=None, submissions=0):
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         lab = Lab(name, binary, folder, root or ROOT)
         skeleton = lab.source_file("labs").read_text()
-        rubrics = {scale: lab.rubric_at(factor) for scale, factor in SCALES.items()}
+        rubrics = {scale: lab.rubric_at(factor) for scale, factor in lab.scales().items()}
         waiting = {
             scale: [pool.submit(lab.grade, text, rubric) for text in (lab.solution, skeleton)]
             for scale, rubric in rubrics.items()

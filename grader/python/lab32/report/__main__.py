@@ -22,6 +22,7 @@ def make_parser():
     p.add_argument("-o", dest="output", type=Path, default=Path("report.html"), metavar="FILE", help="the page (report.html)")  # fmt: skip
     p.add_argument("--dir", help="the folder of the LAB/LAB.cu files (labs, here or above)")
     p.add_argument("--rubric", help="the folder of the LAB.toml files (data/limits)")
+    p.add_argument("--course", help="the course's file, which changes points and thresholds (course.toml)")
     p.add_argument("--device", default="auto", help="auto, sim, sim:NAME or gpu (auto)")
     p.add_argument("--seed", help="seed of the random inputs; the score report of an earlier run shows its seed")
     p.add_argument("--ask", action="store_true", help="add questions about your own code (lab32 ask)")
@@ -37,7 +38,7 @@ def run_grade(options):
         str(options.binary), "grade", *options.labs, "--device", options.device,
         "--format", "json", "--pictures", "--time-limit", "120",
     ]  # fmt: skip
-    for name in ("dir", "rubric", "seed"):
+    for name in ("dir", "rubric", "course", "seed"):
         if value := getattr(options, name):
             command += [f"--{name}", value]
     if not options.no_history:

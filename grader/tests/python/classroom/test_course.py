@@ -345,6 +345,16 @@ def test_grade_uses_the_course(tmp_path, own_labs):
     assert on_gradescope["score"] == 50
 
 
+def test_report_and_explain_use_the_course(tmp_path, own_labs):
+    words = ["stripes", "--course", course_file(tmp_path), "--dir", own_labs / "solutions", "--device", "sim"]
+    done = lab32("report", *words, "--no-history", "-o", tmp_path / "page.html")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("page.html: 33.33 / 33.33 points\n")
+    assert lab32("explain", *words).returncode == 0
+    done = lab32("explain", "swizzle", *words[1:])
+    assert done.returncode == 2 and "the course has no lab `swizzle`" in done.stderr
+
+
 def test_grade_reports_a_wrong_course_in_one_line(tmp_path):
     path = course_file(tmp_path, COURSE.replace('"best"', '"first"'))
     done = lab32("grade", "--course", path, "--dir", "solutions")

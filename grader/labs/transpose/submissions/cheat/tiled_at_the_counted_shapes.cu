@@ -1,4 +1,5 @@
 // verdict: B1 tiled: sectors | failed | "what does your file do differently there?"
+// verdict: B1 tiled: partial tiles | failed | "what does your file do differently there?"
 // The tile for the two shapes whose sectors are counted; all others go the naive way.
 template <class T>
 __global__ void transpose_tiled(const T* in, T* out, int n, int m) {
