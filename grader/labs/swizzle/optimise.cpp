@@ -137,8 +137,7 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
   const bool second = counters_of(check, turned).shared_wavefronts() >
                       counters_of(check, straight).shared_wavefronts();
   const device::Run &judged = second ? turned : straight, &other = second ? straight : turned;
-  const double ideal = check.row.number("ideal"),
-               sectors = check.row.number("most_sectors");
+  const double ideal = check.row.number("ideal"), sectors = check.row.number("most_sectors");
   credit_wavefronts(check, judged, ideal, idea,
                     [&](int line) { return line_to_blame(check, kernel, line); });
   limit_sectors(check, judged, sectors);
