@@ -75,7 +75,7 @@ install: runtime | setup-python  ## install lab32, labs and handouts in PREFIX=/
 	@mkdir -p '$(DESTDIR)$(PREFIX)/bin'
 	@ln -sfn ../lib/lab32/build/lab32 '$(DESTDIR)$(PREFIX)/bin/lab32'
 
-wheel: | setup-cuda setup-python setup-wheel  ## build/wheels/lab32-*.whl: a wheel with which pip installs all except gcc
+wheel: | setup-cuda setup-python setup-wheel  ## build/wheels/lab32-*.whl: a wheel with which pip installs all except gcc; ARCH=aarch64
 	@$(if $(ARCH),$(MAKE) --no-print-directory ARCH= build)
 	@$(MAKE) --no-print-directory $(if $(ARCH),,PORTABLE=yes) runtime
 	@$(VENV) grader/setup/wheel/make_wheel.py '$(VERSION)' build/$(or $(ARCH),portable) build/wheels $(COURSE)

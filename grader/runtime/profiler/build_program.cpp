@@ -160,7 +160,7 @@ class ProgramBuilder {
       debug |= has_debug_level(option);
       given.insert(given.end(), option.begin(), option.end());
     }
-    options_ = words_for_simulator(with_nvrtc_path(given), arch, runtime);
+    options_ = words_for_simulator(with_toolkit_libraries(given), arch, runtime);
     // Messages about unsupported functions name the line of the call (runtime/cudart/errors.cpp).
     // With DWARF 5, addr2line of binutils 2.40 names the wrong file.
     if (!debug) options_.insert(options_.end(), {"-Xcompiler", "-g1,-gdwarf-4"});
@@ -370,7 +370,7 @@ void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {
   // CMake's launchers pass the compiler's name first.
   const bool named = !words.empty() && fs::path(words[0]).filename() == "nvcc";
   std::vector<std::string> all = words_for_simulator(
-      with_nvrtc_path({words.begin() + named, words.end()}), arch, runtime_directory());
+      with_toolkit_libraries({words.begin() + named, words.end()}), arch, runtime_directory());
   all.insert(all.begin(), tools.nvcc.string());
   setenv(variables::kPath.name, (tools.path + ":" + environment_value(variables::kPath)).c_str(),
          1);

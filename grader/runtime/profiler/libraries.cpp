@@ -96,10 +96,15 @@ bool is_linked_with(const std::filesystem::path& program, const std::string& lib
                      [&](const std::string& name) { return name.rfind(library, 0) == 0; });
 }
 
-std::vector<std::string> with_nvrtc_path(std::vector<std::string> words) {
+std::vector<std::string> with_toolkit_libraries(std::vector<std::string> words) {
+  const std::filesystem::path home = toolchain::installed_toolchain().cuda_home,
+                              library = home / "lib";
+  std::error_code none;
+  if (!std::filesystem::exists(home / "lib64", none) &&
+      std::filesystem::exists(library / "libcudadevrt.a", none))
+    words.push_back("-L" + library.string());
   const auto asked = std::find(words.begin(), words.end(), "-lnvrtc");
   if (asked == words.end()) return words;
-  const std::filesystem::path home = toolchain::installed_toolchain().cuda_home;
   for (const char* name : {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"}) {
     const std::filesystem::path directory = home / name;
     std::error_code error;

@@ -25,10 +25,11 @@ std::vector<Library> loaded_libraries(const std::filesystem::path& program,
 // Whether the program itself is linked with a library whose name has this prefix.
 bool is_linked_with(const std::filesystem::path& program, const std::string& library);
 
-// Adds the options that `-lnvrtc` needs: NVIDIA's NVRTC (in the toolkit, or in the wheel beside
-// nvcc's) may lack the linker's symlink, and may be outside the loader's search path. Throws Error
-// if NVRTC is not installed.
-std::vector<std::string> with_nvrtc_path(std::vector<std::string> words);
+// Adds the folder of NVIDIA's libraries where nvcc does not look: its wheels have lib/, a toolkit
+// has lib64/. Adds the options that `-lnvrtc` needs: NVIDIA's NVRTC (in the toolkit, or in the
+// wheel beside nvcc's) may lack the linker's symlink, and may be outside the loader's search path.
+// Throws Error if NVRTC is not installed.
+std::vector<std::string> with_toolkit_libraries(std::vector<std::string> words);
 
 // Whether the program is linked with no CUDA library and contains no device code, but may load such
 // libraries: an interpreter such as Python, or a script for one.
