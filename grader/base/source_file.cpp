@@ -51,6 +51,12 @@ std::string SourceFile::text_of(int line) const {
   return words;
 }
 
+int SourceFile::last_line() const {
+  int line = static_cast<int>(lines_.size());
+  while (line > 0 && text_of(line).empty()) --line;
+  return line;
+}
+
 std::string SourceFile::quote(int line) const {
   std::string text = display_ + ":" + std::to_string(line);
   if (line < 1 || line > static_cast<int>(lines_.size())) return text;

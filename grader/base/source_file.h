@@ -25,6 +25,9 @@ class SourceFile {
   // The text of the line without leading and trailing blanks; "" if there is no such line.
   std::string text_of(int line) const;
 
+  // The last line that is not blank; 0: there is none.
+  int last_line() const;
+
   // The line of the first `word` that is used as the name of a function or variable, such as the
   // definition of a kernel; if there is none, the line of the first LAB32_...() macro that contains
   // it; 0: none.

@@ -114,7 +114,10 @@ toolchain::SurroundingCode code_around_submission(const std::string& lab,
     begin = std::min(text->find_first_not_of('\n', end), last);
   }
   around.before += close + kOwnName;
-  around.behind = undefine_macros(*text) + around.behind + close;
+  // A submission that ends within a declaration gets the error at its last line.
+  around.behind = undefine_macros(*text) +
+                  fmt::format("#line {} \"@SUBMISSION@\"\n", std::max(1, source.last_line())) +
+                  around.behind + close;
   return around;
 }
 

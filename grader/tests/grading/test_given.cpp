@@ -70,6 +70,12 @@ TEST_CASE(
   CHECK(!contains(messages, "given"));
 }
 
+TEST_CASE("grading: given: a file that ends within a declaration has the error at its last line") {
+  const std::string messages = messages_of("shuffle", "#include \"lab32.cuh\"\nint x\n\n");
+  CAPTURE(messages);
+  CHECK(contains(messages, "mine.cu(2): error: expected a \";\""));
+}
+
 TEST_CASE("grading: given: a further instance of a given kernel runs a function of the file") {
   const std::string sizes = "6,1,9";
   const pictures::SwizzleShape shape = pictures::read_swizzle(sizes);
