@@ -214,6 +214,17 @@ END:
   st.global.u32 [%dst], %t;)",
                                         setup);
   CHECK(half.findings.empty());
+  // Nor of threads that have stored only to their own local memory.
+  const LaunchOutcome own = tests::run(R"(
+  .local .align 4 .b8 kept[4];
+  st.local.u32 [kept], %t;
+  setp.ge.u32 %p1, %t, 64;
+  @%p1 ret;
+  bar.sync 0;
+  ld.local.u32 %r1, [kept];
+  st.global.u32 [%dst], %r1;)",
+                                       setup);
+  CHECK(own.findings.empty());
 }
 
 TEST_CASE("core: keep going: a shuffle with missing lanes is a finding") {

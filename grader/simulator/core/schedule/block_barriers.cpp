@@ -167,9 +167,9 @@ void BlockBarriers::report_second_barrier(const Warp& warp, const WaitingSplit& 
 }
 
 // Threads that have exited need not arrive at a barrier, and an early exit is no mistake. But a
-// thread that has stored something since its last barrier did not exit early: it skipped this
-// barrier. (Whether it did so by `if (…) __syncthreads();` or by a `return` cannot be told from the
-// PTX.)
+// thread that has stored something that others may read since its last barrier did not exit early:
+// it skipped this barrier. (Whether it did so by `if (…) __syncthreads();` or by a `return` cannot
+// be told from the PTX.)
 void BlockBarriers::report_skipped_barrier(const WaitingSplit& here,
                                            const uint32_t* lane_mask_of_warp) {
   for (const auto& warp : warps_) {

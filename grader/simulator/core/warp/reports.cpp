@@ -61,7 +61,8 @@ static unsigned element_of(const ptx::Instruction& in, unsigned bytes) {
 }
 
 void EventReporter::access(uint32_t warp, const Inst& in, const WarpAccess& access) {
-  if (access.kind != AccessKind::load) stored_[warp] |= access.mask;
+  if (access.kind != AccessKind::load && access.space != AccessSpace::local)
+    stored_[warp] |= access.mask;
   if (access_observers_.empty()) return;
   // A GPU counts accesses to another block's memory separately (mem_dshared).
   const uint32_t remote = access.space == AccessSpace::shared ? access.mask & remote_ : 0;

@@ -74,8 +74,8 @@ class EventReporter {
 
   // Sets the lanes whose current access is to another block's shared memory.
   void set_remote(uint32_t lanes) { remote_ = lanes; }
-  // The lanes of a warp that have stored something since their last barrier. note_stored() adds
-  // stores that are not reported as an Access.
+  // The lanes of a warp that have stored something since their last barrier, except to their own
+  // local memory. note_stored() adds stores that are not reported as an Access.
   uint32_t& stored(uint32_t warp) { return stored_[warp]; }
   void note_stored(uint32_t warp, uint32_t mask) { stored_[warp] |= mask; }
 
