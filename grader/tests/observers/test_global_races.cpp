@@ -89,3 +89,13 @@ wait: ld.relaxed.gpu.global.u32 %r1, [%out+4];
   REQUIRE(found.size() == 1);
   CHECK(found[0].read_only);
 }
+
+TEST_CASE("counters: races in device memory: a line that only stores is no lost update") {
+  const auto stores = races("st.global.u32 [%out], %block;", 2, 1);
+  REQUIRE(stores.size() == 1);
+  CHECK(!stores[0].update);
+  const auto adds =
+      races("ld.global.u32 %r1, [%out]; add.u32 %r1, %r1, 1; st.global.u32 [%out], %r1;", 2, 1);
+  REQUIRE(adds.size() == 1);
+  CHECK(adds[0].update);
+}

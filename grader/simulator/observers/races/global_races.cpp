@@ -219,7 +219,9 @@ Finding GlobalRaceObserver::finding_of(const Race& race, const PositionOf& posit
   f.sizes = atomic && sizes_differ(a, b);
   f.is_volatile = atomic && !f.sizes && (a.volatile_store || b.volatile_store);
   f.scope = atomic && !f.is_volatile && !f.sizes;
-  f.update &= !f.one_instruction && !f.read_only && (f.is_volatile || (!a.strong && !b.strong));
+  const bool both_store = a.kind == Kind::store && b.kind == Kind::store;
+  f.update &= !f.one_instruction && !f.read_only && !both_store &&
+              (f.is_volatile || (!a.strong && !b.strong));
   return f;
 }
 
