@@ -28,7 +28,9 @@ std::vector<int> source_lines(const std::vector<std::string>& ptx) {
   std::vector<int> lines;
   int now = 0;
   for (const std::string& line : ptx) {
-    if (const auto found = position.match(line)) now = std::stoi((*found)[1]);
+    const bool may_match = line.find(".loc") != std::string::npos;  // a search is cheaper
+    if (const auto found = may_match ? position.match(line) : std::nullopt)
+      now = std::stoi((*found)[1]);
     lines.push_back(now);
   }
   return lines;
@@ -193,13 +195,15 @@ std::map<int, std::string> texts_without_barriers(const LaunchRecord& record) {
   if (!symbol) return texts;
   const std::vector<std::string> ptx = grading::lines_of_kernel(s.artifact->ptx, symbols[*symbol]);
   const std::vector<int> positions = source_lines(ptx);
+  std::vector<bool> is_barrier;
+  for (const std::string& line : ptx)
+    is_barrier.push_back(line.find("bar") != std::string::npos && grading::is_block_barrier(line));
   for (size_t i = 0; i < ptx.size() && texts.size() < kMostMutants; ++i)
-    if (grading::is_block_barrier(ptx[i]) &&
-        s.source.text_of(positions[i]).find("sync") != std::string::npos)
+    if (is_barrier[i] && s.source.text_of(positions[i]).find("sync") != std::string::npos)
       texts[positions[i]];
   for (auto& [line, text] : texts)
     for (size_t i = 0; i < ptx.size(); ++i)
-      if (positions[i] != line || !grading::is_block_barrier(ptx[i])) text += ptx[i] + "\n";
+      if (positions[i] != line || !is_barrier[i]) text += ptx[i] + "\n";
   return texts;
 }
 

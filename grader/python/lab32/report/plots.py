@@ -325,9 +325,9 @@ def plot_progress(attempts):
         picture.text(left + step * n, 58, "first" if n == 0 else str(len(attempts) - len(shown) + n), 10, "middle", "soft")
     for at, (name, row) in enumerate(rows):
         bottom, most = 60 + height * (at + 1), max(2, *(each for each in row if each))
-        picture.text(12, bottom - 4, shorten(name, 44), 11)
+        picture.text(12, bottom - 4, shorten(name, 50), 11)
         dots = [
-            (left + step * n, bottom - 8 * math.log(max(each, 1)) / math.log(most), each) for n, each in enumerate(row) if each
+            (left + step * n, bottom - 10 * math.log(max(each, 1)) / math.log(most), each) for n, each in enumerate(row) if each
         ]
         for (x1, y1, _), (x2, y2, _) in zip(dots, dots[1:], strict=False):
             picture.line(x1, y1, x2, y2, "", stroke_width=1.2)

@@ -179,11 +179,11 @@ def test_writer(question):
     assert writers == [question.answer]
 
 
-@pytest.mark.parametrize("question", of("worst line"))
-def test_worst_line(question):
-    worst = max(question.accesses, key=sectors)
-    assert question.options[question.answer].startswith(f"line {worst.line}:")
-    assert sorted(map(sectors, question.accesses))[-2] * 2 <= sectors(worst)
+def test_worst_line():
+    for question in (q for q in ASKED if q.subject == "worst line"):  # rare in submissions that have passed
+        worst = max(question.accesses, key=sectors)
+        assert question.options[question.answer].startswith(f"line {worst.line}:"), question
+        assert sorted(map(sectors, question.accesses))[-2] * 2 <= sectors(worst), question
 
 
 @pytest.mark.parametrize("question", of("block size"))
