@@ -19,7 +19,6 @@ namespace {
 using sim::AccessKind;
 using LinePair = std::pair<int, int>;
 
-constexpr size_t kMostMutants = 3;
 constexpr uint64_t kMostOfMutant = 2'000'000;  // instructions of a warp
 
 // For each line of PTX, the source line by the last .loc before it; 0 if there is none.
@@ -185,26 +184,34 @@ std::vector<Question> block_size_questions(const LaunchRecord& record,
   return questions;
 }
 
-// For the line of each barrier, the PTX of the kernel without that barrier.
-std::map<int, std::string> texts_without_barriers(const LaunchRecord& record) {
-  std::map<int, std::string> texts;
+struct Mutant {
+  int line = 0;  // of the barrier that it lacks
+  std::string ptx;
+};
+
+// The kernel without one of its barriers, a random one; nullopt: it has none.
+std::optional<Mutant> mutant_of(const LaunchRecord& record) {
   const grading::Session& s = record.check.session;
-  if (!s.artifact || record.block().count() <= kWarpSize) return texts;
+  if (!s.artifact || record.block().count() <= kWarpSize) return std::nullopt;
   const std::vector<std::string> symbols = s.module.kernel_symbols();
   const auto symbol = device::find_kernel(symbols, record.launch.kernel);
-  if (!symbol) return texts;
+  if (!symbol) return std::nullopt;
   const std::vector<std::string> ptx = grading::lines_of_kernel(s.artifact->ptx, symbols[*symbol]);
   const std::vector<int> positions = source_lines(ptx);
   std::vector<bool> is_barrier;
-  for (const std::string& line : ptx)
-    is_barrier.push_back(line.find("bar") != std::string::npos && grading::is_block_barrier(line));
-  for (size_t i = 0; i < ptx.size() && texts.size() < kMostMutants; ++i)
+  std::set<int> lines;
+  for (size_t i = 0; i < ptx.size(); ++i) {
+    is_barrier.push_back(ptx[i].find("bar") != std::string::npos &&
+                         grading::is_block_barrier(ptx[i]));
     if (is_barrier[i] && s.source.text_of(positions[i]).find("sync") != std::string::npos)
-      texts[positions[i]];
-  for (auto& [line, text] : texts)
-    for (size_t i = 0; i < ptx.size(); ++i)
-      if (positions[i] != line || !is_barrier[i]) text += ptx[i] + "\n";
-  return texts;
+      lines.insert(positions[i]);
+  }
+  if (lines.empty()) return std::nullopt;
+  Mutant mutant{*std::next(lines.begin(), record.random.below(static_cast<uint32_t>(lines.size()))),
+                ""};
+  for (size_t i = 0; i < ptx.size(); ++i)
+    if (positions[i] != mutant.line || !is_barrier[i]) mutant.ptx += ptx[i] + "\n";
+  return mutant;
 }
 
 // Loads the PTX `text` and runs its kernel; nullopt if it is not a valid program. The module is
@@ -238,10 +245,10 @@ std::vector<Question> mutant_questions(const LaunchRecord& record, device::Kerne
   std::vector<Question> questions;
   device::Device& device = record.check.device();
   const auto after = device.save();
-  for (const auto& [line, text] : texts_without_barriers(record)) {
+  if (const auto mutant = mutant_of(record)) {
     before.put_back();
-    if (const auto run = run_mutant(record, text))
-      if (auto question = barrier_question(record, line, *run))
+    if (const auto run = run_mutant(record, mutant->ptx))
+      if (auto question = barrier_question(record, mutant->line, *run))
         questions.push_back(std::move(*question));
   }
   if (auto shape = shape_of_other_blocks(record.launch.shape, record.detail().block)) {

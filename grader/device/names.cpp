@@ -156,8 +156,9 @@ std::vector<std::string> parameter_types(const std::string& symbol) {
   return types;
 }
 
-std::string variable_name(const std::string& symbol) {
-  const std::string name = demangle(symbol);
+namespace {
+
+std::string last_part(const std::string& name) {
   // The part after the last scope; template arguments and parameter lists may contain "::"
   // themselves.
   size_t start = 0;
@@ -169,6 +170,18 @@ std::string variable_name(const std::string& symbol) {
     if (depth == 0 && c == ':' && name[i + 1] == ':') start = i + 2;
   }
   return name.substr(start);
+}
+
+}  // namespace
+
+std::string variable_name(const std::string& symbol) {
+  // A recorded access asks for the name of the same variable once for each lane.
+  thread_local std::string last_symbol, last_name;
+  if (last_symbol != symbol) {
+    last_name = last_part(demangle(symbol));
+    last_symbol = symbol;
+  }
+  return last_name;
 }
 
 std::optional<size_t> find_kernel(const std::vector<std::string>& symbols,

@@ -77,13 +77,22 @@ std::string table_of(const Question& question) {
   return out + "\n";
 }
 
+// A compiler's message without the folder of the file, whose name differs from run to run.
+std::string without_folder(std::string text, const fs::path& folder) {
+  const std::string name = folder.string() + "/";
+  for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at))
+    text.erase(at, name.size());
+  return text;
+}
+
 std::string tables_of(const std::string& lab, const fs::path& file, const std::string& name) {
   std::string out;
   for (const char* id : {"anna", "bo", "chen"}) {
     out += fmt::format("=== {}, {}\n", name, id);
     const DrawnQuestions drawn = draw_questions(options_for(lab, file, id));
     CHECK(drawn.questions.empty() != drawn.why_none.empty());
-    if (drawn.questions.empty()) out += "No questions: " + drawn.why_none + ".\n";
+    if (drawn.questions.empty())
+      out += "No questions: " + without_folder(drawn.why_none, file.parent_path()) + ".\n";
     for (const Question& question : drawn.questions) {
       CHECK(!question.wrong.empty());
       CHECK(!question.reason.empty());

@@ -22,6 +22,7 @@ def test_every_core_lab_has_a_report():
 def test_a_report_runs_and_its_figures_are_not_empty(tmp_path, monkeypatch):
     """One solution only; test_dist runs all reports with skeletons, as students do."""
     monkeypatch.setenv("LAB32_DIR", "solutions")
+    monkeypatch.setenv("LAB32_HISTORY", "off")
     check_figures(notebooks.execute(ROOT / "labs/swizzle/report.ipynb", tmp_path))
 
 
