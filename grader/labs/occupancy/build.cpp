@@ -35,11 +35,11 @@ StudentAnswers answers_for_cases(Check& check, const std::vector<OccupancyCase>&
   Output<int> blocks(check, "out_blocks", count), limits(check, "out_limits", count),
       waves(check, "out_waves", count);
   Output<float> last_wave_share(check, "out_last", count);
-  Launch launch{
-      given_kernel(check, "calculator"),
-      {{blocks_for(count, 128)}, {128}},
-      {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last_wave_share, static_cast<int>(count)},
-      ""};
+  Launch launch{given_kernel(check, "calculator"),
+                {{blocks_for(count, 128)}, {128}},
+                {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last_wave_share,
+                 static_cast<int>(count)},
+                ""};
   launch.in_pictures = false;
   run(check, launch);
   return {blocks.read(), limits.read(), waves.read(), last_wave_share.read()};

@@ -79,7 +79,7 @@ template <class T>
 cublasStatus_t dot(const char* name, cublasHandle_t handle, int64_t n, VectorOperand<const T> x,
                    VectorOperand<const T> y, T* out, Conjugated conjugated) {
   using W = typename AccumulatorType<T>::type;
-  return reduce<T>(name, handle, n, out, [=](DeviceAccess& access) {
+  return submit_reduction<T>(name, handle, n, out, [=](DeviceAccess& access) {
     if (n <= 0) return T();
     const StridedVector<const T> a(access.pointer_to_read<T>("x", x.at, vector_of(n, x.step)), n,
                                    x.step);
@@ -107,7 +107,7 @@ template <class T>
 cublasStatus_t asum(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
                     Real<T>* out) {
   using W = typename AccumulatorType<Real<T>>::type;
-  return reduce<Real<T>>(name, handle, n, out, [=](DeviceAccess& access) {
+  return submit_reduction<Real<T>>(name, handle, n, out, [=](DeviceAccess& access) {
     if (n <= 0 || step <= 0) return Real<T>();
     const StridedVector<const T> a(access.pointer_to_read<T>("x", x, vector_of(n, step)), n, step);
     W sum = 0;
@@ -127,7 +127,7 @@ template <class T>
 cublasStatus_t nrm2(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
                     Real<T>* out) {
   using W = typename AccumulatorType<Real<T>>::type;
-  return reduce<Real<T>>(name, handle, n, out, [=](DeviceAccess& access) {
+  return submit_reduction<Real<T>>(name, handle, n, out, [=](DeviceAccess& access) {
     if (n <= 0 || step <= 0) return Real<T>();
     const StridedVector<const T> a(access.pointer_to_read<T>("x", x, vector_of(n, step)), n, step);
     W sum = 0;
@@ -156,7 +156,7 @@ enum class Wanted : bool { least, most };
 template <class T, class Index>
 cublasStatus_t index_of_extreme(const char* name, cublasHandle_t handle, int64_t n, const T* x,
                                 int64_t step, Index* out, Wanted wanted) {
-  return reduce<Index>(name, handle, n, out, [=](DeviceAccess& access) -> Index {
+  return submit_reduction<Index>(name, handle, n, out, [=](DeviceAccess& access) -> Index {
     if (n <= 0 || step <= 0) return 0;
     const StridedVector<const T> a(access.pointer_to_read<T>("x", x, vector_of(n, step)), n, step);
     int64_t best = -1;

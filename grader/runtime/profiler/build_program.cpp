@@ -169,7 +169,7 @@ class ProgramBuilder {
     std::string key = tools.identity + fs::current_path(error).string() + "\n";
     // nvcc reads more options from these variables, so they are examined, too.
     for (const Variable& flags : {variables::kNvccPrepend, variables::kNvccAppend})
-      if (is_set(flags)) key += flags.name + ("=" + value_of(flags)) + "\n";
+      if (is_set(flags)) key += flags.name + ("=" + environment_value(flags)) + "\n";
     for (const std::string& word : options_) key += word + "\n";
     for (const std::string& file : inputs_) key += fs::absolute(file).string() + "\n";
     place_ = toolchain::cache_directory() / "programs" / toolchain::cache_key(key);
