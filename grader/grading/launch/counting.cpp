@@ -253,16 +253,22 @@ std::optional<double> needed_share(Check& check, device::Kernel& kernel, const L
   Random random(seed_of_stream(check.session.setup.seed, launch.kernel + " needs"));
   const auto blocks = static_cast<uint32_t>(launch.shape.grid.count()),
              threads = static_cast<uint32_t>(launch.shape.block.count());
-  const uint64_t block = random.below(blocks);
   const std::unique_ptr<device::SavedMemory> after = check.device().save();
   const auto runs = [&](const PartOfBlock& part) {
     before.put_back();
     return !launch_without_verdict(check, kernel, launch, part).fault;
   };
+  // A kernel with wide accesses may leave whole blocks of the given grid without work: of those
+  // that are drawn, the first that leaves something in memory is judged.
+  constexpr int kMostIdleBlocks = 20;
+  constexpr uint32_t kAllLanes = ~0u;
   std::optional<double> share;
-  if (runs({block})) {
+  for (int i = 0; i < kMostIdleBlocks && !share; ++i) {
+    const uint64_t block = random.below(blocks);
+    if (!runs({block})) break;
     const std::unique_ptr<device::SavedMemory> whole = check.device().save();
     const auto needs = [&](const PartOfBlock& part) { return !runs(part) || !whole->same(); };
+    if (!needs({block, kAllLanes})) continue;
     const uint32_t warps = (threads + kWarpSize - 1) / kWarpSize,
                    lanes = std::min<uint32_t>(threads, kWarpSize);
     share = share_that_is_needed(warps, random,

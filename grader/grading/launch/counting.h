@@ -38,9 +38,10 @@ counters::Counters counters_of(Check& check, const device::Run& run,
 // ---- needless work ----
 
 // Measures the share of the threads of a block that a launch needs: without one of them, the block
-// leaves something else in memory. Tries some warps and some lanes of a block that the seed draws,
-// and all of them if the block can do without one. `before`: the memory before the launch; the
-// function leaves the memory as it is now. nullopt: the block does not end without the others.
+// leaves something else in memory. Tries some warps and some lanes of a block that the seed draws
+// among those that change memory, and all of them if the block can do without one. `before`: the
+// memory before the launch; the function leaves the memory as it is now. nullopt: the blocks that
+// were drawn do not end without the others, or change nothing.
 std::optional<double> needed_share(Check& check, device::Kernel& kernel, const Launch& launch,
                                    device::SavedMemory& before);
 
