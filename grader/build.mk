@@ -196,14 +196,6 @@ SANITIZED := $(if $(SAN),ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
   TSAN_OPTIONS=die_after_fork=0:suppressions=$(CURDIR)/grader/tests/thread_sanitizer.txt \
   setarch -R)
 
-# Tests of another architecture run in an emulator. The compilers are this machine's, and what they compile is the
-# same everywhere. The golden texts are those of the grader on x86.
-EMULATOR := qemu-$(ARCH)-static -L /usr/$(ARCH)-linux-gnu -E LD_LIBRARY_PATH=$(CROSS_LIBRARIES)
-EMULATED := core:*,ptx:*,sass:*,counters:*,model:*,grading: golden:*coalescing*,grading: golden:*swizzle*
-.PHONY: emulated-tests
-emulated-tests: $(BUILD)/lab32_tests | setup-cuda
-	@$(EMULATOR) $< -tc='$(EMULATED)'
-
 # ---- set-up --------------------------------------------------------------------------------------
 
 SETUP_PARTS := aarch64 cuda openblas python jupyter wheel atheris book sheets slurm chromium

@@ -85,7 +85,7 @@ std::string lane_number_header(const Request& r, const Paint& paint, int width) 
   return numbers + "\n" + signs + "\n";
 }
 
-std::string sectors_drawing(const Request& r, const Paint& paint) {
+std::string sectors_text(const Request& r, const Paint& paint) {
   std::string out = lane_number_header(r, paint, 1) + "\n";
   const std::map<uint64_t, AddressRow> rows = address_rows(r);
   out += padded_label("128-byte line") + " 4 sectors of 32 bytes; a place is 4 bytes, · unused\n";
@@ -193,7 +193,7 @@ std::string text(const Access& access, const Request& r, bool colour) {
   if (lanes_share_an_address(r))
     out += "Where several lanes meet in a place, the first one's sign is there.\n";
   out += row_label_note(address_rows(r));
-  return out + "\n" + (access.shared ? banks_drawing(r, paint) : sectors_drawing(r, paint));
+  return out + "\n" + (access.shared ? banks_drawing(r, paint) : sectors_text(r, paint));
 }
 
 }  // namespace lab32::pictures

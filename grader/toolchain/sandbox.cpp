@@ -26,7 +26,7 @@ using Words = std::vector<std::string>;
 void add(Words& words, std::initializer_list<std::string> more) { words.insert(words.end(), more); }
 
 // /bin, /lib and /lib64 are links into /usr on today's systems and directories on older ones.
-void add_system_folders(Words& words) {
+void add_system_mounts(Words& words) {
   add(words, {"--ro-bind", "/usr", "/usr"});
   for (const char* name : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
     std::error_code error;
@@ -48,7 +48,7 @@ Words bubblewrap_command(const fs::path& bubblewrap, const std::vector<fs::path>
   Words words{bubblewrap.string(), "--unshare-all", "--die-with-parent",
               "--new-session",     "--cap-drop",    "ALL"};
   add(words, {"--tmpfs", "/tmp", "--dev", "/dev"});
-  add_system_folders(words);
+  add_system_mounts(words);
   auto show = [&](const fs::path& root) {
     add(words, {"--ro-bind", root.string(), root.string()});
   };

@@ -173,7 +173,7 @@ Tool tool_of(const std::string& name) {
   throw Error("LAB32_TOOL=" + name + ": it must be run, profile or check");
 }
 
-std::optional<uint64_t> schedule_seed_of(const std::string& text) {
+std::optional<uint64_t> schedule_seed_if_given(const std::string& text) {
   if (text.empty()) return std::nullopt;
   uint64_t seed = 0;
   const char* end = text.data() + text.size();
@@ -212,7 +212,7 @@ std::optional<counters::DetailFilter> detail_filter_of(const std::string& text) 
 
 Runtime::Runtime(const std::string& profile_name, int count)
     : tool(tool_of(environment_value_or(variables::kTool, "run"))),
-      schedule(schedule_seed_of(environment_value(variables::kSchedule))),
+      schedule(schedule_seed_if_given(environment_value(variables::kSchedule))),
       launch_detail(detail_filter_of(environment_value(variables::kLaunchDetail))),
       profile(model::read_profile(profile_name)),
       memory(address_space_bytes(profile.dram_bytes)),

@@ -35,7 +35,7 @@ struct MergePoint {
 
 // A reconvergence point that some lanes avoid. The lanes diverge at block `from`; those that reach
 // the point pass through the blocks in `inside`.
-struct AvoidedPoint {
+struct BypassedPoint {
   MergePoint at;
   int from;
   NodeSet inside;
@@ -68,8 +68,8 @@ class ReconvergenceFinder {
       nearest_[at(b)] = full_[at(b)] = reconvergence_in_loop(b, loop_containing(b, 2));
       if (ways > 2) full_[at(b)] = reconvergence_in_loop(b, loop_containing(b, ways));
     }
-    find_avoided_points();
-    for (const AvoidedPoint& place : avoided_) apply_avoided_point(place);
+    find_bypassed_points();
+    for (const BypassedPoint& place : bypassed_) apply_bypassed_point(place);
     return numbered_points();
   }
 
@@ -174,8 +174,8 @@ class ReconvergenceFinder {
 
   // Finds the points of rule 4. Larger regions come first, since the inner ones need to know where
   // the lanes of the outer ones jump to.
-  void find_avoided_points() {
-    std::vector<AvoidedPoint> candidates;
+  void find_bypassed_points() {
+    std::vector<BypassedPoint> candidates;
     for (int b = 0; b < blocks_; ++b) {
       const int from = dominator_[at(b)];
       const std::vector<int>& before = block_[at(b)].predecessors;
@@ -187,12 +187,12 @@ class ReconvergenceFinder {
       candidates.push_back({{b, l}, from, {}});
     }
     std::sort(candidates.begin(), candidates.end(), [&](const auto& a, const auto& b) {
-      const auto key = [&](const AvoidedPoint& p) {
+      const auto key = [&](const BypassedPoint& p) {
         return std::make_tuple(p.at.view, rank_[at(p.from)], -rank_[at(p.at.block)]);
       };
       return key(a) < key(b);
     });
-    for (AvoidedPoint& place : candidates) {
+    for (BypassedPoint& place : candidates) {
       // An irreducible cycle has two entries, and it is not known which one is reached first.
       const NodeSet after = view(place.at.view).blocks_reached_from(place.at.block, kNoBlock);
       const std::vector<int>& before = block_[at(place.at.block)].predecessors;
@@ -203,25 +203,25 @@ class ReconvergenceFinder {
       const NodeSet comes = view(place.at.view).blocks_reaching(place.at.block);
       for (size_t i = 0; i < comes.size(); ++i) place.inside[i] = place.inside[i] && comes[i];
       if (all_jumps_equally_far(place) && !splits_inner_reconvergence(place))
-        avoided_.push_back(std::move(place));
+        bypassed_.push_back(std::move(place));
     }
   }
 
   // Whether all lanes that avoid this point, and those that avoid the next point around it, jump
   // equally far.
-  bool all_jumps_equally_far(const AvoidedPoint& place) const {
+  bool all_jumps_equally_far(const BypassedPoint& place) const {
     std::set<JumpDistance> distances;
     collect_jump_distances(place, distances);
     // The lanes that diverge at `from` reconverge at the point at which all of them do, or before
     // that at another avoided point.
     const MergePoint& meet = nearest_[at(place.from)];
     const auto around =
-        std::find_if(avoided_.rbegin(), avoided_.rend(), [&](const AvoidedPoint& outer) {
+        std::find_if(bypassed_.rbegin(), bypassed_.rend(), [&](const BypassedPoint& outer) {
           return outer.inside[at(place.at.block)] &&
                  (outer.from == place.from || outer.inside[at(place.from)]) &&
                  (meet.block == kNoBlock || !outer.inside[at(meet.block)]);
         });
-    if (around != avoided_.rend())
+    if (around != bypassed_.rend())
       collect_jump_distances(*around, distances);
     else if (place.at.view != kWholeFunction && meet.block != kNoBlock)
       for_each_loop_exit(place.from, meet.block, place.at.view, [&](int target) {
@@ -233,7 +233,7 @@ class ReconvergenceFinder {
   // How far a jump goes: the outermost loop that it leaves, or the number of avoided points that it
   // passes.
   using JumpDistance = std::pair<int, int>;
-  void collect_jump_distances(const AvoidedPoint& place, std::set<JumpDistance>& distances) const {
+  void collect_jump_distances(const BypassedPoint& place, std::set<JumpDistance>& distances) const {
     const int l = place.at.view, none = loops();
     for (int b = 0; b < blocks_; ++b) {
       if (b != place.from && !place.inside[at(b)]) continue;
@@ -244,9 +244,9 @@ class ReconvergenceFinder {
         } else if (l != kWholeFunction && t == loop(l).header) {
           distances.insert({none, -1});
         } else {
-          const auto past = std::count_if(avoided_.begin(), avoided_.end(), [&](const auto& outer) {
-            return outer.inside[at(b)] && !outer.leads_to_point(t);
-          });
+          const auto past = std::count_if(
+              bypassed_.begin(), bypassed_.end(),
+              [&](const auto& outer) { return outer.inside[at(b)] && !outer.leads_to_point(t); });
           distances.insert({none, static_cast<int>(past)});
         }
       }
@@ -255,7 +255,7 @@ class ReconvergenceFinder {
 
   // Whether lanes that reconverge inside an inner loop leave it for targets both before and behind
   // this point.
-  bool splits_inner_reconvergence(const AvoidedPoint& place) const {
+  bool splits_inner_reconvergence(const BypassedPoint& place) const {
     for (int b = 0; b < blocks_; ++b) {
       const MergePoint& meet = nearest_[at(b)];
       if (!place.inside[at(b)] || meet.block == kNoBlock || meet.view == place.at.view ||
@@ -270,7 +270,7 @@ class ReconvergenceFinder {
     return false;
   }
 
-  void apply_avoided_point(const AvoidedPoint& place) {
+  void apply_bypassed_point(const BypassedPoint& place) {
     for (int b = 0; b < blocks_; ++b) {
       if (b != place.from && !place.inside[at(b)]) continue;
       const std::vector<int>& to = successors_of(b);
@@ -312,7 +312,7 @@ class ReconvergenceFinder {
   std::vector<FlowView> views_;  // one per loop, then one of the whole function
   std::vector<MergePoint> nearest_,
       full_;  // for each block: for reconvergence_of and full_reconvergence_of
-  std::vector<AvoidedPoint> avoided_;
+  std::vector<BypassedPoint> bypassed_;
 };
 
 }  // namespace

@@ -120,8 +120,9 @@ struct KnownDistance {
 };
 
 struct Placement {
-  int64_t at =
-      0;  // offset of the first instruction, relative to the same base as PlacedAccess::offset
+  // The offset in memory at which the first machine instruction accesses, relative to the base of
+  // PlacedAccess::offset.
+  int64_t at = 0;
   int shape = -1;  // index in PlacedAccess::shapes; -1: this member has no instructions
 };
 

@@ -57,7 +57,7 @@ class ResourceTimes {
   }
 
   std::vector<Resource> resources() const {
-    return {dram(), l2(), l1_and_shared(), issue(), atomics(), launcher(), latency()};
+    return {dram(), l2(), l1_and_shared(), issue(), atomics(), block_launch(), latency()};
   }
 
   // The additional time in which memory is not fully busy: at the beginning the first replies take
@@ -75,8 +75,8 @@ class ResourceTimes {
     if (w_.cycles == 0)
       multiprocessor = soft_maximum({memory_seconds(), l1_and_shared().seconds, issue().seconds});
     if (w_.cycles > 0) return multiprocessor;
-    const double launcher = ratio(blocks_, t_.blocks_per_second);
-    return soft_maximum({multiprocessor, atomics().seconds, launcher});
+    const double block_launch = ratio(blocks_, t_.blocks_per_second);
+    return soft_maximum({multiprocessor, atomics().seconds, block_launch});
   }
 
   // The time of L2 and device memory. Data passes through both, with queues between them.
@@ -192,7 +192,7 @@ class ResourceTimes {
                         short_number(w_.atomics), short_number(w_.busiest_slice))};
   }
 
-  Resource launcher() const {
+  Resource block_launch() const {
     const double blocks = ratio(blocks_, t_.blocks_per_second);
     const double warps = ratio(w_.warps_per_block * most_blocks_, t_.warps_per_clock * t_.sm_hz);
     return {"block launch", std::max(blocks, warps), 0,

@@ -75,10 +75,10 @@ class SeenPictures:
 
 def one_of_each_kind(result):
     """The result with each kind of message and picture once per lab (accesses: once per memory), and one source listing."""
-    return replace(result, labs=[replace(lab, tests=one_test_of_each_kind(lab.tests)) for lab in result.labs])
+    return replace(result, labs=[replace(lab, tests=without_repeated_pictures(lab.tests)) for lab in result.labs])
 
 
-def one_test_of_each_kind(tests):
+def without_repeated_pictures(tests):
     had, out = set(), []
 
     def is_new(kind):

@@ -60,15 +60,15 @@ def documented_requests_table(*names):
 
 
 def measured_ratio(table, first, second, n):
-    def milliseconds(what):
-        task, _, form = what.partition(":")
+    def median_ms(task_and_form):
+        task, _, form = task_and_form.partition(":")
         if n == "largest":
             rows = table.where(task=task, form=form)
             return float(max(rows, key=lambda row: int(row["n"]))["median_ms"])
         size = int(n) // 4 if task == "centre" else n
         return table.value("median_ms", task=task, form=form or task, n=size)
 
-    return milliseconds(first) / milliseconds(second)
+    return median_ms(first) / median_ms(second)
 
 
 def predicted_table(device, lab, n, most=None):

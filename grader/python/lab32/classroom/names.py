@@ -124,7 +124,7 @@ def _canvas_owner(name):
     return None
 
 
-def _email(name):
+def _email_owner(name):
     if found := EMAIL.fullmatch(name):
         user, own = found["user"], PRAIRIELEARN.fullmatch(found["file"]) or found
         return Owner("email", user, user, (("email", user),), order=int(own["order"]), file=own["file"])
@@ -147,7 +147,7 @@ def _sakai_owner(name):
 # The first function that can read a name decides. Canvas' form comes after the other forms with underscores, because it
 # is the least specific.
 PLATFORMS = {
-    "moodle": _moodle_owner, "blackboard": _blackboard_owner, "d2l": _d2l_owner, "email": _email, "anonymous": _anonymous_owner, "canvas": _canvas_owner,
+    "moodle": _moodle_owner, "blackboard": _blackboard_owner, "d2l": _d2l_owner, "email": _email_owner, "anonymous": _anonymous_owner, "canvas": _canvas_owner,
     "gradescope": _gradescope_owner, "sakai": _sakai_owner,
 }  # fmt: skip
 

@@ -289,7 +289,9 @@ void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& obser
     try {
       residents.run(0, 4 * issued_in_order + 1'000'000);
     } catch (const OrderMatters&) {
-      return false;  // the run in normal order ended in this way, too
+      // Threads use an allocation in two ways, perhaps in this order only. The caller tracks it by
+      // word and runs the launch again.
+      return false;
     } catch (const HeapTouched&) {
       return true;  // only in the reverse order
     }

@@ -361,14 +361,14 @@ uint16_t pack_two_floats(double high, double low, bool relu) {
 }
 
 template <class E>
-void exec_from_floats(const Exec& x, const Inst& in) {
+void exec_floats_to_float8(const Exec& x, const Inst& in) {
   const bool relu = in.ptx->has(Mod::relu);
   map_active_lanes<uint16_t, float, float>(
       x, in, [relu](float a, float b) -> uint16_t { return pack_two_floats<E>(a, b, relu); });
 }
 
 template <class E>
-void exec_from_halves(const Exec& x, const Inst& in) {
+void exec_halves_to_float8(const Exec& x, const Inst& in) {
   const bool relu = in.ptx->has(Mod::relu);
   map_active_lanes<uint16_t, F16x2>(x, in, [relu](F16x2 a) -> uint16_t {
     return pack_two_floats<E>(to_float(a.hi), to_float(a.lo), relu);
@@ -376,7 +376,7 @@ void exec_from_halves(const Exec& x, const Inst& in) {
 }
 
 template <class E>
-void exec_to_halves(const Exec& x, const Inst& in) {
+void exec_float8_to_halves(const Exec& x, const Inst& in) {
   const bool relu = in.ptx->has(Mod::relu);
   const auto one = [relu](int bits) -> F16 {
     const F16 half = half_of<E>(static_cast<uint8_t>(bits));
@@ -390,13 +390,13 @@ void exec_to_halves(const Exec& x, const Inst& in) {
 }  // namespace
 
 ExecFn pick_cvt_float8(const Instruction& in) {
-  return in.type(0) == Type::e4m3x2 ? exec_from_floats<E4M3> : exec_from_floats<E5M2>;
+  return in.type(0) == Type::e4m3x2 ? exec_floats_to_float8<E4M3> : exec_floats_to_float8<E5M2>;
 }
 ExecFn pick_cvt_float8_halves(const Instruction& in) {
-  return in.type(0) == Type::e4m3x2 ? exec_from_halves<E4M3> : exec_from_halves<E5M2>;
+  return in.type(0) == Type::e4m3x2 ? exec_halves_to_float8<E4M3> : exec_halves_to_float8<E5M2>;
 }
 ExecFn pick_cvt_halves_float8(const Instruction& in) {
-  return in.type(1) == Type::e4m3x2 ? exec_to_halves<E4M3> : exec_to_halves<E5M2>;
+  return in.type(1) == Type::e4m3x2 ? exec_float8_to_halves<E4M3> : exec_float8_to_halves<E5M2>;
 }
 
 }  // namespace lab32::sim

@@ -189,7 +189,7 @@ using ptx::Type;
 
 bool is_signed(const Inst& in, int type) { return in.ptx->type(type) == Type::s32; }
 
-uint32_t source_of_lane(const Exec& x, const Inst& in, int i, int lane) {
+uint32_t value_of_source(const Exec& x, const Inst& in, int i, int lane) {
   return load_lane<uint32_t>(x.regs + in.src[i].offset, lane);
 }
 
@@ -215,11 +215,11 @@ void execute_simd_video(const Exec& x, const Inst& in) {
   const bool d = !compares && is_signed(in, 0), a = is_signed(in, compares ? 0 : 1),
              b = is_signed(in, compares ? 1 : 2);
   store_result_of_lanes(x, in, [&](int lane) {
-    uint32_t word = 0, sum = source_of_lane(x, in, 2, lane);
+    uint32_t word = 0, sum = value_of_source(x, in, 2, lane);
     for (int i = 0; i < N; ++i) {
       int64_t value =
-          video_result(op, extend_bits(source_of_lane(x, in, 0, lane) >> (i * kBits), kBits, a),
-                       extend_bits(source_of_lane(x, in, 1, lane) >> (i * kBits), kBits, b));
+          video_result(op, extend_bits(value_of_source(x, in, 0, lane) >> (i * kBits), kBits, a),
+                       extend_bits(value_of_source(x, in, 1, lane) >> (i * kBits), kBits, b));
       sum += static_cast<uint32_t>(value);
       if (in.ptx->has(Mod::sat)) value = clamp_to_bits(value, kBits, d);
       word |= (static_cast<uint32_t>(value) & ((1u << kBits) - 1)) << (i * kBits);
@@ -233,7 +233,7 @@ uint32_t clamp_and_combine(const Exec& x, const Inst& in, int lane, int64_t valu
   if (in.ptx->has(Mod::sat)) value = clamp_to_bits(value, 32, d);
   const auto first = static_cast<uint32_t>(value);
   if (in.src_count < 3) return first;
-  const uint32_t c = source_of_lane(x, in, 2, lane);
+  const uint32_t c = value_of_source(x, in, 2, lane);
   if (in.ptx->has(Mod::add)) return first + c;
   return static_cast<uint32_t>(video_result(in.ptx->has(Mod::min) ? VideoOp::min : VideoOp::max,
                                             extend_bits(first, 32, d), extend_bits(c, 32, d)));
@@ -243,8 +243,8 @@ template <VideoOp op>
 void execute_scalar_video(const Exec& x, const Inst& in) {
   const bool d = is_signed(in, 0), a = is_signed(in, 1), b = is_signed(in, 2);
   store_result_of_lanes(x, in, [&](int lane) {
-    int64_t value = video_result(op, extend_bits(source_of_lane(x, in, 0, lane), 32, a),
-                                 extend_bits(source_of_lane(x, in, 1, lane), 32, b));
+    int64_t value = video_result(op, extend_bits(value_of_source(x, in, 0, lane), 32, a),
+                                 extend_bits(value_of_source(x, in, 1, lane), 32, b));
     // An sm_90 GPU lacks these instructions. The code that ptxas emits for them clamps an unsigned
     // result only at 0, contrary to the PTX ISA.
     if (!d && value >= 0) value = static_cast<uint32_t>(value);
@@ -256,9 +256,9 @@ template <bool left>
 void execute_video_shift(const Exec& x, const Inst& in) {
   const bool d = is_signed(in, 0), a = is_signed(in, 1);
   store_result_of_lanes(x, in, [&](int lane) {
-    const int64_t value = extend_bits(source_of_lane(x, in, 0, lane), 32, a);
+    const int64_t value = extend_bits(value_of_source(x, in, 0, lane), 32, a);
     constexpr int kUnused = 64 - 34;  // the intermediate result has 34 bits
-    const uint32_t by = source_of_lane(x, in, 1, lane);
+    const uint32_t by = value_of_source(x, in, 1, lane);
     const uint32_t places = in.ptx->has(Mod::wrap) ? by & 31 : std::min(by, 32u);
     return clamp_and_combine(
         x, in, lane,

@@ -128,11 +128,11 @@ void CacheObserver::Launch::prefetch_host_tables(const std::vector<WarpRoundRobi
     const LineAccess& access = t.next();
     const bool there = l1s.prefetch_line(l1s.key_of(access.line, m));
     reaches_l2[m] = !there || !is_load(access);
-    if (reaches_l2[m]) l2.prefetch_sets(m % shape.l2.sides, access.line);
+    if (reaches_l2[m]) l2.prefetch_host_sets(m % shape.l2.sides, access.line);
   }
   m = ahead(kFar);
   if (const WarpRoundRobin& t = queues[m]; !t.done() && reaches_l2[m])
-    l2.prefetch_lines(m % shape.l2.sides, t.next().line);
+    l2.prefetch_host_lines(m % shape.l2.sides, t.next().line);
 }
 
 // Prefetches the table entries of the further lines of an access, which are [next, end).
@@ -145,9 +145,9 @@ void CacheObserver::Launch::prefetch_host_tables(uint32_t multiprocessor, const 
   if (left > kSet) l1s.prefetch_set(key(kSet));
   if (left > kLine) {
     l1s.prefetch_line(key(kLine));
-    l2.prefetch_sets(side, next[kLine].line);
+    l2.prefetch_host_sets(side, next[kLine].line);
   }
-  if (left > kFar) l2.prefetch_lines(side, next[kFar].line);
+  if (left > kFar) l2.prefetch_host_lines(side, next[kFar].line);
 }
 
 void CacheObserver::Launch::replay() {

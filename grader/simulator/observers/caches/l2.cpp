@@ -185,13 +185,13 @@ uint32_t L2::home_side(uint64_t line) const {
   return static_cast<uint32_t>((hash_line(line) >> 48) % shape_.sides);
 }
 
-void L2::prefetch_sets(uint32_t side, uint64_t line) {
+void L2::prefetch_host_sets(uint32_t side, uint64_t line) {
   const uint32_t at_home = home_side(line);
   sides_.prefetch_set(sides_.key_of(line, at_home));
   if (side != at_home) sides_.prefetch_set(sides_.key_of(line, side));
 }
 
-void L2::prefetch_lines(uint32_t side, uint64_t line) {
+void L2::prefetch_host_lines(uint32_t side, uint64_t line) {
   const uint32_t at_home = home_side(line);
   sides_.prefetch_line(sides_.key_of(line, at_home));
   if (side != at_home) sides_.prefetch_line(sides_.key_of(line, side));

@@ -139,8 +139,8 @@ class L2 {
   explicit L2(const L2Shape& shape);
 
   // Prefetch into the host's caches: first the sets of a line, then the line in these sets.
-  void prefetch_sets(uint32_t side, uint64_t line);
-  void prefetch_lines(uint32_t side, uint64_t line);
+  void prefetch_host_sets(uint32_t side, uint64_t line);
+  void prefetch_host_lines(uint32_t side, uint64_t line);
   // `side`: the side of the requesting multiprocessor. `sectors`: one bit for each sector of the
   // line.
   void read(uint32_t side, uint64_t line, uint8_t sectors);
