@@ -139,7 +139,8 @@ std::set<std::string> keys_of(const DrawnQuestions& drawn) {
   return keys;
 }
 
-TEST_CASE("asking: the file and the id decide the questions, and the sheet keeps first answers") {
+TEST_CASE("asking: the file and the id decide the questions, and the sheet keeps first answers" *
+          kSlow) {
   const Scratch scratch;
   const std::string text = *read_file(root() / solution("transpose"));
   const fs::path file = scratch.write("transpose.cu", text);

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "tests/fixtures/sim_kit.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 using tests::LaunchOutcome;
@@ -151,7 +152,8 @@ TEST_CASE("core: independent blocks: the proof fails for shared words and unknow
 }
 
 TEST_CASE(
-    "core: independent blocks: random launches that are proven independent access disjoint bytes") {
+    "core: independent blocks: random launches that are proven independent access disjoint bytes" *
+    kSlow) {
   std::mt19937 random(7);
   const auto pick = [&](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);

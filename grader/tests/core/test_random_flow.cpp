@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/fixtures/sim_kit.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 using tests::LaunchOutcome;
@@ -182,7 +183,7 @@ TEST_CASE("core: random flow: random jumps give the results of single threads") 
   }
 }
 
-TEST_CASE("core: random flow: a warp gives the results of its threads run alone") {
+TEST_CASE("core: random flow: a warp gives the results of its threads run alone" * kSlow) {
   int with_exits = 0, diverged = 0;
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);

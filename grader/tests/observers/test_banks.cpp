@@ -9,6 +9,7 @@
 #include <set>
 
 #include "simulator/observers/traffic/banks.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 using namespace lab32::counters;
@@ -231,7 +232,7 @@ TEST_CASE("counters: banks: the kind of an access chooses the rule") {
   CHECK(shared_wavefronts(access).actual == 1);
 }
 
-TEST_CASE("counters: banks: the fast paths agree with sets on random patterns") {
+TEST_CASE("counters: banks: the fast paths agree with sets on random patterns" * kSlow) {
   std::mt19937 rng(32);
   for (int i = 0; i < 20000; ++i) {
     const uint32_t bytes = 1u << rng() % 5, shape = rng() % 6, flip = rng() % 32;

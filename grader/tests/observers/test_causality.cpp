@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simulator/observers/races/happens_before.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 using counters::Causality;
@@ -109,7 +110,8 @@ class Graph {
 }  // namespace
 
 TEST_CASE(
-    "counters: causality: the order equals that of an exhaustive search in a graph of all events") {
+    "counters: causality: the order equals that of an exhaustive search in a graph of all events" *
+    kSlow) {
   std::mt19937 random(3);
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
   size_t across = 0, apart = 0;

@@ -164,7 +164,7 @@ constexpr uint64_t kDistinct = uint64_t{1} << 31;
 
 }  // namespace
 
-TEST_CASE("counters: hazards: an exhaustive check agrees on block and warp barriers") {
+TEST_CASE("counters: hazards: an exhaustive check agrees on block and warp barriers" * kSlow) {
   compare(1, 96, false, true, kDistinct);
   compare(2, 400, false, true, kDistinct);
 }

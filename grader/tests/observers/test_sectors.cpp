@@ -12,6 +12,7 @@
 
 #include "simulator/core/warp/instruction.h"
 #include "simulator/observers/traffic/sectors.h"
+#include "tests/fixtures/slow.h"
 
 using namespace lab32;
 using namespace lab32::counters;
@@ -199,7 +200,7 @@ TEST_CASE(
   CHECK(Warp(4, apart, 0xf).atomic() == 2);
 }
 
-TEST_CASE("counters: sectors: the fast paths agree with sets on random patterns") {
+TEST_CASE("counters: sectors: the fast paths agree with sets on random patterns" * kSlow) {
   std::mt19937 rng(32);
   for (int i = 0; i < 20000; ++i) {
     const Warp w = random_warp(rng);

@@ -233,7 +233,7 @@ TEST_CASE("ptx: slots: an empty body has no slots") {
   CHECK(slots_of(kernel(m)).slot_bits.empty());
 }
 
-TEST_CASE("ptx: slots: no path of a random program reads another register's value") {
+TEST_CASE("ptx: slots: no path of a random program reads another register's value" * kSlow) {
   std::mt19937 random(32);
   const auto pick = [&](unsigned n) { return std::to_string(random() % n); };
   size_t registers = 0, slots = 0;

@@ -84,6 +84,7 @@ def test_a_lab_may_live_elsewhere(tmp_path, capsys, monkeypatch):
     assert labs.rubric_files().keys() > {NAME, "coalescing"}
 
 
+@pytest.mark.slow
 def test_a_class_is_graded_in_a_lab_that_lives_elsewhere(tmp_path, monkeypatch):
     new_lab.write_lab(NAME, tmp_path / "mine")
     (tmp_path / "in").mkdir()

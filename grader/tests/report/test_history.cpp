@@ -11,6 +11,7 @@
 #include "report/history.h"
 #include "tests/fixtures/sample_result.h"
 #include "tests/fixtures/scratch.h"
+#include "tests/fixtures/slow.h"
 
 namespace lab32::report {
 namespace {
@@ -43,7 +44,8 @@ TEST_CASE("report: the history keeps each attempt once per lab and drops the old
   CHECK(of_first == 200);
 }
 
-TEST_CASE("report: the history keeps the first prediction beyond the attempts that it drops") {
+TEST_CASE("report: the history keeps the first prediction beyond the attempts that it drops" *
+          kSlow) {
   const tests::Scratch scratch;
   Result result = tests::sample_result();
   result.labs.resize(1);

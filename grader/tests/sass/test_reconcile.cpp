@@ -13,6 +13,7 @@
 #include "simulator/ptx/parser.h"
 #include "simulator/sass/operands.h"
 #include "simulator/sass/reconcile.h"
+#include "tests/fixtures/slow.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/toolchain.h"
 
@@ -340,7 +341,7 @@ TEST_SUITE("sass: reconcile") {
 TEST_SUITE("sass: what does not fit") {
   // Removes each memory instruction in turn. No plan may continue as if it were there, unless the
   // PTX itself gives the reason.
-  TEST_CASE("sass: a missing instruction is noticed") {
+  TEST_CASE("sass: a missing instruction is noticed" * kSlow) {
     for (const char* kernel :
          {"copy", "sum_quad", "store_quad", "tile_row_sum", "reduce_modulo", "branchy", "both_arms",
           "transpose_tile", "int4_ends", "scan_block", "count_uniform", "shared_float_add",

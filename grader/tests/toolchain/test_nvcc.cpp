@@ -205,7 +205,7 @@ TEST_SUITE("compile: nvcc") {
               "\"...\" or <...>"));
   }
 
-  TEST_CASE("toolchain: no path and no link includes a solution") {
+  TEST_CASE("toolchain: no path and no link includes a solution" * kSlow) {
     tests::Scratch s, elsewhere;
     // A file that could be reached by a path or by a link.
     fs::path solution;

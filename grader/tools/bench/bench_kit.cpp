@@ -67,7 +67,7 @@ Kernels::Kernels(const std::string& file) {
   const toolchain::Artifact artifact =
       toolchain::compile(root().string() + "/grader/tools/bench/" + file, "sm_90", file);
   text_ = artifact.ptx;
-  module_ = ptx::parse_result(text_);
+  module_ = ptx::parse(text_);
   plans_ = sass::reconcile(module_, sass::parse_disassembly(artifact.sass)).plans;
 }
 

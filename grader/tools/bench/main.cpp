@@ -27,14 +27,14 @@ std::string large_module() {
   return large + text.substr(end);
 }
 
-void parse_result(benchmark::State& state) {
+void parse(benchmark::State& state) {
   const std::string text = large_module();
-  for (auto _ : state) benchmark::DoNotOptimize(ptx::parse_result(text));
+  for (auto _ : state) benchmark::DoNotOptimize(ptx::parse(text));
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * text.size()));
 }
 
 void decode(benchmark::State& state) {
-  const ptx::Module module = ptx::parse_result(large_module());
+  const ptx::Module module = ptx::parse(large_module());
   size_t instructions = 0;
   for (auto _ : state)
     for (const ptx::Function& f : module.functions) {

@@ -50,7 +50,7 @@ void read_ptx(const std::string& text) {
   const ptx::DebugTypes types(text);
   for (const char* name : {"kept", "total", "_ZZ5typesIfEvPK8ParticlePT_E5cells"})
     for (const int64_t offset : {-4, 0, 30}) types.place(name, offset, 4);
-  ptx::print(ptx::parse_result(text));
+  ptx::print(ptx::parse(text));
 }
 
 // The output of nvdisasm: it depends on ptxas's choices, and on the PTX that a student chose.

@@ -13,6 +13,7 @@
 #include "labs/reduction/sums.h"
 #include "tests/fixtures/graded_lab.h"
 #include "tests/fixtures/scratch.h"
+#include "tests/fixtures/slow.h"
 
 namespace lab32::checks::reduction {
 
@@ -66,7 +67,8 @@ TEST_CASE("checks: reduction: one float accumulator breaks the bound, a sum by t
         doctest::Approx(8522 * 0x1p-24).epsilon(1e-3));
 }
 
-TEST_CASE("checks: reduction: a sum of floats is not that of a sample, nor of an average input") {
+TEST_CASE("checks: reduction: a sum of floats is not that of a sample, nor of an average input" *
+          kSlow) {
   constexpr uint64_t kCount = 16777233, kThreads = 1 << 18;
   std::set<float> of_average;
   for (uint64_t seed = 1; seed <= 6; ++seed) {

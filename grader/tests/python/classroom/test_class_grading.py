@@ -57,6 +57,7 @@ def test_a_class_gets_the_same_scores_as_single_submissions(tmp_path, texts):
     assert "1 cannot be compiled or loaded" in classroom.out_text
 
 
+@pytest.mark.slow
 def test_modelled_times_change_no_points(tmp_path):
     folder = put(tmp_path, {"swizzle/swizzle.cu": (ROOT / "solutions/swizzle/swizzle.cu").read_bytes()})
     points, timed = [], []

@@ -82,6 +82,7 @@ def test_a_secret_seed_stays_the_same(classroom):
     assert classroom.result("s1")["seed"] == seed >= 1 << 16
 
 
+@pytest.mark.slow
 def test_an_interrupted_class_can_be_resumed(classroom):
     class_of(classroom.submissions, {f"s{i}": f"// score {i}\n// sleep 0.1" for i in range(6)})
     process = classroom.start()

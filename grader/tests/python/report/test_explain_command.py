@@ -224,6 +224,7 @@ def test_a_program_takes_nvccs_options(program):
     assert status == 0 and "32 sectors where 4 would do" in text
 
 
+@pytest.mark.slow
 def test_the_occupancy_lab_draws_its_own_subject(tmp_path):
     """What resides and the waves come first, also for a check without a launch that has a picture."""
     status, text, _ = lab32("explain", "occupancy", "B1")
@@ -308,12 +309,14 @@ def test_one_picture_is_drawn_where_one_is_asked_for():
     assert "Memory chart" in text and "its sign" not in text and "Lanes at work" not in text
 
 
+@pytest.mark.slow
 def test_a_given_kernel_is_drawn_where_the_students_function_places_its_accesses():
     status, text, _ = lab32("explain", "coalescing", "B2 fields: sectors")
     assert status == 0
     assert "32 sectors where 4 would do" in text and re.search(r"^particles\[\d+\]  *│", text, re.M)
 
 
+@pytest.mark.slow
 def test_pictures_do_not_answer_open_questions(tmp_path):
     """Steps would show which lanes add; shuffles, which lanes keep their own values; atomics, how many add."""
     for lab, check, question in (

@@ -71,6 +71,7 @@ DRAWN = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lab", "check", "drawn"), DRAWN)
 def test_a_notebooks_wavefronts_are_withheld_until_the_question_is_answered(lab, check, drawn):
     of_lab = of_state(lab, "solved").lab(lab)
