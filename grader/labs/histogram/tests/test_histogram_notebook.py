@@ -1,9 +1,11 @@
+import pytest
 from graded import graded
 
 from lab32 import plots, tables
 from lab32.labs.histogram import notebook as histogram
 
 
+@pytest.mark.slow
 def test_the_simulator_counts_what_the_hardware_counts():
     """The solution's wavefronts and adds, graded now, beside the counters of an H200."""
     hardware = tables.measured("h200-histogram-counters")
@@ -28,6 +30,7 @@ def test_adds_of_one_do_not_depend_on_the_keys():
     assert min(histogram.gain("aggregated, adds of 1", "block").values()) > 0.95  # leaders gain nothing
 
 
+@pytest.mark.slow
 def test_kernels_are_multiples_of_the_ideal():
     results = {d: graded("histogram", d).lab("histogram") for d in ("labs", "solutions")}
     assert set(histogram.against_ideal(results["solutions"]).values()) == {1}

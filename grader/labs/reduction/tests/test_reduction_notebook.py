@@ -147,6 +147,7 @@ def test_without_the_remainder_v1_is_as_fast_as_v3():
 # ---- simulated beside measured -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_simulator_counts_what_the_hardware_counts(lab):
     """Wavefronts of a block of the reference solution, beside Nsight Compute's."""
     ours = reduction.figures(lab, "wavefronts")
@@ -160,6 +161,7 @@ def test_the_simulator_counts_what_the_hardware_counts(lab):
     assert {"v1", "v2", "v3", "v4", "v5", "v6"} <= set(ours)
 
 
+@pytest.mark.slow
 def test_v7_loads_each_sector_once(lab):
     counted = reduction_tables.hardware_counts("v7")
     loaded = counted["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]
@@ -229,6 +231,7 @@ def test_the_students_own_times_are_used_if_present(tmp_path):
     assert reduction.own_times(folder=tmp_path) == ({"v1": 2.5}, "Tesla T4")
 
 
+@pytest.mark.slow
 def test_figures_are_by_version(lab):
     for what in reduction.COUNTERS:
         mine = reduction.figures(lab, what)
@@ -236,6 +239,7 @@ def test_figures_are_by_version(lab):
     assert reduction.ideals(lab, "barriers")["v5"] == reduction.figures(lab, "barriers")["v5"] == 2
 
 
+@pytest.mark.slow
 def test_modelled_times_are_shown_with_measured_ones(lab):
     """The grader models as many ints as the SYSU Lecture's table has."""
     modelled, measured = reduction.modelled_times(lab), reduction.times()

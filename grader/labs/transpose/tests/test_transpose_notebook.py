@@ -35,6 +35,7 @@ def test_the_lectures_conflicts_follow_the_g80s_bank_rule():
     }
 
 
+@pytest.mark.slow
 def test_the_simulators_conflicts_follow_todays_bank_rule(lab, limits):
     ours = transpose.wavefronts_of_pitches(lab)
     assert len(ours) == 4
@@ -54,6 +55,7 @@ def test_the_hardware_has_todays_conflicts(pitch, store):
     )
 
 
+@pytest.mark.slow
 def test_the_simulator_counts_what_the_hardware_counts(lab):
     """The reference solution, graded now, beside the counters of an H200: equal to the last one."""
     compared = 0
@@ -83,6 +85,7 @@ def sectors_along_rows(rows, columns, element=4, group=32):
     return found
 
 
+@pytest.mark.slow
 def test_ideals_follow_from_the_shape(limits):
     rows = {row["check"]: row for row in limits.values() if isinstance(row, dict) and "check" in row}
     counted = 0
