@@ -177,7 +177,7 @@ class DeclarationReader : private DeclarationText {
   }
 };
 
-// The keys of the size: lists of a result check, names_of_numbers of a counter check.
+// The keys of the size: lists of a result check, numbers of a counter check.
 std::vector<RubricKey> size_keys(const toml::table& file, Kind kind) {
   constexpr double kMostSide = 1 << 15;
   const toml::array* extents = file["extents"].as_array();

@@ -190,7 +190,7 @@ def draw_histogram_layouts():
     return drawing
 
 
-# (task, given form, optimised form, draw_row_label) of the kernels that part B optimises.
+# (task, given form, optimised form, label) of the kernels that part B optimises.
 OPTIMISED = [
     ("row_scan", "given", "optimised", "B1  a column walk"),
     ("look_up", "given", "optimised", "B2  look-ups in a hot column"),

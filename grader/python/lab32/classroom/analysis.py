@@ -270,7 +270,7 @@ def overview(graded):
 
 
 def points_histogram(values, most, unit, bins=20):
-    """HTML with a points_histogram of `values` from 0 to `most`, one value per student, and their median."""
+    """HTML with a histogram of `values` from 0 to `most`, one value per student, and their median."""
     figure = Figure(figsize=(8, 2))
     axes = figure.add_subplot()
     edges = [most * i / bins for i in range(bins + 1)]

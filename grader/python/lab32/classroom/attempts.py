@@ -26,7 +26,7 @@ def sources_that_may_count(course, row):
 
 
 def attempts_to_grade(course, rows):
-    """The attempts that are graded to choose_best_attempts the best, as [(the student's row, number of the attempt, {lab: SubmittedFile})]."""
+    """The attempts that are graded to choose the best, as [(the student's row, number of the attempt, {lab: SubmittedFile})]."""
     found = []
     for row in rows:
         several = {lab: attempts for lab, attempts in sources_that_may_count(course, row).items() if len(attempts) > 1}

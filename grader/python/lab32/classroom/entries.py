@@ -41,7 +41,7 @@ class SubmissionRefused(Exception):
 
 @dataclass
 class SizeBudget:
-    """What one student's submission, including archives in it, may still spend up."""
+    """What one student's submission, including archives in it, may still take up."""
 
     entries: int = 10_000
     bytes: int = UNPACKED_BYTES

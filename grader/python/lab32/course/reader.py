@@ -25,7 +25,7 @@ class LatePolicy:
     cap_per_cent: float = 100
     slip_days: float = 0  # late days that cost nothing, for all labs of a student together
     marked_late_days: float = 1  # late days of a file that the platform marks LATE without a time
-    use_file_times: bool = False  # take_key the times of files if the export has none of submissions
+    use_file_times: bool = False  # take the times of files if the export has none of submissions
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def read_course(path, rubric=""):
     most = top.take_number("max_score", None, 1)
     overrides = top.take_key("overrides", None, lambda value: isinstance(value, str) and value, "the name of a CSV file")
     late = TomlSection(course, ("late",), top.take_table("late", {}))
-    read_late = LatePolicy(
+    late_policy = LatePolicy(
         late.take_number("grace_minutes", 0), late.take_number("per_cent_per_day", 0), late.take_number("cap_per_cent", 100, 0, 100),
         late.take_number("slip_days", 0), late.take_number("marked_late_days", 1),
         late.take_key("use_file_times", False, lambda value: type(value) is bool, "true or false"),
@@ -153,7 +153,7 @@ def read_course(path, rubric=""):
     extensions, excused = top.take_table("extensions", {}), top.take_table("excused", {})
     top.refuse_other_keys()
     return Course(
-        course.name, dict(sorted(of_course.items(), key=course_order_key)), read_late, attempt,
+        course.name, dict(sorted(of_course.items(), key=course_order_key)), late_policy, attempt,
         {comparable_id(who): read_extension(course, who, given, of_course) for who, given in extensions.items()},
         {comparable_id(who): read_excused(course, who, given, of_course) for who, given in excused.items()},
         Path(path).parent / overrides if overrides else None, lines,

@@ -92,7 +92,7 @@ class SimilarityCommand:
         self.machine = []  # failures of the machine rather than of a submission
 
     def compare50_python(self):
-        """The path of the Python of compare50_python's environment; None if that cannot be installed, which is reported
+        """The path of the Python of compare50's environment; None if that cannot be installed, which is reported
         once."""
         if self.options.no_compare50:
             return None
