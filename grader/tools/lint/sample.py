@@ -2,8 +2,8 @@
 
 usage: sample.py [--seed N] [--count N]
 
-Prints N comments, each with the line of code behind it, and N declared names, each with its declaration.
-Neither has its file's name in front, so that it must be understood from its own words.
+Prints N comments, each with the line of code behind it, and N declared names, each with its declaration and,
+for a member, its class. Neither has its file's name in front, so that it must be understood from its own words.
 """
 
 import argparse
@@ -71,11 +71,17 @@ def comments_of(name, text):
 
 
 def names_of(name, text):
+    enclosing = ""  # the class that a declaration stands in
     for number, line in enumerate(text.splitlines(), 1):
+        if outer := re.match(r"(?:class|struct|union) (\w+)[^;]*[{:,]$", line):
+            enclosing = outer[1]
+        elif re.match(r"[\w}]", line) and not line.startswith("template"):
+            enclosing = ""
         if found := DECLARED.match(line):
             word = next(filter(None, found.groups()))
-            if not re.match(r"(if|for|while|switch|main|__init__|operator)$|cu[A-Z]|cuda[A-Z]", word):  # NVIDIA's are not ours
-                yield f"{word}\n      | {line.strip()}", f"{name}:{number}"
+            member = f"  (of {enclosing})" if line[0] == " " and enclosing else ""
+            if not re.match(r"(if|for|while|switch|main|__init__|operator|alignas)$|(cu|cuda|cublas)[A-Z]|__cuda", word):  # not ours
+                yield f"{word}{member}\n      | {line.strip()}", f"{name}:{number}"
 
 
 def main():
