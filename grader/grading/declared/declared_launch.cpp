@@ -18,6 +18,7 @@ namespace lab32::grading {
 namespace {
 
 constexpr size_t kPart = size_t{1} << 22, kParts = 16;
+constexpr size_t kTogether = 1024;  // values that are computed at once
 constexpr uint64_t kMostElements = uint64_t{1} << 28, kMostBlocks = 0x7fffffff, kMostThreads = 1024;
 
 // A device array with the values of an Elements.
@@ -77,6 +78,19 @@ ExpressionValues expression_values(std::vector<double> numbers, Random* random =
   return {std::move(numbers), {}, random};
 }
 
+// Sets the elements from `begin` up to `end`. `no_value`: the error where the type cannot hold one.
+template <class NoValue>
+void fill_elements(Elements& to, const Expression& each, ExpressionValues& values, size_t begin,
+                   size_t end, NoValue no_value) {
+  double results[kTogether];
+  for (size_t first = begin, count; first < end; first += count) {
+    count = std::min(kTogether, end - first);
+    each.values_in_range(values, first, count, results);
+    for (size_t i = 0; i < count; ++i)
+      if (!to.set(first + i, results[i])) throw Error(no_value(first + i, results[i]));
+  }
+}
+
 Elements random_array(const DeclaredArray& array, const std::vector<double>& numbers, size_t turn,
                       Random& random) {
   const ExpressionValues values = expression_values(numbers);
@@ -94,12 +108,9 @@ Elements random_array(const DeclaredArray& array, const std::vector<double>& num
   }
   ExpressionValues each = expression_values(numbers, &random);
   each.numbers.push_back(0);
-  for (size_t i = 0; i < elements.count; ++i) {
-    each.numbers.back() = static_cast<double>(i);
-    const double value = content.each.value(each);
-    if (!elements.set(i, value))
-      throw Error(fmt::format("`values` of {}: {} is no {}", array.name, value, array.type->name));
-  }
+  fill_elements(elements, content.each, each, 0, elements.count, [&](size_t, double value) {
+    return fmt::format("`values` of {}: {} is no {}", array.name, value, array.type->name);
+  });
   return elements;
 }
 
@@ -160,13 +171,17 @@ Elements expected_sums(const DeclaredArray& output, const Elements& before,
   const uint64_t over = output.over->count(of_launch, 0, kMostElements);
   const auto add = [&output](ExpressionValues& of, std::vector<double>& to, size_t begin,
                              size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      of.numbers.back() = static_cast<double>(i);
-      const double at = output.at->value(of);
-      if (!(at >= 0 && at < static_cast<double>(to.size())))
-        throw Error(
-            fmt::format("`at` of {}: {} is not among its {} elements", output.name, at, to.size()));
-      to[static_cast<size_t>(at)] += output.expected->value(of);
+    double places[kTogether], amounts[kTogether];
+    for (size_t first = begin, count; first < end; first += count) {
+      count = std::min(kTogether, end - first);
+      output.at->values_in_range(of, first, count, places);
+      output.expected->values_in_range(of, first, count, amounts);
+      for (size_t i = 0; i < count; ++i) {
+        if (!(places[i] >= 0 && places[i] < static_cast<double>(to.size())))
+          throw Error(fmt::format("`at` of {}: {} is not among its {} elements", output.name,
+                                  places[i], to.size()));
+        to[static_cast<size_t>(places[i])] += amounts[i];
+      }
     }
   };
   // Large arrays are those of timing checks.
@@ -257,13 +272,15 @@ std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
       continue;
     }
     const auto fill = [&output, &want](ExpressionValues& of, size_t begin, size_t end) {
+      const auto no_value = [&](size_t i, double value) {
+        return fmt::format("`expected` of {}[{}]: {} is no {}", output.name, i, value,
+                           output.type->name);
+      };
+      if (!output.expected->uses_array("expected"))
+        return fill_elements(want, *output.expected, of, begin, end, no_value);
       for (size_t i = begin; i < end; ++i) {
-        of.numbers.back() = static_cast<double>(i);
         of.arrays.back().count = i;
-        const double value = output.expected->value(of);
-        if (!want.set(i, value))
-          throw Error(fmt::format("`expected` of {}[{}]: {} is no {}", output.name, i, value,
-                                  output.type->name));
+        fill_elements(want, *output.expected, of, i, i + 1, no_value);
       }
     };
     values.arrays.back().at = [&want](size_t i) { return want.at(i); };

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -14,13 +15,6 @@
 #include "base/text.h"
 
 namespace lab32::grading {
-// clang-format off
-enum class ExpressionOp : uint8_t {
-  number, name, bound, element, choose, either, both, less, at_most, more, at_least, equal, differ,
-  add, subtract, multiply, divide, remainder, negate, invert,
-  min, max, ceil_div, floor, ceil, abs, sqrt, exp, log, pow, random, sum, least, greatest
-};
-// clang-format on
 
 namespace {
 
@@ -43,13 +37,6 @@ constexpr ExpressionFunction kFunctions[] = {
     {"least", Op::least, 4, true}, {"greatest", Op::greatest, 4, true}};
 
 }  // namespace
-
-struct Expression::Node {
-  Op op = Op::number;
-  double number = 0;
-  size_t slot = 0;  // of a name or an array
-  std::vector<Node> parts = {};
-};
 
 // Recursive descent, one function per level of precedence.
 class ExpressionParser {
@@ -268,8 +255,6 @@ void Expression::throw_error(const std::string& message) const {
                           text_, message));
 }
 
-double Expression::value(const ExpressionValues& values) const { return evaluate(*root_, values); }
-
 uint64_t Expression::count(const ExpressionValues& values, uint64_t least, uint64_t most) const {
   const double number = value(values);
   if (!(number >= static_cast<double>(least) && number <= static_cast<double>(most)) ||
@@ -295,108 +280,6 @@ bool Expression::uses_array(const std::string& name) const {
            std::any_of(node.parts.begin(), node.parts.end(), uses);
   };
   return uses(*root_);
-}
-
-double Expression::evaluate(const Node& node, const ExpressionValues& values) const {
-  const auto part = [&](size_t i) { return evaluate(node.parts[i], values); };
-  switch (node.op) {
-    case Op::number:
-      return node.number;
-    case Op::name:
-      return values.numbers[node.slot];
-    case Op::bound:
-      return values.bound[node.slot];
-    case Op::choose:
-      return part(0) != 0 ? part(1) : part(2);
-    case Op::either:
-      return part(0) != 0 || part(1) != 0;
-    case Op::both:
-      return part(0) != 0 && part(1) != 0;
-    case Op::less:
-      return part(0) < part(1);
-    case Op::at_most:
-      return part(0) <= part(1);
-    case Op::more:
-      return part(0) > part(1);
-    case Op::at_least:
-      return part(0) >= part(1);
-    case Op::equal:
-      return part(0) == part(1);
-    case Op::differ:
-      return part(0) != part(1);
-    case Op::add:
-      return part(0) + part(1);
-    case Op::subtract:
-      return part(0) - part(1);
-    case Op::multiply:
-      return part(0) * part(1);
-    case Op::divide:
-      return part(0) / part(1);
-    case Op::remainder:
-      return std::fmod(part(0), part(1));
-    case Op::negate:
-      return -part(0);
-    case Op::invert:
-      return part(0) == 0;
-    default:
-      return evaluate_call(node, values);
-  }
-}
-
-double Expression::evaluate_call(const Node& node, const ExpressionValues& values) const {
-  const auto part = [&](size_t i) { return evaluate(node.parts[i], values); };
-  switch (node.op) {
-    case Op::element: {
-      const ExpressionArray& array = values.arrays[node.slot];
-      const double index = part(0);
-      if (!(index >= 0 && index < static_cast<double>(array.count)) || index != std::floor(index))
-        throw_error(fmt::format("{}[{}] is not among its {} elements", names_->arrays[node.slot],
-                                index, array.count));
-      return array.at(static_cast<size_t>(index));
-    }
-    case Op::min:
-      return std::min(part(0), part(1));
-    case Op::max:
-      return std::max(part(0), part(1));
-    case Op::ceil_div:
-      return std::ceil(part(0) / part(1));
-    case Op::floor:
-      return std::floor(part(0));
-    case Op::ceil:
-      return std::ceil(part(0));
-    case Op::abs:
-      return std::abs(part(0));
-    case Op::sqrt:
-      return std::sqrt(part(0));
-    case Op::exp:
-      return std::exp(part(0));
-    case Op::log:
-      return std::log(part(0));
-    case Op::pow:
-      return std::pow(part(0), part(1));
-    case Op::random: {
-      const double from = part(0), below = part(1);
-      if (!(below > from && below - from <= 0x1p32)) throw_error("random(a, b) needs b > a");
-      return from + static_cast<double>(values.random->below(
-                        static_cast<uint32_t>(std::min(below - from, 0x1p32 - 1))));
-    }
-    default:
-      return reduce_over_range(node, values);
-  }
-}
-
-double Expression::reduce_over_range(const Node& node, const ExpressionValues& values) const {
-  const double from = evaluate(node.parts[0], values), below = evaluate(node.parts[1], values);
-  double all = node.op == Op::sum ? 0 : node.op == Op::least ? HUGE_VAL : -HUGE_VAL;
-  if (values.bound.size() <= node.slot) values.bound.resize(node.slot + 1);
-  for (double k = from; k < below; ++k) {
-    values.bound[node.slot] = k;
-    const double one = evaluate(node.parts[2], values);
-    all = node.op == Op::sum     ? all + one
-          : node.op == Op::least ? std::min(all, one)
-                                 : std::max(all, one);
-  }
-  return all;
 }
 
 }  // namespace lab32::grading

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,6 +36,14 @@ struct ExpressionValues {
   mutable std::vector<double> bound = {};  // the variables of sum(), least() and greatest()
 };
 
+// clang-format off
+enum class ExpressionOp : uint8_t {
+  number, name, bound, element, choose, either, both, less, at_most, more, at_least, equal, differ,
+  add, subtract, multiply, divide, remainder, negate, invert,
+  min, max, ceil_div, floor, ceil, abs, sqrt, exp, log, pow, random, sum, least, greatest
+};
+// clang-format on
+
 class Expression {
  public:
   Expression() : Expression(0) {}
@@ -45,6 +54,10 @@ class Expression {
 
   // Throws Error for an index outside its array.
   double value(const ExpressionValues& values) const;
+  // The values where the last number of `values` is begin, begin + 1, ..., which is several times
+  // faster than value() for each. Throws as value() does.
+  void values_in_range(const ExpressionValues& values, size_t begin, size_t count,
+                       double* results) const;
   // As value(), for a number of elements, blocks or threads: throws Error unless the value is a
   // whole number from `least` to `most`.
   uint64_t count(const ExpressionValues& values, uint64_t least, uint64_t most) const;
@@ -55,11 +68,23 @@ class Expression {
 
  private:
   friend class ExpressionParser;
-  struct Node;
+  struct Node {
+    ExpressionOp op = ExpressionOp::number;
+    double number = 0;
+    size_t slot = 0;  // of a name or an array
+    std::vector<Node> parts = {};
+  };
+  // Elements that are evaluated together; `last`: the last number of the values for each.
+  struct Batch {
+    const double* last;
+    size_t count;
+  };
 
-  double evaluate(const Node& node, const ExpressionValues& values) const;
-  double evaluate_call(const Node& node, const ExpressionValues& values) const;
-  double reduce_over_range(const Node& node, const ExpressionValues& values) const;
+  void evaluate(const Node& node, const ExpressionValues& values, Batch batch, double* to) const;
+  void evaluate_branches(const Node& node, const ExpressionValues& values, Batch batch,
+                         double* to) const;
+  void evaluate_range(const Node& node, const ExpressionValues& values, Batch batch,
+                      double* to) const;
   [[noreturn]] void throw_error(const std::string& message) const;
 
   std::string text_, where_;

@@ -43,6 +43,31 @@ TEST_CASE("grading: an expression has the operators of C and reads names and arr
   CHECK((drawn == 5 || drawn == 6 || drawn == 7));
 }
 
+TEST_CASE("grading: the values of a range are those of its elements, one by one") {
+  const std::vector<double> in = {3, 1, 2};
+  ExpressionValues values{{5, 0}, {{in.size(), [&](size_t i) { return in[i]; }}}};
+  const auto check = [&](const std::string& text) {
+    CAPTURE(text);
+    const Expression each(text, {{"n", "i"}, {"in"}}, "x.toml:3");
+    std::vector<double> together(1500);
+    each.values_in_range(values, 100, together.size(), together.data());
+    for (size_t k = 0; k < together.size(); ++k) {
+      values.numbers.back() = static_cast<double>(100 + k);
+      CHECK(together[k] == each.value(values));
+    }
+  };
+  check("2 * i - n % 3");
+  check("i % 256 + -i % 7 + i / 2 % 1.5 + pow(i, 2) + floor(sqrt(i))");
+  // A branch is evaluated only where it is taken: in[] has three elements.
+  check("i % 100 < 3 ? in[i % 100] : i < 300 && i != 200 ? -i : n");
+  check("(i % 50 < 3 && in[i % 50] > 1) + (i % 50 >= 3 || in[i % 50] > 1)");
+  check("sum(k, 0, i % 5, least(m, k, 3, in[m] + i)) + greatest(k, 0, 3, in[k] * (i % 2))");
+  const Expression outside("in[i]", {{"n", "i"}, {"in"}}, "x.toml:3");
+  double results[4];
+  CHECK_THROWS_WITH_AS(outside.values_in_range(values, 0, 4, results),
+                       doctest::Contains("in[3] is not among its 3 elements"), Error);
+}
+
 TEST_CASE("grading: an error of an expression says where and what") {
   const auto check = [](const std::string& text, const std::string& words) {
     CAPTURE(text);
