@@ -246,7 +246,7 @@ FUZZ_SCRIPTS := $(filter-out %/python_reader.py,$(wildcard grader/tools/fuzz/*.p
 FUZZED       := $(filter-out $(TEST_SOURCES),$(filter base/% toolchain/% simulator/ptx/% simulator/sass/listing \
                   runtime/record/% runtime/cudart/device_code report/% pictures/json \
                   simulator/observers/counters grading/rubric/% grading/engine/registry \
-                  grading/declared/expression grading/declared/elements grading/declared/declaration% \
+                  grading/declared/expression% grading/declared/elements grading/declared/declaration% \
                   grading/declared/read_launch,$(SOURCES)))
 FUZZED_TEXT  := $(filter-out base/libraries/% simulator/observers/%,$(filter base/% toolchain/% simulator/%,$(FUZZED)))
 FUZZED_DATA  := $(filter runtime/% report/% pictures/% grading/% simulator/observers/%,$(FUZZED))

@@ -1,4 +1,5 @@
-// `lab32 ask`: asks a student questions about the student's own code, on a terminal or in a pipe.
+// `lab32 run_ask`: asks a student questions about the student's own code, on a terminal or in a
+// pipe.
 
 #include <fmt/format.h>
 #include <termios.h>
@@ -21,7 +22,7 @@ namespace {
 
 using asking::Question;
 
-struct AskCommand {
+struct AskCommandOptions {
   asking::AskOptions options;
   std::vector<std::string> given;  // --answer
   std::string lab, dir, rubric, format = "text";
@@ -40,7 +41,7 @@ std::optional<int64_t> parse_answer(const Question& question, const std::string&
   return value;
 }
 
-std::string expected_answer_text(const Question& question) {
+std::string answer_format_text(const Question& question) {
   return question.options.empty() ? "a whole number"
                                   : fmt::format("a number from 1 to {}", question.most());
 }
@@ -74,7 +75,7 @@ class SingleKeyTerminal {
 };
 
 // Lets the student choose an option by its number, or by the arrow keys and Enter.
-std::optional<int64_t> choose_option(const Question& question) {
+std::optional<int64_t> ask_for_option(const Question& question) {
   const SingleKeyTerminal keys;
   int64_t at = 1;
   for (;;) {
@@ -96,32 +97,32 @@ std::optional<int64_t> choose_option(const Question& question) {
   }
 }
 
-std::optional<int64_t> answer_of_student(const Question& question) {
+std::optional<int64_t> ask_student(const Question& question) {
   const bool terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
-  if (terminal && !question.options.empty()) return choose_option(question);
+  if (terminal && !question.options.empty()) return ask_for_option(question);
   for (;;) {
     print("> ");
     const auto line = read_line();
     if (!line) return std::nullopt;
     if (!terminal) print(*line + "\n");
     if (const auto value = parse_answer(question, *line)) return value;
-    print(fmt::format("The answer is {}.\n", expected_answer_text(question)));
+    print(fmt::format("The answer is {}.\n", answer_format_text(question)));
   }
 }
 
-std::string wrapped(const std::string& text) {
+std::string wrapped_at_80_columns(const std::string& text) {
   std::string out;
   for (const std::string& line : wrap(visible(text), 80)) out += line + "\n";
   return out;
 }
 
-std::string heading(const asking::DrawnQuestions& drawn, size_t i) {
+std::string question_with_heading(const asking::DrawnQuestions& drawn, size_t i) {
   const Question& question = drawn.questions[i];
   const std::string spaced =
       question.spaced.empty() ? "" : fmt::format(" (an idea of the lab {})", question.spaced);
   return fmt::format("\nQuestion {} of {}: {}, {}{}\n", i + 1, drawn.questions.size(), drawn.lab,
                      question.check, spaced) +
-         wrapped(text_of(question));
+         wrapped_at_80_columns(text_of(question));
 }
 
 std::string picture_of(const Question& question) {
@@ -129,7 +130,7 @@ std::string picture_of(const Question& question) {
   return drawn.empty() ? "" : drawn + "\n";
 }
 
-int ask(AskCommand& command) {
+int run_ask(AskCommandOptions& command) {
   grading::GradeOptions& grade = command.options.grade;
   grade.dir = command.dir.empty() ? labs_folder() : command.dir;
   grade.rubric = command.rubric;
@@ -142,30 +143,30 @@ int ask(AskCommand& command) {
     return kFullMarks;
   }
   if (drawn.questions.empty()) throw Error("no questions: " + drawn.why_none);
-  asking::AnswerSheet sheet = load_answer_sheet(command.options, drawn);
+  asking::AnswerSheet sheet = matching_or_new_answer_sheet(command.options, drawn);
   size_t right = 0;
   bool ended = false;
   for (size_t i = 0; i < drawn.questions.size(); ++i) {
     const Question& question = drawn.questions[i];
-    print(heading(drawn, i));
+    print(question_with_heading(drawn, i));
     std::optional<int64_t> given;
     if (!command.given.empty()) {
       if (i < command.given.size()) given = parse_answer(question, command.given[i]);
       if (i < command.given.size() && !given)
         throw Error(fmt::format("--answer {}: answer {} is {}", command.given[i], i + 1,
-                                expected_answer_text(question)));
+                                answer_format_text(question)));
     } else if (!ended) {
-      given = answer_of_student(question);
+      given = ask_student(question);
       ended = !given;
       if (ended) print("\n");
     }
     if (given) {
       const bool first = record_answer(sheet, question, *given);
-      write_answers(drawn.file, sheet);
-      print(wrapped(feedback(question, *given)) + picture_of(question));
+      write_answer_sheet(drawn.file, sheet);
+      print(wrapped_at_80_columns(feedback(question, *given)) + picture_of(question));
       if (!first) print("Your first answer to this question stays in answers.toml.\n");
     }
-    right += is_right(sheet, question);
+    right += is_answered_right(sheet, question);
   }
   print(fmt::format("\n{} of {} right.\n", right, drawn.questions.size()));
   return right == drawn.questions.size() ? kFullMarks : kPointsLost;
@@ -173,8 +174,8 @@ int ask(AskCommand& command) {
 
 }  // namespace
 
-Command ask_command(CLI::App& lab32) {
-  const auto given = std::make_shared<AskCommand>();
+Subcommand ask_command(CLI::App& lab32) {
+  const auto given = std::make_shared<AskCommandOptions>();
   CLI::App* app =
       lab32.add_subcommand("ask", "ask you about your own code, as the simulator ran it");
   app->add_option("LAB", given->lab, "the lab, or its file")->required();
@@ -189,9 +190,9 @@ Command ask_command(CLI::App& lab32) {
       ->check(CLI::IsMember({"text", "json"}));
   app->add_option("--dir", given->dir, "the folder of LAB/LAB.cu (labs, here or above)");
   app->add_option("--rubric", given->rubric, "the folder of LAB.toml (that of this lab32)");
-  Command command;
+  Subcommand command;
   command.app = app;
-  command.run = [given] { return ask(*given); };
+  command.run = [given] { return run_ask(*given); };
   command.clean_end = CleanSignalExit::Interrupt::not_watched;
   return command;
 }

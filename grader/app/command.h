@@ -19,7 +19,7 @@ namespace lab32::commands {
 
 using Words = std::vector<std::string>;
 
-struct Command {
+struct Subcommand {
   CLI::App* app = nullptr;  // its name, help line and options
   // Runs the command after its options have been read. Returns the exit status, or throws.
   std::function<int()> run = {};
@@ -34,27 +34,27 @@ struct Command {
   std::optional<CleanSignalExit::Interrupt> clean_end = {};
 };
 
-Command grade_command(CLI::App& lab32);
-Command explain_command(CLI::App& lab32);
-Command ask_command(CLI::App& lab32);
-Command ptx_command(CLI::App& lab32);
-Command calibrate_command(CLI::App& lab32);
-Command init_command(CLI::App& lab32);
-Command seal_command(CLI::App& lab32);
-Command doctor_command(CLI::App& lab32);
-Command devices_command(CLI::App& lab32);
+Subcommand grade_command(CLI::App& lab32);
+Subcommand explain_command(CLI::App& lab32);
+Subcommand ask_command(CLI::App& lab32);
+Subcommand ptx_command(CLI::App& lab32);
+Subcommand calibrate_command(CLI::App& lab32);
+Subcommand init_command(CLI::App& lab32);
+Subcommand seal_command(CLI::App& lab32);
+Subcommand doctor_command(CLI::App& lab32);
+Subcommand devices_command(CLI::App& lab32);
 // These are Python programs (grader/python/lab32), which start this program.
-Command report_command(CLI::App& lab32);
-Command class_command(CLI::App& lab32);
-Command course_command(CLI::App& lab32);
-Command similarity_command(CLI::App& lab32);
-Command new_lab_command(CLI::App& lab32);
-Command try_lab_command(CLI::App& lab32);
+Subcommand report_command(CLI::App& lab32);
+Subcommand class_command(CLI::App& lab32);
+Subcommand course_command(CLI::App& lab32);
+Subcommand similarity_command(CLI::App& lab32);
+Subcommand new_lab_command(CLI::App& lab32);
+Subcommand try_lab_command(CLI::App& lab32);
 // Commands that run whole CUDA programs, which another binary does (program_binary.cpp).
-Command run_command(CLI::App& lab32);
-Command profile_command(CLI::App& lab32);
-Command check_command(CLI::App& lab32);
-Command nvcc_command(CLI::App& lab32);
+Subcommand run_command(CLI::App& lab32);
+Subcommand profile_command(CLI::App& lab32);
+Subcommand check_command(CLI::App& lab32);
+Subcommand nvcc_command(CLI::App& lab32);
 
 // Accepts decimal digits only. CLI11's own check of numbers would accept -1 and 1e3.
 extern const CLI::Validator kWholeNumber;
@@ -86,27 +86,28 @@ std::filesystem::path python_interpreter();
 
 // Whole CUDA programs run in a separate binary: build/runtime/lab32 is this program plus
 // app/programs and the simulated CUDA runtime. build/lab32 knows only the names of its commands,
-// and passes them on with exec_program_binary().
+// and passes them on with exec_runtime_binary().
 
 // The functions by which app/programs adds options and behaviour to the commands.
-struct ProgramCommands {
-  void (*run)(Command&);
-  void (*profile)(Command&);
-  void (*check)(Command&);
-  void (*nvcc)(Command&);
+struct ProgramCommandFunctions {
+  void (*run)(Subcommand&);
+  void (*profile)(Subcommand&);
+  void (*check)(Subcommand&);
+  void (*nvcc)(Subcommand&);
   decltype(&profiler::explain) explain;
   // Splits a command line: returns the words of lab32, with the program's file last, and stores
   // those that belong to nvcc and to the program.
-  Words (*split_off_program)(const CLI::App*, const Words&, profiler::Program&, Words& arguments);
+  Words (*split_off_program)(const CLI::App*, const Words&, profiler::ProgramToRun&,
+                             Words& arguments);
 };
 
 // The commands of app/programs, which build/runtime/lab32 sets before main(). Null in build/lab32.
-const ProgramCommands*& linked_programs();
+const ProgramCommandFunctions*& linked_program_commands();
 
 // Replaces this process by build/runtime/lab32 with the same words. In a checkout in which that
 // program has not been built, `make runtime` builds it first. Returns only by throwing
 // MachineError, if the program is missing or cannot be built.
-[[noreturn]] void exec_program_binary();
+[[noreturn]] void exec_runtime_binary();
 
 // ---- files of labs ----
 

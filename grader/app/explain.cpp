@@ -22,7 +22,7 @@
 namespace lab32::commands {
 namespace {
 
-struct ExplainCommand {
+struct ExplainCommandOptions {
   Words nvcc_words;  // for a program: options of nvcc, and more files
   std::string what, check, format = "text", output, picture, swizzle, dir, rubric, course;
   std::vector<std::string> arguments;
@@ -71,14 +71,15 @@ void keep_only_mapping(pictures::Explanation& shown, const std::string& text) {
   const std::string name = pictures::read_swizzle(text).name();
   auto& all = shown.launch.mappings;
   all.erase(std::remove_if(all.begin(), all.end(),
-                           [&](const pictures::Mapping& m) { return m.name != name; }),
+                           [&](const pictures::SwizzleMapping& m) { return m.name != name; }),
             all.end());
   if (all.empty()) throw Error(shown.check + " does not ask for " + name);
 }
 
 // Keeps only the picture that the options ask for.
-pictures::Launch launch_with_one_picture(const pictures::Launch& all, const std::string& picture) {
-  pictures::Launch one;
+pictures::PicturedLaunch launch_with_one_picture(const pictures::PicturedLaunch& all,
+                                                 const std::string& picture) {
+  pictures::PicturedLaunch one;
   one.kernel = all.kernel;
   one.setting = all.setting;
   one.shape = all.shape;
@@ -102,7 +103,7 @@ pictures::Launch launch_with_one_picture(const pictures::Launch& all, const std:
 }
 
 // Explains a lab, given by its name, or a program.
-pictures::Explanation explanation_of(const ExplainCommand& command) {
+pictures::Explanation explanation_of(const ExplainCommandOptions& command) {
   const grading::GradeOptions& options = command.options;
   const std::vector<std::string> labs = grading::known_labs();
   const auto& swizzles = grading::swizzle_lab();
@@ -116,7 +117,7 @@ pictures::Explanation explanation_of(const ExplainCommand& command) {
     one.launch_detail = command.choice;
     if (command.check.empty() && !command.swizzle.empty())
       return explain_submitted_swizzle(*swizzles, command.swizzle, one);
-    auto shown = grading::explain(one, command.check);
+    auto shown = grading::explain_check(one, command.check);
     if (!command.swizzle.empty()) keep_only_mapping(shown, command.swizzle);
     return shown;
   }
@@ -132,29 +133,31 @@ pictures::Explanation explanation_of(const ExplainCommand& command) {
   program.device = options.device;
   program.arguments = command.arguments;
   program.choice = command.choice;
-  return linked_programs()->explain(program);
+  return linked_program_commands()->explain(program);
 }
 
 // Whether a Python is there to draw the lab's own pictures of the check.
-bool draws_own_pictures(const ExplainCommand& command, const pictures::Explanation& shown) {
+bool can_draw_labs_own_pictures(const ExplainCommandOptions& command,
+                                const pictures::Explanation& shown) {
   std::error_code error;
   return command.picture.empty() && command.format != "json" && !shown.device.empty() &&
-         grading::draws_own_pictures(shown.lab) &&
+         grading::lab_has_own_pictures(shown.lab) &&
          std::filesystem::exists(python_interpreter(), error);
 }
 
-void remove_ideal_accesses(pictures::Launch& launch) {
+void remove_ideal_accesses(pictures::PicturedLaunch& launch) {
   auto& all = launch.accesses;
-  all.erase(std::remove_if(all.begin(), all.end(),
-                           [](const pictures::Access& access) { return access.waste == 0; }),
-            all.end());
+  all.erase(
+      std::remove_if(all.begin(), all.end(),
+                     [](const pictures::PicturedAccess& access) { return access.waste == 0; }),
+      all.end());
 }
 
-int run_explain(ExplainCommand& command) {
+int run_explain(ExplainCommandOptions& command) {
   command.options.dir = command.dir.empty() ? labs_folder() : command.dir;
   command.options.rubric = command.rubric;
   command.options.progress = true;
-  std::optional<Scratch> rubrics;
+  std::optional<ScratchDirectory> rubrics;
   if (!command.course.empty()) {
     command.options.labs = {command.what};
     use_course_rubrics(command.course, rubrics.emplace().path, command.options);
@@ -166,7 +169,7 @@ int run_explain(ExplainCommand& command) {
   pictures::Explanation shown = explanation_of(command);
   if (!command.picture.empty())
     shown.launch = launch_with_one_picture(shown.launch, command.picture);
-  const bool own = draws_own_pictures(command, shown);
+  const bool own = can_draw_labs_own_pictures(command, shown);
   if (!own && !shown.missing.empty()) throw Error(shown.missing);
   // A picture of an access that wastes nothing would add little to the lab's own pictures.
   if (own) remove_ideal_accesses(shown.launch);
@@ -195,7 +198,8 @@ int run_explain(ExplainCommand& command) {
 
 // Takes the words that belong to nvcc and to a program out of the command line, as `lab32 run`
 // does. The words of a lab stay as they are.
-Words split_off_program_words(const CLI::App* app, const Words& words, ExplainCommand& command) {
+Words split_off_program_words(const CLI::App* app, const Words& words,
+                              ExplainCommandOptions& command) {
   bool has_program = false;
   for (size_t i = 0; i < words.size() && !has_program; ++i) {
     const std::string& word = words[i];
@@ -208,17 +212,18 @@ Words split_off_program_words(const CLI::App* app, const Words& words, ExplainCo
     if (ours && ours->get_items_expected_max() > 0 && word.find('=') == std::string::npos) ++i;
   }
   if (!has_program) return words;
-  if (!linked_programs()) exec_program_binary();
-  profiler::Program program;
-  const Words own = linked_programs()->split_off_program(app, words, program, command.arguments);
+  if (!linked_program_commands()) exec_runtime_binary();
+  profiler::ProgramToRun program;
+  const Words own =
+      linked_program_commands()->split_off_program(app, words, program, command.arguments);
   command.nvcc_words = std::move(program.words);
   return own;
 }
 
 }  // namespace
 
-Command explain_command(CLI::App& lab32) {
-  const auto given = std::make_shared<ExplainCommand>();
+Subcommand explain_command(CLI::App& lab32) {
+  const auto given = std::make_shared<ExplainCommandOptions>();
   CLI::App* app = lab32.add_subcommand(
       "explain",
       "draw the accesses of a warp's lanes, for a check of a lab or a line of a program");
@@ -250,7 +255,7 @@ Command explain_command(CLI::App& lab32) {
   add_gpus_option(app, given->gpus);
   app->add_option("--seed", given->options.seed, "repeat the random inputs of an earlier run")
       ->check(kWholeNumber);
-  Command command;
+  Subcommand command;
   command.app = app;
   command.run = [given] { return run_explain(*given); };
   command.take_own_options = [app, given](const Words& words) {

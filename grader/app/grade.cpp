@@ -20,7 +20,7 @@
 namespace lab32::commands {
 namespace {
 
-struct GradeCommand {
+struct GradeCommandOptions {
   grading::GradeOptions options;
   std::string dir, rubric, course, labs, id;
   std::string format = "text", output, json;  // -o, --json
@@ -43,35 +43,35 @@ bool counts_as_attempt(const std::string& format, const std::string& output) {
 }
 
 // On a terminal the text is brief: a student reads the first reasons, and asks for the others.
-report::Style output_style(const GradeCommand& given) {
-  report::Style style;
+report::ReportStyle output_style(const GradeCommandOptions& given) {
+  report::ReportStyle style;
   style.command = program_name_as_typed();
   style.colour = given.output.empty() && report::wants_colour(STDOUT_FILENO);
   style.brief = !given.all && given.output.empty() && isatty(STDOUT_FILENO) == 1;
   return style;
 }
 
-[[noreturn]] void run_watch(const GradeCommand& given, bool history) {
+[[noreturn]] void run_watch(const GradeCommandOptions& given, bool history) {
   const grading::GradeOptions& options = given.options;
-  const report::Style style = output_style(given);
-  const auto show = [&](const report::Result& result, const std::string& changes) {
+  const report::ReportStyle style = output_style(given);
+  const auto show = [&](const report::GradingResult& result, const std::string& changes) {
     // The history is written before the text is printed: a reader that closes the output early ends
     // this process.
     if (history) report::append_to_history(options.dir, result, report::current_time());
     // The changes are left out if the file does not compile: then the compiler's messages are all
     // that a student needs to read.
-    const bool compiles =
-        std::none_of(result.labs.begin(), result.labs.end(),
-                     [](const report::Lab& lab) { return lab.status == report::Status::error; });
+    const bool compiles = std::none_of(
+        result.labs.begin(), result.labs.end(),
+        [](const report::LabResult& lab) { return lab.status == report::Status::error; });
     print("\n" + report::text(result, style) + (compiles ? "\n" + changes : ""));
     print(fmt::format("watching {}; Ctrl-C ends this\n", options.dir.string()));
   };
   grading::grade_on_every_save(options, show, print_error);
 }
 
-int run_grade(GradeCommand& given) {
+int run_grade(GradeCommandOptions& given) {
   grading::GradeOptions& options = given.options;
-  std::optional<ScopedVariable> elsewhere;
+  std::optional<ScopedEnvironmentVariable> elsewhere;
   if (!given.labs.empty()) elsewhere.emplace(variables::kLabs, require_labs_folder(given.labs));
   options.dir = !given.dir.empty()    ? given.dir
                 : !given.labs.empty() ? given.labs + "/labs"
@@ -83,7 +83,7 @@ int run_grade(GradeCommand& given) {
     return asking::grade_answers(rubric, file, given.id);
   };
   resolve_file_arguments(options);
-  std::optional<Scratch> rubrics;
+  std::optional<ScratchDirectory> rubrics;
   if (!given.course.empty()) use_course_rubrics(given.course, rubrics.emplace().path, options);
   find_misplaced_files(options);
   if (given.pictures) options.launch_detail.emplace();
@@ -99,14 +99,14 @@ int run_grade(GradeCommand& given) {
   }
   if (!output.empty()) check_writable(output, "-o");
   if (!json.empty()) check_writable(json, "--json");
-  const report::Result result = grading::grade(options);
+  const report::GradingResult result = grading::grade(options);
   if (history) report::append_to_history(options.dir, result, report::current_time());
   if (result.all_labs_graded() && result.max_score <= 0)
     throw Error(fmt::format("no check could be run on {}; try --device sim", result.device));
   const std::string text = report::render(result, format, output_style(given));
   print_or_write(text, output, "-o");
   if (!json.empty()) write_file(json, report::json(result), "--json");
-  for (const report::Lab& lab : result.labs)
+  for (const report::LabResult& lab : result.labs)
     if (lab.status == report::Status::not_graded)
       print_error(fmt::format("{} is not graded: {}", lab.name, lab.message));
   if (!result.all_labs_graded()) return kNotGraded;
@@ -115,8 +115,8 @@ int run_grade(GradeCommand& given) {
 
 }  // namespace
 
-Command grade_command(CLI::App& lab32) {
-  const auto given = std::make_shared<GradeCommand>();
+Subcommand grade_command(CLI::App& lab32) {
+  const auto given = std::make_shared<GradeCommandOptions>();
   grading::GradeOptions& options = given->options;
   CLI::App* app = lab32.add_subcommand("grade", "grade labs");
   app->add_option("LAB", options.labs, "the labs, or their files (all)");
@@ -153,7 +153,7 @@ Command grade_command(CLI::App& lab32) {
                 "include the kernels' accesses in the JSON, for `lab32 report`");
   app->add_option("-o", given->output, "write to this file instead of standard output");
   app->add_option("--json", given->json, "write the same result to this file as JSON, too");
-  Command command;
+  Subcommand command;
   command.app = app;
   command.run = [given] { return run_grade(*given); };
   command.behind = &options.labs;
@@ -183,9 +183,9 @@ int show_ptx(const PtxOptions& options) {
 
 }  // namespace
 
-Command ptx_command(CLI::App& lab32) {
+Subcommand ptx_command(CLI::App& lab32) {
   const auto options = std::make_shared<PtxOptions>();
-  Command command;
+  Subcommand command;
   command.app = lab32.add_subcommand("ptx", "print the PTX by which a lab's file is graded");
   command.app->add_option("LAB", options->lab, "the lab")->required();
   command.app->add_option("FILE", options->file, "a .cu file of any name")->required();

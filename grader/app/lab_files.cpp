@@ -105,11 +105,11 @@ std::vector<ChosenSubmission> choose_submission_files(const fs::path& dir,
                                                       const std::vector<std::string>& labs) {
   const fs::path python = python_interpreter();
   if (!is_file(python)) return {};
-  lab32::Command command;
+  lab32::ProcessCommand command;
   command.argv = {python.string(), "-P", "-m", "lab32.handed_in", dir.string()};
   command.argv.insert(command.argv.end(), labs.begin(), labs.end());
   command.environment = environment();
-  const Outcome outcome = run_process(command);
+  const ProcessOutcome outcome = run_process(command);
   std::vector<ChosenSubmission> found;
   if (!outcome.ok()) return found;
   std::istringstream lines(outcome.out);
@@ -134,7 +134,7 @@ std::string require_labs_folder(const std::string& folder) {
                     "makes a lab there",
                     visible_name(folder), visible_name(folder)));
   for (const auto& entry : fs::directory_iterator(fs::path(folder) / "data/limits"))
-    if (fs::exists(root() / "data/limits" / entry.path().filename()))
+    if (fs::exists(lab32_root() / "data/limits" / entry.path().filename()))
       throw Error(fmt::format("{}: lab32 has a lab of this name, too; rename yours",
                               visible_name(entry.path().string())));
   return fs::absolute(folder).lexically_normal().string();
@@ -148,14 +148,14 @@ void use_course_rubrics(const std::string& course, const fs::path& into,
         fmt::format("{}: --course needs this Python, which does not exist; `make "
                     "class` installs it",
                     python.string()));
-  lab32::Command command;
+  lab32::ProcessCommand command;
   command.argv = {python.string(), "-P", "-m", "lab32.course", "rubrics", course, into.string()};
   if (!options.rubric.empty())
     command.argv.insert(command.argv.end(), {"--rubric", options.rubric.string()});
   const fs::path self = fs::read_symlink("/proc/self/exe");
   command.argv.insert(command.argv.end(), {"--binary", self.string()});
   command.environment = environment();
-  const Outcome outcome = run_process(command);
+  const ProcessOutcome outcome = run_process(command);
   if (!outcome.ok()) {
     const size_t last = outcome.err.find_last_not_of('\n');
     const std::string said = outcome.err.substr(0, last == std::string::npos ? 0 : last + 1);

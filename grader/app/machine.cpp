@@ -58,7 +58,7 @@ std::string nvdisasm_description() {
 }
 
 std::string scratch_folder_text() {
-  const Scratch probe;
+  const ScratchDirectory probe;
   const double free = static_cast<double>(fs::space(probe.path).available);
   return fmt::format("{}, {:.1f} GB free", probe.path.parent_path().string(), free / 1e9);
 }
@@ -80,7 +80,7 @@ const char* isolation_text(Isolation isolation) {
 }
 
 void describe_isolation(DoctorReport& report) {
-  const toolchain::IsolationProbe& probe = toolchain::probed_isolation();
+  const toolchain::IsolationProbe& probe = toolchain::best_isolation();
   report.add_row("compilers", isolation_text(probe.isolation));
   report.add_row("  bubblewrap", probe.isolation == Isolation::bubblewrap
                                      ? "works"
@@ -127,7 +127,7 @@ void list_device(const std::string& name, Describe describe) {
 
 int list_devices() {
   const std::string usual = device::open_device("sim")->name();
-  for (const std::string& id : model::profile_ids()) {
+  for (const std::string& id : model::device_profile_ids()) {
     const std::string name = "sim:" + id;
     list_device(name, [&] {
       return device::open_device(name)->describe() + (name == usual ? ", the default" : "");
@@ -139,16 +139,16 @@ int list_devices() {
 
 }  // namespace
 
-Command doctor_command(CLI::App& lab32) {
-  Command command;
+Subcommand doctor_command(CLI::App& lab32) {
+  Subcommand command;
   command.app = lab32.add_subcommand(
       "doctor", "show what grading needs, what is missing, and how to install it");
   command.run = examine_machine;
   return command;
 }
 
-Command devices_command(CLI::App& lab32) {
-  Command command;
+Subcommand devices_command(CLI::App& lab32) {
+  Subcommand command;
   command.app = lab32.add_subcommand(
       "devices", "list the devices of this machine, and why others are missing");
   command.run = list_devices;

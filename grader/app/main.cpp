@@ -21,7 +21,7 @@ namespace lab32::commands {
 namespace {
 
 // The commands in the order of `lab32 --help`.
-constexpr Command (*kCommands[])(CLI::App&) = {
+constexpr Subcommand (*kCommands[])(CLI::App&) = {
     grade_command,      run_command,       profile_command, check_command,   explain_command,
     ask_command,        report_command,    nvcc_command,    class_command,   course_command,
     similarity_command, ptx_command,       init_command,    new_lab_command, try_lab_command,
@@ -30,13 +30,13 @@ constexpr Command (*kCommands[])(CLI::App&) = {
 // Opens /dev/null for standard streams that the parent process has closed. The next opened file
 // would otherwise take their number, and output would be written into it. Writing to these streams
 // fails, as it would have.
-void fill_standard_streams() {
+void open_missing_standard_streams() {
   for (int fd = 0; fd <= 2; ++fd)
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) std::abort();
 }
 
 // Prints the help of the command that was given no words, and names it for any other mistake.
-void explain_mistake(const CLI::App& lab32, const CLI::ParseError& mistake) {
+void print_usage_error(const CLI::App& lab32, const CLI::ParseError& mistake) {
   const std::vector<CLI::App*> commands = lab32.get_subcommands();
   const CLI::App& named = commands.empty() ? lab32 : *commands.front();
   const bool needs_words = dynamic_cast<const CLI::RequiredError*>(&mistake) != nullptr;
@@ -59,12 +59,12 @@ std::optional<int> parse_words(CLI::App& lab32, Words words) {
     if (lab32.get_subcommands().empty() && !first.empty() && first[0] != '-')
       print_error(fmt::format("there is no command `{}`; see `lab32 --help`", first));
     else
-      explain_mistake(lab32, e);
+      print_usage_error(lab32, e);
     return kNotGraded;
   }
 }
 
-int run_parsed_command(Command& command, const Words& behind) {
+int run_parsed_command(Subcommand& command, const Words& behind) {
   if (command.behind) command.behind->insert(command.behind->end(), behind.begin(), behind.end());
   std::optional<CleanSignalExit> clean_end;
   if (command.clean_end) clean_end.emplace(*command.clean_end);
@@ -78,14 +78,14 @@ int run_command_line(int argc, char** argv) {
   lab32.name("lab32");
   lab32.set_version_flag("--version", "lab32 " LAB32_VERSION);
   lab32.require_subcommand(1);
-  std::vector<Command> commands;
+  std::vector<Subcommand> commands;
   for (const auto add : kCommands) commands.push_back(add(lab32));
 
   // The words behind `--` belong to the program, even if they look like options of lab32.
   char** const mark = std::find(argv, argv + argc, std::string_view("--"));
   const Words behind(std::min(mark + 1, argv + argc), argv + argc);
   Words words(std::min(argv + 1, mark), mark);
-  const auto named = std::find_if(commands.begin(), commands.end(), [&](const Command& command) {
+  const auto named = std::find_if(commands.begin(), commands.end(), [&](const Subcommand& command) {
     return !words.empty() && command.app->get_name() == words[0];
   });
   if (named != commands.end() && named->run_with_words)
@@ -97,7 +97,7 @@ int run_command_line(int argc, char** argv) {
   }
   if (const std::optional<int> ended = parse_words(lab32, words)) return *ended;
   const auto parsed = std::find_if(commands.begin(), commands.end(),
-                                   [](const Command& command) { return command.app->parsed(); });
+                                   [](const Subcommand& command) { return command.app->parsed(); });
   return run_parsed_command(*parsed, behind);
 }
 
@@ -106,8 +106,8 @@ int run_command_line(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using lab32::commands::print_error;
-  lab32::commands::fill_standard_streams();
-  lab32::keep_freed_memory();
+  lab32::commands::open_missing_standard_streams();
+  lab32::make_malloc_keep_freed_memory();
   try {
     return lab32::commands::run_command_line(argc, argv);
   } catch (const std::exception& e) {

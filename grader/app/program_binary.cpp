@@ -29,41 +29,42 @@ std::vector<std::string> own_command_line() {
   return words;
 }
 
-void build_program_binary(const fs::path& program) {
+void build_runtime_binary(const fs::path& program) {
   std::error_code error;
-  if (!fs::exists(root() / "grader/runtime/runtime.mk", error))
+  if (!fs::exists(lab32_root() / "grader/runtime/runtime.mk", error))
     throw MachineError(fmt::format(
         "{}: this lab32 was installed without the runtime for whole programs", program.string()));
   fmt::print(stderr, "lab32: building the simulated CUDA runtime, once (make runtime; minutes)\n");
-  lab32::Command make;
-  make.argv = {"/usr/bin/env", "make", "--no-print-directory", "-C", root().string(), "runtime"};
+  lab32::ProcessCommand make;
+  make.argv = {"/usr/bin/env",        "make",   "--no-print-directory", "-C",
+               lab32_root().string(), "runtime"};
   make.environment = environment();
   if (!run_process(make).ok())
     throw MachineError("the simulated CUDA runtime could not be built; `make runtime` says why");
 }
 
-Command program_command(CLI::App& lab32, const char* name, const char* help,
-                        void (*ProgramCommands::*add)(Command&)) {
-  Command command;
+Subcommand program_command(CLI::App& lab32, const char* name, const char* help,
+                           void (*ProgramCommandFunctions::*add)(Subcommand&)) {
+  Subcommand command;
   command.app = lab32.add_subcommand(name, help);
-  if (linked_programs())
-    (linked_programs()->*add)(command);
+  if (linked_program_commands())
+    (linked_program_commands()->*add)(command);
   else
-    command.run_with_words = [](const Words&) -> int { exec_program_binary(); };
+    command.run_with_words = [](const Words&) -> int { exec_runtime_binary(); };
   return command;
 }
 
 }  // namespace
 
-const ProgramCommands*& linked_programs() {
-  static const ProgramCommands* programs = nullptr;
+const ProgramCommandFunctions*& linked_program_commands() {
+  static const ProgramCommandFunctions* programs = nullptr;
   return programs;
 }
 
-void exec_program_binary() {
-  const fs::path program = root() / "build/runtime/lab32";
+void exec_runtime_binary() {
+  const fs::path program = lab32_root() / "build/runtime/lab32";
   std::error_code error;
-  if (!fs::exists(program, error)) build_program_binary(program);
+  if (!fs::exists(program, error)) build_runtime_binary(program);
   std::vector<std::string> words = own_command_line();
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -73,25 +74,25 @@ void exec_program_binary() {
       fmt::format("{} cannot be started: {}", program.string(), std::strerror(errno)));
 }
 
-Command run_command(CLI::App& lab32) {
+Subcommand run_command(CLI::App& lab32) {
   return program_command(lab32, "run", "run a complete CUDA program on the simulator",
-                         &ProgramCommands::run);
+                         &ProgramCommandFunctions::run);
 }
 
-Command profile_command(CLI::App& lab32) {
+Subcommand profile_command(CLI::App& lab32) {
   return program_command(lab32, "profile", "run a CUDA program and show what each launch moved",
-                         &ProgramCommands::profile);
+                         &ProgramCommandFunctions::profile);
 }
 
-Command check_command(CLI::App& lab32) {
+Subcommand check_command(CLI::App& lab32) {
   return program_command(lab32, "check", "run a CUDA program and find its races and bad accesses",
-                         &ProgramCommands::check);
+                         &ProgramCommandFunctions::check);
 }
 
-Command nvcc_command(CLI::App& lab32) {
+Subcommand nvcc_command(CLI::App& lab32) {
   return program_command(lab32, "nvcc",
                          "run nvcc; the program that it builds runs on the simulator",
-                         &ProgramCommands::nvcc);
+                         &ProgramCommandFunctions::nvcc);
 }
 
 }  // namespace lab32::commands

@@ -53,9 +53,9 @@ void use_as_stdin(const std::string& text) {
 }
 
 // A command that passes its words on to a Python module, which reads the options.
-Command python_command(CLI::App& lab32, const char* name, const char* help,
-                       const std::string& module) {
-  Command command;
+Subcommand python_command(CLI::App& lab32, const char* name, const char* help,
+                          const std::string& module) {
+  Subcommand command;
   command.app = lab32.add_subcommand(name, help);
   command.run_with_words = [module](const Words& words) -> int { exec_python(module, words); };
   return command;
@@ -63,7 +63,7 @@ Command python_command(CLI::App& lab32, const char* name, const char* help,
 
 // A first `make grade LAB=...` links only the suite of that lab; this command needs all of them
 // (all_suites_linked()).
-Command require_all_suites(Command command) {
+Subcommand require_all_suites(Subcommand command) {
   command.run_with_words = [name = command.app->get_name(),
                             run = command.run_with_words](const Words& words) {
     if (!grading::all_suites_linked())
@@ -77,11 +77,11 @@ Command require_all_suites(Command command) {
 }
 
 // A command for authors of labs, which only a checkout has.
-Command author_command(CLI::App& lab32, const char* name, const char* help,
-                       const std::string& module) {
-  Command command = python_command(lab32, name, help, module);
+Subcommand author_command(CLI::App& lab32, const char* name, const char* help,
+                          const std::string& module) {
+  Subcommand command = python_command(lab32, name, help, module);
   command.run_with_words = [name, run = command.run_with_words](const Words& words) -> int {
-    if (!std::filesystem::exists(root() / "grader/tools/authoring"))
+    if (!std::filesystem::exists(lab32_root() / "grader/tools/authoring"))
       throw Error(fmt::format("`{}` works in a checkout of lab32, not in an installation", name));
     return run(words);
   };
@@ -92,7 +92,7 @@ Command author_command(CLI::App& lab32, const char* name, const char* help,
 
 std::filesystem::path python_interpreter() {
   const std::string named = environment_value(variables::kPython);
-  return named.empty() ? root() / ".venv/bin/python" : std::filesystem::path(named);
+  return named.empty() ? lab32_root() / ".venv/bin/python" : std::filesystem::path(named);
 }
 
 void exec_python(const std::string& module, const Words& arguments,
@@ -101,34 +101,34 @@ void exec_python(const std::string& module, const Words& arguments,
   exec(module, arguments);
 }
 
-Command report_command(CLI::App& lab32) {
+Subcommand report_command(CLI::App& lab32) {
   return python_command(lab32, "report",
                         "write a page with the points and with pictures of what the kernels do",
                         "lab32.report");
 }
 
-Command class_command(CLI::App& lab32) {
+Subcommand class_command(CLI::App& lab32) {
   return require_all_suites(
       python_command(lab32, "class", "grade the submissions of a whole class", "lab32.classroom"));
 }
 
-Command similarity_command(CLI::App& lab32) {
+Subcommand similarity_command(CLI::App& lab32) {
   return require_all_suites(python_command(
       lab32, "similarity", "list submissions of a class that are worth reading side by side",
       "lab32.similarity"));
 }
 
-Command course_command(CLI::App& lab32) {
+Subcommand course_command(CLI::App& lab32) {
   return python_command(lab32, "course", "check the file of a course, and print it as a table",
                         "lab32.course");
 }
 
-Command new_lab_command(CLI::App& lab32) {
+Subcommand new_lab_command(CLI::App& lab32) {
   return author_command(lab32, "new-lab", "write a small complete lab, to be changed into your own",
                         "authoring.new_lab");
 }
 
-Command try_lab_command(CLI::App& lab32) {
+Subcommand try_lab_command(CLI::App& lab32) {
   return author_command(lab32, "try-lab", "check a lab before students get it",
                         "authoring.try_lab");
 }

@@ -49,10 +49,10 @@ struct CopiedFiles {
   std::vector<std::string> kept;     // files that existed before and were not changed
 };
 
-// Copies labs/ and handouts/ of root() into `directory`, which is created if needed. Existing files
-// are not replaced. Throws Error for lab32's own directory, and if a file cannot be written.
+// Copies labs/ and handouts/ of lab32_root() into `directory`, which is created if needed. Existing
+// files are not replaced. Throws Error for lab32's own directory, and if a file cannot be written.
 CopiedFiles write_student_files(const fs::path& directory) {
-  const fs::path own = root();
+  const fs::path own = lab32_root();
   CopiedFiles files;
   try {
     fs::create_directories(directory);
@@ -120,7 +120,7 @@ int run_seal(const SealOptions& options) {
                                            : std::filesystem::path(options.rubric);
   const grading::Rubric rubric(folder, options.lab);
   if (options.only_checks) return kFullMarks;
-  print(grading::sealed_answers(rubric));
+  print(grading::sealed_answer_lines(rubric));
   if (!options.module.empty())
     write_file(options.module, grading::sealed_reference(options.lab), "--reference");
   return kFullMarks;
@@ -142,9 +142,9 @@ constexpr const char* kRubricHelp = "the folder of LAB.toml (that of this lab32)
 
 }  // namespace
 
-Command init_command(CLI::App& lab32) {
+Subcommand init_command(CLI::App& lab32) {
   const auto directory = std::make_shared<std::string>(".");
-  Command command;
+  Subcommand command;
   command.app = lab32.add_subcommand(
       "init", "write labs and handouts into the folder in which a student works");
   command.app->add_option("DIR", *directory, "the folder (.); existing files stay unchanged");
@@ -153,9 +153,9 @@ Command init_command(CLI::App& lab32) {
 }
 
 // Only `make dist` and lab32.course use this command, so the help does not list it.
-Command seal_command(CLI::App& lab32) {
+Subcommand seal_command(CLI::App& lab32) {
   const auto options = std::make_shared<SealOptions>();
-  Command command;
+  Subcommand command;
   command.app = lab32.add_subcommand("seal", "print a lab's answers, hashed")->group("");
   command.app->add_option("LAB", options->lab, "the lab")->required();
   command.app->add_option("--reference", options->module,
@@ -166,9 +166,9 @@ Command seal_command(CLI::App& lab32) {
   return command;
 }
 
-Command calibrate_command(CLI::App& lab32) {
+Subcommand calibrate_command(CLI::App& lab32) {
   const auto options = std::make_shared<CalibrateOptions>();
-  Command command;
+  Subcommand command;
   command.app =
       lab32.add_subcommand("calibrate", "print which timing checks this machine's GPU can decide");
   command.app->add_option("LAB", options->labs, "the labs (all)");

@@ -17,15 +17,15 @@
 
 namespace lab32::asking {
 
-const char* to_string(Kind kind) {
+const char* to_string(QuestionKind kind) {
   switch (kind) {
-    case Kind::trace:
+    case QuestionKind::trace:
       return "trace";
-    case Kind::who:
+    case QuestionKind::who:
       return "who";
-    case Kind::why:
+    case QuestionKind::why:
       return "why";
-    case Kind::what_if:
+    case QuestionKind::what_if:
       return "what if";
   }
   return "";
@@ -44,7 +44,7 @@ std::string feedback(const Question& question, int64_t given) {
   if (given == question.answer) return "Right.";
   std::string text = question.options.empty() ? fmt::format("It is not {}.", given)
                                               : fmt::format("It is not option {}.", given);
-  for (const WrongModel& wrong : question.wrong)
+  for (const WrongAnswer& wrong : question.wrong)
     if (wrong.answer == given) text += " " + wrong.misconception;
   return text + " " + question.reason;
 }
@@ -52,7 +52,7 @@ std::string feedback(const Question& question, int64_t given) {
 namespace {
 
 namespace fs = std::filesystem;
-using grading::Answer;
+using grading::SealableAnswer;
 using report::Status;
 
 constexpr size_t kMostBytes = 1 << 16;  // limit of answers.toml, which a student hands in
@@ -65,7 +65,7 @@ std::string hash_of_file(const fs::path& file) {
 
 fs::path sheet_beside(const fs::path& file) { return file.parent_path() / "answers.toml"; }
 
-std::string text_or_empty(const toml::table& table, const char* key) {
+std::string string_value_or_empty(const toml::table& table, const char* key) {
   return table[key].value_or(std::string());
 }
 
@@ -73,7 +73,7 @@ std::string text_or_empty(const toml::table& table, const char* key) {
 
 std::string key_of(const Question& question) { return hex(hash_of(text_of(question))); }
 
-std::optional<AnswerSheet> read_answers(const fs::path& file) {
+std::optional<AnswerSheet> read_answer_sheet(const fs::path& file) {
   const fs::path path = sheet_beside(file);
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return std::nullopt;
@@ -87,9 +87,9 @@ std::optional<AnswerSheet> read_answers(const fs::path& file) {
   } catch (const Error&) {  // the file has no answer that can be read
     return sheet;
   }
-  sheet.file_hash = text_or_empty(table, "file");
-  sheet.id = text_or_empty(table, "id");
-  sheet.check = text_or_empty(table, "check");
+  sheet.file_hash = string_value_or_empty(table, "file");
+  sheet.id = string_value_or_empty(table, "id");
+  sheet.check = string_value_or_empty(table, "check");
   if (const toml::array* labs = table["labs"].as_array())
     for (const toml::node& lab : *labs) sheet.labs.push_back(lab.value_or(std::string()));
   if (const toml::table* answers = table["answers"].as_table())
@@ -98,15 +98,15 @@ std::optional<AnswerSheet> read_answers(const fs::path& file) {
   return sheet;
 }
 
-AnswerSheet load_answer_sheet(const AskOptions& options, const DrawnQuestions& drawn) {
+AnswerSheet matching_or_new_answer_sheet(const AskOptions& options, const DrawnQuestions& drawn) {
   AnswerSheet fresh{hash_of_file(drawn.file), options.id, options.check, {}, drawn.labs};
-  const auto known = read_answers(drawn.file);
+  const auto known = read_answer_sheet(drawn.file);
   const bool same = known && known->file_hash == fresh.file_hash && known->id == fresh.id &&
                     known->check == fresh.check;
   return same ? *known : fresh;
 }
 
-void write_answers(const fs::path& file, const AnswerSheet& sheet) {
+void write_answer_sheet(const fs::path& file, const AnswerSheet& sheet) {
   toml::table answers;
   for (const auto& [key, answer] : sheet.answers) answers.insert_or_assign(key, answer);
   toml::array labs;
@@ -124,26 +124,28 @@ void write_answers(const fs::path& file, const AnswerSheet& sheet) {
 }
 
 bool record_answer(AnswerSheet& sheet, const Question& question, int64_t given) {
-  return sheet.answers.try_emplace(key_of(question), Answer(static_cast<double>(given)).sealed())
+  return sheet.answers
+      .try_emplace(key_of(question), SealableAnswer(static_cast<double>(given)).sealed())
       .second;
 }
 
-bool is_right(const AnswerSheet& sheet, const Question& question) {
+bool is_answered_right(const AnswerSheet& sheet, const Question& question) {
   const auto found = sheet.answers.find(key_of(question));
   if (found == sheet.answers.end()) return false;
-  const auto sealed = Answer::from_sealed(found->second);
-  return sealed && sealed->is(static_cast<double>(question.answer));
+  const auto sealed = SealableAnswer::from_sealed(found->second);
+  return sealed && sealed->equals_number(static_cast<double>(question.answer));
 }
 
 namespace {
 
 // Writes into the test how many questions of each kind were asked and answered rightly, and the
 // points: their share that is right.
-void score_answers(const DrawnQuestions& drawn, const AnswerSheet& sheet, report::Test& test) {
+void score_answers(const DrawnQuestions& drawn, const AnswerSheet& sheet,
+                   report::CheckResult& test) {
   size_t right = 0;
   std::vector<std::string> wrong;
   for (const Question& question : drawn.questions) {
-    const bool ok = is_right(sheet, question);
+    const bool ok = is_answered_right(sheet, question);
     right += ok;
     test.figures[fmt::format("{} asked", to_string(question.kind))] += 1;
     test.figures[fmt::format("{} right", to_string(question.kind))] += ok;
@@ -165,8 +167,8 @@ void score_answers(const DrawnQuestions& drawn, const AnswerSheet& sheet, report
 
 // Draws the questions of the sheet. The student has drawn them by the rubric of the course, which
 // may leave checks out, or by that of lab32.
-DrawnQuestions draw_again(const grading::Rubric& rubric, const fs::path& file,
-                          const AnswerSheet& sheet) {
+DrawnQuestions draw_questions_of_sheet(const grading::Rubric& rubric, const fs::path& file,
+                                       const AnswerSheet& sheet) {
   AskOptions options;
   options.grade.labs = {rubric.lab()};
   options.grade.files = {{rubric.lab(), file}};
@@ -185,15 +187,15 @@ DrawnQuestions draw_again(const grading::Rubric& rubric, const fs::path& file,
 
 }  // namespace
 
-std::optional<report::Test> grade_answers(const grading::Rubric& rubric, const fs::path& file,
-                                          const std::string& id) {
+std::optional<report::CheckResult> grade_answers(const grading::Rubric& rubric,
+                                                 const fs::path& file, const std::string& id) {
   const auto row = std::find_if(
       rubric.rows().begin(), rubric.rows().end(),
       [](const grading::RubricRow& r) { return r.credit == grading::Credit::questions; });
   const bool listed = row != rubric.rows().end(), counts = listed && row->points > 0;
-  const auto sheet = read_answers(file);
+  const auto sheet = read_answer_sheet(file);
   if (!sheet && !counts) return std::nullopt;
-  report::Test test;
+  report::CheckResult test;
   test.name = listed ? row->check : "Q questions about the code";
   // A check without points cannot be failed: its wrong answers are a reason to talk with the
   // student.
@@ -201,7 +203,7 @@ std::optional<report::Test> grade_answers(const grading::Rubric& rubric, const f
   test.max_score = counts ? row->points : 0;
   if (counts) test.expected = "all right";
   test.file = visible_name(file.string());
-  if (counts) test.failure = report::Failure{report::Failure::Kind::wrong_answer};
+  if (counts) test.failure = report::CheckFailure{report::CheckFailure::Kind::wrong_answer};
   test.figures = {{"asked", 0}, {"right", 0}};
   if (!sheet) {
     test.measured = "not answered";
@@ -223,7 +225,7 @@ std::optional<report::Test> grade_answers(const grading::Rubric& rubric, const f
         visible_name(sheet->id), visible_name(id), rubric.lab(), visible_name(id));
     return test;
   }
-  const DrawnQuestions drawn = draw_again(rubric, file, *sheet);
+  const DrawnQuestions drawn = draw_questions_of_sheet(rubric, file, *sheet);
   if (drawn.questions.empty()) {
     test.status = Status::passed;
     test.score = test.max_score;
@@ -245,7 +247,7 @@ std::string json(const DrawnQuestions& drawn) {
       return hex(hash_of(key + ":" + std::to_string(answer)));
     };
     nlohmann::ordered_json texts = nlohmann::ordered_json::object();
-    for (const WrongModel& wrong : question.wrong)
+    for (const WrongAnswer& wrong : question.wrong)
       texts[sealed(wrong.answer)] = wrong.misconception;
     nlohmann::ordered_json item = {{"key", key},
                                    {"kind", to_string(question.kind)},

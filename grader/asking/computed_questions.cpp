@@ -18,15 +18,16 @@ using sim::AccessKind;
 
 // A two-dimensional array in shared memory, and the row and column that each lane accesses: names
 // of its elements have two indices.
-struct Tile {
+struct TileAccess {
   std::string array;
   int64_t pitch = 0;  // elements of a row
   std::array<int64_t, kWarpSize> row{}, column{};
 };
 
-std::optional<Tile> tile_of(const pictures::Request& request, uint64_t begin) {
-  static const Pattern name("^([A-Za-z_][A-Za-z_0-9]*)\\[([0-9]{1,6})\\]\\[([0-9]{1,6})\\]$");
-  Tile tile;
+std::optional<TileAccess> tile_access_of(const pictures::PicturedRequest& request, uint64_t begin) {
+  static const RegularExpression name(
+      "^([A-Za-z_][A-Za-z_0-9]*)\\[([0-9]{1,6})\\]\\[([0-9]{1,6})\\]$");
+  TileAccess tile;
   for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
     if (!(request.mask >> lane & 1)) continue;
     const auto found = name.match(request.name[lane]);
@@ -48,7 +49,7 @@ std::optional<Question> pitch_question(const LaunchRecord& record, const LineDet
   const RequestDetail& request =
       line.requests[record.random.below(static_cast<uint32_t>(line.requests.size()))];
   const bool load = request.kind == AccessKind::load;
-  if (!line.shared || line.ptx_level || !record.is_known(line) || request.matrix ||
+  if (!line.shared || line.ptx_level || !record.is_independent_of_inputs(line) || request.matrix ||
       request.bytes > 4 || (!load && request.kind != AccessKind::store))
     return std::nullopt;
   for (const RequestDetail& other : line.requests)
@@ -59,7 +60,8 @@ std::optional<Question> pitch_question(const LaunchRecord& record, const LineDet
   for (const counters::ArrayDetail& array : record.detail().shared_arrays)
     if (address >= array.begin && address < array.begin + array.bytes) begin = array.begin;
   if (begin % 128 != 0) return std::nullopt;
-  const auto tile = tile_of(pictures::access_of(line, request, record.names).requests[0], begin);
+  const auto tile =
+      tile_access_of(pictures::access_of(line, request, record.names).requests[0], begin);
   if (!tile) return std::nullopt;
   const bool longer = tile->pitch % 32 == 0;
   const int64_t pitch = tile->pitch + (longer ? 1 : -1);
@@ -72,7 +74,7 @@ std::optional<Question> pitch_question(const LaunchRecord& record, const LineDet
             : counters::store_wavefronts(changed.data(), request.bytes, request.mask))
           .actual;
   if (cost == request.cost) return std::nullopt;
-  Question q = record.new_question(Kind::what_if, "pitch", "banks", line.line);
+  Question q = record.new_question(QuestionKind::what_if, "pitch", "banks", line.line);
   q.answer = cost;
   q.text = fmt::format(
       "Suppose that the rows of `{}` had one element {} ({} instead of {}), and nothing else "
@@ -105,7 +107,8 @@ std::optional<Question> pitch_question(const LaunchRecord& record, const LineDet
 std::optional<Question> occupancy_question(const LaunchRecord& record) {
   static constexpr std::array<const char*, 4> kDevices = {"t4", "a100", "l4", "rtx4090"};
   if (!record.kernel.registers) return std::nullopt;
-  const model::Profile gpu = model::read_profile(kDevices[record.random.below(kDevices.size())]);
+  const model::DeviceProfile gpu =
+      model::read_device_profile(kDevices[record.random.below(kDevices.size())]);
   const model::SmLimits& sm = gpu.multiprocessor;
   const auto threads = static_cast<uint32_t>(record.block().count());
   const uint32_t registers = *record.kernel.registers;
@@ -127,15 +130,16 @@ std::optional<Question> occupancy_question(const LaunchRecord& record) {
   // The hardware allocates registers and shared memory in units, which the question does not
   // mention: it is asked only if they make no difference.
   if (all != exact->blocks) return std::nullopt;
-  Question q = record.new_question(Kind::what_if, "occupancy", "occupancy", 0);
+  Question q = record.new_question(QuestionKind::what_if, "occupancy", "occupancy", 0);
   q.answer = all;
   q.text = fmt::format(
       "How many blocks of this launch fit on one multiprocessor of an {}? A thread has {} "
       "registers, and a block {} bytes of shared memory{}. The multiprocessor has {} registers, {} "
       "bytes of shared memory, and room for {} threads and {} blocks.",
-      gpu.name, registers, grouped(shared),
-      reserve > 0 ? fmt::format(" and {} that the system reserves", grouped(reserve)) : "",
-      grouped(sm.registers), grouped(sm.shared_bytes), grouped(sm.max_threads), sm.max_blocks);
+      gpu.name, registers, grouped_digits(shared),
+      reserve > 0 ? fmt::format(" and {} that the system reserves", grouped_digits(reserve)) : "",
+      grouped_digits(sm.registers), grouped_digits(sm.shared_bytes), grouped_digits(sm.max_threads),
+      sm.max_blocks);
   q.reason = "Divide each resource by what one block takes; the smallest quotient decides.";
   const auto binds = [](const char* other) {
     return fmt::format("That counts {} only. Another resource is used up earlier.", other);

@@ -51,7 +51,7 @@ class QuestionMaker : public grading::LaunchWatcher {
   }
 
   void after_launch(grading::Check& check, const grading::Launch& launch, device::Kernel& kernel,
-                    const device::Run& run, device::SavedMemory* memory) override {
+                    const device::LaunchResult& run, device::SavedMemory* memory) override {
     if (!recording_ || !memory) return;
     if (!run.launch_detail || !is_worth_asking_about(check, *run.launch_detail)) return;
     ++seen_[check.row.check + launch.kernel];
@@ -118,7 +118,8 @@ class QuestionMaker : public grading::LaunchWatcher {
     options.check_hazards = false;
     options.launch_detail = filter_;
     if (!moved) return after->put_back();
-    const device::Run run = device.launch(kernel, record.launch.shape, record.launch.args, options);
+    const device::LaunchResult run =
+        device.launch(kernel, record.launch.shape, record.launch.args, options);
     after->put_back();
     if (run.fault || !run.launch_detail) return;
     const counters::LaunchDetail &one = record.detail(), &other = *run.launch_detail;
@@ -201,7 +202,7 @@ void mark_repeated_idea(Question& question, const std::string& lab,
 std::vector<Question> choose_questions(std::vector<Question> pool, size_t count, Random& random) {
   std::vector<Question> chosen;
   std::set<std::string> subjects;
-  std::set<Kind> kinds;
+  std::set<QuestionKind> kinds;
   while (chosen.size() < count) {
     // The question that repeats an earlier lab's idea is drawn first, so that the others can be of
     // other kinds.
@@ -240,7 +241,8 @@ std::vector<Question> choose_questions(std::vector<Question> pool, size_t count,
   return chosen;
 }
 
-std::string reason_for_no_questions(const report::Lab& lab, const std::set<std::string>& passed) {
+std::string reason_for_no_questions(const report::LabResult& lab,
+                                    const std::set<std::string>& passed) {
   if (lab.status == report::Status::error || lab.status == report::Status::not_graded)
     return lab.message;
   if (passed.empty())
@@ -254,9 +256,10 @@ std::string reason_for_no_questions(const report::Lab& lab, const std::set<std::
 
 // Adds the checks that have passed to `passed`. Returns the first check with open questions of the
 // lab; "": there is none.
-std::string open_check(const grading::Rubric& rubric, const report::Lab& lab,
-                       std::set<std::string>& passed) {
-  for (const report::Test& test : lab.tests) {
+std::string first_check_with_open_questions(const grading::Rubric& rubric,
+                                            const report::LabResult& lab,
+                                            std::set<std::string>& passed) {
+  for (const report::CheckResult& test : lab.tests) {
     const auto row = std::find_if(rubric.rows().begin(), rubric.rows().end(),
                                   [&](const auto& r) { return r.check == test.name; });
     if (test.status == report::Status::passed)
@@ -268,8 +271,8 @@ std::string open_check(const grading::Rubric& rubric, const report::Lab& lab,
 }
 
 // Whether the answer stands as a number in the line that the question is about.
-bool can_be_read_off(const Question& question) {
-  static const Pattern number("[0-9]+");
+bool answer_stands_in_line(const Question& question) {
+  static const RegularExpression number("[0-9]+");
   if (!question.options.empty()) return false;
   for (const auto& found : number.all(question.source))
     if (found[0] == std::to_string(question.answer)) return true;
@@ -277,9 +280,9 @@ bool can_be_read_off(const Question& question) {
 }
 
 // Whether the pool leaves a choice between subjects and between kinds.
-bool is_enough(const std::vector<Question>& pool, size_t count) {
+bool has_enough_variety(const std::vector<Question>& pool, size_t count) {
   std::set<std::string> subjects;
-  std::set<Kind> kinds;
+  std::set<QuestionKind> kinds;
   for (const Question& question : pool) {
     subjects.insert(question.subject);
     kinds.insert(question.kind);
@@ -312,26 +315,27 @@ DrawnQuestions draw_questions(const AskOptions& options) {
   const std::vector<LabIdea> ideas = ideas_of(drawn.labs);
   std::vector<Question> pool;
   std::set<std::string> passed;
-  report::Lab lab;
+  report::LabResult lab;
   do {
     const size_t some = options.check.empty() ? std::min(kChecksAtOnce, left.size()) : left.size();
     grade.checks.assign(left.end() - static_cast<ptrdiff_t>(some), left.end());
     left.resize(left.size() - some);
     lab = grading::grade(grade).labs.at(0);
     if (lab.status == report::Status::error || lab.status == report::Status::not_graded) break;
-    if (const std::string open = open_check(rubric, lab, passed); !open.empty()) {
+    if (const std::string open = first_check_with_open_questions(rubric, lab, passed);
+        !open.empty()) {
       drawn.why_none =
           fmt::format("they would answer the questions of `{}`; answer these first", open);
       return drawn;
     }
     for (Question& question : std::exchange(maker.questions, {})) {
       if (passed.count(question.check) == 0 || named.count(question.check) == 0 ||
-          can_be_read_off(question))
+          answer_stands_in_line(question))
         continue;
       mark_repeated_idea(question, file.lab, ideas);
       pool.push_back(std::move(question));
     }
-  } while (!left.empty() && !is_enough(pool, options.count));
+  } while (!left.empty() && !has_enough_variety(pool, options.count));
   Random random(seed_of_stream(seed, "choose"));
   drawn.questions = choose_questions(std::move(pool), options.count, random);
   // The question about an earlier lab's idea was drawn first, and is asked last.

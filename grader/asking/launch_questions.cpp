@@ -21,12 +21,13 @@ class LaunchQuestions {
 
   std::vector<Question> all_questions() {
     for (const LineDetail& line : r_.detail().lines)
-      for (int attempt = 0; attempt < 4 && line.shared && r_.is_usable(line); ++attempt)
+      for (int attempt = 0; attempt < 4 && line.shared && r_.is_usable_for_questions(line);
+           ++attempt)
         if (const ChosenRequest chosen = r_.choose_request(line); chosen.request)
-          ask_writer(chosen);
-    ask_shuffles();
-    ask_idle_threads();
-    ask_worst_line();
+          add_writer_question(chosen);
+    add_shuffle_questions();
+    add_idle_threads_question();
+    add_worst_line_question();
     return std::move(questions_);
   }
 
@@ -68,9 +69,9 @@ class LaunchQuestions {
     return writer;
   }
 
-  void ask_writer(const ChosenRequest& c) {
+  void add_writer_question(const ChosenRequest& c) {
     if (c.request->kind != AccessKind::load || !r_.are_all_lines_usable(true)) return;
-    const uint32_t lane = r_.random_lane(*c.request);
+    const uint32_t lane = r_.random_active_lane(*c.request);
     const std::string& name = c.named.name[lane];
     const ElementName element = parse_element_name(name);
     if (element.array.empty()) return;
@@ -88,7 +89,7 @@ class LaunchQuestions {
           is_active(other, lane) && other.address[lane] == c.request->address[lane] &&
           last_writer_of(other.address[lane], other.bytes, other.sequence).thread != writer.thread)
         return;
-    Question q = r_.new_question(Kind::who, "writer", "barriers", c.line->line);
+    Question q = r_.new_question(QuestionKind::who, "writer", "barriers", c.line->line);
     q.answer = writer.thread;
     std::string number = "threadIdx.x";
     if (!r_.one_dimensional()) number += fmt::format(" + {} * threadIdx.y", r_.block().x);
@@ -117,18 +118,18 @@ class LaunchQuestions {
     add_if_enough_wrong_answers(std::move(q), 1);
   }
 
-  void ask_shuffles() {
+  void add_shuffle_questions() {
     if (!r_.same_shuffles) return;
     const auto& shuffles = r_.detail().shuffles;
     std::map<int, size_t> times;
     for (const counters::ShuffleDetail& shuffle : shuffles) {
       const size_t number = times[shuffle.line]++;
       if (number > 3 || shuffle.file != r_.names.file || shuffle.mask == 0) continue;
-      ask_shuffle(shuffle, number);
+      add_shuffle_question(shuffle, number);
     }
   }
 
-  void ask_shuffle(const counters::ShuffleDetail& shuffle, size_t number) {
+  void add_shuffle_question(const counters::ShuffleDetail& shuffle, size_t number) {
     uint32_t lane = r_.random.below(kWarpSize);
     while (!(shuffle.mask >> lane & 1)) lane = (lane + 1) % kWarpSize;
     const int64_t from = shuffle.from[lane];
@@ -146,12 +147,12 @@ class LaunchQuestions {
       flipped = f;
       known = true;
     }
-    Question q = r_.new_question(Kind::who, "shuffle", "shuffles", shuffle.line);
+    Question q = r_.new_question(QuestionKind::who, "shuffle", "shuffles", shuffle.line);
     q.answer = from;
     q.text = fmt::format(
         "The {} time that warp {} of {} executes this shuffle: which lane's value does lane {} "
         "receive?",
-        ordinal(number), shuffle.warp, block_name(r_.launch, r_.detail().block), lane);
+        ordinal_word(number), shuffle.warp, block_name(r_.launch, r_.detail().block), lane);
     q.reason =
         "The shuffle's last argument says how far away, or with which bits flipped, the "
         "lane is whose value arrives; a lane out of range keeps its own value.";
@@ -184,7 +185,7 @@ class LaunchQuestions {
     if (in_range)
       add_wrong_answer(q, l, "That is the lane itself: it receives another lane's value.");
     q.weight = 3;
-    pictures::Launch picture;
+    pictures::PicturedLaunch picture;
     counters::LaunchDetail one;
     one.block = r_.detail().block;
     one.shuffles = {shuffle};
@@ -194,7 +195,7 @@ class LaunchQuestions {
   }
 
   // Asks how many threads of the last block load nothing.
-  void ask_idle_threads() {
+  void add_idle_threads_question() {
     const uint64_t last = r_.launch.shape.grid.count() - 1;
     if (!r_.are_all_lines_usable(false) || !r_.one_dimensional()) return;
     std::set<int64_t> loading;
@@ -212,7 +213,7 @@ class LaunchQuestions {
     const auto threads = static_cast<int64_t>(r_.block().count());
     const int64_t idle = threads - static_cast<int64_t>(loading.size());
     if (!shown || idle == 0 || loading.size() < kManyLanes) return;
-    Question q = r_.new_question(Kind::what_if, "idle threads", "indices", shown->line);
+    Question q = r_.new_question(QuestionKind::what_if, "idle threads", "indices", shown->line);
     q.answer = idle;
     q.text = fmt::format(
         "How many of the {} threads of the last block, {}, load nothing from global memory?",
@@ -236,14 +237,14 @@ class LaunchQuestions {
   }
 
   // Asks which line has the request that touches most sectors.
-  void ask_worst_line() {
-    struct Candidate {
+  void add_worst_line_question() {
+    struct LineWithWorstRequest {
       const LineDetail* line;
       const RequestDetail* worst;
     };
-    std::vector<Candidate> lines;
+    std::vector<LineWithWorstRequest> lines;
     for (const LineDetail& line : r_.detail().lines) {
-      if (line.shared || !r_.is_usable(line)) continue;
+      if (line.shared || !r_.is_usable_for_questions(line)) continue;
       const auto worst = std::max_element(
           line.requests.begin(), line.requests.end(),
           [](const RequestDetail& x, const RequestDetail& y) { return x.cost < y.cost; });
@@ -251,25 +252,27 @@ class LaunchQuestions {
       if (!atomic && __builtin_popcount(worst->mask) >= kManyLanes)
         lines.push_back({&line, &*worst});
     }
-    std::stable_sort(lines.begin(), lines.end(), [](const Candidate& x, const Candidate& y) {
-      return x.worst->cost > y.worst->cost;
-    });
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const LineWithWorstRequest& x, const LineWithWorstRequest& y) {
+                       return x.worst->cost > y.worst->cost;
+                     });
     // A line that is only slightly worse than the next would take too long to find on paper.
     if (lines.size() < 2 || lines[0].worst->cost < 2 * lines[1].worst->cost ||
         lines[0].worst->cost == lines[0].worst->ideal)
       return;
     if (lines.size() > 4) lines.resize(4);
-    const Candidate most = lines[0];
-    std::stable_sort(lines.begin(), lines.end(), [](const Candidate& x, const Candidate& y) {
-      return x.line->line < y.line->line;
-    });
-    Question q = r_.new_question(Kind::why, "worst line", "sectors", 0);
+    const LineWithWorstRequest most = lines[0];
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const LineWithWorstRequest& x, const LineWithWorstRequest& y) {
+                       return x.line->line < y.line->line;
+                     });
+    Question q = r_.new_question(QuestionKind::why, "worst line", "sectors", 0);
     q.text = fmt::format("In {}, which of these lines has the request that touches most sectors?",
                          block_name(r_.launch, most.line->block));
     for (size_t i = 0; i < lines.size(); ++i) {
       const int number = lines[i].line->line;
       std::string source = r_.names.source.text_of(number);
-      if (columns(source) > 58) source = source.substr(0, 55) + "...";
+      if (display_columns(source) > 58) source = source.substr(0, 55) + "...";
       q.options.push_back(fmt::format("line {}: {}", number, source));
       if (lines[i].line == most.line) q.answer = static_cast<int64_t>(i) + 1;
     }
@@ -281,7 +284,8 @@ class LaunchQuestions {
         "For each line: how far apart are the elements of neighbouring lanes, in bytes, and "
         "do they begin at a sector?";
     q.weight = 4;
-    for (const Candidate& line : lines) r_.add_request_picture(q, *line.line, *line.worst);
+    for (const LineWithWorstRequest& line : lines)
+      r_.add_request_picture(q, *line.line, *line.worst);
     add_if_enough_wrong_answers(std::move(q), 1);
   }
 

@@ -13,8 +13,9 @@ namespace lab32::asking {
 using sim::AccessKind;
 
 bool LaunchRecord::are_all_lines_usable(bool shared) const {
-  return std::all_of(detail().lines.begin(), detail().lines.end(),
-                     [&](const LineDetail& l) { return l.shared != shared || is_usable(l); });
+  return std::all_of(detail().lines.begin(), detail().lines.end(), [&](const LineDetail& l) {
+    return l.shared != shared || is_usable_for_questions(l);
+  });
 }
 
 int64_t LaunchRecord::thread_with_exchanged_xy(int64_t thread) const {
@@ -38,13 +39,14 @@ ChosenRequest LaunchRecord::choose_request(const LineDetail& line) const {
         static_cast<size_t>(std::find(alike.begin(), alike.end(), &any) - alike.begin());
     chosen.told = one_site && at < 4;
     if (chosen.told)
-      chosen.which = fmt::format(", the {} time that the warp executes this access", ordinal(at));
+      chosen.which =
+          fmt::format(", the {} time that the warp executes this access", ordinal_word(at));
   }
   chosen.named = pictures::access_of(line, any, names).requests[0];
   return chosen;
 }
 
-uint32_t LaunchRecord::random_lane(const RequestDetail& request) const {
+uint32_t LaunchRecord::random_active_lane(const RequestDetail& request) const {
   uint32_t lane = random.below(kWarpSize);
   while (!is_active(request, lane)) lane = (lane + 1) % kWarpSize;
   return lane;
@@ -54,8 +56,8 @@ std::string LaunchRecord::warp_name(const ChosenRequest& chosen) const {
   return fmt::format("warp {} of {}", chosen.request->warp, block_name(launch, chosen.line->block));
 }
 
-Question LaunchRecord::new_question(Kind kind, const std::string& subject, const std::string& idea,
-                                    int line) const {
+Question LaunchRecord::new_question(QuestionKind kind, const std::string& subject,
+                                    const std::string& idea, int line) const {
   Question question;
   question.kind = kind;
   question.subject = subject;
@@ -73,7 +75,8 @@ void LaunchRecord::add_request_picture(Question& question, const LineDetail& lin
 }
 
 ElementName parse_element_name(const std::string& name) {
-  static const Pattern whole("^([A-Za-z_][A-Za-z_0-9]*)((\\[[0-9]{1,9}\\])+)$"), one("[0-9]+");
+  static const RegularExpression whole("^([A-Za-z_][A-Za-z_0-9]*)((\\[[0-9]{1,9}\\])+)$"),
+      one("[0-9]+");
   const auto found = whole.match(name);
   if (!found) return {};
   ElementName element{(*found)[1], {}};
@@ -83,7 +86,7 @@ ElementName parse_element_name(const std::string& name) {
 
 const char* verb_of(AccessKind kind) { return kind == AccessKind::load ? "load" : "store"; }
 
-std::string ordinal(size_t number) {
+std::string ordinal_word(size_t number) {
   static const char* const kNames[] = {"first", "second", "third", "fourth"};
   return kNames[number];
 }
@@ -98,7 +101,7 @@ std::string block_name(const grading::Launch& launch, uint64_t block) {
 
 void add_wrong_answer(Question& question, int64_t answer, const std::string& misconception) {
   const bool known = std::any_of(question.wrong.begin(), question.wrong.end(),
-                                 [&](const WrongModel& w) { return w.answer == answer; });
+                                 [&](const WrongAnswer& w) { return w.answer == answer; });
   if (answer < 0 || answer == question.answer || known) return;
   question.wrong.push_back({answer, misconception});
 }
@@ -113,13 +116,14 @@ std::string dimensions(const Dim3& d) {
 }
 
 template <class T>
-T value_of(const device::Arg& arg) {
+T value_of(const device::KernelArgument& arg) {
   T value;
   std::memcpy(&value, arg.bytes().data(), sizeof value);
   return value;
 }
 
-std::string argument_text(grading::Check& check, const device::Arg& arg, const std::string& type) {
+std::string argument_text(grading::Check& check, const device::KernelArgument& arg,
+                          const std::string& type) {
   if (arg.bytes().size() == sizeof(uint64_t))
     for (const grading::LaunchedArray& array : check.launched)
       if (array.address == value_of<uint64_t>(arg)) return array.name;

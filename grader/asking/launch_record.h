@@ -33,15 +33,15 @@ struct ChosenRequest {
   const RequestDetail* request = nullptr;  // null: none can be chosen
   bool told = true;   // whether words can tell it from the other requests of its line and warp
   std::string which;  // "", or ", the second time that the warp executes this access"
-  pictures::Request named;
+  pictures::PicturedRequest named;
 };
 
 struct LaunchRecord {
   grading::Check& check;
   const grading::Launch& launch;
   const device::KernelInfo& kernel;
-  const device::Run& run;  // recorded with launch_detail, for one block
-  pictures::Names names;
+  const device::LaunchResult& run;  // recorded with launch_detail, for one block
+  pictures::LaunchNames names;
   std::string words;  // "add(in, out, 1000), 4 blocks of 256 threads"
   Random& random;     // chooses warps and lanes
   // The lines, each with whether the access is to shared memory, whose accesses do not depend on
@@ -51,13 +51,14 @@ struct LaunchRecord {
   bool same_shuffles = false;
 
   const counters::LaunchDetail& detail() const { return *run.launch_detail; }
-  bool is_known(const LineDetail& line) const {
+  bool is_independent_of_inputs(const LineDetail& line) const {
     return known_lines.count({line.line, line.shared}) > 0;
   }
   // Whether all accesses of the line in the block were recorded as the machine code issues them,
   // and do not depend on the inputs' values.
-  bool is_usable(const LineDetail& line) const {
-    return line.requests.size() == line.requests_in_block && !line.ptx_level && is_known(line);
+  bool is_usable_for_questions(const LineDetail& line) const {
+    return line.requests.size() == line.requests_in_block && !line.ptx_level &&
+           is_independent_of_inputs(line);
   }
   // Whether all lines that access shared (or global) memory are usable.
   bool are_all_lines_usable(bool shared) const;
@@ -67,10 +68,10 @@ struct LaunchRecord {
   int64_t thread_with_exchanged_xy(int64_t thread) const;
   // A random load or store of the line, and a random lane that takes part.
   ChosenRequest choose_request(const LineDetail& line) const;
-  uint32_t random_lane(const RequestDetail& request) const;
+  uint32_t random_active_lane(const RequestDetail& request) const;
   std::string warp_name(const ChosenRequest& chosen) const;  // "warp 3 of block 2"
   // A question about a line, in which only the text and the answer are still missing.
-  Question new_question(Kind kind, const std::string& subject, const std::string& idea,
+  Question new_question(QuestionKind kind, const std::string& subject, const std::string& idea,
                         int line) const;
   // Adds the picture of a request to the question.
   void add_request_picture(Question& question, const LineDetail& line,
@@ -82,7 +83,7 @@ inline bool is_active(const RequestDetail& request, uint32_t lane) {
 }
 inline int64_t thread_of(uint32_t warp, uint32_t lane) { return int64_t{warp} * kWarpSize + lane; }
 const char* verb_of(sim::AccessKind kind);  // of a load or a store
-std::string ordinal(size_t number);         // 0: "first", at most 3: "fourth"
+std::string ordinal_word(size_t number);    // 0: "first", at most 3: "fourth"
 // "block 2", "block 5 (x 1, y 1)": pictures number the blocks
 std::string block_name(const grading::Launch& launch, uint64_t block);
 // Adds an answer that follows from a misconception, unless the answer is right or negative, or the

@@ -22,8 +22,8 @@ using LinePair = std::pair<int, int>;
 constexpr uint64_t kMostOfMutant = 2'000'000;  // instructions of a warp
 
 // For each line of PTX, the source line by the last .loc before it; 0 if there is none.
-std::vector<int> source_lines(const std::vector<std::string>& ptx) {
-  static const Pattern position("^\\s*\\.loc\\s+[0-9]+\\s+([0-9]+)\\s.*");
+std::vector<int> source_line_of_each_ptx_line(const std::vector<std::string>& ptx) {
+  static const RegularExpression position("^\\s*\\.loc\\s+[0-9]+\\s+([0-9]+)\\s.*");
   std::vector<int> lines;
   int now = 0;
   for (const std::string& line : ptx) {
@@ -41,8 +41,8 @@ std::string line_pair_text(const LinePair& pair) {
 }
 
 // The pairs of the submission's lines between which the run had a race.
-std::map<LinePair, const counters::Finding*> races_of(const device::Run& run,
-                                                      const std::string& file) {
+std::map<LinePair, const counters::Finding*> races_by_line_pair(const device::LaunchResult& run,
+                                                                const std::string& file) {
   std::map<LinePair, const counters::Finding*> races;
   if (!run.hazards) return races;
   for (const counters::Finding& f : *run.hazards)
@@ -53,7 +53,7 @@ std::map<LinePair, const counters::Finding*> races_of(const device::Run& run,
 }
 
 // {a line that accesses shared memory: whether it stores}.
-std::map<int, bool> shared_lines(const counters::LaunchDetail& detail) {
+std::map<int, bool> shared_memory_lines(const counters::LaunchDetail& detail) {
   std::map<int, bool> lines;
   for (const LineDetail& line : detail.lines) {
     if (!line.shared) continue;
@@ -64,13 +64,13 @@ std::map<int, bool> shared_lines(const counters::LaunchDetail& detail) {
 }
 
 std::optional<Question> barrier_question(const LaunchRecord& record, int barrier,
-                                         const device::Run& run) {
-  const auto races = races_of(run, record.names.file);
+                                         const device::LaunchResult& run) {
+  const auto races = races_by_line_pair(run, record.names.file);
   if (races.empty() || races.size() > 3) return std::nullopt;
   auto right = races.begin();
   std::advance(right, record.random.below(static_cast<uint32_t>(races.size())));
   std::vector<std::pair<LinePair, std::string>> others;
-  const std::map<int, bool> lines = shared_lines(record.detail());
+  const std::map<int, bool> lines = shared_memory_lines(record.detail());
   for (auto a = lines.begin(); a != lines.end(); ++a)
     for (auto b = a; b != lines.end(); ++b)
       if (races.count({a->first, b->first}) == 0)
@@ -81,7 +81,7 @@ std::optional<Question> barrier_question(const LaunchRecord& record, int barrier
                                                  : "Both only read, and reads do not race."});
   record.random.shuffle(others);
   if (others.size() > 2) others.resize(2);
-  Question q = record.new_question(Kind::why, "barrier", "barriers", barrier);
+  Question q = record.new_question(QuestionKind::why, "barrier", "barriers", barrier);
   q.text = "Without this barrier, which two lines race?";
   std::vector<std::pair<std::string, std::string>> options = {{line_pair_text(right->first), ""}};
   for (const auto& [pair, why] : others) options.push_back({line_pair_text(pair), why});
@@ -117,8 +117,9 @@ std::map<std::pair<int, bool>, uint64_t> cost_of_each_line(const counters::Launc
   return costs;
 }
 
-pictures::Access access_with_all_requests(const LaunchRecord& record, const LineDetail& line) {
-  pictures::Access access = pictures::access_of(line, line.requests.at(0), record.names);
+pictures::PicturedAccess access_with_all_requests(const LaunchRecord& record,
+                                                  const LineDetail& line) {
+  pictures::PicturedAccess access = pictures::access_of(line, line.requests.at(0), record.names);
   for (size_t i = 1; i < line.requests.size(); ++i)
     access.requests.push_back(
         pictures::access_of(line, line.requests[i], record.names).requests[0]);
@@ -128,14 +129,15 @@ pictures::Access access_with_all_requests(const LaunchRecord& record, const Line
 
 // A shape with as many threads in blocks of another size; nullopt if the recorded block has no
 // counterpart in it.
-std::optional<device::Shape> shape_of_other_blocks(const device::Shape& shape, uint64_t block) {
+std::optional<device::LaunchShape> shape_with_other_block_size(const device::LaunchShape& shape,
+                                                               uint64_t block) {
   const bool line =
       shape.grid.y == 1 && shape.grid.z == 1 && shape.block.y == 1 && shape.block.z == 1;
   const uint32_t other = shape.block.x == 64 ? 128 : 64;
   const uint64_t threads = uint64_t{shape.grid.x} * shape.block.x;
   if (!line || shape.block.x < 64 || threads % other != 0 || block >= threads / other)
     return std::nullopt;
-  device::Shape changed = shape;
+  device::LaunchShape changed = shape;
   changed.block = {other};
   changed.grid = {static_cast<uint32_t>(threads / other)};
   return changed;
@@ -144,7 +146,7 @@ std::optional<device::Shape> shape_of_other_blocks(const device::Shape& shape, u
 // Questions about what the lines of a block cost if the block has another number of threads.
 std::vector<Question> block_size_questions(const LaunchRecord& record,
                                            const counters::LaunchDetail& other,
-                                           const device::Shape& shape) {
+                                           const device::LaunchShape& shape) {
   std::vector<Question> questions;
   constexpr uint64_t kMostCost = 64;
   const auto before = cost_of_each_line(record.detail()), after = cost_of_each_line(other);
@@ -157,8 +159,8 @@ std::vector<Question> block_size_questions(const LaunchRecord& record,
     const uint64_t was = known->second, in_proportion = was * threads / now;
     if (cost == was || cost == in_proportion) continue;
     const char* const unit = line.second ? "wavefronts" : "sectors";
-    Question q = record.new_question(Kind::what_if, "block size", line.second ? "banks" : "sectors",
-                                     line.first);
+    Question q = record.new_question(QuestionKind::what_if, "block size",
+                                     line.second ? "banks" : "sectors", line.first);
     q.answer = static_cast<int64_t>(cost);
     q.text = fmt::format(
         "With {} blocks of {} threads instead of {} of {}, how many {} does this line take in all "
@@ -184,20 +186,21 @@ std::vector<Question> block_size_questions(const LaunchRecord& record,
   return questions;
 }
 
-struct Mutant {
+struct KernelWithoutBarrier {
   int line = 0;  // of the barrier that it lacks
   std::string ptx;
 };
 
 // The kernel without one of its barriers, a random one; nullopt: it has none.
-std::optional<Mutant> mutant_of(const LaunchRecord& record) {
-  const grading::Session& s = record.check.session;
+std::optional<KernelWithoutBarrier> kernel_without_one_barrier(const LaunchRecord& record) {
+  const grading::GradingSession& s = record.check.session;
   if (!s.artifact || record.block().count() <= kWarpSize) return std::nullopt;
   const std::vector<std::string> symbols = s.module.kernel_symbols();
   const auto symbol = device::find_kernel(symbols, record.launch.kernel);
   if (!symbol) return std::nullopt;
-  const std::vector<std::string> ptx = grading::lines_of_kernel(s.artifact->ptx, symbols[*symbol]);
-  const std::vector<int> positions = source_lines(ptx);
+  const std::vector<std::string> ptx =
+      grading::ptx_without_other_kernels(s.artifact->ptx, symbols[*symbol]);
+  const std::vector<int> positions = source_line_of_each_ptx_line(ptx);
   std::vector<bool> is_barrier;
   std::set<int> lines;
   for (size_t i = 0; i < ptx.size(); ++i) {
@@ -207,8 +210,8 @@ std::optional<Mutant> mutant_of(const LaunchRecord& record) {
       lines.insert(positions[i]);
   }
   if (lines.empty()) return std::nullopt;
-  Mutant mutant{*std::next(lines.begin(), record.random.below(static_cast<uint32_t>(lines.size()))),
-                ""};
+  KernelWithoutBarrier mutant{
+      *std::next(lines.begin(), record.random.below(static_cast<uint32_t>(lines.size()))), ""};
   for (size_t i = 0; i < ptx.size(); ++i)
     if (positions[i] != mutant.line || !is_barrier[i]) mutant.ptx += ptx[i] + "\n";
   return mutant;
@@ -217,8 +220,9 @@ std::optional<Mutant> mutant_of(const LaunchRecord& record) {
 // Loads the PTX `text` and runs its kernel; nullopt if it is not a valid program. The module is
 // unloaded again, because a snapshot of the device's memory needs the allocations that existed when
 // it was taken.
-std::optional<device::Run> run_mutant(const LaunchRecord& record, const std::string& text) {
-  toolchain::Artifact artifact;
+std::optional<device::LaunchResult> run_mutant_kernel(const LaunchRecord& record,
+                                                      const std::string& text) {
+  toolchain::CompiledArtifact artifact;
   artifact.source = record.check.session.artifact->source;
   artifact.arch = record.check.session.artifact->arch;
   artifact.ptx = text;
@@ -245,13 +249,13 @@ std::vector<Question> mutant_questions(const LaunchRecord& record, device::Kerne
   std::vector<Question> questions;
   device::Device& device = record.check.device();
   const auto after = device.save();
-  if (const auto mutant = mutant_of(record)) {
+  if (const auto mutant = kernel_without_one_barrier(record)) {
     before.put_back();
-    if (const auto run = run_mutant(record, mutant->ptx))
+    if (const auto run = run_mutant_kernel(record, mutant->ptx))
       if (auto question = barrier_question(record, mutant->line, *run))
         questions.push_back(std::move(*question));
   }
-  if (auto shape = shape_of_other_blocks(record.launch.shape, record.detail().block)) {
+  if (auto shape = shape_with_other_block_size(record.launch.shape, record.detail().block)) {
     before.put_back();
     device::LaunchOptions options;
     options.warp_budget = kMostOfMutant;
@@ -259,9 +263,9 @@ std::vector<Question> mutant_questions(const LaunchRecord& record, device::Kerne
     options.launch_detail->file = record.names.file;
     options.launch_detail->block = record.detail().block;
     options.launch_detail->most = 512;
-    const device::Run run = device.launch(kernel, *shape, record.launch.args, options);
+    const device::LaunchResult run = device.launch(kernel, *shape, record.launch.args, options);
     // Nothing is asked if the result differs, as in a kernel that is written for one size of block.
-    if (!run.fault && run.launch_detail && !grading::has_finding(run) && after->same())
+    if (!run.fault && run.launch_detail && !grading::has_hazard_finding(run) && after->same())
       for (Question& question : block_size_questions(record, *run.launch_detail, *shape))
         questions.push_back(std::move(question));
   }

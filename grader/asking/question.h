@@ -19,17 +19,17 @@ namespace lab32::asking {
 // trace: what one access of the launch did. who: which thread or lane a value comes from. why: what
 // a barrier is for, or which line wastes most. what_if: the effect of a change, which was run or
 // computed.
-enum class Kind : uint8_t { trace, who, why, what_if };
-const char* to_string(Kind kind);
+enum class QuestionKind : uint8_t { trace, who, why, what_if };
+const char* to_string(QuestionKind kind);
 
 // A wrong answer, and the misconception of the hardware from which it follows.
-struct WrongModel {
+struct WrongAnswer {
   int64_t answer = 0;
   std::string misconception;
 };
 
 struct Question {
-  Kind kind = Kind::trace;
+  QuestionKind kind = QuestionKind::trace;
   std::string subject;  // such as "sectors"; no two drawn questions have the same one
   std::string idea;     // the idea that it is about, as in the rubrics' key `idea`
   std::string spaced;   // the earlier lab that teaches the idea; empty: this lab does
@@ -40,10 +40,10 @@ struct Question {
   std::string text;
   std::vector<std::string> options;  // if there are any, the answer is the number of one, from 1
   int64_t answer = 0;
-  std::vector<WrongModel> wrong;
+  std::vector<WrongAnswer> wrong;
   std::string reason;  // how to find the answer
   unsigned weight = 1;
-  pictures::Launch picture;  // shows the answer, if there is something to draw
+  pictures::PicturedLaunch picture;  // shows the answer, if there is something to draw
 
   // The largest answer that can be given: the number of options; 0 if any number can.
   int64_t most() const { return static_cast<int64_t>(options.size()); }
@@ -89,21 +89,21 @@ struct AnswerSheet {
 // Identifies a question.
 std::string key_of(const Question& question);
 // nullopt: there is no answers.toml.
-std::optional<AnswerSheet> read_answers(const std::filesystem::path& file);
+std::optional<AnswerSheet> read_answer_sheet(const std::filesystem::path& file);
 // The answers that the student has given to these questions so far.
-AnswerSheet load_answer_sheet(const AskOptions& options, const DrawnQuestions& drawn);
-void write_answers(const std::filesystem::path& file, const AnswerSheet& sheet);
+AnswerSheet matching_or_new_answer_sheet(const AskOptions& options, const DrawnQuestions& drawn);
+void write_answer_sheet(const std::filesystem::path& file, const AnswerSheet& sheet);
 // Records an answer and returns true, or returns false if the question has one already: the first
 // answer counts.
 bool record_answer(AnswerSheet& sheet, const Question& question, int64_t given);
-bool is_right(const AnswerSheet& sheet, const Question& question);
+bool is_answered_right(const AnswerSheet& sheet, const Question& question);
 
 // Judges the answers in answers.toml beside the file, as the result of the rubric's check with
 // credit = "questions", or of a check without points if the rubric has no such check. nullopt:
 // there are neither points nor answers. `id` is the student's; if it is empty, the id in
 // answers.toml is believed.
-std::optional<report::Test> grade_answers(const grading::Rubric& rubric,
-                                          const std::filesystem::path& file,
-                                          const std::string& id = "");
+std::optional<report::CheckResult> grade_answers(const grading::Rubric& rubric,
+                                                 const std::filesystem::path& file,
+                                                 const std::string& id = "");
 
 }  // namespace lab32::asking

@@ -24,16 +24,16 @@ class TraceQuestions {
 
   std::vector<Question> all_questions() {
     for (const LineDetail& line : r_.detail().lines) {
-      if (!r_.is_usable(line)) continue;
+      if (!r_.is_usable_for_questions(line)) continue;
       for (int attempt = 0; attempt < 4; ++attempt) {
         const ChosenRequest chosen = r_.choose_request(line);
         if (!chosen.request || !chosen.told) continue;
         if (line.shared) {
-          ask_bank(chosen);
-          ask_wavefronts(chosen);
+          add_bank_question(chosen);
+          add_wavefronts_question(chosen);
         } else {
-          ask_element(chosen);
-          ask_sectors(chosen);
+          add_element_question(chosen);
+          add_sectors_question(chosen);
         }
       }
     }
@@ -70,8 +70,8 @@ class TraceQuestions {
 
   // About the index of an element; about bytes if the lane accesses several elements at once, since
   // the kernel may have another type for them than the host.
-  void ask_element(const ChosenRequest& c) {
-    const uint32_t lane = r_.random_lane(*c.request);
+  void add_element_question(const ChosenRequest& c) {
+    const uint32_t lane = r_.random_active_lane(*c.request);
     const uint64_t address = c.request->address[lane];
     const grading::LaunchedArray* const array = array_at(address);
     const ElementName element = parse_element_name(c.named.name[lane]);
@@ -79,7 +79,7 @@ class TraceQuestions {
         __builtin_popcount(c.request->mask) < static_cast<int>(kManyLanes))
       return;
     const bool one = array->element_bytes == c.request->bytes;
-    Question q = r_.new_question(Kind::trace, "element", "indices", c.line->line);
+    Question q = r_.new_question(QuestionKind::trace, "element", "indices", c.line->line);
     q.answer = one ? element.index[0] : static_cast<int64_t>(address - array->address);
     if (q.answer > kLargestIndex) return;
     q.text =
@@ -116,7 +116,7 @@ class TraceQuestions {
     add_if_enough_wrong_answers(std::move(q), usual && r_.one_dimensional() ? 2 : 1);
   }
 
-  void ask_sectors(const ChosenRequest& c) {
+  void add_sectors_question(const ChosenRequest& c) {
     const RequestDetail& request = *c.request;
     std::set<uint64_t> lines;
     int64_t bytes = 0;
@@ -129,7 +129,7 @@ class TraceQuestions {
     const int64_t lanes = __builtin_popcount(request.mask);
     const ElementName element = parse_element_name(c.named.name[__builtin_ctz(request.mask)]);
     if (element.array.empty() || element.index.back() > kLargestIndex || lanes < kManyLanes) return;
-    Question q = r_.new_question(Kind::trace, "sectors", "sectors", c.line->line);
+    Question q = r_.new_question(QuestionKind::trace, "sectors", "sectors", c.line->line);
     q.answer = request.cost;
     q.text = fmt::format(
         "How many sectors does the {} of `{}` by {} touch{}? Each lane accesses {} bytes, and `{}` "
@@ -159,20 +159,20 @@ class TraceQuestions {
   }
 
   // Whether the array begins in bank 0: only then can the student work out the bank of an element.
-  bool begins_in_bank_0(uint64_t address) const {
+  bool array_begins_in_bank_0(uint64_t address) const {
     for (const counters::ArrayDetail& array : r_.detail().shared_arrays)
       if (address >= array.begin && (array.bytes == 0 || address < array.begin + array.bytes))
         return array.begin % kLineBytes == 0;
     return false;
   }
 
-  void ask_bank(const ChosenRequest& c) {
-    const uint32_t lane = r_.random_lane(*c.request);
+  void add_bank_question(const ChosenRequest& c) {
+    const uint32_t lane = r_.random_active_lane(*c.request);
     const uint64_t address = c.request->address[lane];
     const ElementName element = parse_element_name(c.named.name[lane]);
-    if (element.array.empty() || c.request->bytes > kBankBytes || !begins_in_bank_0(address))
+    if (element.array.empty() || c.request->bytes > kBankBytes || !array_begins_in_bank_0(address))
       return;
-    Question q = r_.new_question(Kind::trace, "bank", "banks", c.line->line);
+    Question q = r_.new_question(QuestionKind::trace, "bank", "banks", c.line->line);
     q.answer = static_cast<int64_t>(address / kBankBytes % kBanks);
     q.text = fmt::format("Which bank does the {} by lane {} of {} use{}? `{}` begins in bank 0.",
                          verb_of(c.request->kind), lane, r_.warp_name(c), c.which, element.array);
@@ -198,14 +198,14 @@ class TraceQuestions {
 
   // What a request costs if no phases merge, and what it would cost without conflicts. Lanes with
   // more than 4 bytes are served in phases of 128 bytes.
-  struct Phases {
+  struct RequestPhases {
     int64_t cost = 0, count = 0;
   };
   static uint32_t lanes_of_phase(const RequestDetail& request) {
     return std::min<uint32_t>(kWarpSize, kLineBytes / request.bytes);
   }
-  static Phases phases_of(const RequestDetail& request) {
-    Phases phases;
+  static RequestPhases phases_of_request(const RequestDetail& request) {
+    RequestPhases phases;
     std::map<uint64_t, std::set<uint64_t>> words;  // by bank
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
       for (uint32_t byte = 0; is_active(request, lane) && byte < request.bytes; ++byte) {
@@ -222,13 +222,13 @@ class TraceQuestions {
     return phases;
   }
 
-  void ask_wavefronts(const ChosenRequest& c) {
+  void add_wavefronts_question(const ChosenRequest& c) {
     const RequestDetail& request = *c.request;
     const auto first = static_cast<uint32_t>(__builtin_ctz(request.mask));
     const ElementName element = parse_element_name(c.named.name[first]);
-    const Phases phases = phases_of(request);
+    const RequestPhases phases = phases_of_request(request);
     const int64_t lanes = __builtin_popcount(request.mask);
-    if (element.array.empty() || !begins_in_bank_0(request.address[first]) ||
+    if (element.array.empty() || !array_begins_in_bank_0(request.address[first]) ||
         phases.cost != request.cost || lanes < kManyLanes)
       return;
     std::map<uint64_t, int64_t> lanes_in_bank;
@@ -240,7 +240,7 @@ class TraceQuestions {
           request.address[lane] == request.address[first] + uint64_t{lane - first} * request.bytes;
     }
     const bool wide = request.bytes > kBankBytes;
-    Question q = r_.new_question(Kind::trace, "wavefronts", "banks", c.line->line);
+    Question q = r_.new_question(QuestionKind::trace, "wavefronts", "banks", c.line->line);
     q.answer = request.cost;
     q.text = fmt::format(
         "How many wavefronts does the {} of `{}` by {} take{}? `{}` begins in bank 0, and each "

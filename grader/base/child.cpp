@@ -17,8 +17,8 @@ namespace lab32 {
 
 namespace {
 
-// The processes to signal, for every Child that has not been waited for; a negative number is a
-// process group.
+// The processes to signal, for every ChildProcess that has not been waited for; a negative number
+// is a process group.
 struct LiveChildren {
   std::mutex mutex;
   std::set<pid_t> targets;
@@ -30,7 +30,7 @@ LiveChildren& live_children() {
 
 }  // namespace
 
-void Descriptor::close() {
+void FileDescriptor::close() {
   if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
 }
@@ -43,12 +43,12 @@ Pipe::Pipe() {
   write.reset(fds[1]);
 }
 
-void ExecReport::fail(int error) const {
+void ExecReport::report_and_exit(int error) const {
   [[maybe_unused]] const ssize_t written = ::write(pipe_.write.get(), &error, sizeof error);
   _exit(127);
 }
 
-int ExecReport::failure() {
+int ExecReport::exec_error() {
   pipe_.write.close();
   int error = 0;
   ssize_t got;
@@ -57,7 +57,7 @@ int ExecReport::failure() {
   return got == static_cast<ssize_t>(sizeof error) ? error : 0;
 }
 
-Child::Child(const std::string& name, Group group, const std::function<void()>& run)
+ChildProcess::ChildProcess(const std::string& name, Group group, const std::function<void()>& run)
     : group_(group) {
   const pid_t parent = getpid();
   std::unique_lock lock(live_children().mutex);
@@ -80,7 +80,7 @@ Child::Child(const std::string& name, Group group, const std::function<void()>& 
   _exit(127);
 }
 
-Child::~Child() {
+ChildProcess::~ChildProcess() {
   if (waited_) return;
   kill();
   wait();
@@ -88,28 +88,28 @@ Child::~Child() {
 
 // Leaves the zombie (WNOWAIT). While the zombie exists, the kernel cannot give its number, which is
 // also the group's, to another process, so kill() hits only our child.
-bool Child::has_ended() const {
+bool ChildProcess::has_ended() const {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
          info.si_pid == pid_;
 }
 
-void Child::kill() const { ::kill(group_ == Group::own ? -pid_ : pid_, SIGKILL); }
+void ChildProcess::kill() const { ::kill(group_ == Group::own ? -pid_ : pid_, SIGKILL); }
 
-void Child::kill_all() {
+void ChildProcess::kill_all() {
   // The mutex is never unlocked: a thread that waits for one of these children must not continue as
   // if the child had ended by itself.
   live_children().mutex.lock();
   for (const pid_t target : live_children().targets) ::kill(target, SIGKILL);
 }
 
-bool Child::forward_signal(int signal) {
+bool ChildProcess::forward_signal(int signal) {
   const std::lock_guard lock(live_children().mutex);
   for (const pid_t target : live_children().targets) ::kill(target, signal);
   return !live_children().targets.empty();
 }
 
-int Child::wait() {
+int ChildProcess::wait() {
   int status = 0;
   siginfo_t info{};
   while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {

@@ -1,7 +1,7 @@
-// The child process that run_process() and run_forked() start. Child forks, kills and waits for it;
-// it makes sure that no child outlives this process, however this process ends. Descriptor, Pipe
-// and ExecReport own the file descriptors between the two. run_process() (process.h) and
-// run_forked() (work.h) are what most callers want.
+// The child process that run_process() and run_forked() start. ChildProcess forks, kills and waits
+// for it; it makes sure that no child outlives this process, however this process ends.
+// FileDescriptor, Pipe and ExecReport own the file descriptors between the two. run_process()
+// (process.h) and run_forked() (work.h) are what most callers want.
 #pragma once
 
 #include <sys/types.h>
@@ -14,14 +14,14 @@ namespace lab32 {
 
 // Owns one file descriptor. All descriptors are close-on-exec: otherwise a child, even one that
 // another thread starts at the same moment, would inherit the ends of our pipes and keep them open.
-class Descriptor {
+class FileDescriptor {
  public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() { close(); }
   int get() const { return fd_; }
   int release() { return std::exchange(fd_, -1); }
   void reset(int fd) {
@@ -36,7 +36,7 @@ class Descriptor {
 
 // The constructor throws MachineError if the system provides no pipe.
 struct Pipe {
-  Descriptor read, write;
+  FileDescriptor read, write;
   Pipe();
 };
 
@@ -44,18 +44,18 @@ struct Pipe {
 class ExecReport {
  public:
   // Called in the child when exec() has failed; `error` is errno.
-  [[noreturn]] void fail(int error) const;
+  [[noreturn]] void report_and_exit(int error) const;
   // Called in a child that leaves exec() to a child of its own.
   void leave() { pipe_.write.close(); }
   // Called in the parent. Returns 0 once the child's program runs, else the errno of the failed
   // exec().
-  int failure();
+  int exec_error();
 
  private:
   Pipe pipe_;  // a successful exec closes it
 };
 
-class Child {
+class ChildProcess {
  public:
   // `own`: the child leads a process group of its own, and kill() ends the whole group, with the
   // processes that the child has started.
@@ -65,16 +65,16 @@ class Child {
   // call only functions that are safe between fork and exec. The child gets SIGKILL when the thread
   // that made it ends, unless the child asks for another signal. It starts with no signal blocked.
   // Throws MachineError, whose message begins with `name`.
-  Child(const std::string& name, Group group, const std::function<void()>& run);
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  // Sends the signal to every live Child and its group. Returns whether there is one.
+  ChildProcess(const std::string& name, Group group, const std::function<void()>& run);
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+  // Sends the signal to every live ChildProcess and its group. Returns whether there is one.
   static bool forward_signal(int signal);
-  // Kills every live Child and its group. Used when a signal ends this process: afterwards no
-  // wait() returns, and no new Child can be made.
+  // Kills every live ChildProcess and its group. Used when a signal ends this process: afterwards
+  // no wait() returns, and no new ChildProcess can be made.
   static void kill_all();
   // Kills the child and waits for it, unless wait() has already returned.
-  ~Child();
+  ~ChildProcess();
 
   bool has_ended() const;
   void kill() const;  // sends SIGKILL, to the child's group if it has one

@@ -31,7 +31,7 @@ class ElfReader {
 };
 
 // Returns the 0-terminated string at `offset` of a string table.
-std::string name_at(std::string_view table, uint64_t offset) {
+std::string string_at_offset(std::string_view table, uint64_t offset) {
   if (offset >= table.size()) return {};
   return std::string(table.substr(offset, table.find('\0', offset) - offset));
 }
@@ -68,7 +68,8 @@ ElfFile read_elf(std::string_view bytes, const std::string& what) {
   }
   if (header.e_shstrndx < raw.size())
     for (size_t i = 0; i < raw.size(); ++i)
-      file.sections[i].name = name_at(file.sections[header.e_shstrndx].data, raw[i].sh_name);
+      file.sections[i].name =
+          string_at_offset(file.sections[header.e_shstrndx].data, raw[i].sh_name);
 
   for (const ElfSection& s : file.sections) {
     const std::string_view names =
@@ -78,10 +79,10 @@ ElfFile read_elf(std::string_view bytes, const std::string& what) {
       for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= s.data.size(); at += sizeof(Elf64_Sym)) {
         const auto symbol = table.value_at<Elf64_Sym>(at);
         const bool function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC;
-        file.functions.push_back(function ? name_at(names, symbol.st_name) : "");
+        file.functions.push_back(function ? string_at_offset(names, symbol.st_name) : "");
         if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT)
           file.objects.push_back(
-              {name_at(names, symbol.st_name), symbol.st_shndx, symbol.st_value});
+              {string_at_offset(names, symbol.st_name), symbol.st_shndx, symbol.st_value});
       }
     }
     if (s.type == SHT_DYNSYM) {
@@ -89,13 +90,14 @@ ElfFile read_elf(std::string_view bytes, const std::string& what) {
         const auto symbol = table.value_at<Elf64_Sym>(at);
         if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL) continue;
         (symbol.st_shndx == SHN_UNDEF ? file.imports : file.exports)
-            .push_back(name_at(names, symbol.st_name));
+            .push_back(string_at_offset(names, symbol.st_name));
       }
     }
     if (s.type == SHT_DYNAMIC) {
       for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= s.data.size(); at += sizeof(Elf64_Dyn)) {
         const auto entry = table.value_at<Elf64_Dyn>(at);
-        if (entry.d_tag == DT_NEEDED) file.needed.push_back(name_at(names, entry.d_un.d_val));
+        if (entry.d_tag == DT_NEEDED)
+          file.needed.push_back(string_at_offset(names, entry.d_un.d_val));
       }
     }
   }

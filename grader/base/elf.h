@@ -19,7 +19,7 @@ struct ElfSection {
 };
 
 // A variable.
-struct ElfObject {
+struct ElfVariable {
   std::string name;
   uint32_t section = 0;  // index
   uint64_t value = 0;    // in a cubin: the offset of the symbol in its section
@@ -29,7 +29,7 @@ struct ElfFile {
   uint16_t machine = 0;                // EM_X86_64; EM_CUDA is 190
   std::vector<ElfSection> sections;    // by index
   std::vector<std::string> functions;  // by symbol index; "" for a symbol that is no function
-  std::vector<ElfObject> objects;      // data objects that the symbol table lists
+  std::vector<ElfVariable> objects;    // data objects that the symbol table lists
   std::vector<std::string> exports;    // defined dynamic symbols
   std::vector<std::string> imports;    // undefined dynamic symbols
   std::vector<std::string> needed;     // DT_NEEDED: the shared libraries that the file loads

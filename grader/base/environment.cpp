@@ -45,9 +45,9 @@ fs::path find_lab32_root() {
 
 }  // namespace
 
-bool is_set(const Variable& variable) { return std::getenv(variable.name) != nullptr; }
+bool is_set(const EnvironmentVariable& variable) { return std::getenv(variable.name) != nullptr; }
 
-std::string environment_value(const Variable& variable) {
+std::string environment_value(const EnvironmentVariable& variable) {
   const char* value = std::getenv(variable.name);
   return value ? value : "";
 }
@@ -58,28 +58,30 @@ std::vector<std::string> environment() {
   return all;
 }
 
-ScopedVariable::ScopedVariable(const Variable& variable, const std::string& value)
+ScopedEnvironmentVariable::ScopedEnvironmentVariable(const EnvironmentVariable& variable,
+                                                     const std::string& value)
     : variable_(variable), was_set_(is_set(variable)), before_(environment_value(variable)) {
   setenv(variable.name, value.c_str(), 1);
 }
 
-ScopedVariable::~ScopedVariable() {
+ScopedEnvironmentVariable::~ScopedEnvironmentVariable() {
   if (was_set_)
     setenv(variable_.name, before_.c_str(), 1);
   else
     unsetenv(variable_.name);
 }
 
-fs::path root() {
+fs::path lab32_root() {
   if (const std::string named = environment_value(variables::kRoot); !named.empty()) return named;
   static const fs::path found = find_lab32_root();
   return found;
 }
 
-fs::path root_of(const std::string& lab) {
+fs::path root_of_lab(const std::string& lab) {
   const fs::path more = environment_value(variables::kLabs);
   std::error_code error;
-  return !more.empty() && fs::exists(more / "data/limits" / (lab + ".toml"), error) ? more : root();
+  return !more.empty() && fs::exists(more / "data/limits" / (lab + ".toml"), error) ? more
+                                                                                    : lab32_root();
 }
 
 }  // namespace lab32

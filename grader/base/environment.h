@@ -10,7 +10,7 @@ namespace lab32 {
 
 // An environment variable that lab32 reads. No other code calls getenv(): a new variable gets an
 // entry in this table.
-struct Variable {
+struct EnvironmentVariable {
   const char* name;
 };
 
@@ -19,79 +19,79 @@ namespace variables {
 // ---- of lab32 ----
 
 // lab32's root directory, if it is not a parent directory of this program.
-inline constexpr Variable kRoot{"LAB32_ROOT"};
+inline constexpr EnvironmentVariable kRoot{"LAB32_ROOT"};
 // A folder with more labs, in the same places as in lab32's root: `lab32 grade --labs`.
-inline constexpr Variable kLabs{"LAB32_LABS"};
+inline constexpr EnvironmentVariable kLabs{"LAB32_LABS"};
 // The nvcc and the nvdisasm to use instead of those that are found (toolchain/toolchain.h).
-inline constexpr Variable kNvcc{"LAB32_NVCC"}, kNvdisasm{"LAB32_NVDISASM"};
+inline constexpr EnvironmentVariable kNvcc{"LAB32_NVCC"}, kNvdisasm{"LAB32_NVDISASM"};
 // The size limit of the cache of compiled artifacts, in megabytes.
-inline constexpr Variable kCacheMegabytes{"LAB32_CACHE_MB"};
+inline constexpr EnvironmentVariable kCacheMegabytes{"LAB32_CACHE_MB"};
 // The number of host threads that simulate; 0: one for each core.
-inline constexpr Variable kThreads{"LAB32_THREADS"};
+inline constexpr EnvironmentVariable kThreads{"LAB32_THREADS"};
 // "off": lab32 writes no history of results into the directory of the labs.
-inline constexpr Variable kHistory{"LAB32_HISTORY"};
+inline constexpr EnvironmentVariable kHistory{"LAB32_HISTORY"};
 // The Python that runs lab32's own modules, where lab32 is an installed wheel.
-inline constexpr Variable kPython{"LAB32_PYTHON"};
+inline constexpr EnvironmentVariable kPython{"LAB32_PYTHON"};
 // The OpenBLAS that simulated cuBLAS computes with.
-inline constexpr Variable kOpenBlas{"LAB32_OPENBLAS"};
+inline constexpr EnvironmentVariable kOpenBlas{"LAB32_OPENBLAS"};
 
 // ---- of lab32: passed by `lab32 run`, `profile` and `check` to the program that they start ----
 
 // The command that started the program; the simulated GPU and the number of GPUs; the seed of the
 // random order of blocks.
-inline constexpr Variable kTool{"LAB32_TOOL"}, kDevice{"LAB32_DEVICE"}, kGpus{"LAB32_GPUS"},
-    kSchedule{"LAB32_SCHEDULE"};
+inline constexpr EnvironmentVariable kTool{"LAB32_TOOL"}, kDevice{"LAB32_DEVICE"},
+    kGpus{"LAB32_GPUS"}, kSchedule{"LAB32_SCHEDULE"};
 // The file into which launches are recorded, and the source line whose accesses are recorded lane
 // by lane.
-inline constexpr Variable kRecord{"LAB32_RECORD"}, kLaunchDetail{"LAB32_LAUNCH_DETAIL"};
+inline constexpr EnvironmentVariable kRecord{"LAB32_RECORD"}, kLaunchDetail{"LAB32_LAUNCH_DETAIL"};
 
 // ---- of lab32's tests ----
 
 // If set, tests write expected texts, recorded references and modelled times instead of comparing
 // them.
-inline constexpr Variable kUpdateGolden{"LAB32_UPDATE_GOLDEN"},
+inline constexpr EnvironmentVariable kUpdateGolden{"LAB32_UPDATE_GOLDEN"},
     kUpdateReference{"LAB32_UPDATE_REFERENCE"}, kUpdateModel{"LAB32_UPDATE_MODEL"};
 // The file in which test processes collect the opcodes that they have covered.
-inline constexpr Variable kCoveredOpcodes{"LAB32_COVERED_OPS"};
+inline constexpr EnvironmentVariable kCoveredOpcodes{"LAB32_COVERED_OPS"};
 // The folder in which gradings leave their results for the tests in Python.
-inline constexpr Variable kGraded{"LAB32_GRADED"};
+inline constexpr EnvironmentVariable kGraded{"LAB32_GRADED"};
 // 1: the documented reductions run at full size.
-inline constexpr Variable kTestAll{"LAB32_TEST_ALL"};
+inline constexpr EnvironmentVariable kTestAll{"LAB32_TEST_ALL"};
 
 // ---- of the system and of other programs ----
 
-inline constexpr Variable kPath{"PATH"}, kLibraryPath{"LD_LIBRARY_PATH"};
-inline constexpr Variable kTemporaryDirectory{"TMPDIR"}, kHome{"HOME"},
+inline constexpr EnvironmentVariable kPath{"PATH"}, kLibraryPath{"LD_LIBRARY_PATH"};
+inline constexpr EnvironmentVariable kTemporaryDirectory{"TMPDIR"}, kHome{"HOME"},
     kCacheHome{"XDG_CACHE_HOME"};
 // NO_COLOR turns colours off (https://no-color.org); TERM is the kind of terminal.
-inline constexpr Variable kNoColor{"NO_COLOR"}, kTerminal{"TERM"};
+inline constexpr EnvironmentVariable kNoColor{"NO_COLOR"}, kTerminal{"TERM"};
 // Additional options: nvcc reads the first two itself, PyCUDA passes the third to nvcc.
-inline constexpr Variable kNvccPrepend{"NVCC_PREPEND_FLAGS"}, kNvccAppend{"NVCC_APPEND_FLAGS"},
-    kPyCudaFlags{"PYCUDA_DEFAULT_NVCC_FLAGS"};
+inline constexpr EnvironmentVariable kNvccPrepend{"NVCC_PREPEND_FLAGS"},
+    kNvccAppend{"NVCC_APPEND_FLAGS"}, kPyCudaFlags{"PYCUDA_DEFAULT_NVCC_FLAGS"};
 // OpenBLAS reads these when it is loaded.
-inline constexpr Variable kOpenBlasThreads{"OPENBLAS_NUM_THREADS"},
+inline constexpr EnvironmentVariable kOpenBlasThreads{"OPENBLAS_NUM_THREADS"},
     kOpenBlasCore{"OPENBLAS_CORETYPE"};
 // The directories in which Python looks for modules.
-inline constexpr Variable kPythonPath{"PYTHONPATH"};
+inline constexpr EnvironmentVariable kPythonPath{"PYTHONPATH"};
 
 }  // namespace variables
 
-bool is_set(const Variable& variable);
+bool is_set(const EnvironmentVariable& variable);
 // The value; "" if the variable is not set.
-std::string environment_value(const Variable& variable);
+std::string environment_value(const EnvironmentVariable& variable);
 // All variables that are set, each as "NAME=value".
 std::vector<std::string> environment();
 
 // Sets a variable for the lifetime of this object, then restores it.
-class ScopedVariable {
+class ScopedEnvironmentVariable {
  public:
-  ScopedVariable(const Variable& variable, const std::string& value);
-  ~ScopedVariable();
-  ScopedVariable(const ScopedVariable&) = delete;
-  ScopedVariable& operator=(const ScopedVariable&) = delete;
+  ScopedEnvironmentVariable(const EnvironmentVariable& variable, const std::string& value);
+  ~ScopedEnvironmentVariable();
+  ScopedEnvironmentVariable(const ScopedEnvironmentVariable&) = delete;
+  ScopedEnvironmentVariable& operator=(const ScopedEnvironmentVariable&) = delete;
 
  private:
-  Variable variable_;
+  EnvironmentVariable variable_;
   bool was_set_;
   std::string before_;
 };
@@ -101,10 +101,10 @@ class ScopedVariable {
 // this program (or of the runtime library that a user's program has loaded) that has data/limits
 // and labs/include. It is searched for at run time, so that it may be moved. LAB32_ROOT overrides
 // the search. Throws MachineError if there is none.
-std::filesystem::path root();
+std::filesystem::path lab32_root();
 
 // The directory with a lab's rubric, given kernels and solution: LAB32_LABS, if the lab is there,
-// else root().
-std::filesystem::path root_of(const std::string& lab);
+// else lab32_root().
+std::filesystem::path root_of_lab(const std::string& lab);
 
 }  // namespace lab32

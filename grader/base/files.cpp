@@ -61,7 +61,7 @@ std::vector<std::string> csv_cells(const std::string& line) {
   return cells;
 }
 
-std::vector<TableRow> read_table(const std::string& path) {
+std::vector<TableRow> read_csv_table(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw Error(path + " cannot be read");
   std::vector<std::string> names;
@@ -87,7 +87,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // An output path and the option that named it; a failure's message quotes both.
-struct NamedOutput {
+struct OutputPathOfOption {
   const std::string& path;
   const std::string& option;
   [[noreturn]] void fail(const char* what, int reason) const {
@@ -96,21 +96,21 @@ struct NamedOutput {
   }
 };
 
-enum class Kind { absent, regular, stream };
+enum class OutputKind { absent, regular, stream };
 
-Kind output_kind(const NamedOutput& target) {
+OutputKind output_kind(const OutputPathOfOption& target) {
   struct stat s {};
   if (stat(target.path.c_str(), &s) != 0) {
     if (errno != ENOENT) target.fail("cannot be written", errno);
-    return Kind::absent;
+    return OutputKind::absent;
   }
   if (S_ISDIR(s.st_mode)) target.fail("cannot be written", EISDIR);
   if (S_ISBLK(s.st_mode) || S_ISSOCK(s.st_mode)) target.fail("cannot be written", EINVAL);
-  return S_ISREG(s.st_mode) ? Kind::regular : Kind::stream;
+  return S_ISREG(s.st_mode) ? OutputKind::regular : OutputKind::stream;
 }
 
 // The file to which a link, or a chain of links, leads; it need not exist.
-std::string resolve_output_links(const NamedOutput& target) {
+std::string resolve_output_links(const OutputPathOfOption& target) {
   fs::path place = target.path;
   std::error_code error;
   for (int i = 0; fs::is_symlink(place, error); ++i) {
@@ -129,15 +129,15 @@ bool write_all(int fd, const std::string& text) {
   return true;
 }
 
-void write_stream(const NamedOutput& target, const std::string& text) {
-  const Descriptor fd(open(target.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+void write_stream(const OutputPathOfOption& target, const std::string& text) {
+  const FileDescriptor fd(open(target.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (fd.get() < 0 || !write_all(fd.get(), text)) target.fail("cannot be written", errno);
 }
 
 // Flushes the directory, whose entry names the new file; the caller has flushed the file. Without
 // it a power failure could bring the old file back.
 void flush_directory(const fs::path& directory) {
-  const Descriptor fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() >= 0) fsync(fd.get());
 }
 
@@ -146,9 +146,10 @@ std::string directory_of(const std::string& place) {
   return parent.empty() ? "." : parent.string();
 }
 
-void replace_file(const NamedOutput& target, const std::string& place, const std::string& text) {
+void replace_file(const OutputPathOfOption& target, const std::string& place,
+                  const std::string& text) {
   std::string temporary = directory_of(place) + "/.lab32-XXXXXX";
-  Descriptor fd(mkostemp(temporary.data(), O_CLOEXEC));
+  FileDescriptor fd(mkostemp(temporary.data(), O_CLOEXEC));
   if (fd.get() < 0) target.fail("cannot be written", errno);
   // mkstemp() makes files private, but a report gets the permissions of any other file of its
   // owner.
@@ -169,16 +170,16 @@ void replace_file(const NamedOutput& target, const std::string& place, const std
 }  // namespace
 
 void write_file(const std::string& path, const std::string& text, const std::string& option) {
-  const NamedOutput target{path, option};
-  if (output_kind(target) == Kind::stream)
+  const OutputPathOfOption target{path, option};
+  if (output_kind(target) == OutputKind::stream)
     write_stream(target, text);
   else
     replace_file(target, resolve_output_links(target), text);
 }
 
 void check_writable(const std::string& path, const std::string& option) {
-  const NamedOutput target{path, option};
-  if (output_kind(target) == Kind::stream) {
+  const OutputPathOfOption target{path, option};
+  if (output_kind(target) == OutputKind::stream) {
     if (access(path.c_str(), W_OK) != 0) target.fail("cannot be written", errno);
     return;
   }
@@ -187,7 +188,7 @@ void check_writable(const std::string& path, const std::string& option) {
   // Makes a file, since permissions alone do not tell whether that is possible: the disk may be
   // read-only, or the path may be no directory.
   std::string probe = directory + "/.lab32-XXXXXX";
-  const Descriptor fd(mkostemp(probe.data(), O_CLOEXEC));
+  const FileDescriptor fd(mkostemp(probe.data(), O_CLOEXEC));
   if (fd.get() < 0) target.fail("cannot be written", errno);
   unlink(probe.c_str());
 }
@@ -211,7 +212,8 @@ constexpr int kQuietMilliseconds = 150;
 }  // namespace
 
 // Watches the folders and not the files, since a replaced file is a new inode.
-FileWatch::FileWatch(const std::vector<fs::path>& files) : inotify_(inotify_init1(IN_CLOEXEC)) {
+FileSaveWatch::FileSaveWatch(const std::vector<fs::path>& files)
+    : inotify_(inotify_init1(IN_CLOEXEC)) {
   for (const fs::path& file : files) {
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     const int watch =
@@ -226,9 +228,9 @@ FileWatch::FileWatch(const std::vector<fs::path>& files) : inotify_(inotify_init
   }
 }
 
-FileWatch::~FileWatch() { close(inotify_); }
+FileSaveWatch::~FileSaveWatch() { close(inotify_); }
 
-std::vector<size_t> FileWatch::wait() {
+std::vector<size_t> FileSaveWatch::wait() {
   std::set<size_t> saved;
   for (;;) {
     pollfd ready{inotify_, POLLIN, 0};
@@ -281,12 +283,12 @@ bool belongs_to_this_user(const fs::path& directory) {
          (s.st_mode & 077) == 0;
 }
 
-bool lock_directory(const Descriptor& directory, int how) {
+bool lock_directory(const FileDescriptor& directory, int how) {
   return directory.get() >= 0 && flock(directory.get(), how) == 0;
 }
 
-Descriptor open_directory(const fs::path& directory) {
-  return Descriptor(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+FileDescriptor open_directory(const fs::path& directory) {
+  return FileDescriptor(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 // Removes the directories whose lock no process holds. On a file system without locks nothing is
@@ -294,14 +296,14 @@ Descriptor open_directory(const fs::path& directory) {
 void remove_unlocked_directories(const fs::path& root) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(root, error)) {
-    const Descriptor held = open_directory(entry.path());
+    const FileDescriptor held = open_directory(entry.path());
     if (lock_directory(held, LOCK_EX | LOCK_NB)) fs::remove_all(entry.path(), error);
   }
 }
 
 }  // namespace
 
-Scratch::Scratch() {
+ScratchDirectory::ScratchDirectory() {
   const std::lock_guard guard(scratch_owners().mutex);
   const fs::path directory = temporary_directory();
   fs::path root = directory / ("lab32-" + std::to_string(geteuid()));
@@ -309,7 +311,8 @@ Scratch::Scratch() {
   // If the root belongs to another user, it contains no leftovers of this user.
   std::string pattern = belongs_to_this_user(root) ? (root / "XXXXXX").string()
                                                    : (directory / "lab32-XXXXXX").string();
-  const Descriptor root_lock = belongs_to_this_user(root) ? open_directory(root) : Descriptor();
+  const FileDescriptor root_lock =
+      belongs_to_this_user(root) ? open_directory(root) : FileDescriptor();
   static std::set<fs::path> swept;
   if (swept.insert(root).second && lock_directory(root_lock, LOCK_EX | LOCK_NB))
     remove_unlocked_directories(root);
@@ -322,14 +325,14 @@ Scratch::Scratch() {
   scratch_owners().owners[path] = getpid();
 }
 
-Scratch::~Scratch() {
+ScratchDirectory::~ScratchDirectory() {
   std::error_code ignored;
   fs::remove_all(path, ignored);
   const std::lock_guard guard(scratch_owners().mutex);
   scratch_owners().owners.erase(path);
 }
 
-void Scratch::remove_all() {
+void ScratchDirectory::remove_all() {
   // The mutex is never unlocked: a thread that misses its files must not get to report an error
   // about them.
   scratch_owners().mutex.lock();
@@ -368,12 +371,12 @@ CleanSignalExit::CleanSignalExit(Interrupt interrupt) {
       if (signal == kWake) return;
       // timeout(1) sends its signal to this process and once more to the whole group.
       if (passed_on && Clock::now() - *passed_on < std::chrono::seconds(1)) continue;
-      if (!passes_on || passed_on || !Child::forward_signal(signal)) break;
+      if (!passes_on || passed_on || !ChildProcess::forward_signal(signal)) break;
       passed_on = Clock::now();
     }
     // Children first, since they would continue to write files.
-    Child::kill_all();
-    Scratch::remove_all();
+    ChildProcess::kill_all();
+    ScratchDirectory::remove_all();
     std::signal(signal, SIG_DFL);
     sigset_t this_one;
     sigemptyset(&this_one);

@@ -28,7 +28,7 @@ using TableRow = std::map<std::string, std::string>;  // column name -> cell
 
 // Throws Error, which names the file if it cannot be read, or the line if its number of columns
 // differs from the header's.
-std::vector<TableRow> read_table(const std::string& path);
+std::vector<TableRow> read_csv_table(const std::string& path);
 
 // Writes a file that a user asked for. A regular file appears complete or not at all: the text is
 // written to a temporary file in the same directory, flushed to the disk and renamed. If the path
@@ -45,13 +45,13 @@ void check_writable(const std::string& path, const std::string& option);
 std::string path_for_display(const std::string& path);
 
 // Waits until one of several files is saved (inotify).
-class FileWatch {
+class FileSaveWatch {
  public:
   // Throws MachineError if the folder of a file cannot be watched.
-  explicit FileWatch(const std::vector<std::filesystem::path>& files);
-  ~FileWatch();
-  FileWatch(const FileWatch&) = delete;
-  FileWatch& operator=(const FileWatch&) = delete;
+  explicit FileSaveWatch(const std::vector<std::filesystem::path>& files);
+  ~FileSaveWatch();
+  FileSaveWatch(const FileSaveWatch&) = delete;
+  FileSaveWatch& operator=(const FileSaveWatch&) = delete;
 
   // Waits for the first save, and then until no file changes for a moment. Returns the indices in
   // `files` of all files that were saved since the last call, whether written in place or replaced
@@ -70,23 +70,23 @@ class FileWatch {
 // A temporary directory below TMPDIR, removed with the object.
 //
 // All scratch directories of a user are in TMPDIR/lab32-UID. The process that made one holds a lock
-// on it while it lives, so the first Scratch of a later process finds the directories of killed
-// processes and removes them.
-class Scratch {
+// on it while it lives, so the first ScratchDirectory of a later process finds the directories of
+// killed processes and removes them.
+class ScratchDirectory {
  public:
-  Scratch();  // throws MachineError, which names the directory
-  ~Scratch();
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
+  ScratchDirectory();  // throws MachineError, which names the directory
+  ~ScratchDirectory();
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
 
   // Removes all scratch directories of this process, when a signal ends it. A thread that then
-  // creates or destroys a Scratch blocks until the process has ended.
+  // creates or destroys a ScratchDirectory blocks until the process has ended.
   static void remove_all();
 
   std::filesystem::path path;  // canonical
 
  private:
-  Descriptor lock_;
+  FileDescriptor lock_;
 };
 
 // Cleans up when a signal ends the process. While this object lives, SIGHUP, SIGTERM and, if asked

@@ -17,12 +17,12 @@ struct Dim3 {
 
 // A launch of one block of a grid, without some of its threads: these lanes of each warp, and all
 // lanes of one warp.
-struct PartOfBlock {
+struct PartialBlock {
   uint64_t block = 0;
   uint32_t absent_lanes = 0;
   int absent_warp = -1;  // -1: none
 
-  uint32_t absent_of(uint64_t of_block, uint32_t warp) const {
+  uint32_t absent_lanes_of_warp(uint64_t of_block, uint32_t warp) const {
     return of_block != block || static_cast<int>(warp) == absent_warp ? ~0u : absent_lanes;
   }
 };

@@ -1,5 +1,5 @@
-// Host memory: align_up() rounds sizes up, RawArray is an array without initialisation, and
-// keep_freed_memory() tunes malloc for the simulator.
+// Host memory: align_up() rounds sizes up, UninitialisedArray is an array without initialisation,
+// and make_malloc_keep_freed_memory() tunes malloc for the simulator.
 #pragma once
 
 #include <malloc.h>
@@ -22,27 +22,28 @@ constexpr T align_up(T value, std::common_type_t<T> unit) {
 // An array whose items are uninitialised, so that allocating a large one does not touch its memory.
 // It is aligned to a cache line of the host.
 template <class T>
-class RawArray {
+class UninitialisedArray {
   static_assert(std::is_trivial_v<T>);
 
  public:
   // Throws std::bad_alloc.
-  explicit RawArray(uint64_t count)
+  explicit UninitialisedArray(uint64_t count)
       : bytes_(align_up(count * sizeof(T), kCacheLine)),
         items_(static_cast<T*>(std::aligned_alloc(kCacheLine, bytes_))) {
     if (items_ == nullptr && bytes_ > 0) throw std::bad_alloc();
   }
-  RawArray(const RawArray& other) : RawArray(other.bytes_ / sizeof(T)) {
+  UninitialisedArray(const UninitialisedArray& other)
+      : UninitialisedArray(other.bytes_ / sizeof(T)) {
     if (bytes_ > 0) std::memcpy(items_, other.items_, bytes_);
   }
-  RawArray(RawArray&& other) noexcept
+  UninitialisedArray(UninitialisedArray&& other) noexcept
       : bytes_(std::exchange(other.bytes_, 0)), items_(std::exchange(other.items_, nullptr)) {}
-  RawArray& operator=(RawArray other) noexcept {
+  UninitialisedArray& operator=(UninitialisedArray other) noexcept {
     std::swap(bytes_, other.bytes_);
     std::swap(items_, other.items_);
     return *this;
   }
-  ~RawArray() { std::free(items_); }
+  ~UninitialisedArray() { std::free(items_); }
 
   T* data() { return items_; }
   const T* data() const { return items_; }
@@ -57,7 +58,7 @@ class RawArray {
 // Called at the start of main(): makes malloc keep freed memory. A launch allocates and frees
 // arrays of tens of MB, and the system would clear each of their pages again (a tenth of the time
 // of a grading).
-inline void keep_freed_memory() {
+inline void make_malloc_keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 16 << 20);

@@ -42,17 +42,18 @@ constexpr uint64_t kRefer = 1 << 13, kTruncate = 1 << 14, kIoctl = 1 << 15;
 constexpr uint64_t kTcp = 3;     // bind, connect
 constexpr uint64_t kScoped = 3;  // connecting to abstract sockets, and signalling processes outside
 
-struct RulesetAttributes {
+struct LandlockRulesetAttributes {
   uint64_t files, network, scoped;
 };
-struct PathRule {
+struct LandlockPathRule {
   uint64_t allowed;
   int32_t parent;
 } __attribute__((packed));
 
 // Everything that this version can restrict is forbidden unless a rule allows it.
-RulesetAttributes landlock_rights_of_version(int version) {
-  RulesetAttributes all{kExecute | kWriteFile | kReadFile | kReadDir | kMakeAndRemove, 0, 0};
+LandlockRulesetAttributes landlock_rights_of_version(int version) {
+  LandlockRulesetAttributes all{kExecute | kWriteFile | kReadFile | kReadDir | kMakeAndRemove, 0,
+                                0};
   if (version >= 2) all.files |= kRefer;
   if (version >= 3) all.files |= kTruncate;
   if (version >= 4) all.network = kTcp;
@@ -64,13 +65,13 @@ RulesetAttributes landlock_rights_of_version(int version) {
 size_t size_for(int version) { return version >= 6 ? 24 : version >= 4 ? 16 : 8; }
 
 void allow_path(int ruleset, const std::string& path, uint64_t rights, uint64_t handled) {
-  const Descriptor at(open(path.c_str(), O_PATH | O_CLOEXEC));
+  const FileDescriptor at(open(path.c_str(), O_PATH | O_CLOEXEC));
   if (at.get() < 0) return;
   struct stat s {};
   if (fstat(at.get(), &s) != 0) return;
   // The rights of directories do not apply to a file.
   if (!S_ISDIR(s.st_mode)) rights &= kExecute | kWriteFile | kReadFile | kTruncate | kIoctl;
-  const PathRule rule{rights & handled, at.get()};
+  const LandlockPathRule rule{rights & handled, at.get()};
   if (syscall(kAddRule, ruleset, kPathBeneath, &rule, 0) != 0)
     throw MachineError("Landlock takes no rule for " + path + ": " + std::strerror(errno));
 }
@@ -147,10 +148,10 @@ const ConfinementSupport& confinement_support() {
   return found;
 }
 
-Confinement::Confinement(const Paths& paths) {
+Confinement::Confinement(const AllowedPaths& paths) {
   const int version = confinement_support().landlock;
   if (version == 0) return;
-  const RulesetAttributes handled = landlock_rights_of_version(version);
+  const LandlockRulesetAttributes handled = landlock_rights_of_version(version);
   ruleset_.reset(static_cast<int>(syscall(kCreateRuleset, &handled, size_for(version), 0)));
   if (ruleset_.get() < 0)
     throw MachineError(std::string("Landlock makes no rules: ") + std::strerror(errno));
@@ -178,7 +179,7 @@ using Clock = std::chrono::steady_clock;
 
 // ---- in the child, between fork and exec: only calls that are safe there, so no allocation ----
 
-bool set_limit(int resource, uint64_t value) {
+bool set_process_limit(int resource, uint64_t value) {
   if (value == 0) return true;
   rlimit now;
   if (getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return false;
@@ -215,18 +216,21 @@ struct ChildSetup {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (dup2(p.in, 0) < 0 || dup2(p.out, 1) < 0 || dup2(p.err, 2) < 0) p.report->fail(errno);
+  if (dup2(p.in, 0) < 0 || dup2(p.out, 1) < 0 || dup2(p.err, 2) < 0)
+    p.report->report_and_exit(errno);
   keep_descriptors_from_child();
   const ProcessLimits& l = *p.limits;
   rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  if (!set_limit(RLIMIT_CPU, l.cpu_seconds) || !set_limit(RLIMIT_AS, l.memory_bytes) ||
-      !set_limit(RLIMIT_FSIZE, l.file_bytes))
-    p.report->fail(errno);
-  if (p.directory[0] && chdir(p.directory) != 0) p.report->fail(errno);
-  if (const int error = p.confinement ? p.confinement->enter() : 0) p.report->fail(error);
+  if (!set_process_limit(RLIMIT_CPU, l.cpu_seconds) ||
+      !set_process_limit(RLIMIT_AS, l.memory_bytes) ||
+      !set_process_limit(RLIMIT_FSIZE, l.file_bytes))
+    p.report->report_and_exit(errno);
+  if (p.directory[0] && chdir(p.directory) != 0) p.report->report_and_exit(errno);
+  if (const int error = p.confinement ? p.confinement->enter() : 0)
+    p.report->report_and_exit(error);
   execve(p.argv[0], p.argv, p.environment);
-  p.report->fail(errno);
+  p.report->report_and_exit(errno);
 }
 
 void kill_group(int) { kill(0, SIGKILL); }
@@ -242,7 +246,7 @@ void kill_group(int) { kill(0, SIGKILL); }
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);
   const pid_t keeper = getpid(), program = fork();
-  if (program < 0) p.report->fail(errno);
+  if (program < 0) p.report->report_and_exit(errno);
   if (program == 0) {
     // The program must end, too, if only the keeper is killed.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -279,7 +283,7 @@ std::vector<char*> argv_pointers(const std::vector<std::string>& strings) {
 // ---- in the parent --------------------------------------------------------------------------
 
 // Reads one stream of the child. Returns false once the stream has exceeded its limit.
-bool read_within_limit(Descriptor& fd, std::string& text, uint64_t limit) {
+bool read_within_limit(FileDescriptor& fd, std::string& text, uint64_t limit) {
   char buffer[65536];
   ssize_t n = read(fd.get(), buffer, sizeof buffer);
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return true;
@@ -294,11 +298,11 @@ bool read_within_limit(Descriptor& fd, std::string& text, uint64_t limit) {
 
 }  // namespace
 
-Outcome run_process(const Command& command) {
+ProcessOutcome run_process(const ProcessCommand& command) {
   if (command.argv.empty()) throw Error("no program to run");
   Pipe out, err;
   ExecReport report;
-  Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  FileDescriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (in.get() < 0) throw MachineError("/dev/null cannot be opened");
   auto argv = argv_pointers(command.argv), environment = argv_pointers(command.environment);
   const ChildSetup prepared{argv.data(),     environment.data(),  command.directory.c_str(),
@@ -306,13 +310,13 @@ Outcome run_process(const Command& command) {
                             out.write.get(), err.write.get(),     &report};
 
   auto start = Clock::now();
-  Child child(command.argv[0], Child::Group::own, [&] { keep(prepared); });
+  ChildProcess child(command.argv[0], ChildProcess::Group::own, [&] { keep(prepared); });
   out.write.close();
   err.write.close();
-  if (const int failure = report.failure())
+  if (const int failure = report.exec_error())
     throw MachineError(command.argv[0] + " cannot be started: " + std::strerror(failure));
 
-  Outcome outcome;
+  ProcessOutcome outcome;
   auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   const ProcessLimits& limits = command.limits;
   bool killed = false;
@@ -330,10 +334,10 @@ Outcome run_process(const Command& command) {
       if (fds[1].revents) within &= read_within_limit(err.read, outcome.err, limits.output_bytes);
     }
     if (!within) {
-      outcome.end = Outcome::End::output_exceeded;
+      outcome.end = ProcessOutcome::End::output_exceeded;
       killed = true;
     } else if (limits.wall_seconds > 0 && elapsed() > limits.wall_seconds) {
-      outcome.end = Outcome::End::timed_out;
+      outcome.end = ProcessOutcome::End::timed_out;
       killed = true;
     }
     if (killed || (ended && ready <= 0)) break;
@@ -343,7 +347,7 @@ Outcome run_process(const Command& command) {
   outcome.seconds = elapsed();
   if (killed) return outcome;
   if (WIFSIGNALED(status)) {
-    outcome.end = Outcome::End::signalled;
+    outcome.end = ProcessOutcome::End::signalled;
     outcome.status = WTERMSIG(status);
   } else {
     outcome.status = WEXITSTATUS(status);
@@ -351,15 +355,15 @@ Outcome run_process(const Command& command) {
   return outcome;
 }
 
-std::string describe(const Outcome& outcome) {
+std::string describe(const ProcessOutcome& outcome) {
   switch (outcome.end) {
-    case Outcome::End::timed_out:
+    case ProcessOutcome::End::timed_out:
       return "stopped at its time limit";
-    case Outcome::End::output_exceeded:
+    case ProcessOutcome::End::output_exceeded:
       return "stopped at its output limit";
-    case Outcome::End::signalled:
+    case ProcessOutcome::End::signalled:
       return signal_death_text(outcome.status);
-    case Outcome::End::exited:
+    case ProcessOutcome::End::exited:
       break;
   }
   return "exit status " + std::to_string(outcome.status);

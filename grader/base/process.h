@@ -1,6 +1,6 @@
 // Runs a program in a child process with limits, and with no access to files and sockets that it
-// does not need. The grader runs compilers this way over text from students. Command says what to
-// run, Confinement what it may reach, and Outcome how it ended.
+// does not need. The grader runs compilers this way over text from students. ProcessCommand says
+// what to run, Confinement what it may reach, and ProcessOutcome how it ended.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ const ConfinementSupport& confinement_support();
 
 class Confinement {
  public:
-  struct Paths {
+  struct AllowedPaths {
     // paths to read and execute: files, or directories with everything below
     std::vector<std::string> read;
     std::vector<std::string> write;  // and read
   };
-  // Paths that do not exist are ignored. Without Landlock, access to files is not restricted.
-  // Throws MachineError.
-  explicit Confinement(const Paths& paths);
+  // AllowedPaths that do not exist are ignored. Without Landlock, access to files is not
+  // restricted. Throws MachineError.
+  explicit Confinement(const AllowedPaths& paths);
   // This confinement leaves files open and only filters system calls (seccomp).
   enum class Files { open };
   explicit Confinement(Files) {}
@@ -41,7 +41,7 @@ class Confinement {
   int enter() const;
 
  private:
-  Descriptor ruleset_;
+  FileDescriptor ruleset_;
 };
 
 // ---- the process and its limits ----
@@ -58,7 +58,7 @@ struct ProcessLimits {
   uint64_t output_bytes = 0;  // limit of stdout and of stderr each; beyond it the group is killed
 };
 
-struct Command {
+struct ProcessCommand {
   std::vector<std::string> argv;         // argv[0] is a path; neither PATH nor a shell is used
   std::vector<std::string> environment;  // the complete environment, "NAME=value"
   std::string directory;                 // working directory; empty: this process's
@@ -66,7 +66,7 @@ struct Command {
   const Confinement* confinement = nullptr;  // null: the access rights of this process
 };
 
-struct Outcome {
+struct ProcessOutcome {
   enum class End { exited, signalled, timed_out, output_exceeded } end = End::exited;
   int status = 0;  // exit status, or the number of the signal
   std::string out, err;
@@ -78,9 +78,9 @@ struct Outcome {
 // Runs the command to its end, with an empty stdin. Processes that it leaves behind in its process
 // group are killed when it ends, or when this process ends for any reason. Throws MachineError if
 // the command cannot be started (no such program, no memory).
-Outcome run_process(const Command& command);
+ProcessOutcome run_process(const ProcessCommand& command);
 
 // How a run ended, for a message: "exit status 2", "killed by signal 9 (Killed)".
-std::string describe(const Outcome& outcome);
+std::string describe(const ProcessOutcome& outcome);
 
 }  // namespace lab32

@@ -51,7 +51,7 @@ std::string SourceFile::text_of(int line) const {
   return words;
 }
 
-int SourceFile::last_line() const {
+int SourceFile::last_line_with_text() const {
   int line = static_cast<int>(lines_.size());
   while (line > 0 && text_of(line).empty()) --line;
   return line;
@@ -69,7 +69,7 @@ std::string SourceFile::quote(int line) const {
   return text;
 }
 
-int SourceFile::find(const std::string& word) const {
+int SourceFile::line_of_name(const std::string& word) const {
   int asked = 0;  // line of a LAB32_...() macro with the word: a launch shape, or an answer
   for (size_t i = 0; i < lines_.size(); ++i) {
     const std::string& line = lines_[i];
@@ -87,13 +87,13 @@ int SourceFile::find(const std::string& word) const {
   return asked;
 }
 
-int SourceFile::find_text(const std::string& text) const {
+int SourceFile::first_line_with_text(const std::string& text) const {
   for (size_t i = 0; i < lines_.size(); ++i)
     if (lines_[i].find(text) != std::string::npos) return static_cast<int>(i) + 1;
   return 0;
 }
 
-int SourceFile::find_use(const std::string& word, int line) const {
+int SourceFile::first_use_in_kernel(const std::string& word, int line) const {
   for (size_t i = static_cast<size_t>(std::max(line, 0)); i < lines_.size(); ++i) {
     const std::string& text = lines_[i];
     if (text.find("__global__") != std::string::npos) return 0;

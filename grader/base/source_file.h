@@ -26,22 +26,22 @@ class SourceFile {
   std::string text_of(int line) const;
 
   // The last line that is not blank; 0: there is none.
-  int last_line() const;
+  int last_line_with_text() const;
 
   // The line of the first `word` that is used as the name of a function or variable, such as the
   // definition of a kernel; if there is none, the line of the first LAB32_...() macro that contains
   // it; 0: none.
-  int find(const std::string& word) const;
+  int line_of_name(const std::string& word) const;
 
   // The first line that contains `text`; 0: none.
-  int find_text(const std::string& text) const;
+  int first_line_with_text(const std::string& text) const;
 
   // The line of the closing brace of the function that begins on `line`.
   int last_line_of_body(int line) const;
 
   // The first line after `line`, on which a kernel begins, that uses `word` in the body of this
   // kernel; 0: none.
-  int find_use(const std::string& word, int line) const;
+  int first_use_in_kernel(const std::string& word, int line) const;
 
  private:
   std::string display_;

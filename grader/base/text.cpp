@@ -84,7 +84,7 @@ std::string escaped_text(const std::string& text, const char* as_it_is, const ch
 
 }  // namespace
 
-std::string grouped(uint64_t value) {
+std::string grouped_digits(uint64_t value) {
   std::string digits = std::to_string(value);
   for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(at, ",");
   return digits;
@@ -109,7 +109,7 @@ size_t bytes_of_display_columns(std::string_view text, int width) {
 
 void wrap_line(std::string_view line, int width, std::vector<std::string>& out) {
   const size_t indent = std::min(line.find_first_not_of(' '), line.size());
-  if (indent >= 4 || columns(line) <= width) {
+  if (indent >= 4 || display_columns(line) <= width) {
     out.emplace_back(line);
     return;
   }
@@ -121,13 +121,14 @@ void wrap_line(std::string_view line, int width, std::vector<std::string>& out) 
     const size_t end = std::min(line.find(' ', at), line.size());
     std::string_view word = line.substr(at, end - at);
     at = std::min(line.find_first_not_of(' ', end), line.size());
-    if (!empty && columns(current) + 1 + columns(word) > width) {
+    if (!empty && display_columns(current) + 1 + display_columns(word) > width) {
       out.push_back(current);
       current = margin;
       empty = true;
     }
-    while (empty && columns(current) + columns(word) > width) {
-      const size_t cut = bytes_of_display_columns(word, std::max(1, width - columns(current)));
+    while (empty && display_columns(current) + display_columns(word) > width) {
+      const size_t cut =
+          bytes_of_display_columns(word, std::max(1, width - display_columns(current)));
       if (cut >= word.size()) break;
       out.push_back(margin + std::string(word.substr(0, cut)));
       word.remove_prefix(cut);
@@ -141,7 +142,7 @@ void wrap_line(std::string_view line, int width, std::vector<std::string>& out) 
 
 }  // namespace
 
-int columns(std::string_view text) {
+int display_columns(std::string_view text) {
   return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   }));
@@ -158,11 +159,11 @@ std::vector<std::string> wrap(std::string_view text, int width) {
 }
 
 std::string pad_right(std::string_view text, int width) {
-  return std::string(text) + std::string(std::max(0, width - columns(text)), ' ');
+  return std::string(text) + std::string(std::max(0, width - display_columns(text)), ' ');
 }
 
 std::string pad_left(std::string_view text, int width) {
-  return std::string(std::max(0, width - columns(text)), ' ') + std::string(text);
+  return std::string(std::max(0, width - display_columns(text)), ' ') + std::string(text);
 }
 
 // ---- similar names ---------------------------------------------------------------------------
@@ -197,14 +198,15 @@ std::vector<std::string> suggestions(const std::string& wanted,
   return out;
 }
 
-// ---- demangled names -------------------------------------------------------------------------
+// ---- demangled_without_limits names
+// -------------------------------------------------------------------------
 
 namespace {
 
 // Each reference to an earlier part of the name may double the text: 200 characters can stand for
-// gigabytes, and the C++ library has no limit. A name with more references than this is demangled
-// in a child process with a time limit, and no such name is demangled any more after several have
-// exceeded it.
+// gigabytes, and the C++ library has no limit. A name with more references than this is
+// demangled_without_limits in a child process with a time limit, and no such name is
+// demangled_without_limits any more after several have exceeded it.
 constexpr int kHarmlessReferences = 10;
 constexpr size_t kHarmlessLength = 8192, kLongest = 1 << 20;
 constexpr double kSeconds = 0.3;
@@ -235,7 +237,7 @@ std::string without_tags_of_numba(const std::string& text) {
   return text.substr(begin, tags - begin) + text.substr(end);
 }
 
-std::string demangled(const std::string& name) {
+std::string demangled_without_limits(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
@@ -246,7 +248,7 @@ std::string demangled(const std::string& name) {
 }  // namespace
 
 bool is_name_of_numba(const std::string& symbol) {
-  static const Pattern tags("[a-z0-9_]B[0-9]v[0-9]+B[0-9]+c");
+  static const RegularExpression tags("[a-z0-9_]B[0-9]v[0-9]+B[0-9]+c");
   return symbol.compare(0, 2, "_Z") == 0 && tags.search(symbol).has_value();
 }
 
@@ -254,12 +256,12 @@ std::string demangle(const std::string& name) {
   if (name.compare(0, 2, "_Z") != 0) return name;  // else `f` would become `float`
   if (name.size() > kLongest) return name;
   if (count_back_references(name) <= kHarmlessReferences && name.size() <= kHarmlessLength)
-    return demangled(name);
+    return demangled_without_limits(name);
   static std::atomic<int> failures{0};
   if (failures >= kMostFailures) return name;
   const ForkResult child = run_forked(
       [&] {
-        const std::string text = demangled(name);
+        const std::string text = demangled_without_limits(name);
         const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
         return text.size() > kLongest ? std::vector<std::byte>()
                                       : std::vector<std::byte>(bytes, bytes + text.size());
@@ -284,7 +286,7 @@ void free_regex(regex_t* compiled) {
 
 }  // namespace
 
-Pattern::Pattern(const std::string& expression) {
+RegularExpression::RegularExpression(const std::string& expression) {
   auto compiled = std::make_unique<regex_t>();
   if (const int code = regcomp(compiled.get(), expression.c_str(), REG_EXTENDED)) {
     std::array<char, 256> reason{};
@@ -294,7 +296,8 @@ Pattern::Pattern(const std::string& expression) {
   compiled_ = {compiled.release(), free_regex};
 }
 
-std::optional<Pattern::Match> Pattern::find(const std::string& text, size_t from) const {
+std::optional<RegularExpression::Match> RegularExpression::find(const std::string& text,
+                                                                size_t from) const {
   std::array<regmatch_t, kMostGroups> at{};
   // With REG_STARTEND, offsets count from the beginning of the text, so that \b and ^ see the
   // character before `from`, and the text may contain any byte.
@@ -311,19 +314,19 @@ std::optional<Pattern::Match> Pattern::find(const std::string& text, size_t from
   return place;
 }
 
-std::optional<Pattern::Groups> Pattern::search(const std::string& text) const {
+std::optional<RegularExpression::Groups> RegularExpression::search(const std::string& text) const {
   auto place = find(text, 0);
   if (!place) return std::nullopt;
   return std::move(place->groups);
 }
 
-std::optional<Pattern::Groups> Pattern::match(const std::string& text) const {
+std::optional<RegularExpression::Groups> RegularExpression::match(const std::string& text) const {
   auto groups = search(text);
   if (!groups || groups->front() != text) return std::nullopt;
   return groups;
 }
 
-std::vector<Pattern::Groups> Pattern::all(const std::string& text) const {
+std::vector<RegularExpression::Groups> RegularExpression::all(const std::string& text) const {
   std::vector<Groups> found;
   for (size_t from = 0; auto place = find(text, from);) {
     from = place->end + (place->end == place->begin ? 1 : 0);
@@ -333,7 +336,7 @@ std::vector<Pattern::Groups> Pattern::all(const std::string& text) const {
   return found;
 }
 
-std::string Pattern::replace(const std::string& text, const std::string& by) const {
+std::string RegularExpression::replace(const std::string& text, const std::string& by) const {
   std::string out;
   size_t from = 0;
   while (auto place = find(text, from)) {

@@ -18,7 +18,7 @@ namespace lab32 {
 // ---- numbers and foreign text ----
 
 // "1,048,576": large counts are read in groups of three.
-std::string grouped(uint64_t value);
+std::string grouped_digits(uint64_t value);
 
 // Makes text from others safe for any terminal. Line ends and tabs stay; every other control
 // character, characters that reorder a line, and bytes that are no UTF-8 are written as \x1b or
@@ -32,7 +32,7 @@ std::string visible_name(const std::string& name);
 // ---- columns: wrapping and padding by what a terminal shows, not by bytes ----
 
 // The columns that a UTF-8 text takes on a terminal; each code point counts as one.
-int columns(std::string_view text);
+int display_columns(std::string_view text);
 
 // Splits `text` into lines of at most `width` columns, broken at blanks; a word longer than a line
 // is cut. Existing line ends stay. Leading blanks of a line are repeated on the lines into which it
@@ -68,13 +68,13 @@ bool is_name_of_numba(const std::string& symbol);
 // A POSIX extended regular expression, with the C library's \w, \s and \b. std::regex is not used:
 // it recurses once per character, so that a long line overflows the stack, and it adds seconds to
 // the compilation of every file that includes it.
-class Pattern {
+class RegularExpression {
  public:
   // The text of the match, then of each parenthesised group; "" for a group that took no part.
   using Groups = std::vector<std::string>;
 
   // Throws Error with the C library's reason if the expression is invalid.
-  explicit Pattern(const std::string& expression);
+  explicit RegularExpression(const std::string& expression);
 
   // The leftmost match, and the longest of several that begin there.
   std::optional<Groups> search(const std::string& text) const;

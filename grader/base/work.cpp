@@ -27,7 +27,7 @@ namespace lab32 {
 
 // ---- on another thread -----------------------------------------------------------------------
 
-struct Background::State {
+struct BackgroundWork::State {
   std::function<void()> work;  // empty once it is done
   std::exception_ptr error;
   std::thread thread;
@@ -51,19 +51,19 @@ struct Background::State {
   }
 };
 
-Background::Background(std::function<void()> work, When when) : state_(new State) {
+BackgroundWork::BackgroundWork(std::function<void()> work, When when) : state_(new State) {
   state_->work = std::move(work);
   if (when == When::now)
     state_->thread = std::thread([state = state_.get()] { state->run_work(); });
 }
-Background::Background() = default;
-Background::~Background() = default;
-Background::Background(Background&&) noexcept = default;
-Background& Background::operator=(Background&&) noexcept = default;
+BackgroundWork::BackgroundWork() = default;
+BackgroundWork::~BackgroundWork() = default;
+BackgroundWork::BackgroundWork(BackgroundWork&&) noexcept = default;
+BackgroundWork& BackgroundWork::operator=(BackgroundWork&&) noexcept = default;
 
-void Background::wait() { state_->finish_work(); }
+void BackgroundWork::wait() { state_->finish_work(); }
 
-void Background::get() {
+void BackgroundWork::wait_and_rethrow() {
   wait();
   if (state_->error) std::rethrow_exception(state_->error);
 }
@@ -76,7 +76,7 @@ using Clock = std::chrono::steady_clock;
 
 // The child writes this header, then `size` bytes. An answer that was cut off is treated as no
 // answer.
-struct AnswerHeader {
+struct ChildAnswerHeader {
   uint64_t failed = 0;  // the bytes are the message of an exception
   uint64_t size = 0;
 };
@@ -95,11 +95,11 @@ void write_all(int fd, const void* data, size_t size) {
 [[noreturn]] void run_child(const std::function<std::vector<std::byte>()>& work, int fd) {
   try {
     const std::vector<std::byte> answer = work();
-    const AnswerHeader head{0, answer.size()};
+    const ChildAnswerHeader head{0, answer.size()};
     write_all(fd, &head, sizeof head);
     write_all(fd, answer.data(), answer.size());
   } catch (const std::exception& e) {
-    const AnswerHeader head{1, std::strlen(e.what())};
+    const ChildAnswerHeader head{1, std::strlen(e.what())};
     write_all(fd, &head, sizeof head);
     write_all(fd, e.what(), head.size);
   }
@@ -114,7 +114,7 @@ ForkResult run_forked(const std::function<std::vector<std::byte>()>& work, doubl
   Pipe pipe;
   std::fflush(nullptr);
   const auto start = Clock::now();
-  Child child("a child process", Child::Group::ours, [&] {
+  ChildProcess child("a child process", ChildProcess::Group::ours, [&] {
     pipe.read.close();
     run_child(work, pipe.write.get());
   });
@@ -140,7 +140,7 @@ ForkResult run_forked(const std::function<std::vector<std::byte>()>& work, doubl
   child.kill();
   const int status = child.wait();
   if (forked.end == ForkResult::End::timed_out) return forked;
-  AnswerHeader head;
+  ChildAnswerHeader head;
   if (received.size() >= sizeof head) std::memcpy(&head, received.data(), sizeof head);
   const bool whole = received.size() >= sizeof head && received.size() - sizeof head == head.size;
   if (whole && !head.failed) {
@@ -160,7 +160,7 @@ ForkResult run_forked(const std::function<std::vector<std::byte>()>& work, doubl
 
 // ---- memory that processes share -------------------------------------------------------------
 
-SharedRegion::SharedRegion(size_t most) : size_(most) {
+InterprocessMemory::InterprocessMemory(size_t most) : size_(most) {
   void* const at = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED)
@@ -168,7 +168,7 @@ SharedRegion::SharedRegion(size_t most) : size_(most) {
   data_ = static_cast<std::byte*>(at);
 }
 
-SharedRegion::~SharedRegion() { munmap(data_, size_); }
+InterprocessMemory::~InterprocessMemory() { munmap(data_, size_); }
 
 // ---- time limits ----
 
@@ -225,7 +225,7 @@ double time_page_touches() {
 
 double slowness() { return pretended > 0 ? pretended : slowest; }
 
-double measure_slowness() {
+double measure_machine_slowness() {
   static std::mutex one_at_a_time;
   const std::lock_guard<std::mutex> lock(one_at_a_time);
   static WorkTimer since;

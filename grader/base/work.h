@@ -1,5 +1,5 @@
-// Runs a function on another thread (Background) or in a child process (run_forked), shares memory
-// with children (SharedRegion), and keeps one object per thread (thread_variable).
+// Runs a function on another thread (BackgroundWork) or in a child process (run_forked), shares
+// memory with children (InterprocessMemory), and keeps one object per thread (thread_variable).
 #pragma once
 
 #include <unistd.h>
@@ -18,23 +18,23 @@ namespace lab32 {
 
 // A function that runs on another thread. std::async is not used, since GCC generates a hundred
 // functions for each type of result.
-class Background {
+class BackgroundWork {
  public:
   // `now`: on a new thread. `when_waited_for`: on the thread of the first caller of wait().
   enum class When { now, when_waited_for };
 
-  Background();  // nothing to wait for
-  explicit Background(std::function<void()> work, When when = When::now);
+  BackgroundWork();  // nothing to wait for
+  explicit BackgroundWork(std::function<void()> work, When when = When::now);
   // Waits for work that has been started; its exception is lost.
-  ~Background();
-  Background(Background&&) noexcept;
-  Background& operator=(Background&&) noexcept;
+  ~BackgroundWork();
+  BackgroundWork(BackgroundWork&&) noexcept;
+  BackgroundWork& operator=(BackgroundWork&&) noexcept;
 
   bool valid() const { return state_ != nullptr; }
   // Returns when the work is done. Call it only if valid(); it may be called again.
   void wait();
   // Waits for the work. Throws the exception of the work, if it has thrown one, in every call.
-  void get();
+  void wait_and_rethrow();
 
  private:
   struct State;
@@ -58,13 +58,13 @@ ForkResult run_forked(const std::function<std::vector<std::byte>()>& work, doubl
 
 // Memory that this process shares with the children that it forks from now on, for data that is too
 // large for a pipe.
-class SharedRegion {
+class InterprocessMemory {
  public:
   // `most` bytes of address space are reserved; memory is used only for pages that are written.
-  explicit SharedRegion(size_t most);
-  ~SharedRegion();
-  SharedRegion(const SharedRegion&) = delete;
-  SharedRegion& operator=(const SharedRegion&) = delete;
+  explicit InterprocessMemory(size_t most);
+  ~InterprocessMemory();
+  InterprocessMemory(const InterprocessMemory&) = delete;
+  InterprocessMemory& operator=(const InterprocessMemory&) = delete;
 
   std::byte* data() const { return data_; }
   size_t size() const { return size_; }
@@ -126,15 +126,15 @@ class WorkTimer {
 // on a slow or busy machine they must not fail correct work.
 //
 // The value is the longest time that a fixed piece of work has taken so far, divided by its time on
-// the quiet machine on which the limits were chosen. It is 1 until measure_slowness() has been
-// called.
+// the quiet machine on which the limits were chosen. It is 1 until measure_machine_slowness() has
+// been called.
 double slowness();
 
 // Does that piece of work, some ten milliseconds, and returns slowness(). Called only when a limit
 // is reached, so that fast work does not pay for it.
-double measure_slowness();
+double measure_machine_slowness();
 
-// Sets what measure_slowness() returns while this object lives. Only tests use it.
+// Sets what measure_machine_slowness() returns while this object lives. Only tests use it.
 class AssumedSlowness {
  public:
   explicit AssumedSlowness(double slowness);

@@ -1,7 +1,7 @@
 // Device, on which a lab suite launches kernels: the simulator or a GPU. A suite never asks which
-// one it is: results that a device cannot give are absent in Run, and a check that needs them is
-// reported as not run. A Device loads a compiled Artifact, allocates and copies memory, and
-// launches a kernel to its end. run_text.h turns faults into sentences.
+// one it is: results that a device cannot give are absent in LaunchResult, and a check that needs
+// them is reported as not run. A Device loads a compiled CompiledArtifact, allocates and copies
+// memory, and launches a kernel to its end. run_text.h turns faults into sentences.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@
 
 namespace lab32::device {
 
-struct Shape {
+struct LaunchShape {
   Dim3 grid, block;
   uint32_t dynamic_shared = 0;  // bytes
   // Blocks of a cluster; all 0: the launch gives none, and the kernel may.
@@ -48,7 +48,7 @@ struct LaunchRefusal {
     cluster,          // most_shape: the cluster's blocks, of which the grid is no multiple
   } limit = Limit::empty;
   std::string kernel;
-  Shape shape;
+  LaunchShape shape;
   uint64_t value = 0, most = 0;
   Dim3 most_shape;
 };
@@ -61,7 +61,7 @@ struct DriverError {
 
 // A kernel's end by an error. At most one of trap, refusal and driver is set, by the source of the
 // fault.
-struct Fault {
+struct KernelFault {
   sim::TrapKind kind = sim::TrapKind::trap;
   std::string file;  // source position, empty/0 when unknown
   int line = 0;
@@ -73,28 +73,29 @@ struct Fault {
 };
 
 // True if the launch as a whole exceeded a limit; what it has done so far may be correct.
-inline bool is_limit_of_launch(const Fault& fault) {
+inline bool exceeds_launch_limit(const KernelFault& fault) {
   return fault.trap && (fault.trap->reason == sim::TrapReason::launch_limit ||
                         fault.trap->reason == sim::TrapReason::launch_seconds);
 }
 
 // Device memory, owned by the Device that allocated it. It is a plain value, like a pointer.
-struct Buffer {
+struct DeviceBuffer {
   uint64_t address = 0;
   uint64_t bytes = 0;
 };
 
 // One kernel argument: the bytes of a value of the parameter's declared type.
-class Arg {
+class KernelArgument {
  public:
   template <class T>
-  Arg(const T& value) : bytes_(sizeof(T)) {  // NOLINT: implicit on purpose: launch(k, s, {n, x})
+  KernelArgument(const T& value)
+      : bytes_(sizeof(T)) {  // NOLINT: implicit on purpose: launch(k, s, {n, x})
     static_assert(std::is_trivially_copyable_v<T>);
     std::memcpy(bytes_.data(), &value, sizeof(T));
   }
-  Arg(const Buffer& buffer) : Arg(buffer.address) {}  // NOLINT
-  static Arg from_bytes(const void* from, uint64_t bytes) {
-    Arg arg(0);
+  KernelArgument(const DeviceBuffer& buffer) : KernelArgument(buffer.address) {}  // NOLINT
+  static KernelArgument from_bytes(const void* from, uint64_t bytes) {
+    KernelArgument arg(0);
     const auto* begin = static_cast<const std::byte*>(from);
     arg.bytes_.assign(begin, begin + bytes);
     return arg;
@@ -120,7 +121,7 @@ struct LaunchOptions {
   // bytes that are there, as a GPU does.
   bool trap_uninitialised = true;
   // Used if trap_uninitialised is false: reports the first such read on which something depends
-  // (Run::uninitialised).
+  // (LaunchResult::uninitialised).
   bool note_uninitialised = false;
   // Report findings instead of ending the launch: bad accesses are dropped (a load gives 0xff
   // bytes), and barriers and warp operations continue with the lanes that have arrived.
@@ -137,12 +138,13 @@ struct LaunchOptions {
   // (simulator).
   std::optional<uint64_t> schedule;
   // Only some threads of one block run; the others count as exited (simulator).
-  std::optional<PartOfBlock> part;
+  std::optional<PartialBlock> part;
   // What a strong load returns if a newer store is not ordered before it: the newest value, as
   // the simulator executes; or the oldest that the memory model allows, or a random one
-  // (observers/races/stale_values.h). Run::stale has the loads that returned an older value.
+  // (observers/races/stale_values.h). LaunchResult::stale has the loads that returned an older
+  // value.
   enum class Loads : uint8_t { newest, oldest, any } loads = Loads::newest;
-  // Count the traffic of the memories (simulator); if false, Run has no counters.
+  // Count the traffic of the memories (simulator); if false, LaunchResult has no counters.
   bool count = true;
   // Model caches and time (simulator), which costs up to as much again as the simulation. cold: L2
   // is empty when the kernel starts, as under ncu --cache-control all; warm: it contains what
@@ -181,7 +183,7 @@ struct PtxLevelAccess {
 
 // A shift or shuffle by an amount for which C++ defines no result: negative, or at least the number
 // of bits or lanes.
-struct OutOfRangeAmount {
+struct OutOfRangeShiftOrShuffle {
   std::string file;
   int line = 0;
   bool shuffle = false;  // else a shift
@@ -190,8 +192,8 @@ struct OutOfRangeAmount {
 };
 
 // The result of one launch. An absent field is not known to this device.
-struct Run {
-  std::optional<Fault> fault;
+struct LaunchResult {
+  std::optional<KernelFault> fault;
   std::optional<counters::Counters> counters;
   std::vector<counters::LineCounters> lines;
   std::vector<WorstAccess> worst;  // sorted by file and line
@@ -207,19 +209,20 @@ struct Run {
   std::optional<double> working_share;
   // The share of a block's threads on which the memory after the launch depends, if it was measured
   // (grading/launch/counting.h).
-  std::optional<double> needed_share;
+  std::optional<double> needed_thread_share;
   std::optional<double> seconds;  // measured
   // Absent if ptxas' register counts are not known (no cubin).
   std::optional<model::Occupancy> occupancy;
   std::optional<counters::CacheCounters> caches;  // LaunchOptions::model
-  std::optional<model::Prediction> predicted;  // LaunchOptions::model; always reported as modelled
-  std::optional<model::Work> work;             // the input of `predicted`
-  std::optional<Fault> uninitialised;          // LaunchOptions::note_uninitialised (simulator)
-  std::string output;                          // printf
-  bool grid_races_unchecked = false;           // races between blocks were not checked
-  bool output_lost = false;                    // printf wrote more than the device's buffer holds
+  std::optional<model::TimePrediction>
+      predicted;                             // LaunchOptions::model; always reported as modelled
+  std::optional<model::LaunchWork> work;     // the input of `predicted`
+  std::optional<KernelFault> uninitialised;  // LaunchOptions::note_uninitialised (simulator)
+  std::string output;                        // printf
+  bool grid_races_unchecked = false;         // races between blocks were not checked
+  bool output_lost = false;                  // printf wrote more than the device's buffer holds
   // the first one in the lowest block that has one (simulator)
-  std::optional<OutOfRangeAmount> out_of_range_amount;
+  std::optional<OutOfRangeShiftOrShuffle> out_of_range_shift_or_shuffle;
   std::vector<PtxLevelAccess> ptx_level;
   uint64_t child_launches = 0;  // launches by kernels; no figure includes them (simulator)
   // Accesses to the memory of another device. The counters include them as accesses to the device's
@@ -279,9 +282,9 @@ class LoadedModule {
   virtual std::optional<std::vector<std::byte>> read_symbol(const std::string& name) = 0;
   virtual bool write_symbol(const std::string& name, const void* data, uint64_t bytes) = 0;
   // Gives all variables their initial values. Called after a launch that a fault has stopped.
-  virtual void restore_variables() {}
+  virtual void reset_module_variables() {}
   // The variable's memory; nullopt: no such variable, or the device does not know.
-  virtual std::optional<Buffer> symbol(const std::string& /*name*/) { return std::nullopt; }
+  virtual std::optional<DeviceBuffer> symbol(const std::string& /*name*/) { return std::nullopt; }
 };
 
 // A snapshot of a device's memory, including module variables. Nothing may be allocated or released
@@ -303,17 +306,19 @@ class Device {
   virtual uint32_t multiprocessors() const = 0;
   // The modelled time, as events measure it, of a copy that reads and writes `bytes` in total.
   // nullopt: the device has no model.
-  virtual std::optional<double> copy_seconds(uint64_t /*bytes*/) const { return std::nullopt; }
+  virtual std::optional<double> modelled_copy_seconds(uint64_t /*bytes*/) const {
+    return std::nullopt;
+  }
 
-  virtual std::unique_ptr<LoadedModule> load(const toolchain::Artifact& artifact) = 0;
+  virtual std::unique_ptr<LoadedModule> load(const toolchain::CompiledArtifact& artifact) = 0;
 
   // New memory is poisoned (0xff bytes: NaN as float, -1 as int) and counts as uninitialised.
   // `name` is the array's name in messages. Throws Error if the memory does not suffice.
-  virtual Buffer allocate(uint64_t bytes, const std::string& name) = 0;
-  virtual void release(Buffer buffer) = 0;
-  virtual void upload(Buffer to, const void* from, uint64_t bytes) = 0;
-  virtual void download(void* to, Buffer from, uint64_t bytes) = 0;
-  virtual void poison(Buffer buffer) = 0;
+  virtual DeviceBuffer allocate(uint64_t bytes, const std::string& name) = 0;
+  virtual void release(DeviceBuffer buffer) = 0;
+  virtual void upload(DeviceBuffer to, const void* from, uint64_t bytes) = 0;
+  virtual void download(void* to, DeviceBuffer from, uint64_t bytes) = 0;
+  virtual void poison(DeviceBuffer buffer) = 0;
 
   // nullptr: this device cannot take snapshots.
   virtual std::unique_ptr<SavedMemory> save() { return nullptr; }
@@ -323,11 +328,12 @@ class Device {
 
   // The number of blocks of such a launch that reside on the device at once, which is the limit of
   // a cooperative launch; 0: not known.
-  virtual uint64_t resident_blocks(Kernel& /*kernel*/, const Shape& /*shape*/) { return 0; }
+  virtual uint64_t resident_blocks(Kernel& /*kernel*/, const LaunchShape& /*shape*/) { return 0; }
 
   // Runs a kernel to its end. Throws Error if the arguments do not fit the kernel's parameters.
-  virtual Run launch(Kernel& kernel, const Shape& shape, const std::vector<Arg>& args,
-                     const LaunchOptions& options = {}) = 0;
+  virtual LaunchResult launch(Kernel& kernel, const LaunchShape& shape,
+                              const std::vector<KernelArgument>& args,
+                              const LaunchOptions& options = {}) = 0;
 };
 
 // Opens the device that counts: "auto", "sim", "gpu" and "sim:h200". Throws Error, which names the

@@ -30,8 +30,10 @@ class ForwardingModule : public LoadedModule {
   bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override {
     return module_->write_symbol(name, data, bytes);
   }
-  void restore_variables() override { module_->restore_variables(); }
-  std::optional<Buffer> symbol(const std::string& name) override { return module_->symbol(name); }
+  void reset_module_variables() override { module_->reset_module_variables(); }
+  std::optional<DeviceBuffer> symbol(const std::string& name) override {
+    return module_->symbol(name);
+  }
 
  private:
   std::unique_ptr<LoadedModule> module_;
@@ -45,28 +47,31 @@ class ForwardingDevice : public Device {
   std::string describe() const override { return to_->describe(); }
   std::string arch() const override { return to_->arch(); }
   uint32_t multiprocessors() const override { return to_->multiprocessors(); }
-  std::optional<double> copy_seconds(uint64_t bytes) const override {
-    return to_->copy_seconds(bytes);
+  std::optional<double> modelled_copy_seconds(uint64_t bytes) const override {
+    return to_->modelled_copy_seconds(bytes);
   }
-  std::unique_ptr<LoadedModule> load(const toolchain::Artifact& artifact) override {
+  std::unique_ptr<LoadedModule> load(const toolchain::CompiledArtifact& artifact) override {
     return to_->load(artifact);
   }
-  Buffer allocate(uint64_t bytes, const std::string& name) override {
+  DeviceBuffer allocate(uint64_t bytes, const std::string& name) override {
     return to_->allocate(bytes, name);
   }
-  void release(Buffer buffer) override { to_->release(buffer); }
-  void upload(Buffer to, const void* from, uint64_t bytes) override {
+  void release(DeviceBuffer buffer) override { to_->release(buffer); }
+  void upload(DeviceBuffer to, const void* from, uint64_t bytes) override {
     to_->upload(to, from, bytes);
   }
-  void download(void* to, Buffer from, uint64_t bytes) override { to_->download(to, from, bytes); }
-  void poison(Buffer buffer) override { to_->poison(buffer); }
+  void download(void* to, DeviceBuffer from, uint64_t bytes) override {
+    to_->download(to, from, bytes);
+  }
+  void poison(DeviceBuffer buffer) override { to_->poison(buffer); }
   std::unique_ptr<SavedMemory> save() override { return to_->save(); }
   void release_heap() override { to_->release_heap(); }
-  uint64_t resident_blocks(Kernel& kernel, const Shape& shape) override {
+  uint64_t resident_blocks(Kernel& kernel, const LaunchShape& shape) override {
     return to_->resident_blocks(kernel, shape);
   }
-  Run launch(Kernel& kernel, const Shape& shape, const std::vector<Arg>& args,
-             const LaunchOptions& options = {}) override {
+  LaunchResult launch(Kernel& kernel, const LaunchShape& shape,
+                      const std::vector<KernelArgument>& args,
+                      const LaunchOptions& options = {}) override {
     return to_->launch(kernel, shape, args, options);
   }
 

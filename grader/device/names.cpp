@@ -91,9 +91,9 @@ std::string normalised_type(const std::string& type) {
 }
 
 std::string normalised_argument(const std::string& argument) {
-  static const Pattern cast("\\([A-Za-z_][A-Za-z0-9_: ]*\\)(-?[0-9].*|true|false)");
-  static const Pattern number("(-?)(0[xX][0-9a-fA-F']+|[0-9][0-9']*)[uUlL]*");
-  static const Pattern letter("'(.)'");
+  static const RegularExpression cast("\\([A-Za-z_][A-Za-z0-9_: ]*\\)(-?[0-9].*|true|false)");
+  static const RegularExpression number("(-?)(0[xX][0-9a-fA-F']+|[0-9][0-9']*)[uUlL]*");
+  static const RegularExpression letter("'(.)'");
   std::string a = normalise_blanks(trim_blanks(argument));
   if (const auto of = cast.match(a)) a = of->at(1);
   if (const auto of = letter.match(a)) return std::to_string(int{of->at(1)[0]});
@@ -127,7 +127,7 @@ std::string normalised_kernel_name(const std::string& written) {
 
 // Returns a form for comparison only: true becomes 1 and false 0, since users write either.
 std::string comparable_spelling(std::string name) {
-  static const Pattern yes("\\btrue\\b"), no("\\bfalse\\b");
+  static const RegularExpression yes("\\btrue\\b"), no("\\bfalse\\b");
   return no.replace(yes.replace(name, "1"), "0");
 }
 
@@ -158,7 +158,7 @@ std::vector<std::string> parameter_types(const std::string& symbol) {
 
 namespace {
 
-std::string last_part(const std::string& name) {
+std::string name_after_last_scope(const std::string& name) {
   // The part after the last scope; template arguments and parameter lists may contain "::"
   // themselves.
   size_t start = 0;
@@ -178,7 +178,7 @@ std::string variable_name(const std::string& symbol) {
   // A recorded access asks for the name of the same variable once for each lane.
   thread_local std::string last_symbol, last_name;
   if (last_symbol != symbol) {
-    last_name = last_part(demangle(symbol));
+    last_name = name_after_last_scope(demangle(symbol));
     last_symbol = symbol;
   }
   return last_name;
@@ -213,11 +213,11 @@ std::string element_name(const std::string& symbol, const std::string& part) {
 
 // The symbol of an array and the index of an element. nvcc splits a small array in shared memory
 // into variables of one element each. For the symbol of any other variable, the index is 0.
-struct ElementVariable {
+struct ArrayElementVariable {
   std::string array;
   int64_t element = 0;
 };
-ElementVariable split_element_variable(const std::string& symbol) {
+ArrayElementVariable parse_element_variable(const std::string& symbol) {
   static constexpr std::string_view kMark = "_$_";
   const size_t mark = symbol.find(kMark);
   if (mark == std::string::npos) return {symbol, 0};
@@ -240,13 +240,13 @@ void ElementNames::name_element(counters::Finding& f) {
   if (f.global && module_.find_variable(f.object) == nullptr) return;  // the host allocated it
   const bool race = f.kind == counters::Finding::Kind::race;
   const uint32_t bytes = race ? std::min(f.party.bytes, f.other.bytes) : f.party.bytes;
-  const ElementVariable piece = split_element_variable(f.object);
+  const ArrayElementVariable piece = parse_element_variable(f.object);
   const int64_t offset = static_cast<int64_t>(f.offset) + piece.element * bytes;
-  f.place = element_name(piece.array, types().place(piece.array, offset, bytes));
+  f.place = element_name(piece.array, types().element_path(piece.array, offset, bytes));
   f.object = variable_name(piece.array);
 }
 
-void ElementNames::name_element(sim::MemoryAccess& access,
+void ElementNames::name_element(sim::FaultyMemoryAccess& access,
                                 const std::vector<sim::SharedVariable>& shared) {
   if (access.space == sim::AccessSpace::local) return;
   std::string symbol = access.object;
@@ -257,7 +257,7 @@ void ElementNames::name_element(sim::MemoryAccess& access,
       const int64_t offset = access.offset - int64_t{v.offset};
       const bool holds = offset >= 0 && offset + access.bytes <= int64_t{v.bytes};
       if (outside ? shared.size() > 1 : !holds) continue;
-      const ElementVariable piece = split_element_variable(v.name);
+      const ArrayElementVariable piece = parse_element_variable(v.name);
       symbol = piece.array;
       access.object = variable_name(symbol);
       access.offset = offset + piece.element * int64_t{v.bytes};
@@ -268,9 +268,9 @@ void ElementNames::name_element(sim::MemoryAccess& access,
   const bool shared_memory = access.space == sim::AccessSpace::shared;
   if (symbol.empty() || (!shared_memory && module_.find_variable(symbol) == nullptr)) return;
   access.object = variable_name(symbol);
-  access.place = element_name(symbol, types().place(symbol, access.offset, access.bytes));
-  access.last_place =
-      element_name(symbol, types().last_place(symbol, access.offset, access.bytes, access.size));
+  access.place = element_name(symbol, types().element_path(symbol, access.offset, access.bytes));
+  access.last_place = element_name(
+      symbol, types().last_element_path(symbol, access.offset, access.bytes, access.size));
 }
 
 }  // namespace lab32::device

@@ -57,7 +57,8 @@ class ElementNames {
   // Names the object and the element of an access that ended a launch. `shared`: the variables of
   // the kernel; an access outside of shared memory is described relative to the variable if there
   // is only one.
-  void name_element(sim::MemoryAccess& access, const std::vector<sim::SharedVariable>& shared);
+  void name_element(sim::FaultyMemoryAccess& access,
+                    const std::vector<sim::SharedVariable>& shared);
 
  private:
   const ptx::DebugTypes& types();

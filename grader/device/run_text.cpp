@@ -49,7 +49,7 @@ std::string describe(const LaunchRefusal& r) {
 
 }  // namespace
 
-std::string describe(const Fault& fault) {
+std::string describe(const KernelFault& fault) {
   if (fault.trap)
     return sim::describe(*fault.trap) +
            (fault.call_line > 0 ? fmt::format(" (called on line {})", fault.call_line) : "");
@@ -73,7 +73,7 @@ std::vector<std::string> describe(const std::vector<PtxLevelAccess>& accesses) {
   std::vector<std::string> lines;
   for (const PtxLevelAccess& a : accesses) {
     const std::string name = access_name(a.why);
-    std::string line = sim::line_name(a.line, a.ptx_line) + ": " +
+    std::string line = sim::source_or_ptx_line(a.line, a.ptx_line) + ": " +
                        (name.empty() ? a.instruction : name) + ": " + describe(a.why);
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
   }

@@ -7,7 +7,7 @@
 namespace lab32::device {
 namespace {
 
-sim::UnmatchedAccess unmatched_for_reason(sim::UnmatchedAccess::Reason reason) {
+sim::UnmatchedAccess make_unmatched_access(sim::UnmatchedAccess::Reason reason) {
   sim::UnmatchedAccess why;
   why.reason = reason;
   return why;
@@ -44,18 +44,18 @@ std::optional<sim::UnmatchedAccess> ptx_level_reason(const sim::KernelProgram& p
   const uint32_t first = site - program.sites[site].index;
   for (int32_t branch : plan.if_uniform)
     if (outcome.tally[first + static_cast<uint32_t>(branch)].splits > 0)
-      return unmatched_for_reason(sim::UnmatchedAccess::Reason::diverged);
+      return make_unmatched_access(sim::UnmatchedAccess::Reason::diverged);
   if (traffic.counters_of_site(site).ptx_level)
-    return unmatched_for_reason(sim::UnmatchedAccess::Reason::estimated);
+    return make_unmatched_access(sim::UnmatchedAccess::Reason::estimated);
   return std::nullopt;
 }
 
 namespace {
 
-using ptx::Mod;
+using ptx::Modifier;
 
 // Used without machine code: adds the costs of the PTX instructions.
-void add_ptx_issue_work(model::Work& work, const sim::KernelProgram& program,
+void add_ptx_issue_work(model::LaunchWork& work, const sim::KernelProgram& program,
                         const FunctionIssueCounts& f) {
   for (size_t i = 0; i < f.times.size(); ++i) {
     if (f.times[i] == 0) continue;
@@ -72,7 +72,7 @@ void add_ptx_issue_work(model::Work& work, const sim::KernelProgram& program,
   }
 }
 
-void add_issue_work(model::Work& work, const sim::KernelProgram& program,
+void add_issue_work(model::LaunchWork& work, const sim::KernelProgram& program,
                     const sass::EmittedFunctions& emitted, const FunctionIssueCounts& f) {
   const auto found = emitted.find(f.function->ptx->name);
   if (found == emitted.end() || found->second.empty()) {
@@ -82,39 +82,42 @@ void add_issue_work(model::Work& work, const sim::KernelProgram& program,
   for (const sass::EmittedBlock& block : found->second) {
     const double times = runs_by_all_warps(block, f);
     for (const sass::EmittedInstruction& in : block.code) {
-      work.issue.add(model::machine_issue(in.opcode), times);
+      work.issue.add(model::issue_slots_of_opcode(in.opcode), times);
       if (in.opcode.rfind("BAR.", 0) == 0) work.barriers += times;
     }
   }
 }
 
-void add_split_work(model::Work& work, const std::vector<sim::IssueTally>& tally,
-                    const FunctionIssueCounts& f) {
+void add_warp_split_counts(model::LaunchWork& work,
+                           const std::vector<sim::InstructionIssueCounts>& tally,
+                           const FunctionIssueCounts& f) {
   for (size_t i = 0; i < f.times.size(); ++i)
     work.splits += static_cast<double>(tally[f.first_site + i].splits);
 }
 
 }  // namespace
 
-std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program) {
-  std::vector<counters::CacheUse> uses;
+std::vector<counters::CacheUseOfInstruction> cache_use_by_site(const sim::KernelProgram& program) {
+  std::vector<counters::CacheUseOfInstruction> uses;
   const std::vector<uint8_t> groups = load_group_by_site(program);
-  for (const sim::Site& site : program.sites) {
+  for (const sim::InstructionSite& site : program.sites) {
     const ptx::Instruction& in = *site.ptx;
-    counters::CacheUse use;
+    counters::CacheUseOfInstruction use;
     use.group = groups[uses.size()];
     // L1 is not coherent, so an access that other blocks must see goes to L2 (PTX ISA, "Cache
     // Operators" and "Memory Consistency Model").
-    const bool ordered = in.has(Mod::relaxed) || in.has(Mod::acquire) || in.has(Mod::mmio);
-    use.skips_l1 = in.has(Mod::cg) || in.has(Mod::cv) || in.has(Mod::op_volatile) ||
-                   (ordered && !in.has(Mod::cta));
+    const bool ordered =
+        in.has(Modifier::relaxed) || in.has(Modifier::acquire) || in.has(Modifier::mmio);
+    use.skips_l1 = in.has(Modifier::cg) || in.has(Modifier::cv) || in.has(Modifier::op_volatile) ||
+                   (ordered && !in.has(Modifier::cta));
     use.on_float = in.type_count > 0 && ptx::is_float(in.type());
     uses.push_back(use);
   }
   return uses;
 }
 
-counters::CacheShape cache_shape(const model::Profile& profile, const model::Occupancy& occupancy) {
+counters::CacheShape cache_shape(const model::DeviceProfile& profile,
+                                 const model::Occupancy& occupancy) {
   counters::CacheShape shape;
   shape.multiprocessors = profile.multiprocessors;
   shape.resident_blocks = occupancy.blocks;
@@ -133,19 +136,19 @@ counters::CacheShape cache_shape(const model::Profile& profile, const model::Occ
   return shape;
 }
 
-model::Work model_work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
-                          const counters::Counters& counters, const counters::CacheCounters& caches,
-                          uint32_t warps_per_block) {
+model::LaunchWork model_work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
+                                const counters::Counters& counters,
+                                const counters::CacheCounters& caches, uint32_t warps_per_block) {
   const auto number = [](uint64_t count) { return static_cast<double>(count); };
-  model::Work work;
+  model::LaunchWork work;
   work.warps_per_block = warps_per_block;
   for (const FunctionIssueCounts& f : issue_counts_by_function(program, seen.tally, seen.traffic)) {
     add_issue_work(work, program, seen.emitted, f);
-    add_split_work(work, seen.tally, f);
+    add_warp_split_counts(work, seen.tally, f);
     for (const uint64_t rounds : f.rounds) work.shared_spins += number(rounds);
   }
   work.shared_wavefronts = number(counters.shared_wavefronts());
-  work.shared_ideal = number(counters.shared_ideal());
+  work.shared_ideal = number(counters.ideal_shared_wavefronts());
   work.shared_requests = number(counters.shared_requests());
   work.global_loads = number(counters.load.requests);
   work.global_requests = number(counters.global_requests());
@@ -162,7 +165,7 @@ model::Work model_work_of(const sim::KernelProgram& program, const LaunchObserva
   work.l2_write_lines = number(caches.l2_write_lines);
   work.l2_fills = number(caches.l2_fills);
   work.atomics = number(counters.red.sectors + counters.atom.sectors);
-  work.busiest_slice = seen.caches.busiest_slice();
+  work.busiest_slice = seen.caches.busiest_slice_work();
   work.dram_pages = number(caches.dram_pages);
   work.dram_read = number(caches.dram_read);
   work.dram_written = number(caches.dram_written);

@@ -32,14 +32,15 @@ std::optional<sim::UnmatchedAccess> ptx_level_reason(const sim::KernelProgram& p
                                                      const sim::LaunchOutcome& outcome);
 
 // How the caches treat each instruction of a program, by site.
-std::vector<counters::CacheUse> cache_uses(const sim::KernelProgram& program);
+std::vector<counters::CacheUseOfInstruction> cache_use_by_site(const sim::KernelProgram& program);
 
 // The sizes of a GPU's caches for a launch with that occupancy.
-counters::CacheShape cache_shape(const model::Profile& profile, const model::Occupancy& occupancy);
+counters::CacheShape cache_shape(const model::DeviceProfile& profile,
+                                 const model::Occupancy& occupancy);
 
-// Computes all fields of Work except blocks, occupancy and warm.
-model::Work model_work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
-                          const counters::Counters& counters, const counters::CacheCounters& caches,
-                          uint32_t warps_per_block);
+// Computes all fields of LaunchWork except blocks, occupancy and warm.
+model::LaunchWork model_work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
+                                const counters::Counters& counters,
+                                const counters::CacheCounters& caches, uint32_t warps_per_block);
 
 }  // namespace lab32::device

@@ -28,8 +28,8 @@ namespace {
 // Address space that is reserved for device memory; pages are allocated when they are touched.
 constexpr uint64_t kAddressSpace = uint64_t{64} << 30;
 
-Fault refusal_fault(LaunchRefusal refusal) {
-  Fault fault;
+KernelFault refusal_fault(LaunchRefusal refusal) {
+  KernelFault fault;
   fault.kind = sim::TrapKind::launch;
   fault.refusal = std::move(refusal);
   return fault;
@@ -37,27 +37,27 @@ Fault refusal_fault(LaunchRefusal refusal) {
 
 class SimMemoryImage : public SavedMemory {
  public:
-  explicit SimMemoryImage(sim::Memory& memory) : memory_(memory), image_(memory.image()) {}
+  explicit SimMemoryImage(sim::Memory& memory) : memory_(memory), image_(memory.take_snapshot()) {}
   void put_back() override { memory_.put_back(image_); }
-  bool same() const override { return memory_.equals_image(image_); }
+  bool same() const override { return memory_.equals_snapshot(image_); }
 
  private:
   sim::Memory& memory_;
-  sim::Memory::Image image_;
+  sim::Memory::Snapshot image_;
 };
 
 class SimDevice : public Device {
  public:
-  explicit SimDevice(model::Profile profile)
+  explicit SimDevice(model::DeviceProfile profile)
       : profile_(std::move(profile)),
         own_(std::make_unique<sim::Memory>(std::min(kAddressSpace, profile_.dram_bytes))),
         memory_(*own_) {}
-  SimDevice(model::Profile profile, sim::Memory& memory)
+  SimDevice(model::DeviceProfile profile, sim::Memory& memory)
       : profile_(std::move(profile)), memory_(memory) {}
 
   std::string name() const override { return "sim:" + profile_.id; }
-  std::optional<double> copy_seconds(uint64_t bytes) const override {
-    return model::predict(profile_, model::copy_work(profile_, bytes)).seconds;
+  std::optional<double> modelled_copy_seconds(uint64_t bytes) const override {
+    return model::predict(profile_, model::work_of_copy_kernel(profile_, bytes)).seconds;
   }
   std::string describe() const override {
     return fmt::format("simulated {} ({}, {} multiprocessors)", profile_.name, profile_.arch,
@@ -66,21 +66,21 @@ class SimDevice : public Device {
   std::string arch() const override { return profile_.arch; }
   uint32_t multiprocessors() const override { return profile_.multiprocessors; }
 
-  std::unique_ptr<LoadedModule> load(const toolchain::Artifact& artifact) override {
+  std::unique_ptr<LoadedModule> load(const toolchain::CompiledArtifact& artifact) override {
     return std::make_unique<SimModule>(memory_, artifact, !own_);
   }
 
-  Buffer allocate(uint64_t bytes, const std::string& name) override {
+  DeviceBuffer allocate(uint64_t bytes, const std::string& name) override {
     return {memory_.allocate(bytes, name)->begin, bytes};
   }
-  void release(Buffer buffer) override { memory_.release(buffer.address); }
-  void upload(Buffer to, const void* from, uint64_t bytes) override {
+  void release(DeviceBuffer buffer) override { memory_.release(buffer.address); }
+  void upload(DeviceBuffer to, const void* from, uint64_t bytes) override {
     memory_.upload(to.address, from, bytes);
   }
-  void download(void* to, Buffer from, uint64_t bytes) override {
+  void download(void* to, DeviceBuffer from, uint64_t bytes) override {
     memory_.download(to, from.address, bytes);
   }
-  void poison(Buffer buffer) override {
+  void poison(DeviceBuffer buffer) override {
     sim::Allocation* a = memory_.find(buffer.address);
     if (!a) {
       if (buffer.bytes == 0) return;
@@ -92,21 +92,22 @@ class SimDevice : public Device {
   std::unique_ptr<SavedMemory> save() override { return std::make_unique<SimMemoryImage>(memory_); }
 
   void release_heap() override { heap_.release_all(); }
-  uint64_t resident_blocks(Kernel& kernel, const Shape& shape) override;
-  Run launch(Kernel& kernel, const Shape& shape, const std::vector<Arg>& args,
-             const LaunchOptions& options) override;
+  uint64_t resident_blocks(Kernel& kernel, const LaunchShape& shape) override;
+  LaunchResult launch(Kernel& kernel, const LaunchShape& shape,
+                      const std::vector<KernelArgument>& args,
+                      const LaunchOptions& options) override;
 
  private:
-  Run run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOptions& options,
-                 unsigned depth);
+  LaunchResult run_kernel(SimKernel& kernel, const LaunchShape& shape, const LaunchOptions& options,
+                          unsigned depth);
   void run_children(const SimKernel& parent, sim::DeviceLaunches launches,
-                    const LaunchOptions& options, unsigned depth, Run& run);
+                    const LaunchOptions& options, unsigned depth, LaunchResult& run);
   uint64_t grid_workspace();
-  model::Occupancy occupancy(const SimKernel& kernel, const Shape& shape) const;
-  std::optional<LaunchRefusal> check_shape(const SimKernel& kernel, const Shape& shape) const;
-  void write_parameters(const SimKernel& kernel, const std::vector<Arg>& args);
+  model::Occupancy occupancy(const SimKernel& kernel, const LaunchShape& shape) const;
+  std::optional<LaunchRefusal> check_shape(const SimKernel& kernel, const LaunchShape& shape) const;
+  void write_parameters(const SimKernel& kernel, const std::vector<KernelArgument>& args);
 
-  model::Profile profile_;
+  model::DeviceProfile profile_;
   std::unique_ptr<sim::Memory> own_;  // null: the memory is the caller's
   sim::Memory& memory_;
   sim::DeviceHeap heap_{memory_};
@@ -115,13 +116,13 @@ class SimDevice : public Device {
 };
 
 // If the register count is not known, 32 are assumed, which limits nothing.
-model::Occupancy SimDevice::occupancy(const SimKernel& kernel, const Shape& shape) const {
+model::Occupancy SimDevice::occupancy(const SimKernel& kernel, const LaunchShape& shape) const {
   return model::occupancy(profile_, static_cast<uint32_t>(shape.block.count()),
                           kernel.info().registers.value_or(32), kernel.program().dynamic_offset,
                           shape.dynamic_shared);
 }
 
-uint64_t SimDevice::resident_blocks(Kernel& which, const Shape& shape) {
+uint64_t SimDevice::resident_blocks(Kernel& which, const LaunchShape& shape) {
   const auto& kernel = dynamic_cast<const SimKernel&>(which);
   return uint64_t{profile_.multiprocessors} * occupancy(kernel, shape).blocks;
 }
@@ -140,7 +141,7 @@ uint64_t SimDevice::grid_workspace() {
 }
 
 std::optional<LaunchRefusal> SimDevice::check_shape(const SimKernel& kernel,
-                                                    const Shape& shape) const {
+                                                    const LaunchShape& shape) const {
   using Limit = LaunchRefusal::Limit;
   LaunchRefusal refusal;
   refusal.kernel = kernel.info().name;
@@ -187,7 +188,7 @@ std::optional<LaunchRefusal> SimDevice::check_shape(const SimKernel& kernel,
   return std::nullopt;
 }
 
-void SimDevice::write_parameters(const SimKernel& kernel, const std::vector<Arg>& args) {
+void SimDevice::write_parameters(const SimKernel& kernel, const std::vector<KernelArgument>& args) {
   const auto& params = kernel.function().params;
   if (args.size() != params.size())
     throw Error(fmt::format("`{}` takes {} arguments, {} are given", kernel.info().name,
@@ -205,8 +206,9 @@ void SimDevice::write_parameters(const SimKernel& kernel, const std::vector<Arg>
   memory_.upload(kernel.program().param_address, block.data(), block.size());
 }
 
-Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>& args,
-                      const LaunchOptions& options) {
+LaunchResult SimDevice::launch(Kernel& which, const LaunchShape& shape,
+                               const std::vector<KernelArgument>& args,
+                               const LaunchOptions& options) {
   auto& kernel = dynamic_cast<SimKernel&>(which);
   write_parameters(kernel, args);
   return run_kernel(kernel, shape, options, 0);
@@ -215,8 +217,8 @@ Run SimDevice::launch(Kernel& which, const Shape& shape, const std::vector<Arg>&
 // Runs the launches and copies that a grid's kernels have requested, those of the tail stream last.
 // Each one is complete, with its own launches, before the next begins. Streams of one block require
 // this order; for other streams it is one of the allowed orders.
-Shape shape_of(const sim::DeviceLaunch& launch) {
-  Shape shape;
+LaunchShape shape_of(const sim::DeviceLaunch& launch) {
+  LaunchShape shape;
   shape.grid = launch.grid;
   shape.block = launch.block;
   shape.dynamic_shared = launch.dynamic_shared;
@@ -224,7 +226,7 @@ Shape shape_of(const sim::DeviceLaunch& launch) {
 }
 
 void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launches,
-                             const LaunchOptions& options, unsigned depth, Run& run) {
+                             const LaunchOptions& options, unsigned depth, LaunchResult& run) {
   constexpr unsigned kMostDepth = 24;  // CUDA programming guide, "Recursion and depth"
   std::stable_partition(launches.launched.begin(), launches.launched.end(),
                         [](const sim::DeviceLaunch& l) { return !l.tail; });
@@ -249,7 +251,7 @@ void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launch
     memory_.download(parameters.data(), launch.parameters, parameters.size());
     memory_.upload(child.program().param_address, parameters.data(), parameters.size());
     memory_.release(launch.parameters);
-    Run done = run_kernel(child, shape_of(launch), own, depth + 1);
+    LaunchResult done = run_kernel(child, shape_of(launch), own, depth + 1);
     run.child_launches += 1 + done.child_launches;
     run.predicted.reset();  // only the parent's is reported
     run.output += done.output;
@@ -267,10 +269,10 @@ void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launch
   }
 }
 
-Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOptions& options,
-                          unsigned depth) {
+LaunchResult SimDevice::run_kernel(SimKernel& kernel, const LaunchShape& shape,
+                                   const LaunchOptions& options, unsigned depth) {
   const sim::KernelProgram& program = kernel.program();
-  Run run;
+  LaunchResult run;
   if (const auto refusal = check_shape(kernel, shape)) {
     run.fault = refusal_fault(*refusal);
     return run;
@@ -330,7 +332,7 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
     l2_.reset();
   }
   try {
-    sim::LaunchOutcome outcome = sim::run_grid(launch, observers.all(), host_threads());
+    sim::LaunchOutcome outcome = sim::run_grid(launch, observers.all(), host_thread_count());
     const std::optional<uint32_t> local = kernel.local_accesses(outcome.tally);
     run = observers.collect_results(std::move(outcome));
     run.local_accesses = local;
@@ -348,7 +350,7 @@ Run SimDevice::run_kernel(SimKernel& kernel, const Shape& shape, const LaunchOpt
 
 }  // namespace
 
-unsigned host_threads() {
+unsigned host_thread_count() {
   static const unsigned threads = [] {
     const std::string words = environment_value(variables::kThreads);
     if (words.empty()) return 0u;
@@ -360,10 +362,10 @@ unsigned host_threads() {
 }
 
 std::unique_ptr<Device> make_sim_device(const std::string& profile) {
-  return std::make_unique<SimDevice>(model::read_profile(profile));
+  return std::make_unique<SimDevice>(model::read_device_profile(profile));
 }
 
-std::unique_ptr<Device> make_sim_device(const model::Profile& profile, sim::Memory& memory) {
+std::unique_ptr<Device> make_sim_device(const model::DeviceProfile& profile, sim::Memory& memory) {
   return std::make_unique<SimDevice>(profile, memory);
 }
 

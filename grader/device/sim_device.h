@@ -13,12 +13,12 @@ namespace lab32::device {
 
 // The number of host threads for a launch, from LAB32_THREADS; 0: one per core. Throws MachineError
 // if the variable is no such number.
-unsigned host_threads();
+unsigned host_thread_count();
 
 // `profile` is the name of a file in data/devices. Throws Error if there is none.
 std::unique_ptr<Device> make_sim_device(const std::string& profile);
 // Uses the caller's memory, which the caller copies, fills and shares; it must outlive the device.
-std::unique_ptr<Device> make_sim_device(const model::Profile& profile, sim::Memory& memory);
+std::unique_ptr<Device> make_sim_device(const model::DeviceProfile& profile, sim::Memory& memory);
 
 // The result of LoadedModule::refusals() for a module that is not loaded: symbol -> why the kernel
 // cannot run. Throws Error for invalid PTX.

@@ -23,14 +23,15 @@ namespace {
 std::map<std::string, uint64_t> symbol_offsets(const std::string& cubin) {
   std::map<std::string, uint64_t> offsets;
   if (!is_elf(cubin)) return offsets;
-  for (const ElfObject& object : read_elf(cubin, "the cubin").objects)
+  for (const ElfVariable& object : read_elf(cubin, "the cubin").objects)
     offsets[object.name] = object.value;
   return offsets;
 }
 
 }  // namespace
 
-std::optional<uint32_t> SimKernel::local_accesses(const std::vector<sim::IssueTally>& tally) const {
+std::optional<uint32_t> SimKernel::local_accesses(
+    const std::vector<sim::InstructionIssueCounts>& tally) const {
   if (reconciled_.emitted.count(function_.name) == 0) return std::nullopt;
   const auto lines = reconciled_.local_lines.find(function_.name);
   if (lines == reconciled_.local_lines.end()) return 0;
@@ -44,13 +45,15 @@ std::optional<uint32_t> SimKernel::local_accesses(const std::vector<sim::IssueTa
       }));
 }
 
-SimModule::SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, bool host_in_process)
+SimModule::SimModule(sim::Memory& memory, const toolchain::CompiledArtifact& artifact,
+                     bool host_in_process)
     : memory_(memory),
       host_in_process_(host_in_process),
       module_(ptx::parse(artifact.ptx)),
       registers_(artifact.registers),
       places_(module_, artifact.debug_ptx) {
-  if (!artifact.name.empty()) ptx::use_ptx_positions(module_, artifact.name, artifact.places);
+  if (!artifact.name.empty())
+    ptx::use_ptx_lines_as_positions(module_, artifact.name, artifact.places);
   if (!artifact.sass.empty())
     reconciled_ = sass::reconcile(module_, sass::parse_disassembly(artifact.sass));
   place_variables(artifact.placed, symbol_offsets(artifact.cubin));
@@ -104,10 +107,10 @@ bool SimModule::write_symbol(const std::string& name, const void* data, uint64_t
   return true;
 }
 
-std::optional<Buffer> SimModule::symbol(const std::string& name) {
+std::optional<DeviceBuffer> SimModule::symbol(const std::string& name) {
   const ptx::Variable* v = variable(name);
   if (!v) return std::nullopt;
-  return Buffer{symbols_.at(v->name), v->size};
+  return DeviceBuffer{symbols_.at(v->name), v->size};
 }
 
 const ptx::Variable* SimModule::variable(const std::string& name) const {
@@ -129,18 +132,18 @@ void SimModule::place_variables(const std::map<std::string, uint64_t>& placed,
     }
     const std::string name = variable_name(v.name);
     const auto offset = offsets.find(v.name);
-    sim::Allocation* a =
-        v.is_managed && host_in_process_
-            ? memory_.allocate_shared(v.size, name)
-            : memory_.allocate_at(offset == offsets.end() ? 0 : offset->second, v.size, name);
+    sim::Allocation* a = v.is_managed && host_in_process_
+                             ? memory_.allocate_host_shared(v.size, name)
+                             : memory_.allocate_with_misalignment(
+                                   offset == offsets.end() ? 0 : offset->second, v.size, name);
     owned_.push_back(a->begin);
     symbols_[v.name] = a->begin;
     own_variables_.push_back(&v);
   }
-  restore_variables();
+  reset_module_variables();
 }
 
-void SimModule::restore_variables() {
+void SimModule::reset_module_variables() {
   for (const ptx::Variable* variable : own_variables_) {
     const uint64_t at = symbols_.at(variable->name);
     const std::vector<std::byte> image = initial_bytes(*variable);
@@ -192,7 +195,7 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   info.static_shared = program->static_shared;
   info.uses_heap = program->uses_heap;
   info.reads_clock = program->reads_clock;
-  info.may_read_old_values = counters::StaleValues::has_loads_of_old_values(*program);
+  info.may_read_old_values = counters::StaleValueObserver::has_loads_of_old_values(*program);
   if (auto r = registers_.find(symbol); r != registers_.end()) info.registers = r->second;
   info.cluster = {static_cast<uint32_t>(f.cluster[0]), static_cast<uint32_t>(f.cluster[1]),
                   static_cast<uint32_t>(f.cluster[2])};

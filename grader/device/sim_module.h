@@ -24,7 +24,7 @@ class SimModule;
 class SimKernel : public Kernel {
  public:
   SimKernel(const ptx::Function& function, std::unique_ptr<sim::KernelProgram> program,
-            const sass::Reconciliation& reconciled, ElementNames& places, KernelInfo info,
+            const sass::PtxSassReconciliation& reconciled, ElementNames& places, KernelInfo info,
             SimModule& module)
       : module_(module),
         function_(function),
@@ -36,8 +36,9 @@ class SimKernel : public Kernel {
   const ptx::Function& function() const { return function_; }
   const sim::KernelProgram& program() const { return *program_; }
   const sass::EmittedFunctions& emitted() const { return reconciled_.emitted; }
-  // Run::local_accesses of a launch; nullopt: the machine code is not known.
-  std::optional<uint32_t> local_accesses(const std::vector<sim::IssueTally>& tally) const;
+  // LaunchResult::local_accesses of a launch; nullopt: the machine code is not known.
+  std::optional<uint32_t> local_accesses(
+      const std::vector<sim::InstructionIssueCounts>& tally) const;
   ElementNames& places() const { return places_; }
   SimModule& module() const { return module_; }
 
@@ -45,7 +46,7 @@ class SimKernel : public Kernel {
   SimModule& module_;
   const ptx::Function& function_;
   std::unique_ptr<sim::KernelProgram> program_;
-  const sass::Reconciliation& reconciled_;  // both references: owned by the module
+  const sass::PtxSassReconciliation& reconciled_;  // both references: owned by the module
   ElementNames& places_;
   KernelInfo info_;
 };
@@ -55,7 +56,7 @@ class SimModule : public LoadedModule {
   // `memory` must outlive the module. `host_in_process`: the program's host code runs in this
   // process and uses managed variables. Throws Error for PTX that is invalid or that the simulator
   // does not support.
-  SimModule(sim::Memory& memory, const toolchain::Artifact& artifact, bool host_in_process);
+  SimModule(sim::Memory& memory, const toolchain::CompiledArtifact& artifact, bool host_in_process);
   ~SimModule() override;
 
   Kernel* find(const std::string& name) override;
@@ -67,8 +68,8 @@ class SimModule : public LoadedModule {
   std::optional<std::vector<std::byte>> initial_constant(const std::string& name) override;
   std::optional<std::vector<std::byte>> read_symbol(const std::string& name) override;
   bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override;
-  void restore_variables() override;
-  std::optional<Buffer> symbol(const std::string& name) override;
+  void reset_module_variables() override;
+  std::optional<DeviceBuffer> symbol(const std::string& name) override;
 
  private:
   const ptx::Variable* variable(const std::string& name) const;
@@ -83,7 +84,7 @@ class SimModule : public LoadedModule {
   bool host_in_process_;
   ptx::Module module_;
   std::map<std::string, uint32_t> registers_;
-  sass::Reconciliation reconciled_;
+  sass::PtxSassReconciliation reconciled_;
   ElementNames places_;
   sim::SymbolTable symbols_;
   std::vector<uint64_t> owned_;

@@ -21,9 +21,9 @@ using sim::KernelProgram;
 
 // The largest power of two that divides the address and size of every shared access. The race check
 // compares pieces of this size.
-uint32_t shared_granule(const KernelProgram& program) {
+uint32_t shared_access_granule_bytes(const KernelProgram& program) {
   uint32_t granule = 4;
-  for (const sim::Site& site : program.sites) {
+  for (const sim::InstructionSite& site : program.sites) {
     const ptx::Instruction& in = *site.ptx;
     if (!in.op->traits.accesses_memory()) continue;
     const ptx::Space space = ptx::memory_space(in, 0);
@@ -35,27 +35,29 @@ uint32_t shared_granule(const KernelProgram& program) {
 
 bool has_named_barriers(const KernelProgram& program, bool clusters) {
   if (clusters) return true;  // a barrier of one block includes only some warps of the cluster
-  return std::any_of(program.sites.begin(), program.sites.end(), [](const sim::Site& site) {
-    const ptx::Instruction& in = *site.ptx;
-    const ptx::Sync sync = in.op->traits.sync;
-    if (sync == ptx::Sync::block_arrive || sync == ptx::Sync::mbarrier_arrive) return true;
-    // The operand that gives the number of threads is optional.
-    bool some_threads = false;
-    for (size_t i = 0; i < in.op->operands.size(); ++i)
-      some_threads |= in.op->operands[i].optional && in.has_operand(i);
-    return sync == ptx::Sync::block && some_threads;
-  });
+  return std::any_of(program.sites.begin(), program.sites.end(),
+                     [](const sim::InstructionSite& site) {
+                       const ptx::Instruction& in = *site.ptx;
+                       const ptx::Sync sync = in.op->traits.sync;
+                       if (sync == ptx::Sync::block_arrive || sync == ptx::Sync::mbarrier_arrive)
+                         return true;
+                       // The operand that gives the number of threads is optional.
+                       bool some_threads = false;
+                       for (size_t i = 0; i < in.op->operands.size(); ++i)
+                         some_threads |= in.op->operands[i].optional && in.has_operand(i);
+                       return sync == ptx::Sync::block && some_threads;
+                     });
 }
 
 counters::SiteOrders memory_orders_by_site(const KernelProgram& program) {
   counters::SiteOrders orders;
-  for (const sim::Site& site : program.sites)
+  for (const sim::InstructionSite& site : program.sites)
     orders.push_back(program.functions[site.function].code[site.index].order);
   return orders;
 }
 
 // Whether nothing but barriers orders accesses to shared memory.
-bool has_only_barriers(const KernelProgram& program, const counters::SiteOrders& orders) {
+bool is_ordered_by_barriers_only(const KernelProgram& program, const counters::SiteOrders& orders) {
   for (size_t site = 0; site < orders.size(); ++site) {
     const ptx::InstructionTraits& traits = program.sites[site].ptx->op->traits;
     if (traits.sync == ptx::Sync::fence || orders[site].acquire || orders[site].release ||
@@ -70,12 +72,12 @@ counters::HazardObserver hazard_observer(const sim::LaunchContext& launch,
                                          const counters::PositionOf& position) {
   const KernelProgram& program = *launch.program;
   counters::SiteOrders orders = memory_orders_by_site(program);
-  if (has_only_barriers(program, orders)) orders.clear();
-  return {shared_granule(program), has_named_barriers(program, launch.has_clusters()),
+  if (is_ordered_by_barriers_only(program, orders)) orders.clear();
+  return {shared_access_granule_bytes(program), has_named_barriers(program, launch.has_clusters()),
           program.shared_variables_of(launch.own_shared_bytes), position, std::move(orders)};
 }
 
-WorstAccess worst_access(const counters::ExampleAccess& e, const counters::Position& at) {
+WorstAccess worst_access(const counters::ExampleAccess& e, const counters::SourcePosition& at) {
   WorstAccess w;
   w.file = at.file;
   w.line = at.line;
@@ -111,9 +113,9 @@ void add_array_once(const sim::LaunchContext& launch, const sim::Allocation& in,
   arrays.push_back(std::move(array));
 }
 
-OutOfRangeAmount out_of_range_amount(const sim::OutOfRangeAmount& odd,
-                                     const counters::PositionOf& position) {
-  OutOfRangeAmount found;
+OutOfRangeShiftOrShuffle out_of_range_shift_or_shuffle(const sim::OutOfRangeShiftOrShuffle& odd,
+                                                       const counters::PositionOf& position) {
+  OutOfRangeShiftOrShuffle found;
   if (const auto at = position(odd.site)) {
     found.file = at->file;
     found.line = at->line;
@@ -144,24 +146,24 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
     if (!program_.bulk_ops.empty()) all_.push_back(&engine_use_);
   }
   if (options.loads != LaunchOptions::Loads::newest && !launch.has_clusters() &&
-      counters::StaleValues::has_loads_of_old_values(program_)) {
+      counters::StaleValueObserver::has_loads_of_old_values(program_)) {
     const bool oldest = options.loads == LaunchOptions::Loads::oldest;
-    all_.push_back(&stale_.emplace(
-        *launch.memory, memory_orders_by_site(program_),
-        oldest ? counters::StaleValues::Choice::oldest : counters::StaleValues::Choice::any,
-        options.schedule.value_or(0)));
+    all_.push_back(&stale_.emplace(*launch.memory, memory_orders_by_site(program_),
+                                   oldest ? counters::StaleValueObserver::Choice::oldest
+                                          : counters::StaleValueObserver::Choice::any,
+                                   options.schedule.value_or(0)));
   }
 }
 
-void LaunchObservers::observe_for_time_model(const model::Profile& profile,
+void LaunchObservers::observe_for_time_model(const model::DeviceProfile& profile,
                                              const model::Occupancy& occupancy,
                                              const sass::EmittedFunctions& emitted,
                                              std::optional<counters::L2> l2) {
-  caches_.emplace(cache_shape(profile, occupancy), cache_uses(program_), std::move(l2));
+  caches_.emplace(cache_shape(profile, occupancy), cache_use_by_site(program_), std::move(l2));
   all_.push_back(&*caches_);
   for (const sim::AccessPlan& plan : program_.plans)
-    for (const sim::IssuedAccess& issue : plan.issues)
-      if (issue.lanes == sim::IssuedAccess::Lanes::spin && !spins_)
+    for (const sim::PlannedSassAccess& issue : plan.issues)
+      if (issue.lanes == sim::PlannedSassAccess::Lanes::spin && !spins_)
         all_.push_back(&spins_.emplace());
   profile_ = &profile;
   emitted_ = &emitted;
@@ -170,7 +172,7 @@ void LaunchObservers::observe_for_time_model(const model::Profile& profile,
 
 namespace {
 
-model::UnmatchedAccesses unmatched_accesses(const Run& run) {
+model::UnmatchedAccesses unmatched_accesses(const LaunchResult& run) {
   const auto is_atomic = [](const PtxLevelAccess& access) {
     return access.instruction == "atom" || access.instruction == "red";
   };
@@ -180,13 +182,14 @@ model::UnmatchedAccesses unmatched_accesses(const Run& run) {
 
 }  // namespace
 
-Run LaunchObservers::collect_results(sim::LaunchOutcome outcome) {
-  Run run;
+LaunchResult LaunchObservers::collect_results(sim::LaunchOutcome outcome) {
+  LaunchResult run;
   run.output = std::move(outcome.output);
   run.output_lost = outcome.output_lost;
   run.grid_races_unchecked = outcome.grid_races_unchecked;
-  if (outcome.out_of_range_amount)
-    run.out_of_range_amount = out_of_range_amount(*outcome.out_of_range_amount, position_);
+  if (outcome.out_of_range_shift_or_shuffle)
+    run.out_of_range_shift_or_shuffle =
+        out_of_range_shift_or_shuffle(*outcome.out_of_range_shift_or_shuffle, position_);
   if (outcome.uninitialised) run.uninitialised = fault_of(*outcome.uninitialised);
   if (stale_) {
     run.stale = stale_->findings(position_);
@@ -201,7 +204,7 @@ Run LaunchObservers::collect_results(sim::LaunchOutcome outcome) {
   run.longest_warp = outcome.longest_warp;
   run.warp_instructions = 0;
   uint64_t lanes = 0;
-  for (const sim::IssueTally& t : outcome.tally) {
+  for (const sim::InstructionIssueCounts& t : outcome.tally) {
     *run.warp_instructions += t.warps;
     lanes += t.lanes;
   }
@@ -215,16 +218,16 @@ Run LaunchObservers::collect_results(sim::LaunchOutcome outcome) {
   traffic_.add_issue_counts(outcome.tally);
   run.counters = traffic_.totals();
   add_copy_and_matrix_counters(program_, traffic_, *run.counters);
-  run.lines = traffic_.lines(position_);
-  if (caches_) add_time(outcome, run);
+  run.lines = traffic_.counters_by_line(position_);
+  if (caches_) add_predicted_time(outcome, run);
   add_accesses_by_site(outcome, run);
   if (run.predicted)
     model::widen_error_estimate(*run.predicted, *run.work, unmatched_accesses(run));
   return run;
 }
 
-Fault LaunchObservers::fault_of(const sim::Trap& trap) {
-  Fault fault;
+KernelFault LaunchObservers::fault_of(const sim::Trap& trap) {
+  KernelFault fault;
   fault.kind = trap.kind();
   fault.trap = trap;
   if (trap.access)
@@ -268,7 +271,7 @@ counters::LaunchDetail LaunchObservers::launch_detail() {
       request.place.resize(request.address.size());
       for (uint32_t rest = request.mask; rest != 0; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
-        sim::MemoryAccess access;
+        sim::FaultyMemoryAccess access;
         access.space = line.shared ? sim::AccessSpace::shared : sim::AccessSpace::global;
         access.bytes = request.bytes;
         access.offset = static_cast<int64_t>(request.address[lane]);
@@ -290,7 +293,7 @@ counters::LaunchDetail LaunchObservers::launch_detail() {
   return seen;
 }
 
-void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
+void LaunchObservers::add_predicted_time(const sim::LaunchOutcome& outcome, LaunchResult& run) {
   run.caches = caches_->counters();
   run.work = model_work_of(program_, {*emitted_, outcome.tally, traffic_, *caches_}, *run.counters,
                            *run.caches, static_cast<uint32_t>((launch_.block.count() + 31) / 32));
@@ -309,13 +312,13 @@ void LaunchObservers::add_time(const sim::LaunchOutcome& outcome, Run& run) {
 }
 
 // Adds the cycles of the multiprocessor that finishes last.
-void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work& work) {
+void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::LaunchWork& work) {
   work.blocks = launch_.grid.count();
   work.occupancy = occupancy_;
   const double warps = static_cast<double>(work.blocks) * work.warps_per_block;
   double units = 0;
-  const model::WarpTrace trace =
-      warp_trace(program_, {*emitted_, outcome.tally, traffic_, *caches_}, work, warps, &units);
+  const model::WarpTrace trace = build_warp_trace(
+      program_, {*emitted_, outcome.tally, traffic_, *caches_}, work, warps, &units);
   model::SmWork at;
   // Rounds, so that the result does not depend on the order in which the counts of the blocks were
   // added.
@@ -344,17 +347,18 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Work&
 }
 
 // Adds the most expensive access of each site, and the accesses whose counts are PTX-level.
-void LaunchObservers::add_accesses_by_site(const sim::LaunchOutcome& outcome, Run& run) const {
+void LaunchObservers::add_accesses_by_site(const sim::LaunchOutcome& outcome,
+                                           LaunchResult& run) const {
   for (uint32_t site = 0; site < program_.sites.size(); ++site) {
     const auto at = position_(site);
     if (const counters::ExampleAccess* e = traffic_.worst_example(site))
-      run.worst.push_back(worst_access(*e, at.value_or(counters::Position{})));
+      run.worst.push_back(worst_access(*e, at.value_or(counters::SourcePosition{})));
     if (outcome.tally[site].warps == 0) continue;
     run.peer_accesses += outcome.tally[site].peer;
     const auto why = ptx_level_reason(program_, traffic_, site, outcome);
     if (!why) continue;
     const counters::Counters moved = traffic_.counters_of_site(site);
-    const counters::OtherTraffic& other = moved.other;
+    const counters::TextureBulkRemoteTraffic& other = moved.other;
     const bool global = moved.global_requests() + other.texture.requests +
                             other.surface_load.requests + other.surface_store.requests >
                         0;

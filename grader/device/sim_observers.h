@@ -1,4 +1,4 @@
-// The observers of one launch on the simulator, and the Run that is made of their results.
+// The observers of one launch on the simulator, and the LaunchResult that is made of their results.
 // Construct it, pass all() to sim::run_grid(), then call collect_results() once.
 #pragma once
 
@@ -29,7 +29,8 @@ class LaunchObservers {
 
   // Also models caches and time on that GPU; `profile` and `emitted` must outlive this object. `l2`
   // is the state that earlier launches have left; without it L2 is empty.
-  void observe_for_time_model(const model::Profile& profile, const model::Occupancy& occupancy,
+  void observe_for_time_model(const model::DeviceProfile& profile,
+                              const model::Occupancy& occupancy,
                               const sass::EmittedFunctions& emitted,
                               std::optional<counters::L2> l2);
 
@@ -37,18 +38,18 @@ class LaunchObservers {
   const std::vector<sim::Observer*>& all() const { return all_; }
 
   // Call it once, after the launch.
-  Run collect_results(sim::LaunchOutcome outcome);
+  LaunchResult collect_results(sim::LaunchOutcome outcome);
   // After collect_results(): the state of L2 that the launch has left; nullopt if it faulted or was
   // not modelled.
   std::optional<counters::L2> take_l2() { return std::move(l2_); }
 
  private:
-  Fault fault_of(const sim::Trap& trap);
+  KernelFault fault_of(const sim::Trap& trap);
   counters::LaunchDetail launch_detail();
   std::vector<counters::Finding> findings();
-  void add_time(const sim::LaunchOutcome& outcome, Run& run);
-  void add_cycles(const sim::LaunchOutcome& outcome, model::Work& work);
-  void add_accesses_by_site(const sim::LaunchOutcome& outcome, Run& run) const;
+  void add_predicted_time(const sim::LaunchOutcome& outcome, LaunchResult& run);
+  void add_cycles(const sim::LaunchOutcome& outcome, model::LaunchWork& work);
+  void add_accesses_by_site(const sim::LaunchOutcome& outcome, LaunchResult& run) const;
 
   const sim::LaunchContext& launch_;
   const LaunchOptions& options_;
@@ -59,11 +60,11 @@ class LaunchObservers {
   counters::HazardObserver hazards_;
   counters::GlobalRaceObserver races_;
   counters::CopyEngineCheck engine_use_;
-  std::optional<counters::StaleValues> stale_;
+  std::optional<counters::StaleValueObserver> stale_;
   std::optional<counters::CacheObserver> caches_;
-  std::optional<counters::SpinObserver> spins_;
+  std::optional<counters::SwapLoopObserver> spins_;
   std::optional<counters::DetailObserver> launch_detail_;
-  const model::Profile* profile_ = nullptr;  // null: time is not modelled
+  const model::DeviceProfile* profile_ = nullptr;  // null: time is not modelled
   const sass::EmittedFunctions* emitted_ = nullptr;
   model::Occupancy occupancy_;
   std::optional<counters::L2> l2_;

@@ -13,7 +13,7 @@
 namespace lab32::device {
 
 std::vector<FunctionIssueCounts> issue_counts_by_function(
-    const sim::KernelProgram& program, const std::vector<sim::IssueTally>& tally,
+    const sim::KernelProgram& program, const std::vector<sim::InstructionIssueCounts>& tally,
     const counters::TrafficObserver& traffic) {
   std::vector<FunctionIssueCounts> all;
   for (size_t site = 0; site < program.sites.size(); ++site) {
@@ -21,8 +21,8 @@ std::vector<FunctionIssueCounts> issue_counts_by_function(
       all.push_back({&program.functions[program.sites[site].function], site, {}, {}});
     all.back().times.push_back(tally[site].warps);
     uint64_t rounds = 0;
-    for (const sim::IssuedAccess& issue : program.plans[site].issues)
-      if (issue.lanes == sim::IssuedAccess::Lanes::spin)
+    for (const sim::PlannedSassAccess& issue : program.plans[site].issues)
+      if (issue.lanes == sim::PlannedSassAccess::Lanes::spin)
         rounds = traffic.counters_of_site(static_cast<uint32_t>(site)).shared_atom.requests;
     all.back().rounds.push_back(rounds);
   }
@@ -57,10 +57,10 @@ sass::ControlStructure control_structure_of(const ptx::ControlFlow& flow) {
   return sass::analyse_control_structure(graph);
 }
 
-class Builder {
+class WarpTraceBuilder {
  public:
-  Builder(const sim::KernelProgram& program, const LaunchObservations& source,
-          const model::Work& work, double warps)
+  WarpTraceBuilder(const sim::KernelProgram& program, const LaunchObservations& source,
+                   const model::LaunchWork& work, double warps)
       : program_(program),
         source_(source),
         work_(work),
@@ -159,11 +159,11 @@ class Builder {
     const size_t before = trace_.blocks.size();
     const uint32_t lines = trace_.lines;
     for (size_t b = 0; b < blocks.size(); ++b) {
-      model::TraceBlock& to = trace_.blocks.emplace_back();
+      model::TraceBasicBlock& to = trace_.blocks.emplace_back();
       to.runs = runs[b] / warps_;
       for (const size_t header : blocks[b].loops) to.loops.push_back(before + header);
       for (const sass::EmittedInstruction& in : blocks[b].code) {
-        model::TraceInstruction made = model::machine_instruction(in.opcode);
+        model::TraceInstruction made = model::trace_instruction_of_opcode(in.opcode);
         made.line =
             static_cast<uint16_t>(lines + static_cast<uint32_t>(in.address) / model::kCodeLine);
         trace_.lines = std::max<uint32_t>(trace_.lines, made.line + 1u);
@@ -209,7 +209,7 @@ class Builder {
     const size_t before = trace_.blocks.size();
     for (size_t b = 0; b < flow.blocks.size(); ++b) {
       const ptx::BasicBlock& block = flow.blocks[b];
-      model::TraceBlock& to = trace_.blocks.emplace_back();
+      model::TraceBasicBlock& to = trace_.blocks.emplace_back();
       for (int loop = structure.loop_of[b]; loop >= 0;
            loop = structure.loops[static_cast<size_t>(loop)].parent)
         to.loops.insert(
@@ -222,7 +222,7 @@ class Builder {
         const ptx::Instruction& in = function.body[at];
         const model::InstructionCost estimate = model::cost_of(in);
         if (estimate.issue.all <= 0) continue;
-        model::TraceInstruction made = model::ptx_instruction(estimate);
+        model::TraceInstruction made = model::trace_instruction_of_ptx(estimate);
         if (made.unit == model::TraceInstruction::Unit::memory) {
           const MeanAccessCost c =
               access_cost_of(f.first_site + at, static_cast<double>(f.times[at]), made.kind);
@@ -242,7 +242,7 @@ class Builder {
 
   const sim::KernelProgram& program_;
   const LaunchObservations& source_;
-  const model::Work& work_;
+  const model::LaunchWork& work_;
   const double warps_;
   const std::vector<uint8_t> groups_;
   const std::array<counters::LoadGroupCounts, counters::kLoadGroups> of_groups_;
@@ -257,17 +257,18 @@ class Builder {
 std::vector<uint8_t> load_group_by_site(const sim::KernelProgram& program) {
   std::vector<uint8_t> groups;
   size_t loads = 0;
-  for (const sim::Site& site : program.sites) {
+  for (const sim::InstructionSite& site : program.sites) {
     const ptx::InstructionTraits& t = site.ptx->op->traits;
     groups.push_back(static_cast<uint8_t>(loads % counters::kLoadGroups));
-    loads += t.accesses_memory() && !site.ptx->has(ptx::Mod::shared);
+    loads += t.accesses_memory() && !site.ptx->has(ptx::Modifier::shared);
   }
   return groups;
 }
 
-model::WarpTrace warp_trace(const sim::KernelProgram& program, const LaunchObservations& source,
-                            const model::Work& work, double warps, double* units) {
-  Builder builder(program, source, work, warps);
+model::WarpTrace build_warp_trace(const sim::KernelProgram& program,
+                                  const LaunchObservations& source, const model::LaunchWork& work,
+                                  double warps, double* units) {
+  WarpTraceBuilder builder(program, source, work, warps);
   model::WarpTrace trace = builder.build_trace();
   *units = builder.units();
   return trace;

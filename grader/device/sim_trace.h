@@ -18,15 +18,15 @@ namespace lab32::device {
 
 // One function of a program, and the number of times that each of its instructions was issued.
 struct FunctionIssueCounts {
-  const sim::CodeFunction* function = nullptr;
+  const sim::DecodedFunction* function = nullptr;
   size_t first_site = 0;
   std::vector<uint64_t> times;
   // The number of iterations of the compare-and-swap loop that ptxas made of each instruction.
   std::vector<uint64_t> rounds;
 };
-std::vector<FunctionIssueCounts> issue_counts_by_function(const sim::KernelProgram& program,
-                                                          const std::vector<sim::IssueTally>& tally,
-                                                          const counters::TrafficObserver& traffic);
+std::vector<FunctionIssueCounts> issue_counts_by_function(
+    const sim::KernelProgram& program, const std::vector<sim::InstructionIssueCounts>& tally,
+    const counters::TrafficObserver& traffic);
 
 // The number of times that the block runs, summed over all warps.
 double runs_by_all_warps(const sass::EmittedBlock& block, const FunctionIssueCounts& function);
@@ -34,16 +34,17 @@ double runs_by_all_warps(const sass::EmittedBlock& block, const FunctionIssueCou
 // The results of the observers of a launch.
 struct LaunchObservations {
   const sass::EmittedFunctions& emitted;
-  const std::vector<sim::IssueTally>& tally;
+  const std::vector<sim::InstructionIssueCounts>& tally;
   const counters::TrafficObserver& traffic;
   const counters::CacheObserver& caches;
 };
 
-// The load group of each site (CacheUse::group).
+// The load group of each site (CacheUseOfInstruction::group).
 std::vector<uint8_t> load_group_by_site(const sim::KernelProgram& program);
 
 // `units` receives the sum of the weights of the accesses over all warps.
-model::WarpTrace warp_trace(const sim::KernelProgram& program, const LaunchObservations& source,
-                            const model::Work& work, double warps, double* units);
+model::WarpTrace build_warp_trace(const sim::KernelProgram& program,
+                                  const LaunchObservations& source, const model::LaunchWork& work,
+                                  double warps, double* units);
 
 }  // namespace lab32::device

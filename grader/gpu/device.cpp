@@ -30,10 +30,10 @@ class PrintfCatcher {
   }
   PrintfCatcher(const PrintfCatcher&) = delete;
   PrintfCatcher& operator=(const PrintfCatcher&) = delete;
-  ~PrintfCatcher() { restore(); }
+  ~PrintfCatcher() { restore_stdout(); }
 
   std::string take_output() {
-    restore();
+    restore_stdout();
     std::string text;
     char buffer[4096];
     ssize_t n;
@@ -45,7 +45,7 @@ class PrintfCatcher {
   }
 
  private:
-  void restore() {
+  void restore_stdout() {
     if (saved_ < 0) return;
     std::fflush(stdout);
     dup2(saved_, 1);
@@ -99,14 +99,14 @@ struct GpuKernel final : Kernel {
 
 class GpuModule final : public LoadedModule {
  public:
-  GpuModule(std::shared_ptr<GpuContext> session, const toolchain::Artifact& artifact)
+  GpuModule(std::shared_ptr<GpuContext> session, const toolchain::CompiledArtifact& artifact)
       : session_(std::move(session)) {
     if (artifact.cubin.empty())
       throw Error(artifact.source + " was compiled without a cubin, which a GPU needs");
     session_->make_context_current();
     session_->require_success(session_->api.module_load(&handle_, artifact.cubin.data()),
                               "the GPU does not load " + artifact.source);
-    for (const EntryPoint& entry : read_entries(artifact.ptx)) add_kernel(entry);
+    for (const EntryPoint& entry : read_kernel_entry_points(artifact.ptx)) add_kernel(entry);
   }
   ~GpuModule() override {
     if (handle_ && session_->alive()) session_->api.module_unload(handle_);
@@ -158,14 +158,14 @@ class GpuModule final : public LoadedModule {
     kernels_.push_back(std::move(kernel));
   }
 
-  std::optional<Buffer> symbol(const std::string& name) override {
+  std::optional<DeviceBuffer> symbol(const std::string& name) override {
     cuda::Pointer address = 0;
     size_t bytes = 0;
     session_->make_context_current();
     Result result = session_->api.module_global(&address, &bytes, handle_, name.c_str());
     if (result == cuda::kNotFound) return std::nullopt;
     session_->require_success(result, "variable " + name);
-    return Buffer{address, bytes};
+    return DeviceBuffer{address, bytes};
   }
 
   std::shared_ptr<GpuContext> session_;
@@ -175,7 +175,7 @@ class GpuModule final : public LoadedModule {
 };
 
 // The simulator's kind of fault that corresponds to a driver error.
-sim::TrapKind trap_kind(const std::string& error) {
+sim::TrapKind trap_kind_of_driver_error(const std::string& error) {
   if (error == "CUDA_ERROR_ILLEGAL_ADDRESS") return sim::TrapKind::out_of_bounds;
   if (error == "CUDA_ERROR_MISALIGNED_ADDRESS") return sim::TrapKind::misaligned;
   if (error == "CUDA_ERROR_ASSERT") return sim::TrapKind::assertion;
@@ -209,11 +209,11 @@ class GpuDevice final : public Gpu {
   }
   uint32_t multiprocessors() const override { return static_cast<uint32_t>(multiprocessors_); }
 
-  std::unique_ptr<LoadedModule> load(const toolchain::Artifact& artifact) override {
+  std::unique_ptr<LoadedModule> load(const toolchain::CompiledArtifact& artifact) override {
     return std::make_unique<GpuModule>(session_, artifact);
   }
 
-  Buffer allocate(uint64_t bytes, const std::string& name) override {
+  DeviceBuffer allocate(uint64_t bytes, const std::string& name) override {
     session_->make_context_current();
     cuda::Pointer address = 0;
     // The driver refuses 0 bytes, but a kernel over an empty array still needs a pointer.
@@ -223,12 +223,12 @@ class GpuDevice final : public Gpu {
                   " bytes) does not fit in the memory of " + name_);
     session_->require_success(result, "allocating '" + name + "'");
     allocations_[address] = {bytes, name};
-    Buffer buffer{address, bytes};
+    DeviceBuffer buffer{address, bytes};
     poison(buffer);
     return buffer;
   }
 
-  void release(Buffer buffer) override {
+  void release(DeviceBuffer buffer) override {
     auto found = allocations_.find(buffer.address);
     if (found == allocations_.end() || !session_->alive()) return;  // freed with its context
     session_->make_context_current();
@@ -237,22 +237,22 @@ class GpuDevice final : public Gpu {
     allocations_.erase(found);
   }
 
-  void upload(Buffer to, const void* from, uint64_t bytes) override {
+  void upload(DeviceBuffer to, const void* from, uint64_t bytes) override {
     require_allocated(to, bytes, "upload");
     session_->require_success(session_->api.upload(to.address, from, bytes), "upload");
   }
-  void download(void* to, Buffer from, uint64_t bytes) override {
+  void download(void* to, DeviceBuffer from, uint64_t bytes) override {
     require_allocated(from, bytes, "download");
     session_->require_success(session_->api.download(to, from.address, bytes), "download");
   }
-  void poison(Buffer buffer) override {
+  void poison(DeviceBuffer buffer) override {
     require_allocated(buffer, buffer.bytes, "poison");
     if (buffer.bytes)
       session_->require_success(session_->api.fill(buffer.address, 0xff, buffer.bytes), "poison");
   }
 
-  std::optional<Fault> enqueue(Kernel& kernel, const Shape& shape,
-                               const std::vector<Arg>& args) override {
+  std::optional<KernelFault> enqueue(Kernel& kernel, const LaunchShape& shape,
+                                     const std::vector<KernelArgument>& args) override {
     auto& k = dynamic_cast<GpuKernel&>(kernel);
     check_arguments(k, args);
     session_->make_context_current();
@@ -263,7 +263,8 @@ class GpuDevice final : public Gpu {
       if (result != kSuccess) return fault_of_launch(k.facts.name, result);
     }
     std::vector<void*> parameters;
-    for (const Arg& arg : args) parameters.push_back(const_cast<std::byte*>(arg.bytes().data()));
+    for (const KernelArgument& arg : args)
+      parameters.push_back(const_cast<std::byte*>(arg.bytes().data()));
     Result result = session_->api.launch(k.function, shape.grid.x, shape.grid.y, shape.grid.z,
                                          shape.block.x, shape.block.y, shape.block.z,
                                          shape.dynamic_shared, nullptr, parameters.data(), nullptr);
@@ -271,7 +272,7 @@ class GpuDevice final : public Gpu {
     return std::nullopt;
   }
 
-  std::optional<Fault> wait(const std::string& kernel) override {
+  std::optional<KernelFault> wait(const std::string& kernel) override {
     const Result result = session_->api.synchronize();
     if (result == kSuccess) return std::nullopt;
     // A failed kernel makes the context unusable, and a new one fails with the same error (seen
@@ -283,10 +284,10 @@ class GpuDevice final : public Gpu {
   const DriverApi& api() const override { return session_->api; }
   cuda::Device ordinal() const override { return session_->device; }
 
-  Run launch(Kernel& kernel, const Shape& shape, const std::vector<Arg>& args,
-             const LaunchOptions&) override {
+  LaunchResult launch(Kernel& kernel, const LaunchShape& shape,
+                      const std::vector<KernelArgument>& args, const LaunchOptions&) override {
     PrintfCatcher printed;
-    Run run;
+    LaunchResult run;
     run.fault = enqueue(kernel, shape, args);
     if (!run.fault) run.fault = wait(kernel.info().name);
     run.output = printed.take_output();
@@ -306,9 +307,9 @@ class GpuDevice final : public Gpu {
     return value;
   }
 
-  // A Buffer is a plain value and may be stale or too long; the driver would then use the memory of
-  // another allocation.
-  void require_allocated(Buffer buffer, uint64_t bytes, const std::string& doing) const {
+  // A DeviceBuffer is a plain value and may be stale or too long; the driver would then use the
+  // memory of another allocation.
+  void require_allocated(DeviceBuffer buffer, uint64_t bytes, const std::string& doing) const {
     session_->make_context_current();
     auto found = allocations_.upper_bound(buffer.address);
     if (found != allocations_.begin()) {
@@ -319,7 +320,7 @@ class GpuDevice final : public Gpu {
                 " bytes at an address where that much is not allocated");
   }
 
-  static void check_arguments(const GpuKernel& kernel, const std::vector<Arg>& args) {
+  static void check_arguments(const GpuKernel& kernel, const std::vector<KernelArgument>& args) {
     const auto& wanted = kernel.info().parameter_bytes;
     if (args.size() != wanted.size())
       throw Error(kernel.info().name + " takes " + std::to_string(wanted.size()) +
@@ -331,11 +332,11 @@ class GpuDevice final : public Gpu {
                     std::to_string(args[i].bytes().size()));
   }
 
-  Fault fault_of_launch(const std::string& kernel, Result result) const {
-    Fault fault;
+  KernelFault fault_of_launch(const std::string& kernel, Result result) const {
+    KernelFault fault;
     fault.driver =
         DriverError{kernel, session_->api.name_of(result), session_->api.description_of(result)};
-    fault.kind = trap_kind(fault.driver->name);
+    fault.kind = trap_kind_of_driver_error(fault.driver->name);
     return fault;
   }
 
@@ -348,8 +349,8 @@ class GpuDevice final : public Gpu {
 
 }  // namespace
 
-GpuSearch find_gpu() {
-  GpuSearch search;
+GpuSearchResult find_gpu() {
+  GpuSearchResult search;
   const DriverApi* api = cuda::driver_api(search.reason);
   if (!api) return search;
   cuda::Device device = 0;
@@ -374,7 +375,7 @@ namespace {
 
 // `.param .u64 .ptr .global .align 4 name` or `.param .align 8 .b8 name[24]`.
 uint32_t parameter_size(const std::string& parameter, const std::string& symbol) {
-  static const Pattern type("\\.(u|s|b|f|pred)(8|16|32|64)\\b"), array("\\[([0-9]+)\\]");
+  static const RegularExpression type("\\.(u|s|b|f|pred)(8|16|32|64)\\b"), array("\\[([0-9]+)\\]");
   const auto typed = type.search(parameter);
   if (!typed)
     throw Error("the PTX of kernel " + symbol +
@@ -387,7 +388,7 @@ uint32_t parameter_size(const std::string& parameter, const std::string& symbol)
 
 }  // namespace
 
-std::vector<EntryPoint> read_entries(const std::string& ptx) {
+std::vector<EntryPoint> read_kernel_entry_points(const std::string& ptx) {
   static const std::string keyword = ".entry";
   std::vector<EntryPoint> entries;
   for (size_t at = 0; (at = ptx.find(keyword, at)) != std::string::npos;) {

@@ -16,8 +16,8 @@ namespace lab32::device {
 
 // A GPU as a Device, with the functions that the timer needs besides.
 //
-// It gives less than the simulator: Run has no counters and no hazards, a Fault has no position
-// (the hardware reports only the kind), and memory is neither guarded nor checked for
+// It gives less than the simulator: LaunchResult has no counters and no hazards, a KernelFault has
+// no position (the hardware reports only the kind), and memory is neither guarded nor checked for
 // initialisation. A kernel that never ends is not stopped.
 //
 // After a kernel's fault the launch still reports it, and every later call throws an Error that
@@ -26,21 +26,21 @@ namespace lab32::device {
 class Gpu : public Device {
  public:
   // Starts a kernel on the default stream without waiting. nullopt: it has started.
-  virtual std::optional<Fault> enqueue(Kernel& kernel, const Shape& shape,
-                                       const std::vector<Arg>& args) = 0;
+  virtual std::optional<KernelFault> enqueue(Kernel& kernel, const LaunchShape& shape,
+                                             const std::vector<KernelArgument>& args) = 0;
   // Waits for all started kernels. `kernel` is the name under which a fault is reported.
-  virtual std::optional<Fault> wait(const std::string& kernel) = 0;
+  virtual std::optional<KernelFault> wait(const std::string& kernel) = 0;
   virtual const cuda::DriverApi& api() const = 0;
   virtual cuda::Device ordinal() const = 0;
 };
 
-struct GpuSearch {
+struct GpuSearchResult {
   std::unique_ptr<Gpu> device;  // null: there is none
   std::string reason;  // why there is none: "no CUDA driver (libcuda.so.1) on this machine"
 };
 
 // The first GPU; CUDA_VISIBLE_DEVICES decides which that is.
-GpuSearch find_gpu();
+GpuSearchResult find_gpu();
 
 // Runs the rounds of a timing, in the process that holds the GPU. `helpers` is timer_kernels.cu
 // compiled for this GPU; `baselines` is the library made of baselines.cu, for plans with a
@@ -50,8 +50,10 @@ GpuSearch find_gpu();
 // round to round. Before every run the outputs are poisoned, the variables of the module are
 // initialised as in its source, L2 is full of other data, and the queue is busy. A digest after
 // each run tells outputs apart; the digests of the inputs must not have changed at the end.
-TimingResult run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
-                        const std::string& baselines, const SharedRegion& output_region);
+TimingResult run_timing_rounds(Gpu& gpu, const TimingPlan& plan,
+                               const toolchain::CompiledArtifact& helpers,
+                               const std::string& baselines,
+                               const InterprocessMemory& output_region);
 
 // ---- kernels of a PTX text ----
 
@@ -64,6 +66,6 @@ struct EntryPoint {
   std::vector<uint32_t> parameter_bytes;
 };
 
-std::vector<EntryPoint> read_entries(const std::string& ptx);
+std::vector<EntryPoint> read_kernel_entry_points(const std::string& ptx);
 
 }  // namespace lab32::device

@@ -93,11 +93,11 @@ std::string text_of(const cuda::Uuid& uuid) {
 
 }  // namespace
 
-std::optional<Clocks> read_clocks(const cuda::Uuid& uuid) {
+std::optional<GpuClocks> read_clocks(const cuda::Uuid& uuid) {
   static const Nvml nvml;
   NvmlDevice device = nullptr;
   if (!nvml.ready || nvml.by_uuid(text_of(uuid).c_str(), &device) != 0) return std::nullopt;
-  Clocks clocks;
+  GpuClocks clocks;
   unsigned sm = 0, memory = 0;
   unsigned long long reasons = 0;
   if (nvml.clock(device, kSmClock, &sm) != 0 || nvml.clock(device, kMemoryClock, &memory) != 0)

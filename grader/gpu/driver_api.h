@@ -93,9 +93,9 @@ const DriverApi* driver_api(std::string& missing);
 
 namespace lab32::device {
 
-// Clocks and throttling of the GPU with this UUID, read through NVML: a time is of little value if
-// the card changed its speed during the measurement. nullopt: this machine has no NVML, or NVML
+// GpuClocks and throttling of the GPU with this UUID, read through NVML: a time is of little value
+// if the card changed its speed during the measurement. nullopt: this machine has no NVML, or NVML
 // does not know the GPU.
-std::optional<Clocks> read_clocks(const cuda::Uuid& uuid);
+std::optional<GpuClocks> read_clocks(const cuda::Uuid& uuid);
 
 }  // namespace lab32::device

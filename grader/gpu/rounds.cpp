@@ -24,10 +24,10 @@ constexpr long long kSpinCycles = 100'000;  // about 50 us: many times what the 
 
 // Thrown when a kernel of the submission has failed; contains the fault to report.
 struct KernelFailed {
-  Fault fault;
+  KernelFault fault;
 };
 [[noreturn]] void fail_with(sim::TrapKind kind) {
-  Fault fault;
+  KernelFault fault;
   fault.kind = kind;
   throw KernelFailed{fault};
 }
@@ -36,10 +36,10 @@ struct KernelFailed {
 // launch to launch. Kernels cannot write constants.
 bool keeps_state(const std::string& ptx) { return ptx.find(".global .align") != std::string::npos; }
 
-class RoundsBench {
+class TimingRoundsRunner {
  public:
-  RoundsBench(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
-              const std::string& baselines, const SharedRegion& output_region)
+  TimingRoundsRunner(Gpu& gpu, const TimingPlan& plan, const toolchain::CompiledArtifact& helpers,
+                     const std::string& baselines, const InterprocessMemory& output_region)
       : gpu_(gpu),
         api_(gpu.api()),
         plan_(plan),
@@ -48,7 +48,7 @@ class RoundsBench {
     check_result(api_.event_create(&start_, 0));
     check_result(api_.event_create(&stop_, 0));
     for (const TimedArray& array : plan.arrays) {
-      std::vector<Buffer> buffers;
+      std::vector<DeviceBuffer> buffers;
       for (size_t s = 0; s < std::max<size_t>(1, array.sets.size()); ++s) {
         buffers.push_back(gpu.allocate(array.bytes, array.name));
         if (!array.sets.empty())
@@ -57,7 +57,7 @@ class RoundsBench {
       sets_ = std::max(sets_, array.sets.size());
       buffers_.push_back(std::move(buffers));
     }
-    for (const Candidate& c : plan.candidates) {
+    for (const TimedCandidate& c : plan.candidates) {
       modules_.push_back(gpu.load(*c.artifact));
       reload_.push_back(keeps_state(c.artifact->ptx));
       timing_.candidates.push_back({c.name, {}, {}});
@@ -71,10 +71,10 @@ class RoundsBench {
         2e3 * attribute(cuda::kMemoryClockKHz) * attribute(cuda::kMemoryBusBits) / 8;
     flush_ = gpu.allocate(std::max<uint64_t>(8 * timing_.l2_bytes, uint64_t{256} << 20), "flush");
     sink_ = gpu.allocate(8, "sink");
-    if (plan.baseline != Baseline::none) open_baseline(baselines);
+    if (plan.baseline != Baseline::none) load_baseline_library(baselines);
   }
 
-  Timing run() {
+  TimingData run() {
     cuda::Uuid uuid;
     check_result(api_.device_uuid(&uuid, gpu_.ordinal()));
     const std::vector<uint64_t> inputs = digests_of_inputs();
@@ -105,21 +105,22 @@ class RoundsBench {
     return value;
   }
 
-  void launch_helper(const char* kernel, uint32_t blocks, const std::vector<Arg>& args) {
+  void launch_helper_kernel(const char* kernel, uint32_t blocks,
+                            const std::vector<KernelArgument>& args) {
     if (auto fault =
             gpu_.enqueue(*helpers_->find(kernel), {{blocks}, {blocks == 1 ? 1u : 256u}, 0}, args))
       throw Error(describe(*fault));
   }
   void flush_l2() {
-    launch_helper("lab32_flush", 1024,
-                  {flush_, static_cast<unsigned long long>(flush_.bytes / 16), sink_});
+    launch_helper_kernel("lab32_flush", 1024,
+                         {flush_, static_cast<unsigned long long>(flush_.bytes / 16), sink_});
   }
-  void spin() { launch_helper("lab32_spin", 1, {kSpinCycles}); }
+  void spin() { launch_helper_kernel("lab32_spin", 1, {kSpinCycles}); }
 
-  uint64_t buffer_digest(Buffer buffer) {
+  uint64_t buffer_digest(DeviceBuffer buffer) {
     check_result(api_.fill(sink_.address, 0, 8));
-    launch_helper("lab32_digest", 1024,
-                  {buffer, static_cast<unsigned long long>(buffer.bytes), sink_});
+    launch_helper_kernel("lab32_digest", 1024,
+                         {buffer, static_cast<unsigned long long>(buffer.bytes), sink_});
     if (auto fault = gpu_.wait("lab32_digest")) throw Error(describe(*fault));
     uint64_t value = 0;
     gpu_.download(&value, sink_, sizeof value);
@@ -129,12 +130,12 @@ class RoundsBench {
     std::vector<uint64_t> result;
     for (size_t a = 0; a < buffers_.size(); ++a)
       if (!plan_.arrays[a].sets.empty())
-        for (Buffer b : buffers_[a]) result.push_back(buffer_digest(b));
+        for (DeviceBuffer b : buffers_[a]) result.push_back(buffer_digest(b));
     return result;
   }
 
-  Buffer buffer_of_array(size_t array, size_t set) const {
-    const std::vector<Buffer>& all = buffers_.at(array);
+  DeviceBuffer buffer_of_array(size_t array, size_t set) const {
+    const std::vector<DeviceBuffer>& all = buffers_.at(array);
     return all[set % all.size()];
   }
 
@@ -142,16 +143,16 @@ class RoundsBench {
   // is time only for the launches themselves.
   struct PreparedLaunch {
     Kernel* kernel = nullptr;  // null: a fill
-    Shape shape;
-    std::vector<Arg> args;
-    Buffer filled;
+    LaunchShape shape;
+    std::vector<KernelArgument> args;
+    DeviceBuffer filled;
     uint8_t value = 0;
   };
   std::vector<PreparedLaunch> prepare_launches(size_t candidate, size_t set) {
     std::vector<PreparedLaunch> ready;
     for (const TimedStep& step : plan_.candidates[candidate].steps) {
       PreparedLaunch r;
-      if (const Fill* fill = std::get_if<Fill>(&step)) {
+      if (const TimedFill* fill = std::get_if<TimedFill>(&step)) {
         r.filled = buffer_of_array(fill->array.index, set);
         r.value = fill->value;
       } else {
@@ -160,10 +161,10 @@ class RoundsBench {
         if (!r.kernel) throw Error("there is no kernel `" + launch.kernel + "` to time");
         r.shape = launch.shape;
         for (const TimedArg& arg : launch.args) {
-          if (const ArrayIndex* at = std::get_if<ArrayIndex>(&arg))
+          if (const TimedArrayIndex* at = std::get_if<TimedArrayIndex>(&arg))
             r.args.push_back(buffer_of_array(at->index, set));
           else
-            r.args.push_back(std::get<Arg>(arg));
+            r.args.push_back(std::get<KernelArgument>(arg));
         }
       }
       ready.push_back(std::move(r));
@@ -178,7 +179,7 @@ class RoundsBench {
         fail(candidate, *fault);
     }
   }
-  [[noreturn]] void fail(size_t candidate, const Fault& fault) const {
+  [[noreturn]] void fail(size_t candidate, const KernelFault& fault) const {
     if (plan_.candidates[candidate].submitted) throw KernelFailed{fault};
     throw Error(plan_.candidates[candidate].name + ": " + describe(fault));
   }
@@ -187,7 +188,7 @@ class RoundsBench {
   struct RunPhases {
     std::string name;
     std::function<void()> before, work;
-    std::function<void(const Fault&)> failed;
+    std::function<void(const KernelFault&)> failed;
     std::function<void()> after;
   };
 
@@ -203,7 +204,7 @@ class RoundsBench {
   }
 
   // Runs a candidate cold, then warm.
-  void time_cold_and_warm(Samples& samples, bool record, const RunPhases& run) {
+  void time_cold_and_warm(TimeSamples& samples, bool record, const RunPhases& run) {
     run.before();
     flush_l2();
     const double cold = seconds_of_work(run);
@@ -230,7 +231,7 @@ class RoundsBench {
     const size_t set = round % std::max<size_t>(1, sets_);
     const size_t candidates = plan_.candidates.size();
     const size_t all = candidates + 1 + (plan_.baseline != Baseline::none);
-    const auto broken = [](const Fault& fault) { throw Error(describe(fault)); };
+    const auto broken = [](const KernelFault& fault) { throw Error(describe(fault)); };
     const auto nothing = [] {};
     for (size_t i = 0; i < all; ++i) {
       const size_t who = (i + round) % all;
@@ -245,7 +246,7 @@ class RoundsBench {
                  if (plan_.arrays[a].sets.empty()) gpu_.poison(buffers_[a][0]);
                steps = prepare_launches(who, set);
              },
-             [&] { enqueue(who, steps); }, [&](const Fault& fault) { fail(who, fault); },
+             [&] { enqueue(who, steps); }, [&](const KernelFault& fault) { fail(who, fault); },
              [&] {
                if (plan_.candidates[who].submitted) save_output(who, set);
              }});
@@ -264,7 +265,7 @@ class RoundsBench {
 
   void save_output(size_t candidate, size_t set) {
     std::vector<uint64_t> key{candidate, set};
-    std::vector<Buffer> outputs;
+    std::vector<DeviceBuffer> outputs;
     for (size_t a = 0; a < buffers_.size(); ++a) {
       if (!plan_.arrays[a].sets.empty()) continue;
       outputs.push_back(buffers_[a][0]);
@@ -275,7 +276,7 @@ class RoundsBench {
       TimedOutput output;
       output.candidate = candidate;
       output.set = set;
-      for (Buffer b : outputs) {
+      for (DeviceBuffer b : outputs) {
         if (b.bytes > output_region_.size() - saved_bytes_) fail_with(sim::TrapKind::output);
         std::byte* const to = output_region_.data() + saved_bytes_;
         gpu_.download(to, b, b.bytes);
@@ -288,30 +289,30 @@ class RoundsBench {
   }
 
   bool intervals_are_narrow() const {
-    const auto is_narrow = [&](const RequiredRatio& c) {
-      const Samples& other = c.against ? timing_.candidates[*c.against] : timing_.copy;
+    const auto is_narrow = [&](const RequiredSpeedRatio& c) {
+      const TimeSamples& other = c.against ? timing_.candidates[*c.against] : timing_.copy;
       const auto ratio = median_interval(ratios(other.cold, timing_.candidates[c.candidate].cold));
       return ratio.spread() < plan_.wanted_interval;
     };
     return std::all_of(plan_.required_ratios.begin(), plan_.required_ratios.end(), is_narrow);
   }
 
-  void open_baseline(const std::string& path) {
+  void load_baseline_library(const std::string& path) {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw Error(std::string("the baseline cannot be opened: ") + dlerror());
     cub_sum_ = reinterpret_cast<CubSum>(dlsym(library, "lab32_cub_sum"));
     if (!cub_sum_) throw Error(path + " has no lab32_cub_sum");
-    timing_.baseline = Samples{"CUB", {}, {}};
+    timing_.baseline = TimeSamples{"CUB", {}, {}};
     baseline_out_ = gpu_.allocate(16, "CUB's result");
     temporary_bytes_ = 0;
-    run_cub(nullptr, buffer_of_array(plan_.baseline_input, 0));
+    run_cub_sum(nullptr, buffer_of_array(plan_.baseline_input, 0));
     temporary_ = gpu_.allocate(temporary_bytes_, "CUB's temporary storage");
   }
   void run_baseline(size_t set) {
-    run_cub(reinterpret_cast<void*>(temporary_.address),
-            buffer_of_array(plan_.baseline_input, set));
+    run_cub_sum(reinterpret_cast<void*>(temporary_.address),
+                buffer_of_array(plan_.baseline_input, set));
   }
-  void run_cub(void* temporary, Buffer in) {
+  void run_cub_sum(void* temporary, DeviceBuffer in) {
     const int error = cub_sum_(plan_.baseline == Baseline::cub_sum_int ? 0 : 1, temporary,
                                &temporary_bytes_, reinterpret_cast<const void*>(in.address),
                                reinterpret_cast<void*>(baseline_out_.address), in.bytes / 4);
@@ -323,29 +324,31 @@ class RoundsBench {
   Gpu& gpu_;
   const cuda::DriverApi& api_;
   const TimingPlan& plan_;
-  const SharedRegion& output_region_;
+  const InterprocessMemory& output_region_;
   const Clock::time_point made_ = Clock::now();
   std::unique_ptr<LoadedModule> helpers_;
   std::vector<std::unique_ptr<LoadedModule>> modules_;
   std::vector<bool> reload_;
-  std::vector<std::vector<Buffer>> buffers_;  // by array, then by set
+  std::vector<std::vector<DeviceBuffer>> buffers_;  // by array, then by set
   size_t sets_ = 0;
-  Buffer flush_, sink_, copy_from_, copy_to_, temporary_, baseline_out_;
+  DeviceBuffer flush_, sink_, copy_from_, copy_to_, temporary_, baseline_out_;
   size_t temporary_bytes_ = 0;
   CubSum cub_sum_ = nullptr;
   cuda::Event start_ = nullptr, stop_ = nullptr;
   uint64_t saved_bytes_ = 0;
   std::map<std::vector<uint64_t>, size_t> seen_;  // (candidate, set, digests) -> index
-  Timing timing_;
+  TimingData timing_;
 };
 
 }  // namespace
 
-TimingResult run_rounds(Gpu& gpu, const TimingPlan& plan, const toolchain::Artifact& helpers,
-                        const std::string& baselines, const SharedRegion& output_region) {
+TimingResult run_timing_rounds(Gpu& gpu, const TimingPlan& plan,
+                               const toolchain::CompiledArtifact& helpers,
+                               const std::string& baselines,
+                               const InterprocessMemory& output_region) {
   TimingResult timed;
   try {
-    timed.timing = RoundsBench(gpu, plan, helpers, baselines, output_region).run();
+    timed.timing = TimingRoundsRunner(gpu, plan, helpers, baselines, output_region).run();
   } catch (const KernelFailed& failed) {
     timed.fault = failed.fault;
   }

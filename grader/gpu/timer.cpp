@@ -13,24 +13,25 @@ namespace {
 using json =
     nlohmann::ordered_json;  // one type for all files, so that the template is instantiated once
 
-json to_json(const Samples& s) { return {s.name, s.cold, s.warm}; }
-Samples samples_of(const json& j) { return {j.at(0), j.at(1), j.at(2)}; }
+json to_json(const TimeSamples& s) { return {s.name, s.cold, s.warm}; }
+TimeSamples samples_of(const json& j) { return {j.at(0), j.at(1), j.at(2)}; }
 
-json to_json(const std::optional<Clocks>& c) {
+json to_json(const std::optional<GpuClocks>& c) {
   return c ? json{c->sm_mhz, c->memory_mhz, c->throttled} : json();
 }
-std::optional<Clocks> clocks_from_json(const json& j) {
+std::optional<GpuClocks> clocks_from_json(const json& j) {
   if (j.is_null()) return std::nullopt;
-  return Clocks{j.at(0), j.at(1), j.at(2)};
+  return GpuClocks{j.at(0), j.at(1), j.at(2)};
 }
 
-json to_json(const TimedOutput& o, const SharedRegion& region) {
+json to_json(const TimedOutput& o, const InterprocessMemory& region) {
   json arrays = json::array();
-  for (const SharedBytes& a : o.arrays)
+  for (const RefCountedBytes& a : o.arrays)
     arrays.push_back({a.size() == 0 ? 0 : a.data() - region.data(), a.size()});
   return {o.candidate, o.set, o.rounds, arrays};
 }
-TimedOutput output_from_json(const json& j, const std::shared_ptr<const SharedRegion>& region) {
+TimedOutput output_from_json(const json& j,
+                             const std::shared_ptr<const InterprocessMemory>& region) {
   TimedOutput o;
   o.candidate = j.at(0);
   o.set = j.at(1);
@@ -43,9 +44,9 @@ TimedOutput output_from_json(const json& j, const std::shared_ptr<const SharedRe
   return o;
 }
 
-json to_json(const Timing& t, const SharedRegion& region) {
+json to_json(const TimingData& t, const InterprocessMemory& region) {
   json candidates = json::array(), outputs = json::array();
-  for (const Samples& s : t.candidates) candidates.push_back(to_json(s));
+  for (const TimeSamples& s : t.candidates) candidates.push_back(to_json(s));
   for (const TimedOutput& o : t.outputs) outputs.push_back(to_json(o, region));
   return {{"candidates", candidates},
           {"copy", to_json(t.copy)},
@@ -58,8 +59,9 @@ json to_json(const Timing& t, const SharedRegion& region) {
           {"start_seconds", t.start_seconds},
           {"rounds_seconds", t.rounds_seconds}};
 }
-Timing timing_from_json(const json& j, const std::shared_ptr<const SharedRegion>& region) {
-  Timing t;
+TimingData timing_from_json(const json& j,
+                            const std::shared_ptr<const InterprocessMemory>& region) {
+  TimingData t;
   for (const json& s : j.at("candidates")) t.candidates.push_back(samples_of(s));
   t.copy = samples_of(j.at("copy"));
   if (!j.at("baseline").is_null()) t.baseline = samples_of(j.at("baseline"));
@@ -73,14 +75,14 @@ Timing timing_from_json(const json& j, const std::shared_ptr<const SharedRegion>
   return t;
 }
 
-// Only the driver's part of a Fault; the other parts come from the simulator.
-json to_json(const Fault& f) {
+// Only the driver's part of a KernelFault; the other parts come from the simulator.
+json to_json(const KernelFault& f) {
   const int kind = static_cast<int>(f.kind);
   if (!f.driver) return json::array({kind});
   return {kind, f.driver->kernel, f.driver->name, f.driver->text};
 }
-Fault fault_from_json(const json& j) {
-  Fault f;
+KernelFault fault_from_json(const json& j) {
+  KernelFault f;
   f.kind = static_cast<sim::TrapKind>(j.at(0).get<int>());
   if (j.size() > 1) f.driver = DriverError{j.at(1), j.at(2), j.at(3)};
   return f;
@@ -88,7 +90,8 @@ Fault fault_from_json(const json& j) {
 
 }  // namespace
 
-std::vector<std::byte> encode(const TimingResult& timed, const SharedRegion& region) {
+std::vector<std::byte> encode_timing_result(const TimingResult& timed,
+                                            const InterprocessMemory& region) {
   json j;
   if (timed.timing) j["timing"] = to_json(*timed.timing, region);
   if (timed.fault) j["fault"] = to_json(*timed.fault);
@@ -97,8 +100,8 @@ std::vector<std::byte> encode(const TimingResult& timed, const SharedRegion& reg
   return {begin, begin + text.size()};
 }
 
-TimingResult decode(const std::vector<std::byte>& bytes,
-                    const std::shared_ptr<const SharedRegion>& region) {
+TimingResult decode_timing_result(const std::vector<std::byte>& bytes,
+                                  const std::shared_ptr<const InterprocessMemory>& region) {
   try {
     const auto* begin = reinterpret_cast<const char*>(bytes.data());
     const json j = json::parse(std::string(begin, bytes.size()));

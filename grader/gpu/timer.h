@@ -1,5 +1,5 @@
-// Timer measures how long kernels take on a real GPU. A Device counts and a Timer measures time; a
-// suite asks for both and uses what the machine has.
+// KernelTimer measures how long kernels take on a real GPU. A Device counts and a KernelTimer
+// measures time; a suite asks for both and uses what the machine has.
 //
 // This process never touches the card: each timing runs in a child process, since a kernel's fault
 // makes the GPU unusable for its process, and an endless kernel can only be killed with it.
@@ -23,26 +23,26 @@ namespace lab32::device {
 
 // Shared, immutable bytes, which are not copied when they are passed on: those of a vector with
 // several owners, or memory that a child process has written.
-class SharedBytes {
+class RefCountedBytes {
  public:
-  SharedBytes() = default;
-  SharedBytes(
+  RefCountedBytes() = default;
+  RefCountedBytes(
       std::vector<std::byte> bytes)  // NOLINT(google-explicit-constructor): a vector is such
-      : SharedBytes(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {}
+      : RefCountedBytes(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {}
   // The bytes of a vector of any plain type.
   template <class T>
-  explicit SharedBytes(const std::shared_ptr<const std::vector<T>>& values)
-      : SharedBytes(values, reinterpret_cast<const std::byte*>(values->data()),
-                    values->size() * sizeof(T)) {}
-  SharedBytes(std::shared_ptr<const void> owner, const std::byte* data, size_t size)
+  explicit RefCountedBytes(const std::shared_ptr<const std::vector<T>>& values)
+      : RefCountedBytes(values, reinterpret_cast<const std::byte*>(values->data()),
+                        values->size() * sizeof(T)) {}
+  RefCountedBytes(std::shared_ptr<const void> owner, const std::byte* data, size_t size)
       : owner_(std::move(owner)), data_(data), size_(size) {}
 
   const std::byte* data() const { return data_; }
   size_t size() const { return size_; }
-  bool operator==(const SharedBytes& other) const {
+  bool operator==(const RefCountedBytes& other) const {
     return size_ == other.size_ && (size_ == 0 || std::memcmp(data_, other.data_, size_) == 0);
   }
-  bool operator!=(const SharedBytes& other) const { return !(*this == other); }
+  bool operator!=(const RefCountedBytes& other) const { return !(*this == other); }
 
  private:
   std::shared_ptr<const void> owner_;
@@ -57,32 +57,32 @@ struct TimedArray {
   uint64_t bytes = 0;
   // The contents of each set, `bytes` each. Empty: an output, which kernels write and which is read
   // back.
-  std::vector<SharedBytes> sets;
+  std::vector<RefCountedBytes> sets;
 };
 
 // An argument is a value or the index of a TimedArray.
-struct ArrayIndex {
+struct TimedArrayIndex {
   size_t index = 0;
 };
-using TimedArg = std::variant<Arg, ArrayIndex>;
+using TimedArg = std::variant<KernelArgument, TimedArrayIndex>;
 
 // Fills an array with a byte, for example the initial value of a sum. The fill belongs to the work
 // and is timed with it.
-struct Fill {
-  ArrayIndex array;
+struct TimedFill {
+  TimedArrayIndex array;
   uint8_t value = 0;
 };
 struct TimedLaunch {
   std::string kernel;
-  Shape shape;
+  LaunchShape shape;
   std::vector<TimedArg> args;
 };
-using TimedStep = std::variant<Fill, TimedLaunch>;
+using TimedStep = std::variant<TimedFill, TimedLaunch>;
 
 // A solution that is timed: all steps from the input to the final result, in order.
-struct Candidate {
+struct TimedCandidate {
   std::string name;  // "your kernel", "reference solution"
-  const toolchain::Artifact* artifact = nullptr;
+  const toolchain::CompiledArtifact* artifact = nullptr;
   std::vector<TimedStep> steps;
   bool submitted = true;  // whether its faults are verdicts, and its outputs are returned
 };
@@ -90,16 +90,16 @@ struct Candidate {
 enum class Baseline : uint8_t { none, cub_sum_int, cub_sum_float };
 
 // A ratio on which a verdict depends: how many times as fast `candidate` is as `against`.
-struct RequiredRatio {
+struct RequiredSpeedRatio {
   size_t candidate = 0;
   std::optional<size_t> against = {};  // nullopt: the device-to-device copy
 };
 
 struct TimingPlan {
   std::vector<TimedArray> arrays;
-  std::vector<Candidate> candidates;  // the first one is the subject of the timing
+  std::vector<TimedCandidate> candidates;  // the first one is the subject of the timing
   uint64_t copy_bytes = 0;  // bytes that the device-to-device copy reads and writes in total
-  std::vector<RequiredRatio> required_ratios = {{}};
+  std::vector<RequiredSpeedRatio> required_ratios = {{}};
   Baseline baseline = Baseline::none;
   size_t baseline_input = 0;  // the array that CUB sums, as 4-byte elements
   // Rounds continue until the confidence interval of every ratio has at most this relative half
@@ -109,7 +109,7 @@ struct TimingPlan {
 };
 
 // The seconds of each round, in order. A round times every candidate and baseline once.
-struct Samples {
+struct TimeSamples {
   std::string name;
   std::vector<double> cold;  // launches that found L2 full of other data
   std::vector<double> warm;  // launches directly after another one over the same input
@@ -120,22 +120,22 @@ struct Samples {
 struct TimedOutput {
   size_t candidate = 0;
   size_t set = 0;
-  uint32_t rounds = 0;              // number of timed launches with this result
-  std::vector<SharedBytes> arrays;  // the outputs, in the order of the plan
+  uint32_t rounds = 0;                  // number of timed launches with this result
+  std::vector<RefCountedBytes> arrays;  // the outputs, in the order of the plan
 };
 
-struct Clocks {
+struct GpuClocks {
   uint32_t sm_mhz = 0, memory_mhz = 0;
   // NVML's reasons for slower clocks, except idleness and clocks set by an application
   uint64_t throttled = 0;
 };
 
-struct Timing {
-  std::vector<Samples> candidates;
-  Samples copy;
-  std::optional<Samples> baseline;
+struct TimingData {
+  std::vector<TimeSamples> candidates;
+  TimeSamples copy;
+  std::optional<TimeSamples> baseline;
   std::vector<TimedOutput> outputs;
-  std::optional<Clocks> before, after;  // nullopt: this machine has no NVML
+  std::optional<GpuClocks> before, after;  // nullopt: this machine has no NVML
   uint64_t l2_bytes = 0;
   // The bytes per second of DRAM, from the memory clock and the bus width; 0: not known.
   double peak_bandwidth = 0;
@@ -145,13 +145,13 @@ struct Timing {
 };
 
 struct TimingResult {
-  std::optional<Timing> timing;
-  std::optional<Fault> fault;  // fault of the submission's kernels; `timing` is then absent
+  std::optional<TimingData> timing;
+  std::optional<KernelFault> fault;  // fault of the submission's kernels; `timing` is then absent
 };
 
-class Timer {
+class KernelTimer {
  public:
-  virtual ~Timer() = default;
+  virtual ~KernelTimer() = default;
   virtual std::string name() const = 0;  // "NVIDIA H200"
   virtual std::string arch() const = 0;  // the architecture for which artifacts must be compiled
   virtual std::string describe() const = 0;  // one line for `lab32 devices`
@@ -164,23 +164,25 @@ class Timer {
   virtual TimingResult time(const TimingPlan& plan) = 0;
 };
 
-struct TimerSearch {
-  std::unique_ptr<Timer> timer;  // null: there is none
+struct TimerSearchResult {
+  std::unique_ptr<KernelTimer> timer;  // null: there is none
   std::string reason;
 };
 
 // The first GPU. The call takes as long as the driver takes to wake up, a second or so.
-TimerSearch find_gpu_timer();
+TimerSearchResult find_gpu_timer();
 
 // The timer for `--device`: "gpu" demands a GPU (Error with the reason), "auto" uses one if there
 // is one, and any other value uses none.
-std::unique_ptr<Timer> open_timer(const std::string& spec);
+std::unique_ptr<KernelTimer> open_timer(const std::string& spec);
 
 // Serialises a TimingResult. Outputs are in `region`, and the bytes refer to them.
-std::vector<std::byte> encode(const TimingResult& timed, const SharedRegion& region);
-// Reads the bytes of encode(). Throws Error if they are invalid. The outputs keep the region alive.
-TimingResult decode(const std::vector<std::byte>& bytes,
-                    const std::shared_ptr<const SharedRegion>& region);
+std::vector<std::byte> encode_timing_result(const TimingResult& timed,
+                                            const InterprocessMemory& region);
+// Reads the bytes of encode_timing_result(). Throws Error if they are invalid. The outputs keep the
+// region alive.
+TimingResult decode_timing_result(const std::vector<std::byte>& bytes,
+                                  const std::shared_ptr<const InterprocessMemory>& region);
 
 // A median with a confidence interval that makes no assumption about the distribution: times have a
 // minimum, a long tail and sometimes two peaks, so mean and standard deviation say little about

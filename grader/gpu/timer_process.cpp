@@ -36,8 +36,8 @@ constexpr double kCubBuild = 300;
 // most bytes of outputs with different results that are kept
 constexpr size_t kMaxKept = size_t{4} << 30;
 
-Fault timeout_fault(double seconds) {
-  Fault fault;
+KernelFault timeout_fault(double seconds) {
+  KernelFault fault;
   fault.kind = sim::TrapKind::time_limit;
   fault.seconds = seconds;
   return fault;
@@ -66,7 +66,7 @@ class CardLock {
 // library, once for each toolchain and card.
 std::string build_baseline_library(const std::string& arch) {
   const toolchain::Toolchain& tools = toolchain::installed_toolchain();
-  const fs::path source = toolchain::checkout() / "grader/gpu/baselines.cu";
+  const fs::path source = toolchain::checkout_directory() / "grader/gpu/baselines.cu";
   const fs::path library = toolchain::cache_directory() /
                            fmt::format("baselines-{}-{:016x}.so", arch, hash_of(tools.identity));
   if (fs::exists(library) && fs::last_write_time(library) > fs::last_write_time(source))
@@ -74,13 +74,13 @@ std::string build_baseline_library(const std::string& arch) {
   std::error_code error;
   fs::create_directories(library.parent_path(), error);
   const std::string fresh = fmt::format("{}.{}", library.string(), getpid());
-  Command nvcc;
+  ProcessCommand nvcc;
   nvcc.argv = {tools.nvcc, "-O3",        "-std=c++17", "-arch=" + arch,
                "-shared",  "-Xcompiler", "-fPIC",      "-cudart",
                "static",   "-o",         fresh,        source};
   nvcc.environment = {"PATH=" + tools.path};
   nvcc.limits.wall_seconds = kCubBuild;
-  const Outcome outcome = run_process(nvcc);
+  const ProcessOutcome outcome = run_process(nvcc);
   if (!outcome.ok())
     throw Error("CUB, the baseline, does not compile (" + lab32::describe(outcome) +
                 "): " + outcome.err.substr(0, outcome.err.find('\n')));
@@ -88,7 +88,7 @@ std::string build_baseline_library(const std::string& arch) {
   return library;
 }
 
-class GpuTimer final : public Timer {
+class GpuTimer final : public KernelTimer {
  public:
   // The properties of the card, as the child process that searched for it reported them.
   struct Card {
@@ -105,38 +105,38 @@ class GpuTimer final : public Timer {
   // Builds the baselines: half a minute of nvcc, once for each card and toolchain.
   void prepare() override {
     if (!begun_.valid())
-      begun_ = Background([this] { baselines_ = build_baseline_library(card_.arch); });
+      begun_ = BackgroundWork([this] { baselines_ = build_baseline_library(card_.arch); });
   }
 
   TimingResult time(const TimingPlan& plan) override {
-    const fs::path helpers = toolchain::checkout() / "grader/gpu/timer_kernels.cu";
-    const toolchain::Artifact artifact =
+    const fs::path helpers = toolchain::checkout_directory() / "grader/gpu/timer_kernels.cu";
+    const toolchain::CompiledArtifact artifact =
         toolchain::compile(helpers, card_.arch, helpers.filename());
     std::string baselines;
     if (plan.baseline != Baseline::none) {
       prepare();
-      begun_.get();
+      begun_.wait_and_rethrow();
       baselines = baselines_;
     }
-    const auto kept = std::make_shared<const SharedRegion>(kMaxKept);
+    const auto kept = std::make_shared<const InterprocessMemory>(kMaxKept);
     const CardLock lock(card_.uuid);
     const ForkResult forked = run_forked(
         [&] {
           const WorkTimer start;
-          const GpuSearch search = find_gpu();
+          const GpuSearchResult search = find_gpu();
           if (!search.device) throw Error(search.reason);
           const double woken = start.wall_seconds();
           // Without this, the kernels' printf output would appear inside the report.
           if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0)
             dup2(nowhere, STDOUT_FILENO);
-          TimingResult timed = run_rounds(*search.device, plan, artifact, baselines, *kept);
+          TimingResult timed = run_timing_rounds(*search.device, plan, artifact, baselines, *kept);
           if (timed.timing) timed.timing->start_seconds += woken;
-          return encode(timed, *kept);
+          return encode_timing_result(timed, *kept);
         },
         plan.seconds + kSlack);
     switch (forked.end) {
       case ForkResult::End::done:
-        return decode(forked.answer, kept);
+        return decode_timing_result(forked.answer, kept);
       case ForkResult::End::timed_out:
         return {std::nullopt, timeout_fault(plan.seconds + kSlack)};
       case ForkResult::End::died:
@@ -148,19 +148,19 @@ class GpuTimer final : public Timer {
  private:
   Card card_;
   std::string baselines_;  // valid once begun_ is done
-  Background begun_;
+  BackgroundWork begun_;
 };
 
 }  // namespace
 
-TimerSearch find_gpu_timer() {
-  TimerSearch search;
+TimerSearchResult find_gpu_timer() {
+  TimerSearchResult search;
   // Without a driver there is no GPU to look for in a child process.
   if (!cuda::driver_api(search.reason)) return search;
   search.reason.clear();
   const ForkResult forked = run_forked(
       [] {
-        const GpuSearch gpu = find_gpu();
+        const GpuSearchResult gpu = find_gpu();
         if (!gpu.device) throw Error(gpu.reason);
         const cuda::DriverApi& api = gpu.device->api();
         char name[256] = "";
@@ -187,9 +187,9 @@ TimerSearch find_gpu_timer() {
   return search;
 }
 
-std::unique_ptr<Timer> open_timer(const std::string& spec) {
+std::unique_ptr<KernelTimer> open_timer(const std::string& spec) {
   if (spec != "auto" && spec != "gpu") return nullptr;
-  TimerSearch search = find_gpu_timer();
+  TimerSearchResult search = find_gpu_timer();
   if (!search.timer && spec == "gpu") throw Error(search.reason);
   return std::move(search.timer);
 }

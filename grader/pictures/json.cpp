@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_record(const Request& r) {
+Json to_record(const PicturedRequest& r) {
   Json address = Json::array(), name = Json::array();
   for (int lane = 0; lane < kWarpSize; ++lane) {
     const bool active = (r.mask >> lane & 1) != 0;
@@ -25,7 +25,7 @@ Json to_record(const Request& r) {
 template <class T>
 Json to_records(const std::vector<T>& all);
 
-Json to_record(const Access& a) {
+Json to_record(const PicturedAccess& a) {
   return {{"line", a.line},
           {"source", visible(a.source)},
           {"space", a.shared ? "shared" : "global"},
@@ -37,24 +37,24 @@ Json to_record(const Access& a) {
           {"requests", to_records(a.requests)}};
 }
 
-Json to_record(const Step& s) {
+Json to_record(const StepBetweenBarriers& s) {
   return {{"line", s.line},
           {"source", visible(s.source)},
           {"warp_barrier", s.warp_barrier},
           {"working", s.working}};
 }
 
-Json to_record(const Steps& s) {
+Json to_record(const StepsOfBlock& s) {
   return {
       {"block", s.block}, {"threads", s.threads}, {"more", s.more}, {"steps", to_records(s.steps)}};
 }
 
-Json to_record(const Shuffle& s) {
+Json to_record(const PicturedShuffle& s) {
   return {{"line", s.line},         {"source", visible(s.source)}, {"mask", s.mask},
           {"in_range", s.in_range}, {"absent", s.absent},          {"from", s.from}};
 }
 
-Json to_record(const Shuffles& s) {
+Json to_record(const PicturedShuffles& s) {
   return {
       {"block", s.block}, {"warp", s.warp}, {"more", s.more}, {"shuffles", to_records(s.shuffles)}};
 }
@@ -69,7 +69,7 @@ Json to_record(const OtherTraffic& w) {
           {"unknown", w.unknown}};
 }
 
-Json to_record(const Traffic& t) {
+Json to_record(const PicturedTraffic& t) {
   Json caches = nullptr;
   if (t.caches)
     caches = {{"l1_percent", t.caches->l1_percent},
@@ -89,7 +89,7 @@ Json to_record(const Traffic& t) {
           {"other", t.other ? to_record(*t.other) : Json(nullptr)}};
 }
 
-Json to_record(const Race::Party& p) {
+Json to_record(const PicturedRace::Party& p) {
   return {{"thread", p.thread},
           {"warp", p.warp},
           {"use", p.use},
@@ -97,14 +97,14 @@ Json to_record(const Race::Party& p) {
           {"source", visible(p.source)}};
 }
 
-Json to_record(const Race& r) {
+Json to_record(const PicturedRace& r) {
   return {{"place", visible(r.place)},
           {"missing", r.missing},
           {"first", to_record(r.first)},
           {"second", to_record(r.second)}};
 }
 
-Json to_record(const Fault& f) {
+Json to_record(const PicturedFault& f) {
   return {{"kind", f.kind},     {"words", visible(f.words)},
           {"line", f.line},     {"source", visible(f.source)},
           {"thread", f.thread}, {"object", visible(f.object)},
@@ -124,7 +124,7 @@ Json to_record(const LineCost& l) {
           {"share", l.share}};
 }
 
-Json to_record(const Mapping& m) {
+Json to_record(const SwizzleMapping& m) {
   return {{"name", m.name},
           {"rows", m.rows},
           {"columns", m.columns},
@@ -143,25 +143,25 @@ Json to_records(const std::vector<T>& all) {
 }
 
 template <class T>
-Json number_or_null(const std::optional<T>& value) {
+Json record_or_null(const std::optional<T>& value) {
   return value ? to_record(*value) : Json(nullptr);
 }
 
 }  // namespace
 
-Json to_json(const Launch& l) {
+Json to_json(const PicturedLaunch& l) {
   return {{"kernel", visible(l.kernel)},
           {"setting", visible(l.setting)},
           {"shape", l.shape},
           {"bound", l.bound},
           {"seconds", l.seconds ? Json(*l.seconds) : Json(nullptr)},
           {"accesses", to_records(l.accesses)},
-          {"steps", number_or_null(l.steps)},
-          {"shuffles", number_or_null(l.shuffles)},
-          {"traffic", number_or_null(l.traffic)},
-          {"reference", number_or_null(l.reference)},
-          {"race", number_or_null(l.race)},
-          {"fault", number_or_null(l.fault)},
+          {"steps", record_or_null(l.steps)},
+          {"shuffles", record_or_null(l.shuffles)},
+          {"traffic", record_or_null(l.traffic)},
+          {"reference", record_or_null(l.reference)},
+          {"race", record_or_null(l.race)},
+          {"fault", record_or_null(l.fault)},
           {"mappings", to_records(l.mappings)},
           {"lines", to_records(l.lines)}};
 }

@@ -37,19 +37,20 @@ const char* name_of(sim::AccessKind kind) {
 }
 
 std::string dimensions(const Dim3& d) {
-  std::string text = grouped(d.x);
+  std::string text = grouped_digits(d.x);
   if (d.y > 1 || d.z > 1) text += fmt::format(" x {}", d.y);
   if (d.z > 1) text += fmt::format(" x {}", d.z);
   return text;
 }
 
-std::string shape_text(const device::Shape& shape) {
+std::string shape_text(const device::LaunchShape& shape) {
   return fmt::format("{} block{} of {} threads", dimensions(shape.grid),
                      shape.grid.count() == 1 ? "" : "s", dimensions(shape.block));
 }
 
-Request request_of(const counters::RequestDetail& seen, bool shared, const Names& names) {
-  Request r;
+PicturedRequest request_of(const counters::RequestDetail& seen, bool shared,
+                           const LaunchNames& names) {
+  PicturedRequest r;
   r.warp = seen.warp;
   r.number = seen.number;
   r.kind = name_of(seen.kind);
@@ -67,12 +68,13 @@ Request request_of(const counters::RequestDetail& seen, bool shared, const Names
         shared ? fmt::format("byte {}", r.address[lane]) : names.element(r.address[lane], r.bytes);
   }
   if (shared)
-    r.degree =
-        counters::bank_degrees(seen.address.data(), seen.bytes, seen.mask, seen.kind, seen.matrix);
+    r.degree = counters::bank_conflict_degrees(seen.address.data(), seen.bytes, seen.mask,
+                                               seen.kind, seen.matrix);
   return r;
 }
 
-const Counters* counters_of(const device::Run& run, const std::string& file, int line) {
+const Counters* counters_of_line(const device::LaunchResult& run, const std::string& file,
+                                 int line) {
   for (const counters::LineCounters& l : run.lines)
     if (l.file == file && l.line == line) return &l.counters;
   return nullptr;
@@ -80,10 +82,12 @@ const Counters* counters_of(const device::Run& run, const std::string& file, int
 
 uint64_t beyond(uint64_t reached, uint64_t ideal) { return reached > ideal ? reached - ideal : 0; }
 
-uint64_t weight(const Access& a) { return a.waste * (a.shared ? kWavefrontWeight : kSectorWeight); }
+uint64_t weight(const PicturedAccess& a) {
+  return a.waste * (a.shared ? kWavefrontWeight : kSectorWeight);
+}
 
-Access access_without_requests(const counters::LineDetail& line, const Names& names) {
-  Access a;
+PicturedAccess access_without_requests(const counters::LineDetail& line, const LaunchNames& names) {
+  PicturedAccess a;
   a.file = line.file;
   a.line = line.line;
   a.source = names.source.text_of(line.line);
@@ -94,29 +98,30 @@ Access access_without_requests(const counters::LineDetail& line, const Names& na
   return a;
 }
 
-std::vector<Access> accesses_of(const device::Run& run, const Names& names) {
-  std::vector<Access> accesses;
+std::vector<PicturedAccess> accesses_of(const device::LaunchResult& run, const LaunchNames& names) {
+  std::vector<PicturedAccess> accesses;
   for (const counters::LineDetail& line : run.launch_detail->lines) {
-    Access a = access_without_requests(line, names);
+    PicturedAccess a = access_without_requests(line, names);
     a.worst = line.worst;
-    if (const Counters* c = counters_of(run, line.file, line.line))
-      a.waste = line.shared ? c->shared_wavefronts() - c->shared_ideal()
+    if (const Counters* c = counters_of_line(run, line.file, line.line))
+      a.waste = line.shared ? c->shared_wavefronts() - c->ideal_shared_wavefronts()
                             : beyond(c->global_sectors(), c->l2_sectors_ideal);
     for (const counters::RequestDetail& request : line.requests)
       a.requests.push_back(request_of(request, line.shared, names));
     accesses.push_back(std::move(a));
   }
-  std::stable_sort(accesses.begin(), accesses.end(),
-                   [](const Access& a, const Access& b) { return weight(a) > weight(b); });
+  std::stable_sort(
+      accesses.begin(), accesses.end(),
+      [](const PicturedAccess& a, const PicturedAccess& b) { return weight(a) > weight(b); });
   if (accesses.size() > kMostAccesses) accesses.resize(kMostAccesses);
   return accesses;
 }
 
-std::optional<Steps> steps_of(const counters::LaunchDetail& seen, const Names& names) {
+std::optional<StepsOfBlock> steps_of(const counters::LaunchDetail& seen, const LaunchNames& names) {
   // A block with fewer than two steps has no picture of steps, since no lane waits in it.
   if (seen.steps.size() < 2) return std::nullopt;
-  Steps steps{seen.block, seen.threads, {}, seen.more_steps};
-  for (const counters::StepDetail& step : seen.steps)
+  StepsOfBlock steps{seen.block, seen.threads, {}, seen.more_steps};
+  for (const counters::LanesWorkingBetweenBarriers& step : seen.steps)
     steps.steps.push_back(
         {step.working, step.line, names.source.text_of(step.line), step.warp_barrier});
   return steps;
@@ -124,22 +129,23 @@ std::optional<Steps> steps_of(const counters::LaunchDetail& seen, const Names& n
 
 std::optional<OtherTraffic> other_traffic_of(const Counters& c) {
   if (!c.other.any()) return std::nullopt;
-  const auto texels = c.other.texels(), remote = c.other.remote_shared();
+  const auto texels = c.other.texture_and_surface_traffic(),
+             remote = c.other.remote_shared_traffic();
   const auto bulk = c.other.bulk();
   return OtherTraffic{texels.requests, texels.sectors, bulk.sectors,     bulk.ideal,
                       remote.requests, remote.sectors, c.other.unknown()};
 }
 
-Traffic traffic_of(const device::Run& run) {
+PicturedTraffic traffic_of(const device::LaunchResult& run) {
   const Counters& c = *run.counters;
-  Traffic t;
+  PicturedTraffic t;
   t.requests = c.global_requests();
   t.sectors = c.global_sectors();
   t.ideal_sectors = c.l2_sectors_ideal;
   t.asked_bytes = c.global_bytes;
   t.shared_requests = c.shared_requests();
   t.wavefronts = c.shared_wavefronts();
-  t.ideal_wavefronts = c.shared_ideal();
+  t.ideal_wavefronts = c.ideal_shared_wavefronts();
   if (const auto& m = run.caches)
     t.caches = {m->l1.percent(), m->l2.percent(), m->l2_read, m->l2_write + m->l2_red + m->l2_atom,
                 m->dram_read,    m->dram_written};
@@ -153,7 +159,8 @@ const char* use_verb(sim::AccessUse use) {
                                         : "updates";
 }
 
-std::optional<Race> first_race_of(const device::Run& run, const Names& names) {
+std::optional<PicturedRace> first_race_of(const device::LaunchResult& run,
+                                          const LaunchNames& names) {
   if (!run.hazards) return std::nullopt;
   for (const counters::Finding& f : *run.hazards)
     if (!f.note && f.kind == counters::Finding::Kind::race) return race_of(f, names);
@@ -165,9 +172,9 @@ std::string name_of(const sim::ThreadId& id) {
                      fmt::join(id.block, ","));
 }
 
-std::optional<Fault> fault_of(const device::Run& run, const Names& names) {
+std::optional<PicturedFault> fault_of(const device::LaunchResult& run, const LaunchNames& names) {
   if (!run.fault) return std::nullopt;
-  Fault fault;
+  PicturedFault fault;
   fault.kind = sim::words(run.fault->kind);
   fault.words = device::describe(*run.fault);
   fault.line = run.fault->line;
@@ -185,13 +192,13 @@ std::optional<Fault> fault_of(const device::Run& run, const Names& names) {
 }
 
 // How much a line uses of the resource that bounds the launch, in a unit of that resource.
-uint64_t use_of_bound_resource(const std::string& bound, const LineCost& line) {
+uint64_t use_of_bottleneck_resource(const std::string& bound, const LineCost& line) {
   if (bound == "device memory" || bound == "L2" || bound == "L1" || bound == "atomics")
     return line.sectors;
   return bound == "shared memory" ? line.wavefronts : line.instructions;
 }
 
-std::vector<LineCost> line_costs(const device::Run& run, const Names& names,
+std::vector<LineCost> line_costs(const device::LaunchResult& run, const LaunchNames& names,
                                  const std::string& bound) {
   std::vector<LineCost> lines;
   uint64_t all = 0;
@@ -204,39 +211,40 @@ std::vector<LineCost> line_costs(const device::Run& run, const Names& names,
     cost.sectors = c.global_sectors();  // includes atomics, like the picture of an access
     cost.ideal_sectors = c.l2_sectors_ideal;
     cost.wavefronts = c.shared_wavefronts();
-    cost.ideal_wavefronts = c.shared_ideal();
+    cost.ideal_wavefronts = c.ideal_shared_wavefronts();
     cost.other = other_traffic_of(c);
-    all += use_of_bound_resource(bound, cost);
+    all += use_of_bottleneck_resource(bound, cost);
     if (l.file == names.file && l.line > 0) lines.push_back(cost);
   }
   if (!bound.empty() && all > 0)
     for (LineCost& line : lines)
       line.share =
-          static_cast<double>(use_of_bound_resource(bound, line)) / static_cast<double>(all);
+          static_cast<double>(use_of_bottleneck_resource(bound, line)) / static_cast<double>(all);
   return lines;
 }
 
 }  // namespace
 
-Access access_of(const counters::LineDetail& line, const counters::RequestDetail& request,
-                 const Names& names) {
-  Access access = access_without_requests(line, names);
+PicturedAccess access_of(const counters::LineDetail& line, const counters::RequestDetail& request,
+                         const LaunchNames& names) {
+  PicturedAccess access = access_without_requests(line, names);
   access.requests.push_back(request_of(request, line.shared, names));
   return access;
 }
 
-std::optional<Shuffles> shuffles_of(const counters::LaunchDetail& seen, const Names& names) {
+std::optional<PicturedShuffles> shuffles_of(const counters::LaunchDetail& seen,
+                                            const LaunchNames& names) {
   if (seen.shuffles.empty()) return std::nullopt;
-  Shuffles shuffles{seen.block, seen.shuffles[0].warp, {}, seen.more_shuffles};
+  PicturedShuffles shuffles{seen.block, seen.shuffles[0].warp, {}, seen.more_shuffles};
   for (const counters::ShuffleDetail& s : seen.shuffles)
     shuffles.shuffles.push_back(
         {s.line, names.source.text_of(s.line), s.mask, s.in_range, s.absent, s.from});
   return shuffles;
 }
 
-Race race_of(const counters::Finding& f, const Names& names) {
+PicturedRace race_of(const counters::Finding& f, const LaunchNames& names) {
   const counters::RaceWords words = counters::words_of_race(f);
-  Race race;
+  PicturedRace race;
   race.first = {words.first, f.other.warp, use_verb(f.other.use), f.other_line,
                 f.other_file == names.file ? names.source.text_of(f.other_line) : ""};
   race.second = {words.second, f.party.warp, use_verb(f.party.use), f.line,
@@ -246,8 +254,9 @@ Race race_of(const counters::Finding& f, const Names& names) {
   return race;
 }
 
-Launch make(const device::Run& run, const device::Shape& shape, const Names& names) {
-  Launch launch;
+PicturedLaunch make_pictured_launch(const device::LaunchResult& run,
+                                    const device::LaunchShape& shape, const LaunchNames& names) {
+  PicturedLaunch launch;
   launch.kernel = names.kernel;
   launch.setting = names.setting;
   launch.shape = shape_text(shape);
@@ -269,13 +278,13 @@ Launch make(const device::Run& run, const device::Shape& shape, const Names& nam
   return launch;
 }
 
-uint64_t wasted_traffic(const Launch& launch) {
+uint64_t wasted_traffic(const PicturedLaunch& launch) {
   uint64_t sum = 0;
-  for (const Access& access : launch.accesses) sum += weight(access);
+  for (const PicturedAccess& access : launch.accesses) sum += weight(access);
   return sum;
 }
 
-std::string cost_of(const Access& access, const Request& request) {
+std::string cost_of(const PicturedAccess& access, const PicturedRequest& request) {
   const char* unit = access.shared ? "wavefront" : "sector";
   const auto count = [&](uint32_t n) { return fmt::format("{} {}{}", n, unit, n == 1 ? "" : "s"); };
   if (request.cost <= request.ideal) return count(request.cost) + ", the minimum";

@@ -1,5 +1,5 @@
-// Builds the data of pictures: from the result of a launch (device::Run), or from a swizzle. The
-// renderers (text.h, json.cpp, the Python package) draw only what picture.h describes.
+// Builds the data of pictures: from the result of a launch (device::LaunchResult), or from a
+// swizzle. The renderers (text.h, json.cpp, the Python package) draw only what picture.h describes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace lab32::pictures {
 
-struct Names {
+struct LaunchNames {
   std::string kernel, setting;
   std::string file;  // the name that line information gives `source`
   const SourceFile& source;
@@ -24,22 +24,24 @@ struct Names {
 
 // `run` must come from a launch with LaunchOptions::launch_detail. If it faulted, the result has
 // only the fault or the race.
-Launch make(const device::Run& run, const device::Shape& shape, const Names& names);
+PicturedLaunch make_pictured_launch(const device::LaunchResult& run,
+                                    const device::LaunchShape& shape, const LaunchNames& names);
 
 // The picture of one request of a source line; and that of the recorded shuffles, nullopt if none
 // were recorded.
-Access access_of(const counters::LineDetail& line, const counters::RequestDetail& request,
-                 const Names& names);
-std::optional<Shuffles> shuffles_of(const counters::LaunchDetail& seen, const Names& names);
+PicturedAccess access_of(const counters::LineDetail& line, const counters::RequestDetail& request,
+                         const LaunchNames& names);
+std::optional<PicturedShuffles> shuffles_of(const counters::LaunchDetail& seen,
+                                            const LaunchNames& names);
 // The race between the two accesses of a finding.
-Race race_of(const counters::Finding& finding, const Names& names);
+PicturedRace race_of(const counters::Finding& finding, const LaunchNames& names);
 
 // The sectors and wavefronts that a launch wastes, weighted by the time that each costs, to find
 // the launch that wastes most.
-uint64_t wasted_traffic(const Launch& launch);
+uint64_t wasted_traffic(const PicturedLaunch& launch);
 
 // The cost of an access in words: "32 sectors where 4 would do".
-std::string cost_of(const Access& access, const Request& request);
+std::string cost_of(const PicturedAccess& access, const PicturedRequest& request);
 
 // ---- a swizzle: a table of groups of 2^M elements, with the new column of each group
 
@@ -60,6 +62,6 @@ uint32_t swizzled_offset(const SwizzleShape& shape, uint32_t offset);
 // The offsets of the first elements of the groups that are drawn, row by row; and the table that
 // results if `to` gives the new offset of each.
 std::vector<uint32_t> group_offsets(const SwizzleShape& shape);
-Mapping mapping_of(const SwizzleShape& shape, const std::vector<uint32_t>& to);
+SwizzleMapping mapping_of(const SwizzleShape& shape, const std::vector<uint32_t>& to);
 
 }  // namespace lab32::pictures

@@ -18,36 +18,38 @@ constexpr uint64_t kMost = 32;  // rows and columns that are drawn, which fit 80
 uint32_t drawn(uint64_t count) { return static_cast<uint32_t>(std::min(count, kMost)); }
 
 // The part of the rows or columns that is drawn, "the first 32 of 4,096 rows"; "" if all are.
-std::string part_text(uint32_t count, uint64_t all, const char* what) {
-  return count == all ? "" : fmt::format("the first {} of {} {}", count, grouped(all), what);
+std::string drawn_part_text(uint32_t count, uint64_t all, const char* what) {
+  return count == all ? "" : fmt::format("the first {} of {} {}", count, grouped_digits(all), what);
 }
 
 // "Drawn: the first 32 of 64 rows, the first 32 of 64 columns.", or "" if everything is drawn.
-std::string drawn_part_note(const Mapping& m) {
-  const std::string rows = part_text(m.rows, m.all_rows, "rows"),
-                    columns = part_text(m.columns, m.all_columns, "columns");
+std::string drawn_part_note(const SwizzleMapping& m) {
+  const std::string rows = drawn_part_text(m.rows, m.all_rows, "rows"),
+                    columns = drawn_part_text(m.columns, m.all_columns, "columns");
   if (rows.empty() && columns.empty()) return "";
   return "Drawn: " + rows + (rows.empty() || columns.empty() ? "" : ", ") + columns + ".\n";
 }
 
 // Whether the column of that index is drawn; or the row, if groups change their row.
-bool is_drawn(const Mapping& m, uint64_t place) { return place < (m.turned ? m.rows : m.columns); }
+bool is_drawn(const SwizzleMapping& m, uint64_t place) {
+  return place < (m.turned ? m.rows : m.columns);
+}
 
 // Whether group n leaves its row (or its column if groups change their row). No swizzle does, but a
 // student's function may.
-bool moves_to_another_row(const Mapping& m, uint32_t n) {
+bool moves_to_another_row(const SwizzleMapping& m, uint32_t n) {
   return m.turned ? m.to[n] % m.all_columns != n % m.columns
                   : m.to[n] / m.all_columns != n / m.columns;
 }
 
-bool any_moves_to_another_row(const Mapping& m) {
+bool any_moves_to_another_row(const SwizzleMapping& m) {
   for (uint32_t n = 0; n < m.to.size(); ++n)
     if (moves_to_another_row(m, n)) return true;
   return false;
 }
 
 // Whether a group that stays in its row (or column) moves out of the drawn part of the table.
-bool has_group_outside(const Mapping& m) {
+bool has_group_leaving_drawing(const SwizzleMapping& m) {
   for (uint32_t n = 0; n < m.to.size(); ++n) {
     const uint64_t to_row = m.to[n] / m.all_columns, to_column = m.to[n] % m.all_columns;
     if (!moves_to_another_row(m, n) && !is_drawn(m, m.turned ? to_row : to_column)) return true;
@@ -97,25 +99,25 @@ std::vector<uint32_t> group_offsets(const SwizzleShape& s) {
   return offsets;
 }
 
-Mapping mapping_of(const SwizzleShape& s, const std::vector<uint32_t>& to) {
+SwizzleMapping mapping_of(const SwizzleShape& s, const std::vector<uint32_t>& to) {
   // If S is negative, YYY is in the column and ZZZ in the row, so groups change their row.
-  Mapping mapping{s.name(),    drawn(s.rows()), drawn(s.columns()), s.rows(),
-                  s.columns(), 1u << s.base,    s.shift < 0,        {}};
+  SwizzleMapping mapping{s.name(),    drawn(s.rows()), drawn(s.columns()), s.rows(),
+                         s.columns(), 1u << s.base,    s.shift < 0,        {}};
   for (const uint32_t offset : to) mapping.to.push_back(offset >> s.base);
   return mapping;
 }
 
-std::string text(const Mapping& m, bool colour) {
-  const Paint paint(colour);
+std::string text(const SwizzleMapping& m, bool colour) {
+  const TerminalPainter paint(colour);
   const bool groups = m.unit > 1;
   std::string out = fmt::format(
       "{}: where {} lie.\nA number is the {} that {} goes to{}.\n", m.name,
-      groups ? fmt::format("groups of {} elements", grouped(m.unit)) : "elements",
+      groups ? fmt::format("groups of {} elements", grouped_digits(m.unit)) : "elements",
       m.turned ? "row" : "column", groups ? "a group" : "an element",
       any_moves_to_another_row(m) ? fmt::format("; ✗ it leaves its {}", m.turned ? "column" : "row")
                                   : "");
   if (std::max(m.columns, m.rows) > 10) out += "From 10 on it is a letter: a is 10, v is 31.\n";
-  if (has_group_outside(m)) out += "→ it leaves what is drawn.\n";
+  if (has_group_leaving_drawing(m)) out += "→ it leaves what is drawn.\n";
   out += drawn_part_note(m) + "\n" + pad_right("column", 8);
   for (uint32_t column = 0; column < m.columns; ++column) out += " " + lane_character(column);
   out += "\n";

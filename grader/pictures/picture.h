@@ -16,7 +16,7 @@
 namespace lab32::pictures {
 
 // A warp-wide access to global or shared memory, lane by lane.
-struct Request {
+struct PicturedRequest {
   uint32_t warp = 0;    // in the block
   uint32_t number = 0;  // index among the line's requests of that warp, from 0
   std::string kind;     // load, store, red, atom
@@ -34,7 +34,7 @@ struct Request {
 };
 
 // The requests of a source line in one block: the block with the line's worst access.
-struct Access {
+struct PicturedAccess {
   std::string file;
   int line = 0;
   std::string source;
@@ -42,41 +42,42 @@ struct Access {
   uint64_t block = 0;
   uint32_t requests_in_block = 0;
   bool ptx_level = false;
-  std::vector<Request> requests;
+  std::vector<PicturedRequest> requests;
   uint32_t worst = 0;
   uint64_t waste = 0;  // sectors or wavefronts of the whole launch beyond the ideal
 };
 
 // What lanes do between two barriers: which of them load, store or shuffle.
-struct Step {
+struct StepBetweenBarriers {
   std::vector<uint32_t> working;  // mask of lanes, by warp
   int line = 0;
   std::string source;
   bool warp_barrier = false;
 };
 
-struct Steps {
+struct StepsOfBlock {
   uint64_t block = 0;
   uint32_t threads = 0;
-  std::vector<Step> steps;
+  std::vector<StepBetweenBarriers> steps;
   bool more = false;
 };
 
-struct Shuffle {
+struct PicturedShuffle {
   int line = 0;
   std::string source;
   uint32_t mask = 0, in_range = 0, absent = 0;
   std::array<uint8_t, kWarpSize> from{};
 };
 
-struct Shuffles {
+struct PicturedShuffles {
   uint64_t block = 0;
   uint32_t warp = 0;
-  std::vector<Shuffle> shuffles;
+  std::vector<PicturedShuffle> shuffles;
   bool more = false;
 };
 
-// Traffic other than loads and stores of global memory and of the block's own shared memory.
+// PicturedTraffic other than loads and stores of global memory and of the block's own shared
+// memory.
 struct OtherTraffic {
   uint64_t texture_requests = 0, texture_sectors = 0;  // textures and surfaces
   uint64_t bulk_sectors = 0, ideal_bulk_sectors = 0;   // the copy engine
@@ -86,7 +87,7 @@ struct OtherTraffic {
 
 // The bytes that a launch moves between the kernel and device memory. The simulator counts requests
 // and sectors, and models what the caches do.
-struct Traffic {
+struct PicturedTraffic {
   uint64_t requests = 0, sectors = 0, ideal_sectors = 0, asked_bytes = 0;  // global memory
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0;
   struct Caches {
@@ -98,7 +99,7 @@ struct Traffic {
 };
 
 // A race: two accesses without an order between them.
-struct Race {
+struct PicturedRace {
   struct Party {
     std::string thread;  // "thread 3 of block 0"
     uint32_t warp = 0;
@@ -112,7 +113,7 @@ struct Race {
 };
 
 // A bad access, or another error that ended a kernel.
-struct Fault {
+struct PicturedFault {
   std::string kind, words;
   int line = 0;
   std::string source;
@@ -134,7 +135,7 @@ struct LineCost {
 };
 
 // A swizzle: the new place of each group of elements.
-struct Mapping {
+struct SwizzleMapping {
   std::string name;                        // "Swizzle<3, 0, 3>"
   uint32_t rows = 0, columns = 0;          // the drawn part, from row 0 and column 0
   uint64_t all_rows = 0, all_columns = 0;  // size of the whole table
@@ -144,18 +145,19 @@ struct Mapping {
   std::vector<uint32_t> to;
 };
 
-struct Launch {
+struct PicturedLaunch {
   std::string kernel, setting, shape;
   std::string bound;              // the modelled bottleneck: "DRAM", "shared memory", ...; or empty
   std::optional<double> seconds;  // modelled
-  std::vector<Access> accesses;   // the one with the most waste first
-  std::optional<Steps> steps;
-  std::optional<Shuffles> shuffles;
-  std::optional<Traffic> traffic;
-  std::optional<Traffic> reference;  // traffic of the reference solution's launch for the same work
-  std::optional<Race> race;
-  std::optional<Fault> fault;
-  std::vector<Mapping> mappings;  // computed by the student's own function
+  std::vector<PicturedAccess> accesses;  // the one with the most waste first
+  std::optional<StepsOfBlock> steps;
+  std::optional<PicturedShuffles> shuffles;
+  std::optional<PicturedTraffic> traffic;
+  std::optional<PicturedTraffic>
+      reference;  // traffic of the reference solution's launch for the same work
+  std::optional<PicturedRace> race;
+  std::optional<PicturedFault> fault;
+  std::vector<SwizzleMapping> mappings;  // computed by the student's own function
   std::vector<LineCost> lines;
 };
 
@@ -163,7 +165,7 @@ struct Explanation {
   std::string lab, check;  // empty for a program
   std::string file;
   std::string message;  // the message of the check
-  Launch launch;
+  PicturedLaunch launch;
   // From these the lab draws pictures of its own (grader/labs/<lab>/pictures.py).
   std::string device = {};
   bool passed = false;
@@ -176,6 +178,6 @@ std::string heading(const Explanation& shown);
 std::string text(const Explanation& shown, bool colour);
 // Schema lab32-pictures/1 (README.md).
 std::string json(const Explanation& shown);
-nlohmann::ordered_json to_json(const Launch& launch);
+nlohmann::ordered_json to_json(const PicturedLaunch& launch);
 
 }  // namespace lab32::pictures

@@ -14,8 +14,8 @@ constexpr int kWidth = 80;
 
 // Cuts text that is too wide, and marks the cut.
 std::string cut_to_width(std::string words, int width) {
-  if (columns(words) <= width) return words;
-  while (columns(words) >= width) {
+  if (display_columns(words) <= width) return words;
+  while (display_columns(words) >= width) {
     do words.pop_back();
     while (!words.empty() && (static_cast<unsigned char>(words.back()) & 0xc0) == 0x80);
   }
@@ -33,7 +33,8 @@ uint32_t count_lanes(const std::vector<uint32_t>& masks) {
 }
 
 // One character for a group of lanes, which tells whether all, some or none of them work.
-std::string lane_group_text(uint32_t mask, int first, int lanes, int there, const Paint& paint) {
+std::string lane_group_text(uint32_t mask, int first, int lanes, int there,
+                            const TerminalPainter& paint) {
   uint32_t working = 0, possible = 0;
   for (int lane = first; lane < first + lanes && lane < there; ++lane) {
     ++possible;
@@ -60,14 +61,15 @@ std::string wrapped_row(const char* from, const std::string& words) {
 }
 
 // The traffic of the reference solution, printed below the student's.
-std::string reference_traffic(const Traffic* r) {
+std::string reference_traffic_text(const PicturedTraffic* r) {
   if (r == nullptr) return "";
-  std::string out =
-      "\n" + wrapped_row("the reference", fmt::format("{} requests, {} sectors",
-                                                      grouped(r->requests), grouped(r->sectors)));
+  std::string out = "\n" + wrapped_row("the reference", fmt::format("{} requests, {} sectors",
+                                                                    grouped_digits(r->requests),
+                                                                    grouped_digits(r->sectors)));
   if (r->shared_requests > 0)
-    out += wrapped_row("", fmt::format("shared memory: {} requests, {} wavefronts",
-                                       grouped(r->shared_requests), grouped(r->wavefronts)));
+    out += wrapped_row(
+        "", fmt::format("shared memory: {} requests, {} wavefronts",
+                        grouped_digits(r->shared_requests), grouped_digits(r->wavefronts)));
   if (const auto& c = r->caches)
     out += wrapped_row("", fmt::format("{:.1f} % hit L1, {:.1f} % L2 (modelled)", c->l1_percent,
                                        c->l2_percent)) +
@@ -89,8 +91,8 @@ std::string setting_without_shape(std::string setting, std::string shape) {
 
 }  // namespace
 
-std::string text(const Steps& s, bool colour) {
-  const Paint paint(colour);
+std::string text(const StepsOfBlock& s, bool colour) {
+  const TerminalPainter paint(colour);
   const int warps = static_cast<int>((s.threads + kWarpSize - 1) / kWarpSize);
   int signs = 32;  // characters per warp
   while (signs > 1 && (signs + 1) * warps > kWidth - 26) signs /= 2;
@@ -102,7 +104,7 @@ std::string text(const Steps& s, bool colour) {
       gaps ? "A gap is between warps" : "Warp by warp");
   out += "step  line  lanes  warps\n";
   for (size_t step = 0; step < s.steps.size(); ++step) {
-    const Step& now = s.steps[step];
+    const StepBetweenBarriers& now = s.steps[step];
     const auto busy = std::count_if(now.working.begin(), now.working.end(),
                                     [](uint32_t mask) { return mask != 0; });
     out +=
@@ -120,8 +122,8 @@ std::string text(const Steps& s, bool colour) {
   return out;
 }
 
-std::string text(const Shuffles& s, bool colour) {
-  const Paint paint(colour);
+std::string text(const PicturedShuffles& s, bool colour) {
+  const TerminalPainter paint(colour);
   std::string out = fmt::format(
       "Lanes read by shuffles of warp {} of block {}. Lanes are 0-9, a-v;\n"
       "= keeps its own value (out of range), x asks a lane that is absent, ○ inactive.\n",
@@ -130,7 +132,7 @@ std::string text(const Shuffles& s, bool colour) {
   for (int lane = 0; lane < kWarpSize; ++lane) out += " " + lane_character(lane);
   out += "\n";
   int line = -1;
-  for (const Shuffle& shuffle : s.shuffles) {
+  for (const PicturedShuffle& shuffle : s.shuffles) {
     if (shuffle.line != line) out += line_label(shuffle.line, shuffle.source) + "\n";
     line = shuffle.line;
     out += "  reads     ";
@@ -155,40 +157,42 @@ std::string text(const Shuffles& s, bool colour) {
 namespace {
 
 // The text behind a count: " where 5 would do", or ", the minimum".
-std::string ideal_ratio_text(uint64_t ideal, uint64_t reached) {
-  return reached > ideal ? fmt::format(" where {} would do", grouped(ideal)) : ", the minimum";
+std::string ideal_count_text(uint64_t ideal, uint64_t reached) {
+  return reached > ideal ? fmt::format(" where {} would do", grouped_digits(ideal))
+                         : ", the minimum";
 }
 
 }  // namespace
 
-std::string text(const Traffic& t, const Traffic* reference) {
+std::string text(const PicturedTraffic& t, const PicturedTraffic* reference) {
   std::string out = "Memory chart\n\n";
-  out += wrapped_row(
-      "kernel", fmt::format("{} requests for {}", grouped(t.requests), bytes_text(t.asked_bytes)));
+  out += wrapped_row("kernel", fmt::format("{} requests for {}", grouped_digits(t.requests),
+                                           bytes_text(t.asked_bytes)));
   if (t.shared_requests > 0)
-    out += wrapped_row(
-        "shared memory",
-        fmt::format("{} requests, {} wavefronts{}", grouped(t.shared_requests),
-                    grouped(t.wavefronts), ideal_ratio_text(t.ideal_wavefronts, t.wavefronts)));
+    out += wrapped_row("shared memory",
+                       fmt::format("{} requests, {} wavefronts{}",
+                                   grouped_digits(t.shared_requests), grouped_digits(t.wavefronts),
+                                   ideal_count_text(t.ideal_wavefronts, t.wavefronts)));
   out += wrapped_row(
-      "L1", fmt::format("{} sectors ({}){}", grouped(t.sectors), bytes_text(32 * t.sectors),
-                        ideal_ratio_text(t.ideal_sectors, t.sectors)));
-  if (!t.caches) return out + reference_traffic(reference);
-  const Traffic::Caches& c = *t.caches;
+      "L1", fmt::format("{} sectors ({}){}", grouped_digits(t.sectors), bytes_text(32 * t.sectors),
+                        ideal_count_text(t.ideal_sectors, t.sectors)));
+  if (!t.caches) return out + reference_traffic_text(reference);
+  const PicturedTraffic::Caches& c = *t.caches;
   out += wrapped_row("", fmt::format("{:.1f} % hit (modelled)", c.l1_percent));
-  out += wrapped_row("L2", fmt::format("{} sectors read, {} written: {}",
-                                       grouped(c.l2_read_sectors), grouped(c.l2_write_sectors),
-                                       bytes_text(32 * (c.l2_read_sectors + c.l2_write_sectors))));
+  out += wrapped_row(
+      "L2", fmt::format("{} sectors read, {} written: {}", grouped_digits(c.l2_read_sectors),
+                        grouped_digits(c.l2_write_sectors),
+                        bytes_text(32 * (c.l2_read_sectors + c.l2_write_sectors))));
   out += wrapped_row("", fmt::format("{:.1f} % hit (modelled)", c.l2_percent));
   out += wrapped_row("device memory",
                      fmt::format("{} read, {} written (modelled)", bytes_text(c.dram_read),
                                  bytes_text(c.dram_written)));
-  return out + reference_traffic(reference);
+  return out + reference_traffic_text(reference);
 }
 
-std::string text(const Race& r, bool colour) {
-  const Paint paint(colour);
-  const auto party = [&](const Race::Party& p, const char* track) {
+std::string text(const PicturedRace& r, bool colour) {
+  const TerminalPainter paint(colour);
+  const auto party = [&](const PicturedRace::Party& p, const char* track) {
     return fmt::format("  {:<30} {}  {}\n", cut_to_width(p.thread, 30), paint(Hue::bad, track),
                        cut_to_width(p.use + " " + r.place, kWidth - 44)) +
            fmt::format("  {:<30} {}\n", fmt::format("warp {}", p.warp),
@@ -202,16 +206,17 @@ std::string text(const Race& r, bool colour) {
   out += "\n";
   out += party(r.first, "──●──────");
   const std::string order = "╲ no order: " + r.missing + " is missing";
-  out += pad_right("", std::min(36, kWidth - columns(order))) + paint(Hue::bad, order) + "\n";
+  out +=
+      pad_right("", std::min(36, kWidth - display_columns(order))) + paint(Hue::bad, order) + "\n";
   out += party(r.second, "──────●──");
   return out;
 }
 
-std::string text(const Fault& f, bool colour) {
+std::string text(const PicturedFault& f, bool colour) {
   std::string out;
   for (const std::string& line : wrap(f.words, 78)) out += line + "\n";
   if (f.object.empty()) return out;
-  const Paint paint(colour);
+  const TerminalPainter paint(colour);
   const auto end = static_cast<int64_t>(f.size);
   const std::string name = visible(f.object);
   out += "\n";
@@ -228,7 +233,7 @@ std::string text(const Fault& f, bool colour) {
   return out;
 }
 
-std::string text(const Launch& l, bool colour) {
+std::string text(const PicturedLaunch& l, bool colour) {
   std::string out;
   const std::string setting = setting_without_shape(l.setting, l.shape);
   if (!l.shape.empty())
@@ -239,14 +244,14 @@ std::string text(const Launch& l, bool colour) {
       out += line + "\n";
   if (l.fault) out += "\n" + text(*l.fault, colour);
   if (l.race) out += "\n" + text(*l.race, colour);
-  for (const Access& access : l.accesses) {
+  for (const PicturedAccess& access : l.accesses) {
     if (access.waste == 0 && &access != l.accesses.data()) continue;
     out += "\n" + line_label(access.line, access.source) + "\n" +
            text(access, access.requests[access.worst], colour);
   }
   if (l.steps) out += "\n" + text(*l.steps, colour);
   if (l.shuffles) out += "\n" + text(*l.shuffles, colour);
-  for (const Mapping& mapping : l.mappings) out += "\n" + text(mapping, colour);
+  for (const SwizzleMapping& mapping : l.mappings) out += "\n" + text(mapping, colour);
   if (l.traffic) out += "\n" + text(*l.traffic, l.reference ? &*l.reference : nullptr);
   return out;
 }

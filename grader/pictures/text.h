@@ -13,9 +13,9 @@ namespace lab32::pictures {
 
 enum class Hue : uint8_t { lane, idle, good, warn, bad };
 
-class Paint {
+class TerminalPainter {
  public:
-  explicit Paint(bool on) : on_(on) {}
+  explicit TerminalPainter(bool on) : on_(on) {}
   bool on() const { return on_; }
   std::string operator()(Hue hue, const std::string& words) const {
     static const char* const kCodes[] = {"\x1b[36m", "\x1b[90m", "\x1b[34m", "\x1b[33m",
@@ -31,7 +31,7 @@ class Paint {
 
 // The colour for the wavefronts of a bank: one is ideal, two are a conflict, and more are a bad
 // conflict.
-inline Hue hue_of_degree(uint32_t degree) {
+inline Hue hue_of_bank_wavefronts(uint32_t degree) {
   return degree <= 1 ? Hue::good : degree == 2 ? Hue::warn : Hue::bad;
 }
 
@@ -44,16 +44,16 @@ inline std::string lane_character(uint64_t lane) {
 
 // Draws the lanes, and below them the sectors of 128-byte lines or the banks. A lane has the same
 // character in both places.
-std::string text(const Access& access, const Request& request, bool colour);
-std::string text(const Steps& steps, bool colour);
-std::string text(const Shuffles& shuffles, bool colour);
+std::string text(const PicturedAccess& access, const PicturedRequest& request, bool colour);
+std::string text(const StepsOfBlock& steps, bool colour);
+std::string text(const PicturedShuffles& shuffles, bool colour);
 // `reference`: the traffic of the reference solution for the same work; null: not known.
-std::string text(const Traffic& traffic, const Traffic* reference);
-std::string text(const Mapping& mapping, bool colour);
-std::string text(const Race& race, bool colour);
-std::string text(const Fault& fault, bool colour);
+std::string text(const PicturedTraffic& traffic, const PicturedTraffic* reference);
+std::string text(const SwizzleMapping& mapping, bool colour);
+std::string text(const PicturedRace& race, bool colour);
+std::string text(const PicturedFault& fault, bool colour);
 
 // Draws all pictures of a launch; of each access, the worst request.
-std::string text(const Launch& launch, bool colour);
+std::string text(const PicturedLaunch& launch, bool colour);
 
 }  // namespace lab32::pictures

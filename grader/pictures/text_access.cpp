@@ -36,7 +36,7 @@ struct AddressRow {
   }
 };
 
-std::map<uint64_t, AddressRow> address_rows(const Request& r) {
+std::map<uint64_t, AddressRow> address_rows(const PicturedRequest& r) {
   std::map<uint64_t, AddressRow> rows;
   const uint64_t bytes = r.matrix ? 16 : r.bytes;
   for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -58,11 +58,11 @@ std::map<uint64_t, AddressRow> address_rows(const Request& r) {
 // Pads a label to the width of the column of labels. A name that is too long is cut, but the index
 // of its element stays.
 std::string padded_label(std::string words) {
-  if (columns(words) >= kLabel) {
+  if (display_columns(words) >= kLabel) {
     std::string index = words.back() == ']' ? words.substr(words.rfind('[')) : "";
-    if (columns(index) > kLabel - 4) index.clear();
+    if (display_columns(index) > kLabel - 4) index.clear();
     words.resize(words.size() - index.size());
-    while (columns(words) + columns(index) >= kLabel - 1) {
+    while (display_columns(words) + display_columns(index) >= kLabel - 1) {
       do words.pop_back();
       while (!words.empty() && (static_cast<unsigned char>(words.back()) & 0xc0) == 0x80);
     }
@@ -71,7 +71,7 @@ std::string padded_label(std::string words) {
   return pad_right(words, kLabel);
 }
 
-std::string lane_number_header(const Request& r, const Paint& paint, int width) {
+std::string lane_number_header(const PicturedRequest& r, const TerminalPainter& paint, int width) {
   std::string numbers = padded_label("lane"), signs = padded_label("its sign");
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if (lane % 8 == 0) numbers += pad_right(pad_left(std::to_string(lane), width), 8 * width);
@@ -85,7 +85,7 @@ std::string lane_number_header(const Request& r, const Paint& paint, int width) 
   return numbers + "\n" + signs + "\n";
 }
 
-std::string sectors_text(const Request& r, const Paint& paint) {
+std::string sectors_text(const PicturedRequest& r, const TerminalPainter& paint) {
   std::string out = lane_number_header(r, paint, 1) + "\n";
   const std::map<uint64_t, AddressRow> rows = address_rows(r);
   out += padded_label("128-byte line") + " 4 sectors of 32 bytes; a place is 4 bytes, · unused\n";
@@ -110,7 +110,7 @@ std::string sectors_text(const Request& r, const Paint& paint) {
   return out;
 }
 
-std::string banks_drawing(const Request& r, const Paint& paint) {
+std::string banks_drawing(const PicturedRequest& r, const TerminalPainter& paint) {
   std::string out = lane_number_header(r, paint, 2) + "\n" + padded_label("bank");
   for (uint64_t bank = 0; bank < kBanks; bank += 4)
     out += pad_left(std::to_string(bank), 2) + "      ";
@@ -123,8 +123,9 @@ std::string banks_drawing(const Request& r, const Paint& paint) {
     out += padded_label(row.name);
     for (uint64_t bank = 0; bank < kBanks; ++bank) {
       const auto& lanes = row.lanes[bank];
-      out += " " + (lanes.empty() ? paint(Hue::idle, "·")
-                                  : paint(hue_of_degree(r.degree[bank]), lane_character(lanes[0])));
+      out += " " + (lanes.empty()
+                        ? paint(Hue::idle, "·")
+                        : paint(hue_of_bank_wavefronts(r.degree[bank]), lane_character(lanes[0])));
     }
     out += "\n";
   }
@@ -134,7 +135,7 @@ std::string banks_drawing(const Request& r, const Paint& paint) {
   for (uint64_t bank = 0; bank < kBanks; ++bank) {
     const uint32_t degree = r.degree[bank];
     const std::string text = degree == 0 ? " ·" : pad_left(std::to_string(degree), 2);
-    out += paint(degree == 0 ? Hue::idle : hue_of_degree(degree), text);
+    out += paint(degree == 0 ? Hue::idle : hue_of_bank_wavefronts(degree), text);
   }
   return out + "\n";
 }
@@ -152,23 +153,23 @@ std::string percent(uint64_t part, uint64_t whole) {
       "{:.3g} %", whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-bool is_atomic(const Request& r) { return r.kind == "red" || r.kind == "atom"; }
+bool is_atomic(const PicturedRequest& r) { return r.kind == "red" || r.kind == "atom"; }
 
 // The kind of a request for people. A `red` is an atomic without a result; students know it as an
 // atomic.
-std::string kind_text(const Request& r) {
+std::string kind_text(const PicturedRequest& r) {
   return is_atomic(r) ? "atomic" : r.matrix ? "matrix " + r.kind : r.kind;
 }
 
 // Whether two lanes access the same place.
-bool lanes_share_an_address(const Request& r) {
+bool lanes_share_an_address(const PicturedRequest& r) {
   for (const auto& [number, row] : address_rows(r))
     for (const auto& lanes : row.lanes)
       if (lanes.size() > 1) return true;
   return false;
 }
 
-uint64_t used_bytes(const Request& r) {
+uint64_t used_bytes(const PicturedRequest& r) {
   uint64_t sum = 0;
   for (const auto& [number, row] : address_rows(r))
     sum += static_cast<uint64_t>(row.used_byte_count());
@@ -177,8 +178,8 @@ uint64_t used_bytes(const Request& r) {
 
 }  // namespace
 
-std::string text(const Access& access, const Request& r, bool colour) {
-  const Paint paint(colour);
+std::string text(const PicturedAccess& access, const PicturedRequest& r, bool colour) {
+  const TerminalPainter paint(colour);
   const int lanes = __builtin_popcount(r.mask);
   std::string out = fmt::format(
       "Warp {} of block {}, {} {} of this line: {} lane{}, {} byte{} each.\n", r.warp, access.block,

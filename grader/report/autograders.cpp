@@ -26,7 +26,7 @@ using PlatformJson = nlohmann::ordered_json;
 
 // Gradescope has no status "not run" or "error": a check that did not run gets no status and no
 // points, and an error gets 0 points.
-PlatformJson gradescope_test(const Lab& lab, const Test& test, bool scored) {
+PlatformJson gradescope_test(const LabResult& lab, const CheckResult& test, bool scored) {
   PlatformJson record = {{"name", fmt::format("{}: {}", lab.name, test.name)},
                          {"name_format", "text"}};
   if (scored && test.status != Status::not_run) {
@@ -46,25 +46,25 @@ PlatformJson gradescope_test(const Lab& lab, const Test& test, bool scored) {
   return record;
 }
 
-std::string labs_in_words(const Result& result) {
+std::string labs_in_words(const GradingResult& result) {
   std::string summary;
-  for (const Lab& lab : result.labs) {
+  for (const LabResult& lab : result.labs) {
     summary += lab_summary(lab) + "\n";
     if (!lab.message.empty()) summary += lab.message + "\n";
   }
   return summary;
 }
 
-std::string faults_in_words(const Result& result) {
+std::string ungraded_labs_in_words(const GradingResult& result) {
   std::string faults;
-  for (const Lab& lab : result.labs)
+  for (const LabResult& lab : result.labs)
     if (lab.status == Status::not_graded)
       faults += lab.name + " is not graded: " + lab.message + "\n";
   return visible(faults);
 }
 
 // From 0 to 1.
-double share_of_points(const Result& result) {
+double share_of_points(const GradingResult& result) {
   return result.max_score > 0 ? std::clamp(result.score / result.max_score, 0.0, 1.0) : 0.0;
 }
 
@@ -73,7 +73,7 @@ std::string json_text(const PlatformJson& record) {
 }
 
 // A check that did not run is worth 0 of 0 points.
-PlatformJson prairielearn_test(const Lab& lab, const Test& test) {
+PlatformJson prairielearn_test(const LabResult& lab, const CheckResult& test) {
   const bool ran = test.status != Status::not_run;
   PlatformJson record = {{"name", visible(lab.name + ": " + test.name)},
                          {"points", ran ? test.score : 0},
@@ -87,7 +87,7 @@ PlatformJson prairielearn_test(const Lab& lab, const Test& test) {
 
 // Whole points for a platform that takes no others. Each check gets the whole points by which it
 // raises the sum, so that the sum loses less than one point.
-class WholePoints {
+class WholePointRounding {
  public:
   int64_t next_whole_points(double points) {
     sum_ = add_points(sum_, points);
@@ -103,15 +103,15 @@ class WholePoints {
 
 }  // namespace
 
-std::string gradescope(const Result& result) {
+std::string gradescope(const GradingResult& result) {
   // Without a score Gradescope reports a failure of the autograder, so no student gets 0 points for
   // a full disk.
   const bool scored = result.all_labs_graded();
   PlatformJson tests = PlatformJson::array(), leaderboard = PlatformJson::array();
   double seconds = 0;
-  for (const Lab& lab : result.labs) {
+  for (const LabResult& lab : result.labs) {
     if (scored) leaderboard.push_back({{"name", lab.name}, {"value", lab.score}});
-    for (const Test& test : lab.tests) {
+    for (const CheckResult& test : lab.tests) {
       tests.push_back(gradescope_test(lab, test, scored));
       seconds += test.seconds;
     }
@@ -132,31 +132,31 @@ std::string gradescope(const Result& result) {
   return json_text(record);
 }
 
-std::string prairielearn(const Result& result) {
+std::string prairielearn(const GradingResult& result) {
   PlatformJson tests = PlatformJson::array();
-  for (const Lab& lab : result.labs)
-    for (const Test& test : lab.tests) tests.push_back(prairielearn_test(lab, test));
+  for (const LabResult& lab : result.labs)
+    for (const CheckResult& test : lab.tests) tests.push_back(prairielearn_test(lab, test));
   PlatformJson record = {{"gradable", result.all_labs_graded()}};
   if (result.all_labs_graded())
     record["score"] = share_of_points(result);
   else
-    record["format_errors"] = {faults_in_words(result)};
+    record["format_errors"] = {ungraded_labs_in_words(result)};
   record["message"] = visible(labs_in_words(result));
   record["output"] = visible(device_and_seed_text(result)) + "\n";
   record["tests"] = tests;
   return json_text(record);
 }
 
-std::string classroom50(const Result& result) {
+std::string classroom50(const GradingResult& result) {
   PlatformJson record = {{"schema", "classroom50/result/v1"}};
   if (!result.all_labs_graded()) {
-    record["error"] = faults_in_words(result);
+    record["error"] = ungraded_labs_in_words(result);
     return json_text(record);
   }
   PlatformJson tests = PlatformJson::array();
-  WholePoints scores, most;
+  WholePointRounding scores, most;
   int64_t score = 0, max_score = 0;
-  const auto add = [&](const std::string& name, const Test& test) {
+  const auto add = [&](const std::string& name, const CheckResult& test) {
     const int64_t limit = most.next_whole_points(test.max_score),
                   points = std::min(scores.next_whole_points(test.score), limit);
     tests.push_back({{"test-name", visible(name)},
@@ -167,16 +167,16 @@ std::string classroom50(const Result& result) {
     score += points;
     max_score += limit;
   };
-  for (const Lab& lab : result.labs) {
+  for (const LabResult& lab : result.labs) {
     if (lab.tests.empty()) {  // it could not be run
-      Test whole;
+      CheckResult whole;
       whole.status = lab.status;
       whole.score = lab.score;
       whole.max_score = lab.max_score;
       whole.message = lab.message;
       add(lab.name, whole);
     }
-    for (const Test& test : lab.tests)
+    for (const CheckResult& test : lab.tests)
       if (test.status != Status::not_run) add(lab.name + ": " + test.name, test);
   }
   record["score"] = score;
@@ -185,9 +185,9 @@ std::string classroom50(const Result& result) {
   return json_text(record);
 }
 
-std::string submitty(const Result& result) {
+std::string submitty(const GradingResult& result) {
   if (!result.all_labs_graded())
-    return json_text({{"status", "fail"}, {"message", faults_in_words(result)}});
+    return json_text({{"status", "fail"}, {"message", ungraded_labs_in_words(result)}});
   const double share = share_of_points(result);
   return json_text({{"status", "success"},
                     {"data",
@@ -196,8 +196,8 @@ std::string submitty(const Result& result) {
                       {"status", share < 1 ? "failure" : "success"}}}});
 }
 
-std::string codegrade(const Result& result) {
-  PlatformJson record = {{"error", faults_in_words(result)}};
+std::string codegrade(const GradingResult& result) {
+  PlatformJson record = {{"error", ungraded_labs_in_words(result)}};
   if (result.all_labs_graded())
     record = {{"tag", "points"},
               {"points", fmt::format("{}/{}", std::llround(100 * result.score),
@@ -205,10 +205,10 @@ std::string codegrade(const Result& result) {
   return record.dump(-1, ' ', true, PlatformJson::error_handler_t::replace) + "\n";
 }
 
-std::string autolab(const Result& result) {
+std::string autolab(const GradingResult& result) {
   PlatformJson scores = PlatformJson::object();
   // A lab is a problem in Autolab's words. One that is not listed keeps its earlier score.
-  for (const Lab& lab : result.labs)
+  for (const LabResult& lab : result.labs)
     if (lab.status != Status::not_graded) scores[lab.name] = lab.score;
   const PlatformJson line = {{"scores", scores}};
   return text(result) + "\n" + line.dump(-1, ' ', true, PlatformJson::error_handler_t::replace) +

@@ -30,11 +30,11 @@ std::string csv_cell(const std::string& foreign) {
 
 }  // namespace
 
-std::string csv(const Result& result) {
+std::string csv(const GradingResult& result) {
   std::string out =
       "lab,check,status,bonus,score,max_score,measured,expected,file,line,seconds,message\r\n";
-  for (const Lab& lab : result.labs) {
-    for (const Test& test : lab.tests)
+  for (const LabResult& lab : result.labs) {
+    for (const CheckResult& test : lab.tests)
       out += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f},{}\r\n", csv_cell(lab.name),
                          csv_cell(test.name), to_string(test.status), test.bonus,
                          format_points(test.score), format_points(test.max_score),

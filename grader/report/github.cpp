@@ -60,7 +60,7 @@ std::string code_block(const std::string& text) {
                      shown.empty() || shown.back() != '\n' ? "\n" : "");
 }
 
-const char* status_mark(const Test& test) {
+const char* status_mark(const CheckResult& test) {
   switch (test.status) {
     case Status::passed:
       return "✅";
@@ -71,18 +71,18 @@ const char* status_mark(const Test& test) {
   }
 }
 
-std::string markdown_lab(const Lab& lab) {
+std::string markdown_lab(const LabResult& lab) {
   std::string out = "## " + markdown_cell(lab_summary(lab)) + "\n\n";
   if (!lab.message.empty()) out += code_block(lab.message) + "\n";
   const bool ran = lab.status == Status::passed || lab.status == Status::failed;
   if (!ran || lab.tests.empty()) return out;
   out += "| | check | measured | expected | points |\n| --- | --- | --- | --- | ---: |\n";
-  for (const Test& test : lab.tests)
+  for (const CheckResult& test : lab.tests)
     out +=
         fmt::format("| {} | {} | {} | {} | {} |\n", status_mark(test), markdown_cell(test.name),
                     markdown_cell(test.measured), markdown_cell(test.expected), points_text(test));
   out += "\n";
-  for (const Test& test : lab.tests) {
+  for (const CheckResult& test : lab.tests) {
     if (test.message.empty()) continue;
     out += fmt::format("**{}** ({})\n\n{}\n", markdown_cell(test.name), points_text(test),
                        code_block(test.message));
@@ -92,16 +92,16 @@ std::string markdown_lab(const Lab& lab) {
 
 }  // namespace
 
-std::string markdown(const Result& result) {
+std::string markdown(const GradingResult& result) {
   std::string out = fmt::format("# lab32: {} / {}\n\n", format_points(result.score),
                                 format_points(result.max_score));
-  for (const Lab& lab : result.labs) out += markdown_lab(lab);
+  for (const LabResult& lab : result.labs) out += markdown_lab(lab);
   return out + markdown_cell(device_and_seed_text(result)) + "\n";
 }
 
-std::string github(const Result& result) {
+std::string github(const GradingResult& result) {
   std::string out;
-  for (const Lab& lab : result.labs) {
+  for (const LabResult& lab : result.labs) {
     if (lab.status == Status::not_graded) {
       out += annotation("warning", lab.name + ": not graded", "", 0, lab.message);
       continue;
@@ -112,13 +112,13 @@ std::string github(const Result& result) {
       out += annotation("error", lab_summary(lab), file, 0, lab.message);
       continue;
     }
-    for (const Test& test : lab.tests)
+    for (const CheckResult& test : lab.tests)
       if (test.status == Status::failed || test.status == Status::error)
         out +=
             annotation("error", fmt::format("{}: {} ({})", lab.name, test.name, points_text(test)),
                        test.file, test.line, reason_with_numbers(test));
   }
-  for (const Lab& lab : result.labs)
+  for (const LabResult& lab : result.labs)
     out += annotation(
         "notice", lab.name, "", 0,
         lab_summary(lab) +

@@ -27,9 +27,9 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMostAttempts = 200;  // attempts per lab
 constexpr uintmax_t kLargestHistory = 64 << 20;
 
-Json attempt_record(const Result& result, const Lab& lab, const std::string& when) {
+Json attempt_record(const GradingResult& result, const LabResult& lab, const std::string& when) {
   Json checks = Json::object();
-  for (const Test& test : lab.tests) {
+  for (const CheckResult& test : lab.tests) {
     if (test.status == Status::not_run) continue;
     Json figures = Json::object();
     for (const auto& [name, value] : test.figures)
@@ -61,13 +61,13 @@ bool nests_too_deeply(const std::string& line) {
 
 // The first answer to each question of the lab (kPrediction): those that the last attempt has kept,
 // and the answers to other questions in this one.
-Json first_predictions(const std::vector<Json>& kept, const Lab& lab) {
+Json first_predictions(const std::vector<Json>& kept, const LabResult& lab) {
   Json first = Json::object();
   for (const Json& attempt : kept)
     if (attempt["lab"] == lab.name && attempt.contains("predictions") &&
         attempt["predictions"].is_object())
       first = attempt["predictions"];
-  for (const Test& test : lab.tests)
+  for (const CheckResult& test : lab.tests)
     for (const auto& [name, value] : test.figures)
       if (name.rfind(kPrediction, 0) == 0 && std::isfinite(value) && !first.contains(name))
         first[name] = value;
@@ -101,13 +101,13 @@ bool equals_last_attempt(const std::vector<Json>& kept, const Json& attempt) {
   return false;
 }
 
-const Test* test_with_same_name(const Lab& lab, const Test& test) {
+const CheckResult* test_with_same_name(const LabResult& lab, const CheckResult& test) {
   const auto at = std::find_if(lab.tests.begin(), lab.tests.end(),
-                               [&](const Test& other) { return other.name == test.name; });
+                               [&](const CheckResult& other) { return other.name == test.name; });
   return at == lab.tests.end() ? nullptr : &*at;
 }
 
-std::string measurement_text(const Test& test) {
+std::string measurement_text(const CheckResult& test) {
   return test.measured.empty() ? to_string(test.status) : visible(test.measured);
 }
 
@@ -132,13 +132,14 @@ std::string current_time() {
                      std::labs(minutes) % 60);
 }
 
-void append_to_history(const fs::path& directory, const Result& result, const std::string& when) {
+void append_to_history(const fs::path& directory, const GradingResult& result,
+                       const std::string& when) {
   const fs::path file = directory / ".lab32" / "history";
   std::error_code error;
   if (fs::exists(file, error) && !is_history_file(file)) return;
   std::vector<Json> kept = read_attempts(file);
   bool more = false;
-  for (const Lab& lab : result.labs) {
+  for (const LabResult& lab : result.labs) {
     if (lab.status == Status::not_graded) continue;
     Json attempt = attempt_record(result, lab, when);
     if (equals_last_attempt(kept, attempt)) continue;
@@ -160,16 +161,16 @@ void append_to_history(const fs::path& directory, const Result& result, const st
   }
 }
 
-std::string changes(const Result& before, const Result& after) {
+std::string result_changes_text(const GradingResult& before, const GradingResult& after) {
   std::string text;
-  for (const Lab& lab : after.labs) {
+  for (const LabResult& lab : after.labs) {
     const auto old = std::find_if(before.labs.begin(), before.labs.end(),
-                                  [&](const Lab& other) { return other.name == lab.name; });
+                                  [&](const LabResult& other) { return other.name == lab.name; });
     // A lab that does not compile has a message, and its checks have not been measured.
     if (old == before.labs.end() || lab.status == Status::error) continue;
     std::string lines;
-    for (const Test& test : lab.tests) {
-      const Test* was = test_with_same_name(*old, test);
+    for (const CheckResult& test : lab.tests) {
+      const CheckResult* was = test_with_same_name(*old, test);
       if (!was || (was->measured == test.measured && was->score == test.score &&
                    was->status == test.status))
         continue;

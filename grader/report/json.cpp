@@ -17,13 +17,13 @@ Json json_number(double value) {
   return value;
 }
 
-Json optional_number(const std::optional<double>& value) {
+Json json_number_or_null(const std::optional<double>& value) {
   return value ? json_number(*value) : Json(nullptr);
 }
 
-Json access_record(const std::optional<Failure::Access>& access) {
+Json access_record(const std::optional<CheckFailure::Access>& access) {
   if (!access) return nullptr;
-  const Failure::Access& a = *access;
+  const CheckFailure::Access& a = *access;
   return {{"block", a.block},
           {"thread", a.thread},
           {"object", visible(a.object)},
@@ -35,45 +35,45 @@ Json access_record(const std::optional<Failure::Access>& access) {
           {"other_thread", a.other_thread}};
 }
 
-Json failure_record(const std::optional<Failure>& failure) {
+Json failure_record(const std::optional<CheckFailure>& failure) {
   if (!failure) return nullptr;
-  const Failure& f = *failure;
+  const CheckFailure& f = *failure;
   return {{"kind", to_string(f.kind)},
           {"setting", f.setting},
           {"subject", visible(f.subject)},
           {"detail", visible(f.detail)},
           {"index", f.index ? Json(*f.index) : Json(nullptr)},
-          {"measured", optional_number(f.measured)},
-          {"expected", optional_number(f.expected)},
+          {"measured", json_number_or_null(f.measured)},
+          {"expected", json_number_or_null(f.expected)},
           {"access", access_record(f.access)}};
 }
 
-Json modelled_record(const std::optional<NotRun::Modelled>& modelled) {
+Json modelled_time_record(const std::optional<NotRunReason::ModelledTime>& modelled) {
   if (!modelled) return nullptr;
   return {{"n", modelled->n},
           {"seconds", modelled->seconds},
           {"error", modelled->error},
           {"bottleneck", modelled->bottleneck},
-          {"seconds_before", optional_number(modelled->seconds_before)},
-          {"copy_seconds", optional_number(modelled->copy_seconds)},
-          {"fraction", optional_number(modelled->fraction)}};
+          {"seconds_before", json_number_or_null(modelled->seconds_before)},
+          {"copy_seconds", json_number_or_null(modelled->copy_seconds)},
+          {"fraction", json_number_or_null(modelled->fraction)}};
 }
 
-Json pictures_record(const Test& test) {
+Json pictures_record(const CheckResult& test) {
   if (!test.withheld_until.empty()) return {{"withheld_until", test.withheld_until}};
   return test.pictures ? pictures::to_json(*test.pictures) : Json(nullptr);
 }
 
-Json not_run_record(const std::optional<NotRun>& reason) {
+Json not_run_record(const std::optional<NotRunReason>& reason) {
   if (!reason) return nullptr;
   return {{"kind", to_string(reason->kind)},
           {"device", reason->device},
           {"gain", json_number(reason->gain)},
           {"least_gain", json_number(reason->least_gain)},
-          {"modelled", modelled_record(reason->modelled)}};
+          {"modelled", modelled_time_record(reason->modelled)}};
 }
 
-Json test_record(const Test& test) {
+Json test_record(const CheckResult& test) {
   Json figures = Json::object();
   for (const auto& [name, value] : test.figures) figures[name] = json_number(value);
   return {{"name", test.name},
@@ -93,9 +93,9 @@ Json test_record(const Test& test) {
           {"pictures", pictures_record(test)}};
 }
 
-Json lab_record(const Lab& lab) {
+Json lab_record(const LabResult& lab) {
   Json tests = Json::array();
-  for (const Test& test : lab.tests) tests.push_back(test_record(test));
+  for (const CheckResult& test : lab.tests) tests.push_back(test_record(test));
   return {{"lab", lab.name},
           {"status", to_string(lab.status)},
           {"message", visible(lab.message)},
@@ -106,9 +106,9 @@ Json lab_record(const Lab& lab) {
 
 }  // namespace
 
-std::string json(const Result& result) {
+std::string json(const GradingResult& result) {
   Json labs = Json::array();
-  for (const Lab& lab : result.labs) labs.push_back(lab_record(lab));
+  for (const LabResult& lab : result.labs) labs.push_back(lab_record(lab));
   const Json record = {{"schema", "lab32-result/2"},
                        {"device", result.device},
                        {"timer", result.timer},

@@ -46,7 +46,7 @@ std::string outcome_element(const char* element, const std::string& kind,
                      escape_xml(first_line(words)), escape_xml(words));
 }
 
-std::string test_case_element(const Lab& lab, const Test& test) {
+std::string test_case_element(const LabResult& lab, const CheckResult& test) {
   const std::string words = reason_with_numbers(test);
   std::string out =
       fmt::format("    <testcase classname=\"lab32.{}\" name=\"{}\" time=\"{:.3f}\">\n",
@@ -68,8 +68,8 @@ struct CaseCounts {
   size_t tests = 0, failures = 0, errors = 0, skipped = 0;
   double seconds = 0;
 
-  void add_lab(const Lab& lab) {
-    for (const Test& test : lab.tests) {
+  void add_lab(const LabResult& lab) {
+    for (const CheckResult& test : lab.tests) {
       ++tests;
       failures += test.status == Status::failed;
       skipped += test.status == Status::not_run;
@@ -83,14 +83,14 @@ struct CaseCounts {
 };
 
 // The case of a lab without tests: it could not be loaded or not be graded.
-std::string lab_case_element(const Lab& lab) {
+std::string lab_case_element(const LabResult& lab) {
   const char* element = lab.status == Status::not_graded ? "skipped" : "error";
   return fmt::format("    <testcase classname=\"lab32.{0}\" name=\"{0}\" time=\"0\">\n",
                      escape_xml(lab.name)) +
          outcome_element(element, to_string(lab.status), lab.message) + "    </testcase>\n";
 }
 
-std::string suite_element(const Result& result, const Lab& lab) {
+std::string suite_element(const GradingResult& result, const LabResult& lab) {
   CaseCounts counts;
   counts.add_lab(lab);
   std::string out = fmt::format(
@@ -107,7 +107,7 @@ std::string suite_element(const Result& result, const Lab& lab) {
   property("device", result.device);
   property("seed", std::to_string(result.seed));
   out += "    </properties>\n";
-  for (const Test& test : lab.tests) out += test_case_element(lab, test);
+  for (const CheckResult& test : lab.tests) out += test_case_element(lab, test);
   if (lab.tests.empty()) out += lab_case_element(lab);
   if (!lab.message.empty())
     out += fmt::format("    <system-err>{}</system-err>\n", escape_xml(lab.message));
@@ -116,14 +116,14 @@ std::string suite_element(const Result& result, const Lab& lab) {
 
 }  // namespace
 
-std::string junit(const Result& result) {
+std::string junit(const GradingResult& result) {
   CaseCounts counts;
-  for (const Lab& lab : result.labs) counts.add_lab(lab);
+  for (const LabResult& lab : result.labs) counts.add_lab(lab);
   std::string out = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuites name=\"lab32\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n",
       counts.tests, counts.failures, counts.errors, counts.seconds);
-  for (const Lab& lab : result.labs) out += suite_element(result, lab);
+  for (const LabResult& lab : result.labs) out += suite_element(result, lab);
   return out + "</testsuites>\n";
 }
 

@@ -27,53 +27,53 @@ const char* to_string(Status status) {
   return "error";
 }
 
-const char* to_string(Failure::Kind kind) {
+const char* to_string(CheckFailure::Kind kind) {
   switch (kind) {
-    case Failure::Kind::wrong_result:
+    case CheckFailure::Kind::wrong_result:
       return "wrong_result";
-    case Failure::Kind::fault:
+    case CheckFailure::Kind::fault:
       return "fault";
-    case Failure::Kind::hazard:
+    case CheckFailure::Kind::hazard:
       return "hazard";
-    case Failure::Kind::changed_input:
+    case CheckFailure::Kind::changed_input:
       return "changed_input";
-    case Failure::Kind::missing:
+    case CheckFailure::Kind::missing:
       return "missing";
-    case Failure::Kind::invalid:
+    case CheckFailure::Kind::invalid:
       return "invalid";
-    case Failure::Kind::wrong_answer:
+    case CheckFailure::Kind::wrong_answer:
       return "wrong_answer";
-    case Failure::Kind::prerequisite:
+    case CheckFailure::Kind::prerequisite:
       return "prerequisite";
-    case Failure::Kind::wasteful:
+    case CheckFailure::Kind::wasteful:
       return "wasteful";
-    case Failure::Kind::shared_memory:
+    case CheckFailure::Kind::shared_memory:
       return "shared_memory";
-    case Failure::Kind::other_version:
+    case CheckFailure::Kind::other_version:
       return "other_version";
-    case Failure::Kind::uncountable:
+    case CheckFailure::Kind::uncountable:
       return "uncountable";
-    case Failure::Kind::slow:
+    case CheckFailure::Kind::slow:
       return "slow";
-    case Failure::Kind::impossible_time:
+    case CheckFailure::Kind::impossible_time:
       return "impossible_time";
-    case Failure::Kind::time_limit:
+    case CheckFailure::Kind::time_limit:
       return "time_limit";
   }
   return "wrong_result";
 }
 
-const char* to_string(NotRun::Kind kind) {
+const char* to_string(NotRunReason::Kind kind) {
   switch (kind) {
-    case NotRun::Kind::no_gpu:
+    case NotRunReason::Kind::no_gpu:
       return "no_gpu";
-    case NotRun::Kind::no_counters:
+    case NotRunReason::Kind::no_counters:
       return "no_counters";
-    case NotRun::Kind::no_reference:
+    case NotRunReason::Kind::no_reference:
       return "no_reference";
-    case NotRun::Kind::no_such_step:
+    case NotRunReason::Kind::no_such_step:
       return "no_such_step";
-    case NotRun::Kind::hidden:
+    case NotRunReason::Kind::hidden:
       return "hidden";
   }
   return "no_gpu";
@@ -81,12 +81,12 @@ const char* to_string(NotRun::Kind kind) {
 
 namespace {
 
-struct Format {
+struct ReportFormat {
   const char* name;
-  std::string (*render)(const Result&);  // null for the text format, which takes a style
+  std::string (*render)(const GradingResult&);  // null for the text format, which takes a style
 };
 
-constexpr Format kFormats[] = {
+constexpr ReportFormat kFormats[] = {
     {"text", nullptr},
     {"json", json},
     {"gradescope", gradescope},
@@ -107,14 +107,15 @@ constexpr Format kFormats[] = {
 const std::vector<std::string>& format_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const Format& format : kFormats) all.emplace_back(format.name);
+    for (const ReportFormat& format : kFormats) all.emplace_back(format.name);
     return all;
   }();
   return names;
 }
 
-std::string render(const Result& result, const std::string& format, const Style& style) {
-  for (const Format& known : kFormats)
+std::string render(const GradingResult& result, const std::string& format,
+                   const ReportStyle& style) {
+  for (const ReportFormat& known : kFormats)
     if (known.name == format) return known.render ? known.render(result) : text(result, style);
   throw Error(fmt::format("there is no format `{}`; the formats are: {}", format,
                           fmt::join(format_names(), ", ")));
@@ -132,19 +133,19 @@ bool wants_colour(int file_descriptor) {
          is_set(variables::kTerminal) && environment_value(variables::kTerminal) != "dumb";
 }
 
-std::string points_text(const Test& test) {
+std::string points_text(const CheckResult& test) {
   if (test.status == Status::not_run) return to_string(test.status);
   return format_points(test.score) + " / " + format_points(test.max_score);
 }
 
-std::string lab_summary(const Lab& lab) {
+std::string lab_summary(const LabResult& lab) {
   return lab.name + ": " +
          (lab.status == Status::not_graded
               ? to_string(lab.status)
               : format_points(lab.score) + " / " + format_points(lab.max_score));
 }
 
-std::string device_and_seed_text(const Result& result) {
+std::string device_and_seed_text(const GradingResult& result) {
   // The text says whether counts are a simulator's or a card's.
   const bool simulated = result.device.compare(0, 3, "sim") == 0;
   return fmt::format("{}{}{}, seed {}", result.device, simulated ? " (simulated counts)" : "",
@@ -152,7 +153,7 @@ std::string device_and_seed_text(const Result& result) {
                      result.seed);
 }
 
-std::string reason_with_numbers(const Test& test) {
+std::string reason_with_numbers(const CheckResult& test) {
   std::string text;
   if (!test.measured.empty()) text += "measured: " + test.measured + "\n";
   if (!test.expected.empty()) text += "expected: " + test.expected + "\n";

@@ -1,4 +1,4 @@
-// Renderers: each turns a Result into one output format and knows nothing about how it was
+// Renderers: each turns a GradingResult into one output format and knows nothing about how it was
 // computed. render() chooses one by its name. The helpers at the end give the phrases that several
 // renderers share.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace lab32::report {
 
-struct Style {
+struct ReportStyle {
   bool colour = false;
   int width = 80;
   // Shortens the text for a terminal: checks that were not run share one line, only the first two
@@ -23,36 +23,38 @@ struct Style {
 // (base/text.h).
 
 // A table for each lab, the reasons for lost points below it, and the total in the last line.
-std::string text(const Result& result, const Style& style = {});
+std::string text(const GradingResult& result, const ReportStyle& style = {});
 
 // Schema lab32-result/2, documented in README.md.
-std::string json(const Result& result);
+std::string json(const GradingResult& result);
 
-std::string gradescope(const Result& result);    // results.json
-std::string autolab(const Result& result);       // the text, then a line {"scores": {LAB: points}}
-std::string junit(const Result& result);         // XML, a suite for each lab
-std::string markdown(const Result& result);      // a job summary of GitHub Actions
-std::string github(const Result& result);        // annotations of GitHub Actions
-std::string csv(const Result& result);           // a row for each check
-std::string prairielearn(const Result& result);  // results.json of an external grader
+std::string gradescope(const GradingResult& result);  // results.json
+std::string autolab(
+    const GradingResult& result);                // the text, then a line {"scores": {LAB: points}}
+std::string junit(const GradingResult& result);  // XML, a suite for each lab
+std::string markdown(const GradingResult& result);      // a job summary of GitHub Actions
+std::string github(const GradingResult& result);        // annotations of GitHub Actions
+std::string csv(const GradingResult& result);           // a row for each check
+std::string prairielearn(const GradingResult& result);  // results.json of an external grader
 // SARIF 2.1.0, with a result for each check that lost points.
-std::string sarif(const Result& result);
+std::string sarif(const GradingResult& result);
 // result.json, without the fields that name the student's repository
-std::string classroom50(const Result& result);
-std::string submitty(const Result& result);  // validation_results.json of a custom validator
+std::string classroom50(const GradingResult& result);
+std::string submitty(const GradingResult& result);  // validation_results.json of a custom validator
 // One line, which a custom test of CodeGrade writes to descriptor 3.
-std::string codegrade(const Result& result);
+std::string codegrade(const GradingResult& result);
 
 // The names that --format takes, in the order of the functions above, beginning with text.
 const std::vector<std::string>& format_names();
 // `style` applies to the text only. Throws Error if there is no such format.
-std::string render(const Result& result, const std::string& format, const Style& style = {});
+std::string render(const GradingResult& result, const std::string& format,
+                   const ReportStyle& style = {});
 
 // "passed", "failed", "not run", "error", "not graded": the words of the schema.
 const char* to_string(Status status);
 // The names of the enumerators.
-const char* to_string(Failure::Kind kind);
-const char* to_string(NotRun::Kind kind);
+const char* to_string(CheckFailure::Kind kind);
+const char* to_string(NotRunReason::Kind kind);
 
 // Points as text without trailing zeros: "4", "3.5", "0.25".
 std::string format_points(double value);
@@ -65,15 +67,15 @@ bool wants_colour(int file_descriptor);
 // (base/text.h) and is not yet escaped for a format.
 
 // "4 / 8", "not run".
-std::string points_text(const Test& test);
+std::string points_text(const CheckResult& test);
 
 // A lab's name with its points or status: "coalescing: 5 / 12", "shuffle: not graded".
-std::string lab_summary(const Lab& lab);
+std::string lab_summary(const LabResult& lab);
 
 // "sim:h200 (simulated counts), seed 7".
-std::string device_and_seed_text(const Result& result);
+std::string device_and_seed_text(const GradingResult& result);
 
 // "measured 2 sectors, expected 1", if there are measurements; then the message.
-std::string reason_with_numbers(const Test& test);
+std::string reason_with_numbers(const CheckResult& test);
 
 }  // namespace lab32::report

@@ -18,7 +18,7 @@ namespace lab32::report {
 enum class Status : uint8_t { passed, failed, not_run, error, not_graded };
 
 // Why a check lost points.
-struct Failure {
+struct CheckFailure {
   enum class Kind : uint8_t {
     wrong_result,     // a kernel or a function computed a wrong result
     fault,            // the kernel faulted; `detail` describes the fault
@@ -57,7 +57,7 @@ struct Failure {
 };
 
 // The reason why a check did not run, and what is known about it.
-struct NotRun {
+struct NotRunReason {
   enum class Kind : uint8_t {
     no_gpu,        // no GPU to time on; `modelled` is set if the device has a model
     no_counters,   // `device` has no counters
@@ -65,7 +65,7 @@ struct NotRun {
     no_such_step,  // the reference solution gains only `gain` on `device`, less than `least_gain`
     hidden         // the course shows the check after the deadline only
   };
-  struct Modelled {
+  struct ModelledTime {
     uint64_t n = 0;
     double seconds = 0, error = 0;  // error: relative to the time
     std::string bottleneck = {};
@@ -80,7 +80,7 @@ struct NotRun {
   Kind kind = Kind::no_gpu;
   std::string device = {};
   double gain = 0, least_gain = 0;  // speed-ups: 1.5 is 1.5 times as fast
-  std::optional<Modelled> modelled = {};
+  std::optional<ModelledTime> modelled = {};
 };
 
 // Adds points and rounds to hundredths, to remove the rounding errors of doubles.
@@ -89,7 +89,7 @@ inline double add_points(double sum, double points) {
 }
 
 // One check of a lab: a row of the score report.
-struct Test {
+struct CheckResult {
   std::string name;
   Status status = Status::not_run;
   bool bonus = false;  // counts only if it was run
@@ -101,37 +101,37 @@ struct Test {
   std::string file;         // the student's file
   int line = 0;
   double seconds = 0;                     // the duration of the check
-  std::optional<Failure> failure;         // for the status failed
-  std::optional<NotRun> not_run;          // for the status not_run
+  std::optional<CheckFailure> failure;    // for the status failed
+  std::optional<NotRunReason> not_run;    // for the status not_run
   bool after_due = false;                 // the student may see it after the deadline only
   std::map<std::string, double> figures;  // machine-readable: "sectors": 1048576
   // Pictures of the launch with the most waste, if they were requested; or the check that has to be
   // passed before they are shown, since they would give its answer away.
-  std::optional<pictures::Launch> pictures;
+  std::optional<pictures::PicturedLaunch> pictures;
   std::string withheld_until = {};
 };
 
-struct Lab {
+struct LabResult {
   std::string name;                // "coalescing"
   Status status = Status::passed;  // error: it did not compile, the file is missing, …
   // For error: the compiler's messages; for not_graded: the reason; for failed: what used up the
   // lab's time.
   std::string message;
   double score = 0, max_score = 0;  // sums over the tests that ran; 0 for not_graded
-  std::vector<Test> tests;
+  std::vector<CheckResult> tests;
 };
 
-struct Result {
+struct GradingResult {
   std::string device;
   std::string timer;  // the card on which times were measured; empty: none
   uint64_t seed = 0;
   double score = 0, max_score = 0;
-  std::vector<Lab> labs;
+  std::vector<LabResult> labs;
 
   // Whether all labs were graded. If not, the scores cover only those that were.
   bool all_labs_graded() const {
     return std::none_of(labs.begin(), labs.end(),
-                        [](const Lab& lab) { return lab.status == Status::not_graded; });
+                        [](const LabResult& lab) { return lab.status == Status::not_graded; });
   }
 };
 

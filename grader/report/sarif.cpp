@@ -45,7 +45,7 @@ SarifJson sarif_result(const std::string& rule, const std::string& message, cons
 
 class SarifRun {
  public:
-  void add_lab(const Lab& lab) {
+  void add_lab(const LabResult& lab) {
     if (lab.status == Status::not_graded) {
       notifications_.push_back(
           {{"level", "error"}, {"message", {{"text", visible(lab.name + ": " + lab.message)}}}});
@@ -59,7 +59,7 @@ class SarifRun {
                  {lab.score, lab.max_score});
       return;
     }
-    for (const Test& test : lab.tests) {
+    for (const CheckResult& test : lab.tests) {
       if (test.status != Status::failed && test.status != Status::error) continue;
       const std::string rule = lab.name + "/" + test.name;
       const std::string text = points_text(test) + " points\n" + reason_with_numbers(test);
@@ -68,7 +68,7 @@ class SarifRun {
     }
   }
 
-  SarifJson run_record(const Result& result) const {
+  SarifJson run_record(const GradingResult& result) const {
     return {{"tool", {{"driver", {{"name", "lab32"}, {"rules", rules_}}}}},
             {"invocations",
              {{{"executionSuccessful", result.all_labs_graded()},
@@ -100,9 +100,9 @@ class SarifRun {
 
 }  // namespace
 
-std::string sarif(const Result& result) {
+std::string sarif(const GradingResult& result) {
   SarifRun run;
-  for (const Lab& lab : result.labs) run.add_lab(lab);
+  for (const LabResult& lab : result.labs) run.add_lab(lab);
   const SarifJson log = {
       {"$schema", kSchema}, {"version", "2.1.0"}, {"runs", {run.run_record(result)}}};
   return log.dump(2, ' ', false, SarifJson::error_handler_t::replace) + "\n";

@@ -22,11 +22,11 @@ constexpr const char* kDim = "2";
 
 class ScoreReport {
  public:
-  explicit ScoreReport(const Style& style) : style_(style) {}
+  explicit ScoreReport(const ReportStyle& style) : style_(style) {}
 
   std::string text;
 
-  void write_lab(const Lab& lab) {
+  void write_lab(const LabResult& lab) {
     write_title(lab);
     const bool never_ran = lab.status == Status::error || lab.status == Status::not_graded;
     if (never_ran && !lab.message.empty()) {
@@ -39,18 +39,18 @@ class ScoreReport {
     if (never_ran) return;
     const bool full_marks = lab.score == lab.max_score;
     if (style_.brief && full_marks)
-      write_passed(lab.tests);
+      write_passed_count(lab.tests);
     else
       write_table(lab.tests);
     if (!lab.message.empty()) write_paragraph(visible(lab.message));
     if (style_.brief)
       write_brief_reasons(lab, full_marks);
     else
-      for (const Test& test : lab.tests)
+      for (const CheckResult& test : lab.tests)
         if (has_reason(test)) write_reason(test);
   }
 
-  void write_total(const Result& result) {
+  void write_total(const GradingResult& result) {
     const std::string score = format_points(result.score) + " / " + format_points(result.max_score);
     // The title says whether counts are a simulator's or a card's.
     const bool simulated = result.device.compare(0, 3, "sim") == 0;
@@ -61,18 +61,19 @@ class ScoreReport {
     // Text that does not fit before the score goes to the next line and never touches a number.
     std::string below;
     for (const std::string& part : more) {
-      const bool fits = below.empty() &&
-                        columns(label) + 2 + columns(part) + kGap + columns(score) <= style_.width;
+      const bool fits = below.empty() && display_columns(label) + 2 + display_columns(part) + kGap +
+                                                 display_columns(score) <=
+                                             style_.width;
       if (fits)
         label += ", " + part;
       else
         below += (below.empty() ? "" : ", ") + part;
     }
-    write_line(paint(kBold, pad_right(label, style_.width - columns(score)) + score));
+    write_line(paint(kBold, pad_right(label, style_.width - display_columns(score)) + score));
     if (!below.empty()) write_line(paint(kBold, pad_right("", kTotal) + below));
     if (result.all_labs_graded()) return;
     std::string missing;
-    for (const Lab& lab : result.labs)
+    for (const LabResult& lab : result.labs)
       if (lab.status == Status::not_graded) missing += (missing.empty() ? "" : ", ") + lab.name;
     for (const std::string& line :
          wrap("without the labs that were not graded: " + missing, style_.width))
@@ -82,7 +83,7 @@ class ScoreReport {
  private:
   static constexpr size_t kBriefReasons = 2;
 
-  static bool has_reason(const Test& test) {
+  static bool has_reason(const CheckResult& test) {
     return (test.status != Status::passed || !test.message.empty()) && !ran_out_of_time(test);
   }
 
@@ -91,25 +92,26 @@ class ScoreReport {
     write_line("");
   }
 
-  void write_passed(const std::vector<Test>& tests) {
-    const auto count = std::count_if(
-        tests.begin(), tests.end(), [](const Test& test) { return test.status == Status::passed; });
+  void write_passed_count(const std::vector<CheckResult>& tests) {
+    const auto count = std::count_if(tests.begin(), tests.end(), [](const CheckResult& test) {
+      return test.status == Status::passed;
+    });
     write_paragraph(fmt::format("{} check{} passed.", count, count == 1 ? "" : "s"));
   }
 
   // The first reasons for lost points in full, and one line each for the other reasons and for all
   // checks that were not run. The message of a passed check is printed until the lab has full
   // marks; the output of a kernel and the message of a check without points are printed always.
-  void write_brief_reasons(const Lab& lab, bool full_marks) {
+  void write_brief_reasons(const LabResult& lab, bool full_marks) {
     size_t printed = 0, also_lost = 0, not_run = 0;
     bool lacks_gpu = true;  // no check was left out for another reason
-    for (const Test& test : lab.tests) {
+    for (const CheckResult& test : lab.tests) {
       if (!has_reason(test)) continue;
       if (test.status == Status::passed && full_marks && !test.has_output && test.max_score > 0)
         continue;
       if (test.status == Status::not_run) {
         ++not_run;
-        lacks_gpu &= test.not_run && test.not_run->kind == NotRun::Kind::no_gpu;
+        lacks_gpu &= test.not_run && test.not_run->kind == NotRunReason::Kind::no_gpu;
       } else if (test.status == Status::passed || printed++ < kBriefReasons) {
         write_reason(test);
       } else {
@@ -133,8 +135,8 @@ class ScoreReport {
   }
 
   // The lab's message has already said that the time was used up, for all these checks at once.
-  static bool ran_out_of_time(const Test& test) {
-    return test.failure && test.failure->kind == Failure::Kind::time_limit;
+  static bool ran_out_of_time(const CheckResult& test) {
+    return test.failure && test.failure->kind == CheckFailure::Kind::time_limit;
   }
 
   // Column widths of the score report. Points come last and are right-aligned.
@@ -145,7 +147,7 @@ class ScoreReport {
     return style_.colour ? fmt::format("\033[{}m{}\033[0m", sgr, words) : words;
   }
 
-  static const char* status_colour(const Test& test) {
+  static const char* status_colour(const CheckResult& test) {
     switch (test.status) {
       case Status::passed:
         return kGreen;
@@ -164,11 +166,11 @@ class ScoreReport {
 
   void rule(char c) { write_line(paint(kDim, std::string(style_.width, c))); }
 
-  void write_title(const Lab& lab) {
+  void write_title(const LabResult& lab) {
     const std::string score = lab.status == Status::not_graded
                                   ? to_string(lab.status)
                                   : format_points(lab.score) + " / " + format_points(lab.max_score);
-    write_line(paint(kBold, pad_right(lab.name, style_.width - columns(score)) + score));
+    write_line(paint(kBold, pad_right(lab.name, style_.width - display_columns(score)) + score));
     rule('=');
   }
 
@@ -190,10 +192,10 @@ class ScoreReport {
     }
   }
 
-  void write_table(const std::vector<Test>& tests) {
+  void write_table(const std::vector<CheckResult>& tests) {
     write_row("check", "measured", "expected", "points", nullptr);
     rule('-');
-    for (const Test& test : tests) {
+    for (const CheckResult& test : tests) {
       if (style_.brief && test.status == Status::not_run) continue;
       write_row(test.name, visible(test.measured), visible(test.expected),
                 test.status == Status::not_run
@@ -206,7 +208,7 @@ class ScoreReport {
   }
 
   // Prints why points were lost, or the message of a test that passed.
-  void write_reason(const Test& test) {
+  void write_reason(const CheckResult& test) {
     std::string heading = test.name;
     if (test.status == Status::not_run)
       heading += " (not run, does not count)";
@@ -220,14 +222,14 @@ class ScoreReport {
     write_line("");
   }
 
-  Style style_;
+  ReportStyle style_;
 };
 
 }  // namespace
 
-std::string text(const Result& result, const Style& style) {
+std::string text(const GradingResult& result, const ReportStyle& style) {
   ScoreReport report(style);
-  for (const Lab& lab : result.labs) report.write_lab(lab);
+  for (const LabResult& lab : result.labs) report.write_lab(lab);
   report.write_total(result);
   return report.text;
 }

@@ -57,7 +57,7 @@ class TestUnit:
 
 
 @dataclass
-class Tally:
+class TestTally:
     passed: int = 0
     failed: int = 0
     seconds: dict = field(default_factory=dict)  # of each test, by name
@@ -68,14 +68,14 @@ class Tally:
         self.seconds.update(other.seconds)
 
 
-def environment():
+def environment_of_tests():
     return dict(os.environ, LAB32_COVERED_OPS=str(COVERED.resolve()), LAB32_GRADED=str(GRADED.resolve()))
 
 
-def list_units(binary, slow):
+def list_test_units(binary, slow):
     listed = subprocess.run(
         [binary, "--list-test-cases", "--reporters=xml"],
-        stdout=subprocess.PIPE, check=True, env=environment(),
+        stdout=subprocess.PIPE, check=True, env=environment_of_tests(),
     )  # fmt: skip
     files, units = {}, []
     for case in xml.etree.ElementTree.fromstring(listed.stdout).iter("TestCase"):
@@ -93,7 +93,7 @@ def list_units(binary, slow):
     return units + [unit for unit in files.values() if unit.cases]
 
 
-def longest_first(units, seconds):
+def sort_longest_first(units, seconds):
     def expected_seconds(unit):
         if unit.cases[0].startswith("grading: golden:"):
             return 1e6
@@ -116,17 +116,17 @@ def output_worth_showing(output):
     return "".join(shown)
 
 
-def run_unit(binary, unit):
-    """Returns (output, Tally)."""
+def run_test_unit(binary, unit):
+    """Returns (output, TestTally)."""
     command = [binary, "--no-intro", "--duration", f"--source-file=*{unit.file}"]
     if not unit.whole_file:
         names = ",".join(case.replace(",", "\\,") for case in unit.cases)
         command += ["--case-sensitive", f"--test-case={names}"]
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, errors="replace", env=environment(),
+        text=True, errors="replace", env=environment_of_tests(),
     )  # fmt: skip
-    tally = Tally(passed=sum(map(int, SUMMARY.findall(done.stdout))))
+    tally = TestTally(passed=sum(map(int, SUMMARY.findall(done.stdout))))
     # Each case that did not pass has failed, including those that did not run because of a crash.
     tally.failed = max(len(unit.cases) - tally.passed, int(done.returncode != 0))
     output = output_worth_showing(done.stdout)
@@ -139,12 +139,12 @@ def run_unit(binary, unit):
     return output, tally
 
 
-def python_files(slow, seconds):
+def python_test_files(slow, seconds):
     """Lists the files with Python tests of that tier; those that took longest come first."""
     found = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",
          "-m", "slow" if slow else "not slow", *PYTHON_FOLDERS],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=environment(),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=environment_of_tests(),
     )  # fmt: skip
     if found.returncode not in (0, 5):
         sys.exit(found.stdout)
@@ -157,18 +157,18 @@ def python_files(slow, seconds):
 
 
 def run_pytest(files, slow):
-    """(what it said, Tally)"""
+    """(what it said, TestTally)"""
     report = Path(f"build/pytest-{Path(files[0]).stem}.xml")
     report.unlink(missing_ok=True)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}",
          "-m", "slow" if slow else "not slow", *files],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, errors="replace", env=environment(),
+        stderr=subprocess.STDOUT, text=True, errors="replace", env=environment_of_tests(),
     )  # fmt: skip
     if not report.exists():
-        return done.stdout, Tally(failed=1)
-    tally = Tally()
+        return done.stdout, TestTally(failed=1)
+    tally = TestTally()
     for case in xml.etree.ElementTree.parse(report).iter("testcase"):
         outcomes = {child.tag for child in case}
         if outcomes & {"failure", "error"}:
@@ -181,13 +181,13 @@ def run_pytest(files, slow):
     return (done.stdout if tally.failed else ""), tally
 
 
-def run_groups(groups):
-    """Runs groups of (jobs, number of workers). A job is a function that returns (output, Tally).
+def run_job_groups(groups):
+    """Runs groups of (jobs, number of workers). A job is a function that returns (output, TestTally).
     The jobs of a group start in order; a worker whose group has no jobs left takes those of other groups."""
-    total, lock = Tally(), threading.Lock()
+    total, lock = TestTally(), threading.Lock()
     waiting = [collections.deque(jobs) for jobs, _ in groups]
 
-    def run_jobs(own):
+    def run_worker_jobs(own):
         while True:
             with lock:
                 jobs = next((jobs for jobs in (own, *waiting) if jobs), None)
@@ -200,7 +200,7 @@ def run_groups(groups):
                 total.add(tally)
 
     threads = [
-        threading.Thread(target=run_jobs, args=(own,))
+        threading.Thread(target=run_worker_jobs, args=(own,))
         for own, (_, workers) in zip(waiting, groups)
         for _ in range(workers)
     ]
@@ -221,20 +221,20 @@ def main(tier, *binaries):
     sanitized = [word for word in ("address-undefined", "thread") if f"/{word}/" in binaries[0]]
     python, beside, alone = [], [], []
     for binary in binaries:
-        for unit in longest_first(list_units(binary, slow), recorded):
+        for unit in sort_longest_first(list_test_units(binary, slow), recorded):
             if sanitized == ["thread"] and unit.file.endswith(CORPORA):
                 continue
-            (alone if unit.runs_alone() else beside).append(partial(run_unit, binary, unit))
+            (alone if unit.runs_alone() else beside).append(partial(run_test_unit, binary, unit))
     if not sanitized:
-        files = python_files(slow, recorded)
+        files = python_test_files(slow, recorded)
         # Starting pytest costs a second, so short files share a process.
         long, short = (files, []) if slow else (files[:6], files[6:])
         parts = [[file] for file in long] + [short[i::4] for i in range(4) if short[i::4]]
         python = [partial(run_pytest, part, slow) for part in parts]
     # Tests spend much of their time waiting: for a time limit, a browser, a notebook's kernel. Two
     # processes of Python, and one process of C++ more than there are cores, keep all cores busy.
-    total = run_groups([(python, 2), (beside, 1 + (os.cpu_count() or 1))])
-    total.add(run_groups([(alone, 1)]))
+    total = run_job_groups([(python, 2), (beside, 1 + (os.cpu_count() or 1))])
+    total.add(run_job_groups([(alone, 1)]))
 
     TIMES.write_text(json.dumps(recorded | total.seconds, indent=0))
     if total.passed + total.failed == 0:

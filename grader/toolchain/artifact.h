@@ -14,7 +14,7 @@ namespace lab32::toolchain {
 // Maps a line of the PTX to the source position of the instructions from that line on.
 using Places = std::map<int, std::pair<std::string, int>>;
 
-struct Artifact {
+struct CompiledArtifact {
   std::string source;  // path of the .cu, as the user gave it
   std::string arch;    // "sm_90"
   std::string ptx;     // from nvcc -ptx -lineinfo, with the user's paths

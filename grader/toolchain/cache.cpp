@@ -83,7 +83,8 @@ void evict_oldest_entries() {
 
 fs::path cache_directory() {
   std::error_code error;
-  if (fs::exists(checkout() / "Makefile", error)) return checkout() / "build/cache";
+  if (fs::exists(checkout_directory() / "Makefile", error))
+    return checkout_directory() / "build/cache";
   for (const auto& [variable, below] :
        {std::pair{variables::kCacheHome, "lab32"}, {variables::kHome, ".cache/lab32"}})
     if (const std::string home = environment_value(variable); home[0] == '/')
@@ -103,14 +104,14 @@ std::optional<std::string> load_cached_text(const std::string& key) {
   return read_file(directory() / key);
 }
 
-std::optional<Artifact> load_cached(const std::string& key) {
+std::optional<CompiledArtifact> load_cached_artifact(const std::string& key) {
   const auto file = load_cached_text(key);
   if (!file) return std::nullopt;
   const std::string& in = *file;
   std::string registers;
   if (in.compare(0, sizeof kMagic - 1, kMagic) != 0) return std::nullopt;
   size_t at = sizeof kMagic - 1;
-  Artifact a;
+  CompiledArtifact a;
   for (std::string* field :
        {&a.source, &a.arch, &a.ptx, &a.cubin, &a.sass, &a.warnings, &registers})
     if (!read_field(in, at, *field)) return std::nullopt;
@@ -121,7 +122,7 @@ std::optional<Artifact> load_cached(const std::string& key) {
   return a;
 }
 
-void store_cached(const std::string& key, const Artifact& a) {
+void store_cached_artifact(const std::string& key, const CompiledArtifact& a) {
   std::string out = kMagic, registers;
   for (const auto& [kernel, count] : a.registers)
     registers += kernel + " " + std::to_string(count) + "\n";

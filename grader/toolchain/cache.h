@@ -20,13 +20,13 @@ std::filesystem::path cache_directory();
 std::string cache_key(const std::string& text);
 
 // nullopt: no such entry, or it is incomplete.
-std::optional<Artifact> load_cached(const std::string& key);
+std::optional<CompiledArtifact> load_cached_artifact(const std::string& key);
 // nullopt: no such entry.
 std::optional<std::string> load_cached_text(const std::string& key);
 // Entries are written to a temporary file and renamed, so that a reader never sees an incomplete
 // one. It is no error if the cache cannot be written. When it exceeds 400 MB (LAB32_CACHE_MB), the
 // oldest entries are removed until half of that remains.
-void store_cached(const std::string& key, const Artifact& artifact);
+void store_cached_artifact(const std::string& key, const CompiledArtifact& artifact);
 void store_cached_text(const std::string& key, const std::string& text);
 
 }  // namespace lab32::toolchain

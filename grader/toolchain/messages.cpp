@@ -82,7 +82,7 @@ bool is_caret(const std::string& line) {
 }  // namespace
 
 std::string use_source_spelling(const std::string& messages) {
-  static const Pattern unneeded(
+  static const RegularExpression unneeded(
       "^(Remark: The warnings can be suppressed .*|[0-9]+ errors? detected in the compilation of "
       ".*)$");
   std::vector<std::string> out;
@@ -125,7 +125,8 @@ std::pair<size_t, std::string> first_unclosed_macro_use(const std::string& sourc
 
 std::string move_to_unclosed_macro(const std::string& messages, const std::string& source,
                                    const std::string& display) {
-  static const Pattern open("^.*: (error: unterminated argument list invoking macro \"(.*)\")$");
+  static const RegularExpression open(
+      "^.*: (error: unterminated argument list invoking macro \"(.*)\")$");
   std::string out;
   for (const std::string& line : lines_of(messages)) {
     const auto found = open.match(line);

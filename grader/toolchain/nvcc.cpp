@@ -86,7 +86,7 @@ std::string without_parent_steps(const std::string& text, const std::string& way
 
 // labs/include, relative to the user's working directory if it is below that.
 std::string display_include_path() {
-  fs::path include = checkout() / "labs/include";
+  fs::path include = checkout_directory() / "labs/include";
   std::error_code error;
   fs::path here = fs::current_path(error);
   return !error && is_inside(include, here) ? include.lexically_relative(here).string()
@@ -113,7 +113,8 @@ struct CompilerMessages {
 };
 
 CompilerMessages split_messages(const std::string& err) {
-  static const Pattern entry("Compiling entry function '([^']+)'"), used("Used ([0-9]+) registers");
+  static const RegularExpression entry("Compiling entry function '([^']+)'"),
+      used("Used ([0-9]+) registers");
   CompilerMessages result;
   std::string kernel;
   bool continues = false;
@@ -142,17 +143,17 @@ void refuse_foreign_files(const Sandbox& sandbox, const Toolchain& toolchain,
                                       "those of CUDA and C++\n");
 }
 
-std::string text_of_reached_limits(const Outcome& outcome, const ProcessLimits& limits,
+std::string text_of_reached_limits(const ProcessOutcome& outcome, const ProcessLimits& limits,
                                    bool shown) {
   auto number = [](double x) {
     std::ostringstream s;
     s << x;
     return s.str();
   };
-  if (outcome.end == Outcome::End::output_exceeded)
+  if (outcome.end == ProcessOutcome::End::output_exceeded)
     return "nvcc was stopped: more than " + std::to_string(limits.output_bytes >> 10) +
            " KiB of messages" + (shown ? "; the first of them are above\n" : "\n");
-  bool died = outcome.end == Outcome::End::signalled;
+  bool died = outcome.end == ProcessOutcome::End::signalled;
   for (const char* sign : {"died due to signal", "out of memory", "Out of memory", "bad_alloc",
                            "memory exhausted", "Killed", "File size limit"})
     died |= outcome.err.find(sign) != std::string::npos;
@@ -181,25 +182,26 @@ bool reports_killed_gcc(const std::string& err) {
 
 // The submission is responsible for CPU time only. If the time limit was reached without using the
 // CPU, the machine was too busy.
-void report_busy_machine(const Outcome& outcome, const std::string& program, double seconds) {
-  if (outcome.end == Outcome::End::timed_out)
+void throw_if_timed_out(const ProcessOutcome& outcome, const std::string& program, double seconds) {
+  if (outcome.end == ProcessOutcome::End::timed_out)
     throw MachineError(fmt::format(
         "{} had not ended after {} seconds: is this machine busy? Grade again", program, seconds));
 }
 
-bool reached_cpu_limit(const Outcome& outcome, const ProcessLimits& limits) {
+bool reached_cpu_limit(const ProcessOutcome& outcome, const ProcessLimits& limits) {
   // bubblewrap turns a signal into an exit status.
-  const int signal = outcome.end == Outcome::End::signalled ? outcome.status : outcome.status - 128;
+  const int signal =
+      outcome.end == ProcessOutcome::End::signalled ? outcome.status : outcome.status - 128;
   return (signal == SIGKILL || signal == SIGXCPU) &&
          outcome.seconds >= static_cast<double>(limits.cpu_seconds);
 }
 
 // Reports a compiler that something else has killed, such as the kernel for lack of memory. lab32's
 // own limits end it in another way, or later.
-void report_killed_compiler(const Outcome& outcome, const ProcessLimits& limits) {
+void throw_if_compiler_was_killed(const ProcessOutcome& outcome, const ProcessLimits& limits) {
   if (outcome.seconds >= static_cast<double>(limits.cpu_seconds)) return;
-  bool killed = outcome.end == Outcome::End::signalled && outcome.status == SIGKILL;
-  if (outcome.end == Outcome::End::exited) {
+  bool killed = outcome.end == ProcessOutcome::End::signalled && outcome.status == SIGKILL;
+  if (outcome.end == ProcessOutcome::End::exited) {
     // bubblewrap and shells turn a signal into an exit status. Errors end nvcc with 1 or 2,
     // whatever their text says.
     killed |= outcome.status == 128 + SIGKILL;
@@ -217,17 +219,17 @@ void refuse_large_variables(const std::string& ptx, const std::string& display, 
   const uint64_t bytes = variable_bytes(ptx);
   if (bytes <= most) return;
   throw CompileError(display, display + ": error: its __device__ and __constant__ variables take " +
-                                  grouped(bytes) + " bytes; a lab may have " + grouped(most) +
-                                  " in all\n");
+                                  grouped_digits(bytes) + " bytes; a lab may have " +
+                                  grouped_digits(most) + " in all\n");
 }
 
 // Writes what the compilers see: the submission's files, without #line directives, which would make
 // messages point at other files.
 void write_submission(const Sandbox& sandbox, const Submission& submission,
                       const SurroundingCode& around) {
-  const std::string inner = sandbox.inner_submission() + "/" + submission.name;
+  const std::string inner = sandbox.submission_path_in_sandbox() + "/" + submission.name;
   const auto named = [&](const std::string& text) {
-    return Pattern("@SUBMISSION@").replace(text, inner);
+    return RegularExpression("@SUBMISSION@").replace(text, inner);
   };
   for (const auto& [name, text] : submission.files) {
     std::string compiled = without_line_directives(text);
@@ -239,51 +241,52 @@ void write_submission(const Sandbox& sandbox, const Submission& submission,
   }
 }
 
-Artifact run_compilers(const Submission& submission, const SurroundingCode& around,
-                       const std::string& arch, const std::string& display,
-                       const CompileOptions& options) {
+CompiledArtifact run_compilers(const Submission& submission, const SurroundingCode& around,
+                               const std::string& arch, const std::string& display,
+                               const CompileOptions& options) {
   const Toolchain& tools = installed_toolchain();
-  Sandbox sandbox(tools, checkout() / "labs/include", options.isolation);
+  Sandbox sandbox(tools, checkout_directory() / "labs/include", options.isolation);
   write_submission(sandbox, submission, around);
-  const std::string inner = sandbox.inner_submission() + "/" + submission.name;
+  const std::string inner = sandbox.submission_path_in_sandbox() + "/" + submission.name;
 
   // Without bubblewrap the paths in messages are relative, or nvcc has made them absolute. They are
   // now replaced by those that bubblewrap would give.
   const bool lists_opened_files = options.isolation != Isolation::bubblewrap;
   auto canonical = [&](std::string text) {
     if (!lists_opened_files) return text;
-    text = without_parent_steps(text, sandbox.inner_submission() + "/");
+    text = without_parent_steps(text, sandbox.submission_path_in_sandbox() + "/");
     const std::string here = sandbox.output().string() + "/";
-    for (const auto& [inner_path, path] : {std::pair{sandbox.inner_submission(), "/submission"},
-                                           {sandbox.inner_include(), "/include"}})
+    for (const auto& [inner_path, path] :
+         {std::pair{sandbox.submission_path_in_sandbox(), "/submission"},
+          {sandbox.include_path_in_sandbox(), "/include"}})
       text = replace_path(replace_path(text, here + inner_path, path), inner_path, path);
     return text;
   };
   std::string stem = fs::path(submission.name).stem().string();
-  std::string cubin = sandbox.inner_output() + "/out.cubin";
+  std::string cubin = sandbox.output_path_in_sandbox() + "/out.cubin";
 
   std::vector<std::string> argv{tools.nvcc.string()};
   argv.insert(argv.end(), kFlags.begin(), kFlags.end());
   if (lists_opened_files)
     argv.insert(argv.end(), kReportOpenedFiles.begin(), kReportOpenedFiles.end());
   for (const std::string& word :
-       {"-arch=" + arch, "-I" + sandbox.inner_include(), "--keep-dir=" + sandbox.inner_output(),
-        "--output-file=" + cubin, inner})
+       {"-arch=" + arch, "-I" + sandbox.include_path_in_sandbox(),
+        "--keep-dir=" + sandbox.output_path_in_sandbox(), "--output-file=" + cubin, inner})
     argv.push_back(word);
-  Outcome nvcc = sandbox.run(argv, options.limits);
+  ProcessOutcome nvcc = sandbox.run(argv, options.limits);
   OpenedFiles opened{{}, nvcc.out + nvcc.err};
   if (lists_opened_files) {
     opened = split_opened_files(nvcc.out + nvcc.err);
     refuse_foreign_files(sandbox, tools, opened, display);
     // The list of opened files is cut off, so it is not known which files the messages quote; they
     // are dropped.
-    if (nvcc.end == Outcome::End::output_exceeded) opened.messages.clear();
+    if (nvcc.end == ProcessOutcome::End::output_exceeded) opened.messages.clear();
   }
   const CompilerMessages messages = split_messages(canonical(opened.messages));
   if (!nvcc.ok()) {
     require_disk_space(sandbox);
-    report_busy_machine(nvcc, "nvcc", options.limits.wall_seconds);
-    report_killed_compiler(nvcc, options.limits);
+    throw_if_timed_out(nvcc, "nvcc", options.limits.wall_seconds);
+    throw_if_compiler_was_killed(nvcc, options.limits);
     std::string text = without_warnings(
         use_source_spelling(replace_sandbox_paths(messages.text, submission.name, display)));
     text = move_to_unclosed_macro(text, submission.text(), display);
@@ -291,7 +294,7 @@ Artifact run_compilers(const Submission& submission, const SurroundingCode& arou
     throw CompileError(display, text.empty() ? "nvcc: " + describe(nvcc) + "\n" : text);
   }
 
-  Artifact artifact;
+  CompiledArtifact artifact;
   artifact.arch = arch;
   artifact.ptx = canonical(read_file(sandbox.output() / (stem + ".ptx")).value_or(""));
   artifact.cubin = read_file(sandbox.output() / "out.cubin").value_or("");
@@ -306,10 +309,10 @@ Artifact run_compilers(const Submission& submission, const SurroundingCode& arou
     ProcessLimits limits = options.limits;
     limits.cpu_seconds = std::min(limits.cpu_seconds, kListingCpuSeconds);
     limits.output_bytes = kListing;
-    Outcome listing = list_machine_code(
+    ProcessOutcome listing = list_machine_code(
         cubin, [&](const auto& arguments) { return sandbox.run(arguments, limits); });
-    report_busy_machine(listing, "nvdisasm", limits.wall_seconds);
-    if (listing.end == Outcome::End::output_exceeded || reached_cpu_limit(listing, limits))
+    throw_if_timed_out(listing, "nvdisasm", limits.wall_seconds);
+    if (listing.end == ProcessOutcome::End::output_exceeded || reached_cpu_limit(listing, limits))
       throw CompileError(display,
                          display + ": error: its machine code is too long: nvdisasm was stopped\n");
     if (!listing.ok())
@@ -326,13 +329,14 @@ std::string compile_debug_ptx(const Submission& submission, const SurroundingCod
   // -G defines a macro, so this compilation may open files that were not checked.
   if (options.isolation == Isolation::plain) return "";
   const Toolchain& tools = installed_toolchain();
-  Sandbox sandbox(tools, checkout() / "labs/include", options.isolation);
+  Sandbox sandbox(tools, checkout_directory() / "labs/include", options.isolation);
   write_submission(sandbox, submission, around);
   std::vector<std::string> argv{tools.nvcc.string()};
   argv.insert(argv.end(), kDebugFlags.begin(), kDebugFlags.end());
-  for (const std::string& word : {"-arch=" + arch, "-I" + sandbox.inner_include(),
-                                  "--output-file=" + sandbox.inner_output() + "/debug.ptx",
-                                  sandbox.inner_submission() + "/" + submission.name})
+  for (const std::string& word :
+       {"-arch=" + arch, "-I" + sandbox.include_path_in_sandbox(),
+        "--output-file=" + sandbox.output_path_in_sandbox() + "/debug.ptx",
+        sandbox.submission_path_in_sandbox() + "/" + submission.name})
     argv.push_back(word);
   if (!sandbox.run(argv, options.limits).ok()) return "";
   return read_file(sandbox.output() / "debug.ptx").value_or("");
@@ -353,7 +357,8 @@ std::string cache_key_text(const Submission& submission, const std::string& arch
   std::error_code error;
   // The files are sorted, since a directory lists them in any order.
   std::map<std::string, std::string> headers;
-  for (const auto& entry : fs::recursive_directory_iterator(checkout() / "labs/include", error))
+  for (const auto& entry :
+       fs::recursive_directory_iterator(checkout_directory() / "labs/include", error))
     if (entry.is_regular_file(error))
       headers[entry.path().string()] = read_file(entry.path()).value_or("");
   for (const auto& [name, text] : headers) add(name, text);
@@ -365,25 +370,25 @@ std::string debug_ptx(const Submission& submission, const SurroundingCode& aroun
                       const std::string& key_of_artifact) {
   const std::string key = cache_key(key_of_artifact + " with types");
   if (options.cache)
-    if (const auto known = load_cached(key)) return known->ptx;
-  Artifact artifact;
+    if (const auto known = load_cached_artifact(key)) return known->ptx;
+  CompiledArtifact artifact;
   artifact.ptx = compile_debug_ptx(submission, around, arch, options);
-  if (options.cache && !artifact.ptx.empty()) store_cached(key, artifact);
+  if (options.cache && !artifact.ptx.empty()) store_cached_artifact(key, artifact);
   return artifact.ptx;
 }
 
 void warn_once_about_isolation(Isolation isolation) {
   static std::atomic_flag said = ATOMIC_FLAG_INIT;
-  if (said.test_and_set() || toolchain::probed_isolation().reason.empty()) return;
+  if (said.test_and_set() || toolchain::best_isolation().reason.empty()) return;
   std::fprintf(stderr, "lab32: bubblewrap cannot run here (%s): %s; `lab32 doctor` says more\n",
-               visible(toolchain::probed_isolation().reason).c_str(),
+               visible(toolchain::best_isolation().reason).c_str(),
                isolation == Isolation::landlock ? "Landlock closes off the compilers instead"
                                                 : "the compilers run as plain processes");
 }
 
 }  // namespace
 
-CompileOptions::CompileOptions() : isolation(toolchain::probed_isolation().isolation) {
+CompileOptions::CompileOptions() : isolation(toolchain::best_isolation().isolation) {
   limits.wall_seconds = kWallSeconds;
   limits.cpu_seconds = kCpuSeconds;
   limits.memory_bytes = kMemory;
@@ -391,29 +396,30 @@ CompileOptions::CompileOptions() : isolation(toolchain::probed_isolation().isola
   limits.output_bytes = kMessages;
 }
 
-Artifact compile(const fs::path& source, const std::string& arch, const std::string& display_path) {
+CompiledArtifact compile(const fs::path& source, const std::string& arch,
+                         const std::string& display_path) {
   return compile(source, arch, display_path, CompileOptions());
 }
 
-Artifact compile(const fs::path& source, const std::string& arch, const std::string& display_path,
-                 const CompileOptions& options) {
+CompiledArtifact compile(const fs::path& source, const std::string& arch,
+                         const std::string& display_path, const CompileOptions& options) {
   return compile(read_submission(source, display_path), arch, display_path, options);
 }
 
-Artifact compile(const Submission& submission, const std::string& arch,
-                 const std::string& display_path, const CompileOptions& options) {
+CompiledArtifact compile(const Submission& submission, const std::string& arch,
+                         const std::string& display_path, const CompileOptions& options) {
   // nvcc passes the architecture to a shell, so it must be harmless.
-  if (!Pattern("sm_[0-9]{2,3}[af]?").match(arch))
+  if (!RegularExpression("sm_[0-9]{2,3}[af]?").match(arch))
     throw Error("'" + arch + "' is not a GPU architecture; an example is sm_90");
   const SurroundingCode around =
       options.around ? options.around(submission.text()) : SurroundingCode();
   std::string key = cache_key(cache_key_text(submission, arch, around));
-  std::optional<Artifact> artifact;
-  if (options.cache) artifact = load_cached(key);
+  std::optional<CompiledArtifact> artifact;
+  if (options.cache) artifact = load_cached_artifact(key);
   if (!artifact) {
     if (options.isolation != Isolation::bubblewrap) warn_once_about_isolation(options.isolation);
     artifact = run_compilers(submission, around, arch, display_path, options);
-    if (options.cache) store_cached(key, *artifact);
+    if (options.cache) store_cached_artifact(key, *artifact);
   }
   artifact->source = display_path;
   artifact->debug_ptx = [=] { return debug_ptx(submission, around, arch, options, key); };

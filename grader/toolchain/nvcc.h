@@ -25,8 +25,8 @@ struct CompileError : Error {
 
 // `display_path` is the name of the file in messages, and in the PTX and the SASS. Throws
 // CompileError.
-Artifact compile(const std::filesystem::path& source, const std::string& arch,
-                 const std::string& display_path);
+CompiledArtifact compile(const std::filesystem::path& source, const std::string& arch,
+                         const std::string& display_path);
 
 // Code that is compiled in the same translation unit as a submission, in front of it and behind it.
 // @SUBMISSION@ in it becomes the file's name.
@@ -43,11 +43,11 @@ struct CompileOptions {
   std::function<SurroundingCode(const std::string&)> around = {};
   CompileOptions();  // the defaults of compile() above
 };
-Artifact compile(const std::filesystem::path& source, const std::string& arch,
-                 const std::string& display_path, const CompileOptions& options);
+CompiledArtifact compile(const std::filesystem::path& source, const std::string& arch,
+                         const std::string& display_path, const CompileOptions& options);
 // Compiles a submission that has been read before.
-Artifact compile(const Submission& submission, const std::string& arch,
-                 const std::string& display_path, const CompileOptions& options);
+CompiledArtifact compile(const Submission& submission, const std::string& arch,
+                         const std::string& display_path, const CompileOptions& options);
 
 // ---- messages of the compilers ----
 

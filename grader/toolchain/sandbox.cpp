@@ -55,7 +55,7 @@ Words bubblewrap_command(const fs::path& bubblewrap, const std::vector<fs::path>
   for (const auto& root : roots)
     if (!is_inside(root, "/usr")) show(root);
   // A checkout that lies inside a tool's directory (/usr/src/lab32, say) would be shown with it.
-  fs::path own = checkout();
+  fs::path own = checkout_directory();
   bool shown = false;
   for (const auto& root : roots) shown |= is_inside(own, root);
   if (shown) {
@@ -78,14 +78,14 @@ const std::vector<std::string> kSystem = {
     "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
     "/dev/zero",         "/dev/random",      "/dev/urandom"};
 
-Confinement::Paths readable_paths_of_compiler(const std::vector<fs::path>& roots) {
-  Confinement::Paths paths{kSystem, {"/dev/null"}};
+Confinement::AllowedPaths readable_paths_of_compiler(const std::vector<fs::path>& roots) {
+  Confinement::AllowedPaths paths{kSystem, {"/dev/null"}};
   for (const fs::path& root : roots) paths.read.push_back(root.string());
   return paths;
 }
 
-Command harmless_command() {
-  Command command;
+ProcessCommand harmless_command() {
+  ProcessCommand command;
   command.argv = {"/usr/bin/true"};
   command.limits.wall_seconds = 10;
   command.limits.output_bytes = 4096;
@@ -96,7 +96,7 @@ Isolation isolation_without_bubblewrap() {
   if (confinement_support().landlock == 0) return Isolation::plain;
   try {
     const Confinement confinement(readable_paths_of_compiler({"/usr", "/lib", "/lib64", "/bin"}));
-    Command command = harmless_command();
+    ProcessCommand command = harmless_command();
     command.confinement = &confinement;
     return run_process(command).ok() ? Isolation::landlock : Isolation::plain;
   } catch (const Error&) {
@@ -104,14 +104,14 @@ Isolation isolation_without_bubblewrap() {
   }
 }
 
-IsolationProbe probe_isolation() {
+IsolationProbe find_best_isolation() {
   fs::path bubblewrap = find_bubblewrap();
   if (bubblewrap.empty())
     return {isolation_without_bubblewrap(), "it is not installed: apt-get install bubblewrap"};
-  Command command = harmless_command();
+  ProcessCommand command = harmless_command();
   command.argv = bubblewrap_command(bubblewrap, {});
   add(command.argv, {"/usr/bin/true"});
-  Outcome outcome;
+  ProcessOutcome outcome;
   try {
     outcome = run_process(command);
   } catch (const Error& error) {
@@ -124,8 +124,8 @@ IsolationProbe probe_isolation() {
 
 }  // namespace
 
-const IsolationProbe& probed_isolation() {
-  static const IsolationProbe found = probe_isolation();
+const IsolationProbe& best_isolation() {
+  static const IsolationProbe found = find_best_isolation();
   return found;
 }
 
@@ -143,7 +143,7 @@ Sandbox::Sandbox(const Toolchain& toolchain, const fs::path& include, Isolation 
   std::error_code error;
   fs::copy(include, scratch_.path / "include", fs::copy_options::recursive, error);
   include_ = scratch_.path / "include";
-  Confinement::Paths paths = readable_paths_of_compiler(toolchain.roots);
+  Confinement::AllowedPaths paths = readable_paths_of_compiler(toolchain.roots);
   for (const fs::path& readable : {submission_, include_}) paths.read.push_back(readable.string());
   for (const fs::path& writable : {output_, temporary}) paths.write.push_back(writable.string());
   if (isolation == Isolation::plain)
@@ -159,18 +159,18 @@ void Sandbox::clear_output() const {
       fs::remove_all(entry.path(), ignored);
 }
 
-std::string Sandbox::inner_submission() const {
+std::string Sandbox::submission_path_in_sandbox() const {
   return isolation_ == Isolation::bubblewrap ? "/submission" : "../submission";
 }
-std::string Sandbox::inner_include() const {
+std::string Sandbox::include_path_in_sandbox() const {
   return isolation_ == Isolation::bubblewrap ? "/include" : "../include";
 }
-std::string Sandbox::inner_output() const {
+std::string Sandbox::output_path_in_sandbox() const {
   return isolation_ == Isolation::bubblewrap ? "/output" : ".";
 }
 
-Outcome Sandbox::run(const Words& argv, const ProcessLimits& limits) const {
-  Command command;
+ProcessOutcome Sandbox::run(const Words& argv, const ProcessLimits& limits) const {
+  ProcessCommand command;
   command.limits = limits;
   if (isolation_ == Isolation::bubblewrap) {
     command.argv = bubblewrap_command(find_bubblewrap(), toolchain_.roots);
@@ -251,7 +251,8 @@ ReadableFiles::ReadableFiles(const std::vector<fs::path>& own, const std::vector
 
 bool ReadableFiles::allows(const fs::path& file, const fs::path& from) const {
   const fs::path full = from / file;
-  // Paths in these directories may have led the compiler to another file than they lead to now.
+  // AllowedPaths in these directories may have led the compiler to another file than they lead to
+  // now.
   for (const char* shifting : {"/proc", "/dev", "/sys", "/run"})
     if (is_inside(full.lexically_normal(), shifting)) return false;
   Id id;
@@ -263,9 +264,9 @@ bool ReadableFiles::allows(const fs::path& file, const fs::path& from) const {
   bool below_tool = false, tool_in_checkout = false;
   for (const fs::path& root : roots_) {
     below_tool |= is_inside(real, root);
-    tool_in_checkout |= is_inside(root, checkout()) && is_inside(real, root);
+    tool_in_checkout |= is_inside(root, checkout_directory()) && is_inside(real, root);
   }
-  return below_tool && (tool_in_checkout || !is_inside(real, checkout()));
+  return below_tool && (tool_in_checkout || !is_inside(real, checkout_directory()));
 }
 
 }  // namespace lab32::toolchain

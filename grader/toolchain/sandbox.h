@@ -27,7 +27,7 @@ struct IsolationProbe {
   std::string reason;  // why bubblewrap cannot run, in its own words
 };
 // The best isolation that works on this machine, determined once.
-const IsolationProbe& probed_isolation();
+const IsolationProbe& best_isolation();
 
 class Sandbox {
  public:
@@ -43,18 +43,18 @@ class Sandbox {
 
   // The three directories as the programs in the sandbox see them, for command lines. Without
   // bubblewrap they are relative, so that nvcc passes no name from TMPDIR to a shell.
-  std::string inner_submission() const;
-  std::string inner_include() const;
-  std::string inner_output() const;
+  std::string submission_path_in_sandbox() const;
+  std::string include_path_in_sandbox() const;
+  std::string output_path_in_sandbox() const;
 
-  Outcome run(const std::vector<std::string>& argv, const ProcessLimits& limits) const;
+  ProcessOutcome run(const std::vector<std::string>& argv, const ProcessLimits& limits) const;
 
   // Empties the output directory, to find out whether the disk was full.
   void clear_output() const;
 
  private:
   const Toolchain& toolchain_;
-  Scratch scratch_;
+  ScratchDirectory scratch_;
   std::filesystem::path include_, submission_, output_;
   Isolation isolation_;
   std::optional<Confinement> confinement_;  // empty if bubblewrap confines the program

@@ -49,7 +49,7 @@ class SplicedText {
   }
   size_t origin(size_t i) const { return i < origin_.size() ? origin_[i] : text_.size(); }
   // The first joined character at or after this offset of the original text.
-  size_t joined_index(size_t place) const {
+  size_t joined_index_of_offset(size_t place) const {
     return static_cast<size_t>(std::lower_bound(origin_.begin(), origin_.end(), place) -
                                origin_.begin());
   }
@@ -105,7 +105,7 @@ size_t skip_raw_string(const SplicedText& in, size_t i) {
   if (open == std::string::npos || open - begin > 16) return i + 1;
   const std::string end = ")" + in.text().substr(begin, open - begin) + "\"";
   const size_t close = in.text().find(end, open);
-  return close == std::string::npos ? in.size() : in.joined_index(close + end.size());
+  return close == std::string::npos ? in.size() : in.joined_index_of_offset(close + end.size());
 }
 
 size_t skip_number(const SplicedText& in, size_t i) {
@@ -179,8 +179,8 @@ constexpr size_t kLargestSubmission = 1 << 20;  // the longest reference solutio
 constexpr size_t kMostFiles = 64;
 
 // Opens one component of a path, unless it is a link.
-Descriptor open_component(int from, const std::string& name, int flags) {
-  return Descriptor(openat(from, name.c_str(), O_CLOEXEC | O_NOFOLLOW | flags));
+FileDescriptor open_component(int from, const std::string& name, int flags) {
+  return FileDescriptor(openat(from, name.c_str(), O_CLOEXEC | O_NOFOLLOW | flags));
 }
 
 bool is_link(int from, const std::string& name) {
@@ -190,14 +190,14 @@ bool is_link(int from, const std::string& name) {
 
 // The directory of a submission. The path to it comes from the instructor and may lead through
 // links; its last component and everything below comes from the student and may not.
-class Directory {
+class SubmissionDirectory {
  public:
-  explicit Directory(const fs::path& directory) {
+  explicit SubmissionDirectory(const fs::path& directory) {
     const std::string name = directory.filename().string();
     if (name.empty() || name == "." || name == "..") {
       at_.reset(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     } else {
-      const Descriptor above(
+      const FileDescriptor above(
           open(directory.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
       at_.reset(open_component(above.get(), name, O_RDONLY | O_DIRECTORY).release());
       why_ = at_.get() < 0 && is_link(above.get(), name) ? kLink : std::strerror(errno);
@@ -212,7 +212,7 @@ class Directory {
       why = why_;
       return std::nullopt;
     }
-    Descriptor on_the_way;
+    FileDescriptor on_the_way;
     int from = at_.get();
     for (const fs::path& part : name.parent_path()) {
       on_the_way.reset(open_component(from, part.string(), O_PATH | O_DIRECTORY).release());
@@ -221,7 +221,7 @@ class Directory {
     }
     const std::string last = name.filename().string();
     // O_NONBLOCK, because opening a pipe would otherwise wait for its writer.
-    const Descriptor file = open_component(from, last, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    const FileDescriptor file = open_component(from, last, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (file.get() < 0) {
       const int reason = errno;
       why = is_link(from, last) ? kLink : std::strerror(reason);
@@ -253,7 +253,7 @@ class Directory {
     return why.empty() ? std::optional(std::move(text)) : std::nullopt;
   }
 
-  Descriptor at_;
+  FileDescriptor at_;
   std::string why_;
   dev_t device_ = 0;
 };
@@ -305,7 +305,7 @@ std::map<std::string, std::string> macros_with_header_names(const std::string& t
 
 // The number of each line `#include NAME`, with the macro's name.
 std::vector<std::pair<long, std::string>> includes_by_macro(const std::string& text) {
-  static const Pattern directive("^[ \t]*#[ \t]*include[ \t]+([A-Za-z_][A-Za-z0-9_]*)");
+  static const RegularExpression directive("^[ \t]*#[ \t]*include[ \t]+([A-Za-z_][A-Za-z0-9_]*)");
   std::vector<std::pair<long, std::string>> found;
   std::istringstream lines(text);
   long number = 0;
@@ -323,7 +323,8 @@ bool stays_inside(const fs::path& name) {
   return std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".."; });
 }
 
-void read_headers(const Directory& directory, const fs::path& from, Submission& submission) {
+void read_headers(const SubmissionDirectory& directory, const fs::path& from,
+                  Submission& submission) {
   const std::string text = submission.files.at(from.string());
   std::vector<std::string> names = included_names(text);
   for (const auto& [macro, value] : macros_with_header_names(text))
@@ -373,13 +374,13 @@ std::string reason_not_a_program(const std::string& text) {
 Submission read_submission(const fs::path& source, const std::string& display_path) {
   std::string why;
   const fs::path path = fs::absolute(source);
-  const Directory directory(path.parent_path());
+  const SubmissionDirectory directory(path.parent_path());
   auto text = directory.read(path.filename(), why);
   if (text) why = reason_not_a_program(*text);
   if (!why.empty()) throw BadSubmission(display_path + " cannot be read: " + why);
   Submission submission;
   // nvcc passes file names to a shell, so only harmless names are allowed.
-  static const Pattern harmless("[A-Za-z0-9_][A-Za-z0-9_.+-]*\\.cu");
+  static const RegularExpression harmless("[A-Za-z0-9_][A-Za-z0-9_.+-]*\\.cu");
   std::string name = source.filename().string();
   submission.name = harmless.match(name) ? name : "submission.cu";
   submission.files[submission.name] = *text;

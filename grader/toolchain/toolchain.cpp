@@ -32,7 +32,7 @@ std::map<std::string, std::string> read_settings(const fs::path& path) {
   return settings;
 }
 
-fs::path search_path(const std::string& path, const std::string& program) {
+fs::path find_program_in_path(const std::string& path, const std::string& program) {
   for (size_t begin = 0; begin <= path.size();) {
     size_t end = std::min(path.find(':', begin), path.size());
     fs::path candidate = fs::path(path.substr(begin, end - begin)) / program;
@@ -44,7 +44,7 @@ fs::path search_path(const std::string& path, const std::string& program) {
 
 // Searches the wheels, whose layout is nvidia/cu13/{bin,nvvm,include}, with one prefix for all of
 // them.
-fs::path search_wheels(const fs::path& packages, const std::string& program) {
+fs::path find_program_in_wheels(const fs::path& packages, const std::string& program) {
   std::error_code error;
   for (const auto& cuda : fs::directory_iterator(packages / "nvidia", error)) {
     fs::path candidate = cuda.path() / "bin" / program;
@@ -55,15 +55,17 @@ fs::path search_wheels(const fs::path& packages, const std::string& program) {
 
 // If lab32 is an installed wheel, its root is PACKAGES/lab32/tree, and nvcc's wheels are in
 // PACKAGES.
-fs::path search_own_folder(const fs::path& root, const std::string& program) {
-  return root.filename() == "tree" ? search_wheels(root.parent_path().parent_path(), program)
-                                   : fs::path();
+fs::path find_program_beside_lab32(const fs::path& root, const std::string& program) {
+  return root.filename() == "tree"
+             ? find_program_in_wheels(root.parent_path().parent_path(), program)
+             : fs::path();
 }
 
-fs::path search_venv(const fs::path& root, const std::string& program) {
+fs::path find_program_in_venv(const fs::path& root, const std::string& program) {
   std::error_code error;
   for (const auto& python : fs::directory_iterator(root / ".venv/lib", error))
-    if (fs::path found = search_wheels(python.path() / "site-packages", program); !found.empty())
+    if (fs::path found = find_program_in_wheels(python.path() / "site-packages", program);
+        !found.empty())
       return found;
   return {};
 }
@@ -80,13 +82,13 @@ fs::path program_named_by_user(const char* variable, const std::string& value) {
   throw Error(std::string(variable) + "=" + value + " is not a program: correct it or unset it");
 }
 
-fs::path find_program(const ToolchainSearch& where, const std::string& program,
+fs::path find_program(const ToolchainSearchPlaces& where, const std::string& program,
                       const std::string& setting) {
   if (is_program(setting)) return setting;
-  if (fs::path found = search_own_folder(where.root, program); !found.empty()) return found;
-  if (fs::path found = search_path(where.path, program); !found.empty()) return found;
+  if (fs::path found = find_program_beside_lab32(where.root, program); !found.empty()) return found;
+  if (fs::path found = find_program_in_path(where.path, program); !found.empty()) return found;
   if (fs::path found = where.usual / "bin" / program; is_program(found)) return found;
-  return search_venv(where.root, program);
+  return find_program_in_venv(where.root, program);
 }
 
 // A program in PREFIX/bin finds its parts in PREFIX, starting from its real path.
@@ -118,7 +120,7 @@ bool is_inside(const fs::path& path, const fs::path& directory) {
   return ends.first == directory.end();
 }
 
-Toolchain find_toolchain(const ToolchainSearch& where) {
+Toolchain find_toolchain(const ToolchainSearchPlaces& where) {
   Toolchain t;
   auto settings = read_settings(where.root / "build/toolchain.env");
   t.nvcc = program_named_by_user("LAB32_NVCC", where.nvcc);
@@ -143,9 +145,9 @@ Toolchain find_toolchain(const ToolchainSearch& where) {
   // home directory as its prefix, which the sandbox must not open: Debian's is then used.
   std::error_code error;
   fs::path root = fs::weakly_canonical(where.root, error);
-  t.host_compiler = search_path(where.path, "gcc");
+  t.host_compiler = find_program_in_path(where.path, "gcc");
   if (t.host_compiler.empty() || is_inside(root, install_prefix_of(t.host_compiler)))
-    t.host_compiler = search_path("/usr/local/bin:/usr/bin", "gcc");
+    t.host_compiler = find_program_in_path("/usr/local/bin:/usr/bin", "gcc");
   if (t.host_compiler.empty())
     throw MachineError(
         "no gcc on this machine, which nvcc needs: " +
@@ -166,16 +168,16 @@ Toolchain find_toolchain(const ToolchainSearch& where) {
   return t;
 }
 
-fs::path checkout() {
+fs::path checkout_directory() {
   std::error_code error;
-  fs::path real = fs::canonical(root(), error);
-  return error ? root() : real;
+  fs::path real = fs::canonical(lab32_root(), error);
+  return error ? lab32_root() : real;
 }
 
 const Toolchain& installed_toolchain() {
-  static const Toolchain found = find_toolchain({checkout(), environment_value(variables::kNvcc),
-                                                 environment_value(variables::kNvdisasm),
-                                                 environment_value(variables::kPath)});
+  static const Toolchain found = find_toolchain(
+      {checkout_directory(), environment_value(variables::kNvcc),
+       environment_value(variables::kNvdisasm), environment_value(variables::kPath)});
   return found;
 }
 

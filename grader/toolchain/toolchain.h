@@ -26,19 +26,19 @@ struct Toolchain {
 const Toolchain& installed_toolchain();
 
 // The places in which find_toolchain() searches; tests give other ones.
-struct ToolchainSearch {
+struct ToolchainSearchPlaces {
   std::filesystem::path root;        // root of the checkout
   std::string nvcc, nvdisasm, path;  // LAB32_NVCC, LAB32_NVDISASM, PATH
   std::filesystem::path usual = "/usr/local/cuda";
 };
-Toolchain find_toolchain(const ToolchainSearch& where);
+Toolchain find_toolchain(const ToolchainSearchPlaces& where);
 
 // A text that changes when the program changes: its path, its size and the time of its last
 // modification.
 std::string identity_of(const std::filesystem::path& program);
 
 // The checkout in which this program was built: it has labs/, solutions/ and build/.
-std::filesystem::path checkout();
+std::filesystem::path checkout_directory();
 
 // Whether the path is in the directory. Compares the names alone; both must be absolute and without
 // "..".

@@ -18,7 +18,7 @@ namespace lab32::commands {
 namespace {
 
 struct RunOptions {
-  profiler::Program program;
+  profiler::ProgramToRun program;
   Words arguments;
   std::string device = "sim";
   unsigned gpus = 1;
@@ -30,8 +30,9 @@ struct RunOptions {
 int exec_program(const RunOptions& options) {
   if (options.list_unsupported) return profiler::list_unsupported(options.program, options.device);
   profiler::ProgramStart start;
-  start.device = profiler::profile_name_of(options.device);
-  start.program = profiler::build_program(options.program, model::read_profile(start.device).arch);
+  start.device = profiler::device_profile_name(options.device);
+  start.program =
+      profiler::build_program(options.program, model::read_device_profile(start.device).arch);
   start.called = options.program.file;
   start.arguments = options.arguments;
   start.gpus = options.gpus;
@@ -42,7 +43,7 @@ int exec_program(const RunOptions& options) {
 // Splits the command line of run, profile or check: words that belong to nvcc and to the program
 // are stored, because CLI11 would not understand nvcc's options. Returns the words that CLI11
 // reads.
-Words split_off_program(const CLI::App* app, const Words& words, profiler::Program& program,
+Words split_off_program(const CLI::App* app, const Words& words, profiler::ProgramToRun& program,
                         Words& arguments) {
   const auto is_ours = [&](const std::string& option) -> std::optional<bool> {
     const CLI::Option* known = app->get_option_no_throw(option);
@@ -58,7 +59,7 @@ Words split_off_program(const CLI::App* app, const Words& words, profiler::Progr
 
 // The options that run, profile and check share.
 template <class Options>
-std::shared_ptr<Options> add_program_options(Command& command, int (*run)(const Options&)) {
+std::shared_ptr<Options> add_program_options(Subcommand& command, int (*run)(const Options&)) {
   const auto options = std::make_shared<Options>();
   CLI::App* app = command.app;
   app->add_option("PROGRAM", options->program.file,
@@ -82,14 +83,14 @@ void add_schedule_option(CLI::App* app, std::optional<uint64_t>& seed) {
       ->check(kWholeNumber);
 }
 
-void set_up_run(Command& command) {
+void set_up_run(Subcommand& command) {
   const auto options = add_program_options(command, exec_program);
   add_schedule_option(command.app, options->schedule);
   command.app->add_flag("--list-unsupported", options->list_unsupported,
                         "list the unsupported features that it needs, without running it");
 }
 
-void set_up_profile(Command& command) {
+void set_up_profile(Subcommand& command) {
   const auto options = add_program_options(command, profiler::profile);
   command.app->add_option("--metrics", options->metrics,
                           "print these metrics of Nsight Compute (A,B,...) instead of tables");
@@ -102,7 +103,7 @@ void set_up_profile(Command& command) {
   command.clean_end = CleanSignalExit::Interrupt::passed_on;
 }
 
-void set_up_check(Command& command) {
+void set_up_check(Subcommand& command) {
   const auto options = add_program_options(command, profiler::check);
   options->lab32 = program_name_as_typed();
   add_schedule_option(command.app, options->schedule);
@@ -110,16 +111,17 @@ void set_up_check(Command& command) {
 }
 
 // Replaces this process by nvcc.
-void set_up_nvcc(Command& command) {
+void set_up_nvcc(Subcommand& command) {
   command.run_with_words = [](const Words& words) -> int {
-    profiler::exec_nvcc(words, model::read_profile(profiler::profile_name_of("sim")).arch);
+    profiler::exec_nvcc(words,
+                        model::read_device_profile(profiler::device_profile_name("sim")).arch);
   };
 }
 
-constexpr ProgramCommands kPrograms = {set_up_run,  set_up_profile,    set_up_check,
-                                       set_up_nvcc, profiler::explain, split_off_program};
+constexpr ProgramCommandFunctions kPrograms = {set_up_run,  set_up_profile,    set_up_check,
+                                               set_up_nvcc, profiler::explain, split_off_program};
 
-[[maybe_unused]] const bool kLinked = (linked_programs() = &kPrograms) != nullptr;
+[[maybe_unused]] const bool kLinked = (linked_program_commands() = &kPrograms) != nullptr;
 
 }  // namespace
 }  // namespace lab32::commands

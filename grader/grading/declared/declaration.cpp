@@ -11,32 +11,32 @@
 namespace lab32::grading {
 namespace {
 
-using Kind = Declaration::Kind;
+using Kind = CheckDeclaration::Kind;
 
 // Reads what a row says besides its launches: limits of counters, times, what a question shows.
-class DeclarationReader : private DeclarationText {
+class DeclarationReader : private DeclarationRowReader {
  public:
-  using DeclarationText::DeclarationText;
+  using DeclarationRowReader::DeclarationRowReader;
 
-  void read_limits(Declaration& declaration) {
+  void read_counter_limits(CheckDeclaration& declaration) {
     const DeclaredLaunch& launch = declaration.launches.front();
     declaration.limit = {read_counter(require_key("counter")),
-                         read_limit(launch, require_key("ideal"))};
+                         read_limit_expression(launch, require_key("ideal"))};
     const toml::node* counted = find_key("counted");
     declaration.limit.counted =
         counted ? require_text(*counted, "counted") : declaration.limit.counter.text();
     if (const toml::node* most = find_key("most_sectors"))
-      declaration.most_sectors = read_limit(launch, *most);
+      declaration.most_sectors = read_limit_expression(launch, *most);
     if (const toml::node* least = find_key("least")) {
-      declaration.least = read_limit(launch, *least);
+      declaration.least = read_limit_expression(launch, *least);
       declaration.later = require_text(require_key("later"), "later");
     }
     if (const toml::node* also = row.own.get("also")) read_also_limits(declaration, *also);
-    read_remarks(declaration);
+    read_repeated_and_conflicts(declaration);
   }
 
   // "counter" = "ideal", or "counter" = { ideal = "...", counted = "...", idea = "..." }.
-  void read_also_limits(Declaration& declaration, const toml::node& also) {
+  void read_also_limits(CheckDeclaration& declaration, const toml::node& also) {
     if (!also.is_table()) fail(also, "`also` is a table: \"counter\" = \"ideal\"");
     for (const auto& [name, node] : entries_in_source_order(*also.as_table())) {
       const toml::node *ideal = node, *counted = nullptr, *idea = nullptr;
@@ -50,13 +50,13 @@ class DeclarationReader : private DeclarationText {
       }
       declaration.also.push_back(
           {Expression(name, {counters::counter_names(), {}}, position_text(*node)),
-           read_limit(declaration.launches.front(), *ideal),
+           read_limit_expression(declaration.launches.front(), *ideal),
            counted ? require_text(*counted, "counted") : name,
            idea ? require_text(*idea, "idea") : ""});
     }
   }
 
-  void read_largest(Declaration& declaration) const {
+  void read_largest_size(CheckDeclaration& declaration) const {
     const toml::node* node = row.own.get("largest");
     if (!node) return;
     const toml::array* list = node->as_array();
@@ -66,8 +66,8 @@ class DeclarationReader : private DeclarationText {
       fail(*node, "`largest` is a list with a number for each of `extents`");
   }
 
-  void read_timing_keys(Declaration& declaration) const {
-    declaration.bytes = read_limit(declaration.launches.front(), require_key("bytes"));
+  void read_timing_keys(CheckDeclaration& declaration) const {
+    declaration.bytes = read_limit_expression(declaration.launches.front(), require_key("bytes"));
     require_timeable(declaration.launches.front());
     const toml::node* before = row.own.get("before");
     if (!before) return;
@@ -89,7 +89,7 @@ class DeclarationReader : private DeclarationText {
       fail(*before, "both versions of a step take the same inputs");
   }
 
-  void read_questions(Declaration& declaration) const {
+  void read_question_displays(CheckDeclaration& declaration) const {
     const toml::node *shown = row.own.get("shown"), *figures = row.own.get("figures");
     if (!shown && !figures) return;
     ExpressionNames names;
@@ -99,7 +99,7 @@ class DeclarationReader : private DeclarationText {
         (shown ? require_text(*shown, "shown") : "") + figures_text(figures);
     for (const auto& [name, node] : entries_in_source_order(*launches)) {
       if (all_text.find(name + ".") == std::string::npos) continue;
-      declaration.given.push_back(given_launch(name, require_table(*node, name)));
+      declaration.given.push_back(read_given_launch(name, require_table(*node, name)));
       for (const std::string& counter : counters::counter_names())
         names.numbers.push_back(name + "." + counter);
       for (const DeclaredArray& output : declaration.given.back().launch.outputs)
@@ -112,23 +112,23 @@ class DeclarationReader : private DeclarationText {
   }
 
  private:
-  Expression read_limit(const DeclaredLaunch& launch, const toml::node& node) const {
+  Expression read_limit_expression(const DeclaredLaunch& launch, const toml::node& node) const {
     std::vector<std::string> more = {"blocks", "threads"};
     for (const auto* arrays : {&launch.inputs, &launch.outputs})
       for (const DeclaredArray& array : *arrays) more.push_back(array.name + ".bytes");
-    return read_expression(node, "ideal", names_of_numbers(launch, more));
+    return read_expression(node, "ideal", expression_names_of_launch(launch, more));
   }
   Expression read_counter(const toml::node& node) const {
     return read_expression(node, "counter", {counters::counter_names(), {}});
   }
 
   // A bank conflict or a repeated access that the message of a count names.
-  void read_remarks(Declaration& declaration) const {
+  void read_repeated_and_conflicts(CheckDeclaration& declaration) const {
     if (const toml::node* node = row.own.get("repeated")) {
       const toml::table& table = require_table_with_keys(*node, "repeated", {"bytes", "idea"});
       const toml::node *bytes = table.get("bytes"), *idea = table.get("idea");
       if (!bytes || !idea) fail(*node, "`repeated` has `bytes` and `idea`");
-      declaration.repeated = {read_limit(declaration.launches.front(), *bytes),
+      declaration.repeated = {read_limit_expression(declaration.launches.front(), *bytes),
                               require_text(*idea, "idea")};
     }
     if (const toml::node* node = row.own.get("conflicts")) {
@@ -148,7 +148,7 @@ class DeclarationReader : private DeclarationText {
              "a timing check needs `expected` for each output: a reference kernel would "
              "take too long at the timed size");
       if (output.contents.empty()) continue;
-      const DeclaredContent& content = output.contents.front();
+      const DeclaredArrayContent& content = output.contents.front();
       if (output.contents.size() > 1 || !content.name.empty() || content.each.text() != "0")
         fail(row.own, fmt::format("a timing check fills an output before each launch with "
                                   "`values = 0` or not at all; `{}` has other values",
@@ -164,8 +164,8 @@ class DeclarationReader : private DeclarationText {
     return all;
   }
 
-  GivenLaunch given_launch(const std::string& name, const toml::table& table) const {
-    GivenLaunch given{read_launches({table, nullptr, row.file, name, row.path}).front(), {}};
+  GivenKernelLaunch read_given_launch(const std::string& name, const toml::table& table) const {
+    GivenKernelLaunch given{read_launches({table, nullptr, row.file, name, row.path}).front(), {}};
     for (const std::string& extent : given.launch.extents) {
       const toml::node* size = table.get(extent);
       const auto value = size ? size->value<int64_t>() : std::optional<int64_t>(1);
@@ -190,14 +190,14 @@ std::vector<RubricKey> size_keys(const toml::table& file, Kind kind) {
     else if (keys.empty())
       keys.push_back(wholes(name.c_str(), 0, kMostSide));
     else
-      keys.push_back(as_long_as(keys.front().name.c_str(), wholes(name.c_str(), 0, kMostSide)));
+      keys.push_back(with_length_of(keys.front().name.c_str(), wholes(name.c_str(), 0, kMostSide)));
   }
   return keys;
 }
 
 }  // namespace
 
-size_t DeclaredLaunch::content_count() const {
+size_t DeclaredLaunch::content_variant_count() const {
   size_t most = 1;
   for (const auto* arrays : {&inputs, &outputs})
     for (const DeclaredArray& array : *arrays) most = std::max(most, array.contents.size());
@@ -276,19 +276,19 @@ const toml::table* launch_table(const toml::table& file, const std::string& name
   return launches ? (*launches)[name].as_table() : nullptr;
 }
 
-Declaration read_declaration(const DeclaredRow& row, Kind kind) {
-  Declaration declaration;
+CheckDeclaration read_declaration(const DeclaredRubricRow& row, Kind kind) {
+  CheckDeclaration declaration;
   declaration.kind = kind;
   DeclarationReader reader(row);
   if (kind == Kind::question) {
-    reader.read_questions(declaration);
+    reader.read_question_displays(declaration);
     return declaration;
   }
   declaration.launches = read_launches(row);
   for (const char* key : {"inputs", "grid", "block", "scalars"})
     declaration.changes_launch |= row.of && row.own.contains(key);
-  if (kind == Kind::result) reader.read_largest(declaration);
-  if (kind == Kind::counter) reader.read_limits(declaration);
+  if (kind == Kind::result) reader.read_largest_size(declaration);
+  if (kind == Kind::counter) reader.read_counter_limits(declaration);
   if (kind == Kind::time) reader.read_timing_keys(declaration);
   return declaration;
 }

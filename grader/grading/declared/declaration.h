@@ -39,7 +39,7 @@ class TextTemplate {
 };
 
 // One way to fill an array: a distribution, or an expression in `i` per element.
-struct DeclaredContent {
+struct DeclaredArrayContent {
   std::string name;  // the distribution; empty: `each` gives the elements
   Expression each = {};
 };
@@ -53,7 +53,7 @@ struct DeclaredArray {
   Expression count = {};
   size_t fields = 1;  // elements of a structure, if the kernel takes an array of structures
   // Without contents, an output is poisoned. Launches use them in turn.
-  std::vector<DeclaredContent> contents = {};
+  std::vector<DeclaredArrayContent> contents = {};
   std::optional<Expression> from = {}, below = {};  // the range of the distributions
   // Only outputs: an expression in `i`, in all arrays as they are before the launch, and in
   // expected[0] ... expected[i - 1]. Absent: the reference kernel writes the expected values.
@@ -95,7 +95,7 @@ struct DeclaredLaunch {
   DeclaredExtents reference_grid = {}, reference_block = {};
 
   // The number of sets of contents with which the kernel is launched: the most that an array has.
-  size_t content_count() const;
+  size_t content_variant_count() const;
 };
 
 // A counter, and the value that a kernel needs at least: its limit.
@@ -106,24 +106,24 @@ struct DeclaredLimit {
 };
 
 // A launch of a given kernel, whose counters and outputs a question shows.
-struct GivenLaunch {
+struct GivenKernelLaunch {
   DeclaredLaunch launch;
   LaunchSize size = {};
 };
 
 // A line whose lanes access more bytes than a matrix has.
-struct RepeatedElements {
+struct RepeatedAccessRemark {
   Expression bytes = {};  // of the matrix
   std::string idea = {};
 };
 
 // Bank conflicts that cost no points in this check.
-struct ShownConflicts {
+struct BankConflictRemark {
   std::string questions = {};  // the table of the questions that they would answer
   std::string note = {};
 };
 
-struct Declaration {
+struct CheckDeclaration {
   enum class Kind : uint8_t { result, counter, time, question } kind = Kind::question;
   // One for each combination of the values of `each`. Counters and times are those of the first.
   std::vector<DeclaredLaunch> launches = {};
@@ -138,20 +138,20 @@ struct Declaration {
   // idea `later` names.
   std::optional<Expression> least = {};
   std::string later = {};
-  std::optional<RepeatedElements> repeated = {};
-  std::optional<ShownConflicts> conflicts = {};
+  std::optional<RepeatedAccessRemark> repeated = {};
+  std::optional<BankConflictRemark> conflicts = {};
   Expression bytes = {};  // of a timing check: the bytes that the kernel has to move
   // The previous version and its name in the table, of a timing check that compares two.
   std::optional<DeclaredLaunch> before = {};
   std::string form_before = {};
   // What a check of answers launches, and shows once all answers are right.
-  std::vector<GivenLaunch> given = {};
+  std::vector<GivenKernelLaunch> given = {};
   std::optional<TextTemplate> shown = {};
   std::vector<std::pair<std::string, Expression>> figures = {};
 };
 
 // One row of a rubric as its reader sees it.
-struct DeclaredRow {
+struct DeclaredRubricRow {
   const toml::table& own;   // the row's table
   const toml::table* of;    // the table of the result check that `of` names, or null
   const toml::table& file;  // the whole rubric
@@ -159,33 +159,33 @@ struct DeclaredRow {
 };
 
 // The kind of check that the row declares; nullopt: it declares none, so the check must be code.
-std::optional<Declaration::Kind> declared_kind(const toml::table& row);
+std::optional<CheckDeclaration::Kind> declared_kind(const toml::table& row);
 // The keys that a check of that kind takes. It needs those that are marked as required.
 struct DeclaredKey {
   RubricKey key;
   bool required;
 };
-std::vector<DeclaredKey> declared_keys(Declaration::Kind kind, const toml::table& row,
+std::vector<DeclaredKey> declared_keys(CheckDeclaration::Kind kind, const toml::table& row,
                                        const toml::table& file);
 // The table below [launches] with a launch that no check has; null: there is none of that name.
 const toml::table* launch_table(const toml::table& file, const std::string& name);
 
 // Reads a declaration. Throws Error "FILE:LINE: ..." for everything that is wrong.
-Declaration read_declaration(const DeclaredRow& row, Declaration::Kind kind);
+CheckDeclaration read_declaration(const DeclaredRubricRow& row, CheckDeclaration::Kind kind);
 
 // ---- the readers of a row (declaration_text.cpp, read_launch.cpp) ----
 
 // The text of a row. A key is looked up in the row's own table, in that of the launch that `of`
 // names, and at the top of the file. In every text the values of `each` replace their names in
 // braces.
-class DeclarationText {
+class DeclarationRowReader {
  public:
   using Variant = std::vector<std::pair<std::string, std::string>>;
 
-  explicit DeclarationText(const DeclaredRow& of, Variant values = {})
+  explicit DeclarationRowReader(const DeclaredRubricRow& of, Variant values = {})
       : row(of), variant(std::move(values)) {}
 
-  const DeclaredRow& row;
+  const DeclaredRubricRow& row;
   Variant variant;  // the values of `each`
 
   [[noreturn]] void fail(const toml::node& at, const std::string& message) const;
@@ -211,10 +211,10 @@ std::vector<std::pair<std::string, const toml::node*>> entries_in_source_order(
     const toml::table& table);
 
 // The size and the scalars of a launch, then `more`.
-ExpressionNames names_of_numbers(const DeclaredLaunch& launch,
-                                 const std::vector<std::string>& more = {});
+ExpressionNames expression_names_of_launch(const DeclaredLaunch& launch,
+                                           const std::vector<std::string>& more = {});
 
 // The launches of the row: one for each combination of the values of `each` (read_launch.cpp).
-std::vector<DeclaredLaunch> read_launches(const DeclaredRow& row);
+std::vector<DeclaredLaunch> read_launches(const DeclaredRubricRow& row);
 
 }  // namespace lab32::grading

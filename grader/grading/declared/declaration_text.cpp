@@ -24,7 +24,7 @@ std::string with_grouped_digits(std::string digits) {
 
 TextTemplate::TextTemplate(const std::string& text, const ExpressionNames& names,
                            const std::string& where) {
-  static const Pattern format("(.*) :([<>]?)([0-9]*)(\\.[0-9])?(,?)");
+  static const RegularExpression format("(.*) :([<>]?)([0-9]*)(\\.[0-9])?(,?)");
   for (size_t at = 0; at < text.size();) {
     Piece piece;
     const size_t open = std::min(text.find('{', at), text.size());
@@ -79,23 +79,23 @@ std::vector<std::pair<std::string, const toml::node*>> entries_in_source_order(
   return found;
 }
 
-ExpressionNames names_of_numbers(const DeclaredLaunch& launch,
-                                 const std::vector<std::string>& more) {
+ExpressionNames expression_names_of_launch(const DeclaredLaunch& launch,
+                                           const std::vector<std::string>& more) {
   ExpressionNames names{launch.extents, {}};
   for (const DeclaredScalar& scalar : launch.scalars) names.numbers.push_back(scalar.name);
   names.numbers.insert(names.numbers.end(), more.begin(), more.end());
   return names;
 }
 
-void DeclarationText::fail(const toml::node& at, const std::string& message) const {
+void DeclarationRowReader::fail(const toml::node& at, const std::string& message) const {
   throw Error(fmt::format("{}: {}", position_text(at), message));
 }
 
-std::string DeclarationText::position_text(const toml::node& at) const {
+std::string DeclarationRowReader::position_text(const toml::node& at) const {
   return fmt::format("{}:{}", row.path, at.source().begin.line);
 }
 
-const toml::node* DeclarationText::find_key(const char* key) const {
+const toml::node* DeclarationRowReader::find_key(const char* key) const {
   if (const toml::node* own = row.own.get(key)) return own;
   static const std::vector<std::string> of_launch = {
       "kernel",  "line_of",   "each",    "scalars",   "grid",           "block",
@@ -105,13 +105,14 @@ const toml::node* DeclarationText::find_key(const char* key) const {
   return row.file.get(key);
 }
 
-const toml::node& DeclarationText::require_key(const char* key) const {
+const toml::node& DeclarationRowReader::require_key(const char* key) const {
   const toml::node* node = find_key(key);
   if (!node) fail(row.own, fmt::format("[{}] has no `{}`", row.table, key));
   return *node;
 }
 
-std::string DeclarationText::require_text(const toml::node& node, const std::string& key) const {
+std::string DeclarationRowReader::require_text(const toml::node& node,
+                                               const std::string& key) const {
   const auto value = node.value<std::string>();
   if (!value) fail(node, fmt::format("`{}` is a text", key));
   std::string text = *value;
@@ -121,8 +122,8 @@ std::string DeclarationText::require_text(const toml::node& node, const std::str
   return text;
 }
 
-std::vector<std::string> DeclarationText::require_texts(const toml::node& node,
-                                                        const std::string& key) const {
+std::vector<std::string> DeclarationRowReader::require_texts(const toml::node& node,
+                                                             const std::string& key) const {
   std::vector<std::string> all;
   if (const toml::array* list = node.as_array())
     for (const toml::node& each : *list)
@@ -132,26 +133,27 @@ std::vector<std::string> DeclarationText::require_texts(const toml::node& node,
   return all;
 }
 
-Expression DeclarationText::read_expression(const toml::node& node, const std::string& key,
-                                            const ExpressionNames& names) const {
+Expression DeclarationRowReader::read_expression(const toml::node& node, const std::string& key,
+                                                 const ExpressionNames& names) const {
   if (node.is_number()) return Expression(*node.value<double>());
   if (!node.is_string())
     fail(node, fmt::format("`{}` is a number or an expression in quotes", key));
   return Expression(require_text(node, key), names, position_text(node));
 }
 
-TextTemplate DeclarationText::read_text_template(const toml::node& node, const std::string& key,
-                                                 const ExpressionNames& names) const {
+TextTemplate DeclarationRowReader::read_text_template(const toml::node& node,
+                                                      const std::string& key,
+                                                      const ExpressionNames& names) const {
   return TextTemplate(require_text(node, key), names, position_text(node));
 }
 
-const toml::table& DeclarationText::require_table(const toml::node& node,
-                                                  const std::string& name) const {
+const toml::table& DeclarationRowReader::require_table(const toml::node& node,
+                                                       const std::string& name) const {
   if (const toml::table* table = node.as_table()) return *table;
   fail(node, fmt::format("`{}` is a table", name));
 }
 
-const toml::table& DeclarationText::require_table_with_keys(
+const toml::table& DeclarationRowReader::require_table_with_keys(
     const toml::node& node, const std::string& name, const std::vector<std::string>& keys) const {
   const toml::table* table = node.as_table();
   if (!table) fail(node, fmt::format("`{}` is a table with {}", name, fmt::join(keys, ", ")));

@@ -21,13 +21,13 @@ constexpr size_t kPart = size_t{1} << 22, kParts = 16;
 constexpr size_t kTogether = 1024;  // values that are computed at once
 constexpr uint64_t kMostElements = uint64_t{1} << 28, kMostBlocks = 0x7fffffff, kMostThreads = 1024;
 
-// A device array with the values of an Elements.
+// A device array with the values of a TypedElements.
 class ElementsOnDevice : public DeviceArray {
  public:
   enum class Use : uint8_t { input, output };
 
   // An array of `values`; an output without values is poisoned.
-  ElementsOnDevice(Check& check, const DeclaredArray& array, const Elements& values, Use use)
+  ElementsOnDevice(Check& check, const DeclaredArray& array, const TypedElements& values, Use use)
       : DeviceArray(check, array.name, values.type->bytes * array.fields,
                     values.count / array.fields),
         values_(values),
@@ -45,31 +45,31 @@ class ElementsOnDevice : public DeviceArray {
   bool read_only() const override { return is_input_; }
 
  private:
-  const Elements& values_;
+  const TypedElements& values_;
   bool is_input_;
 };
 
 using OnDevice = std::vector<std::unique_ptr<ElementsOnDevice>>;
 
 OnDevice allocate_arrays(Check& check, const std::vector<DeclaredArray>& declared,
-                         const std::vector<Elements>& values, ElementsOnDevice::Use use) {
+                         const std::vector<TypedElements>& values, ElementsOnDevice::Use use) {
   OnDevice arrays;
   for (size_t i = 0; i < declared.size(); ++i)
     arrays.push_back(std::make_unique<ElementsOnDevice>(check, declared[i], values[i], use));
   return arrays;
 }
 
-std::vector<device::Arg> arguments_of(const DeclaredLaunch& launch,
-                                      const std::vector<double>& numbers, const OnDevice& inputs,
-                                      const OnDevice& outputs) {
-  std::vector<device::Arg> args;
+std::vector<device::KernelArgument> arguments_of(const DeclaredLaunch& launch,
+                                                 const std::vector<double>& numbers,
+                                                 const OnDevice& inputs, const OnDevice& outputs) {
+  std::vector<device::KernelArgument> args;
   for (const DeclaredArgument& argument : launch.arguments) {
     if (argument.kind == DeclaredArgument::Kind::input)
       args.emplace_back(inputs[argument.index]->buffer());
     else if (argument.kind == DeclaredArgument::Kind::output)
       args.emplace_back(outputs[argument.index]->buffer());
     else
-      args.push_back(number_argument(launch, argument, numbers));
+      args.push_back(scalar_kernel_argument(launch, argument, numbers));
   }
   return args;
 }
@@ -80,8 +80,8 @@ ExpressionValues expression_values(std::vector<double> numbers, Random* random =
 
 // Sets the elements from `begin` up to `end`. `no_value`: the error where the type cannot hold one.
 template <class NoValue>
-void fill_elements(Elements& to, const Expression& each, ExpressionValues& values, size_t begin,
-                   size_t end, NoValue no_value) {
+void fill_elements(TypedElements& to, const Expression& each, ExpressionValues& values,
+                   size_t begin, size_t end, NoValue no_value) {
   double results[kTogether];
   for (size_t first = begin, count; first < end; first += count) {
     count = std::min(kTogether, end - first);
@@ -91,15 +91,15 @@ void fill_elements(Elements& to, const Expression& each, ExpressionValues& value
   }
 }
 
-Elements random_array(const DeclaredArray& array, const std::vector<double>& numbers, size_t turn,
-                      Random& random) {
+TypedElements random_array(const DeclaredArray& array, const std::vector<double>& numbers,
+                           size_t turn, Random& random) {
   const ExpressionValues values = expression_values(numbers);
-  Elements elements(*array.type, array.count.count(values, 0, kMostElements));
+  TypedElements elements(*array.type, array.count.whole_value(values, 0, kMostElements));
   if (array.contents.empty()) {
     elements.bytes.clear();
     return elements;
   }
-  const DeclaredContent& content = array.contents[turn % array.contents.size()];
+  const DeclaredArrayContent& content = array.contents[turn % array.contents.size()];
   ElementRange range;
   if (array.below) range = {true, array.from->value(values), array.below->value(values)};
   if (!content.name.empty()) {
@@ -119,7 +119,7 @@ Dim3 evaluate_extents(const DeclaredExtents& extents, const std::vector<double>&
   uint32_t xyz[3] = {1, 1, 1};
   for (size_t i = 0; i < extents.size(); ++i) {
     // CUDA cannot launch an empty grid.
-    const uint64_t extent = extents[i].count(expression_values(numbers), 0, most);
+    const uint64_t extent = extents[i].whole_value(expression_values(numbers), 0, most);
     xyz[i] = static_cast<uint32_t>(std::max<uint64_t>(extent, 1));
   }
   return {xyz[0], xyz[1], xyz[2]};
@@ -127,11 +127,11 @@ Dim3 evaluate_extents(const DeclaredExtents& extents, const std::vector<double>&
 
 // Runs the lab's reference kernel and returns its outputs. Its arrays are freed before the
 // submission's are allocated: expected values never stay on the device.
-std::vector<Elements> run_reference_kernel(Check& check, const DeclaredLaunch& launch,
-                                           const std::vector<double>& numbers,
-                                           const DeclaredArrays& arrays) {
+std::vector<TypedElements> run_reference_kernel(Check& check, const DeclaredLaunch& launch,
+                                                const std::vector<double>& numbers,
+                                                const LaunchArrayValues& arrays) {
   const std::string& lab = check.session.rubric.lab();
-  const std::string name = given_kernel(check, launch.reference);
+  const std::string name = given_kernel_name(check, launch.reference);
   device::Kernel* kernel = check.session.module.find(name);
   if (!kernel || !is_given_kernel(name))
     throw Error(fmt::format("grader/labs/{}/given.cu has no kernel `{}`, the `reference` of \"{}\"",
@@ -139,16 +139,16 @@ std::vector<Elements> run_reference_kernel(Check& check, const DeclaredLaunch& l
   using Use = ElementsOnDevice::Use;
   const OnDevice inputs = allocate_arrays(check, launch.inputs, arrays.inputs, Use::input),
                  outputs = allocate_arrays(check, launch.outputs, arrays.outputs, Use::output);
-  const device::Shape shape{evaluate_extents(launch.reference_grid, numbers, kMostBlocks),
-                            evaluate_extents(launch.reference_block, numbers, kMostThreads)};
+  const device::LaunchShape shape{evaluate_extents(launch.reference_grid, numbers, kMostBlocks),
+                                  evaluate_extents(launch.reference_block, numbers, kMostThreads)};
   device::LaunchOptions options;
   options.check_hazards = options.count = false;
-  const device::Run run = check.device().launch(
+  const device::LaunchResult run = check.device().launch(
       *kernel, shape, arguments_of(launch, numbers, inputs, outputs), options);
   if (run.fault)
     throw Error(fmt::format("the reference kernel `{}`: {}", launch.reference,
                             device::describe(*run.fault)));
-  std::vector<Elements> expected = arrays.outputs;
+  std::vector<TypedElements> expected = arrays.outputs;
   for (size_t i = 0; i < expected.size(); ++i) {
     expected[i].bytes = outputs[i]->read();
     outputs[i]->poison();
@@ -162,13 +162,13 @@ Random random_for_launch(Check& check, const DeclaredLaunch& launch, const std::
 }
 
 // The array `before` after all additions. Doubles add whole numbers exactly.
-Elements expected_sums(const DeclaredArray& output, const Elements& before,
-                       const ExpressionValues& values) {
-  Elements want(*output.type, before.count);
+TypedElements expected_sums(const DeclaredArray& output, const TypedElements& before,
+                            const ExpressionValues& values) {
+  TypedElements want(*output.type, before.count);
   std::vector<double> sums(want.count);
   for (size_t i = 0; i < want.count && !before.bytes.empty(); ++i) sums[i] = before.at(i);
   const ExpressionValues of_launch{{values.numbers.begin(), values.numbers.end() - 1}, {}, nullptr};
-  const uint64_t over = output.over->count(of_launch, 0, kMostElements);
+  const uint64_t over = output.over->whole_value(of_launch, 0, kMostElements);
   const auto add = [&output](ExpressionValues& of, std::vector<double>& to, size_t begin,
                              size_t end) {
     double places[kTogether], amounts[kTogether];
@@ -187,14 +187,14 @@ Elements expected_sums(const DeclaredArray& output, const Elements& before,
   // Large arrays are those of timing checks.
   const size_t count = over > kPart ? kParts : 1;
   std::vector<std::vector<double>> part_sums(count, std::vector<double>(want.count));
-  std::vector<Background> parts;
+  std::vector<BackgroundWork> parts;
   for (size_t k = 1; k < count; ++k)
     parts.emplace_back([&, k, own = values]() mutable {
       add(own, part_sums[k], over * k / count, over * (k + 1) / count);
     });
   ExpressionValues own = values;
   add(own, part_sums[0], 0, over / count);
-  for (Background& part : parts) part.get();
+  for (BackgroundWork& part : parts) part.wait_and_rethrow();
   for (const std::vector<double>& part : part_sums)
     for (size_t i = 0; i < want.count; ++i) sums[i] += part[i];
   for (size_t i = 0; i < want.count; ++i)
@@ -221,18 +221,18 @@ std::string setting_of(const DeclaredLaunch& launch, const LaunchSize& size, siz
   for (const auto* arrays : {&launch.inputs, &launch.outputs})
     for (const DeclaredArray& array : *arrays) {
       if (array.contents.size() < 2) continue;
-      const DeclaredContent& content = array.contents[turn % array.contents.size()];
+      const DeclaredArrayContent& content = array.contents[turn % array.contents.size()];
       setting += content.name.empty() ? fmt::format(", {} = {}", array.name, content.each.text())
                                       : fmt::format(", {} {}", array.name, content.name);
     }
   return setting;
 }
 
-std::vector<double> random_numbers(const DeclaredLaunch& launch, const LaunchSize& size,
-                                   Random& random) {
+std::vector<double> size_and_scalar_values(const DeclaredLaunch& launch, const LaunchSize& size,
+                                           Random& random) {
   ExpressionValues values = expression_values({size.begin(), size.end()}, &random);
   for (const DeclaredScalar& scalar : launch.scalars) {
-    Elements one(*scalar.type, 1);
+    TypedElements one(*scalar.type, 1);
     const double value = scalar.value.value(values);
     if (!one.set(0, value))
       throw Error(fmt::format("the scalar {}: {} is no {}", scalar.name, value, scalar.type->name));
@@ -241,32 +241,32 @@ std::vector<double> random_numbers(const DeclaredLaunch& launch, const LaunchSiz
   return values.numbers;
 }
 
-std::vector<Elements> random_arrays(const std::vector<DeclaredArray>& arrays,
-                                    const std::vector<double>& numbers, size_t turn,
-                                    Random& random) {
-  std::vector<Elements> drawn;
+std::vector<TypedElements> random_arrays(const std::vector<DeclaredArray>& arrays,
+                                         const std::vector<double>& numbers, size_t turn,
+                                         Random& random) {
+  std::vector<TypedElements> drawn;
   for (const DeclaredArray& array : arrays)
     drawn.push_back(random_array(array, numbers, turn, random));
   return drawn;
 }
 
-std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
-                                        const std::vector<double>& numbers,
-                                        const std::vector<Elements>& inputs,
-                                        const std::vector<Elements>& outputs) {
+std::vector<TypedElements> expected_elements(const DeclaredLaunch& launch,
+                                             const std::vector<double>& numbers,
+                                             const std::vector<TypedElements>& inputs,
+                                             const std::vector<TypedElements>& outputs) {
   ExpressionValues values = expression_values(numbers);
   values.numbers.push_back(0);
   for (const auto* arrays : {&inputs, &outputs})
-    for (const Elements& array : *arrays)
+    for (const TypedElements& array : *arrays)
       values.arrays.push_back(
           {array.bytes.empty() ? 0 : array.count, [&array](size_t i) { return array.at(i); }});
   values.arrays.emplace_back();  // the expected values so far
-  std::vector<Elements> expected;
+  std::vector<TypedElements> expected;
   for (size_t k = 0; k < launch.outputs.size(); ++k) {
     const DeclaredArray& output = launch.outputs[k];
     expected.emplace_back();
     if (!output.expected) continue;
-    Elements& want = expected.back() = Elements(*output.type, outputs[k].count);
+    TypedElements& want = expected.back() = TypedElements(*output.type, outputs[k].count);
     if (output.at) {
       want = expected_sums(output, outputs[k], values);
       continue;
@@ -286,19 +286,19 @@ std::vector<Elements> expected_elements(const DeclaredLaunch& launch,
     values.arrays.back().at = [&want](size_t i) { return want.at(i); };
     // Large arrays are those of timing checks. A value that needs those before it has to wait.
     const bool in_parts = want.count > kPart && !output.expected->uses_array("expected");
-    std::vector<Background> parts;
+    std::vector<BackgroundWork> parts;
     for (size_t begin = 0; in_parts && begin < want.count; begin += want.count / kParts + 1)
       parts.emplace_back([&, begin, own = values]() mutable {
         fill(own, begin, std::min(want.count, begin + want.count / kParts + 1));
       });
-    for (Background& part : parts) part.get();
+    for (BackgroundWork& part : parts) part.wait_and_rethrow();
     if (!in_parts) fill(values, 0, want.count);
   }
   return expected;
 }
 
-device::Shape shape_of(Check& check, const DeclaredLaunch& launch,
-                       const std::vector<double>& numbers, device::LoadedModule& module) {
+device::LaunchShape shape_of(Check& check, const DeclaredLaunch& launch,
+                             const std::vector<double>& numbers, device::LoadedModule& module) {
   using Shape = DeclaredLaunch::Shape;
   if (launch.shape == Shape::launch_record)
     return launch_config(check, base_name(launch.kernel), module)
@@ -312,7 +312,7 @@ device::Shape shape_of(Check& check, const DeclaredLaunch& launch,
 
 ExpressionValues values_with_launch_shape(const DeclaredLaunch& launch,
                                           const std::vector<double>& numbers,
-                                          const device::Shape& shape) {
+                                          const device::LaunchShape& shape) {
   const auto extent = [](const Dim3& d) { return double{1} * d.x * d.y * d.z; };
   ExpressionValues values = expression_values(numbers);
   values.numbers.push_back(extent(shape.grid));
@@ -323,21 +323,22 @@ ExpressionValues values_with_launch_shape(const DeclaredLaunch& launch,
   return values;
 }
 
-device::Arg number_argument(const DeclaredLaunch& launch, const DeclaredArgument& argument,
-                            const std::vector<double>& numbers) {
+device::KernelArgument scalar_kernel_argument(const DeclaredLaunch& launch,
+                                              const DeclaredArgument& argument,
+                                              const std::vector<double>& numbers) {
   if (argument.kind == DeclaredArgument::Kind::scalar) {
-    Elements one(*launch.scalars[argument.index].type, 1);
+    TypedElements one(*launch.scalars[argument.index].type, 1);
     one.set(0, numbers[launch.extents.size() + argument.index]);
-    return device::Arg::from_bytes(one.bytes.data(), one.bytes.size());
+    return device::KernelArgument::from_bytes(one.bytes.data(), one.bytes.size());
   }
-  return static_cast<int>(argument.number.count(expression_values(numbers), 0, 0x7fffffff));
+  return static_cast<int>(argument.number.whole_value(expression_values(numbers), 0, 0x7fffffff));
 }
 
 namespace {
 
 // The mismatch of an output, with the rubric's note about its first wrong element.
 std::string output_mismatch(const DeclaredArray& output, const std::vector<std::byte>& got,
-                            const Elements& want, const std::vector<double>& numbers,
+                            const TypedElements& want, const std::vector<double>& numbers,
                             double tolerance) {
   std::string wrong = elements_mismatch(output.name, got, want, tolerance);
   if (wrong.empty() || !output.note) return wrong;
@@ -346,7 +347,7 @@ std::string output_mismatch(const DeclaredArray& output, const std::vector<std::
     return std::vector<std::byte>(first, first + static_cast<ptrdiff_t>(want.type->bytes));
   };
   for (size_t i = 0; i < want.count; ++i) {
-    Elements one(*want.type, 1);
+    TypedElements one(*want.type, 1);
     one.bytes = element(want.bytes, i);
     if (elements_mismatch("", element(got, i), one, tolerance).empty()) continue;
     ExpressionValues values = expression_values(numbers);
@@ -363,8 +364,8 @@ class PreparedLaunch {
       : PreparedLaunch(check, launch, size, turn,
                        random_for_launch(check, launch, setting_of(launch, size, turn))) {}
 
-  const device::Shape& shape() const { return shape_; }
-  std::vector<device::Arg> arguments() const {
+  const device::LaunchShape& shape() const { return shape_; }
+  std::vector<device::KernelArgument> arguments() const {
     return arguments_of(launch_, numbers_, inputs_, outputs_);
   }
   // Empty: all outputs are right.
@@ -384,12 +385,13 @@ class PreparedLaunch {
                  Random random)
       : check_(check),
         launch_(launch),
-        numbers_(random_numbers(launch, size, random)),
+        numbers_(size_and_scalar_values(launch, size, random)),
         arrays_{random_arrays(launch.inputs, numbers_, turn, random),
                 random_arrays(launch.outputs, numbers_, turn, random)},
         expected_(expected_elements(launch, numbers_, arrays_.inputs, arrays_.outputs)) {
     if (!launch.reference.empty()) {
-      const std::vector<Elements> computed = run_reference_kernel(check, launch, numbers_, arrays_);
+      const std::vector<TypedElements> computed =
+          run_reference_kernel(check, launch, numbers_, arrays_);
       for (size_t i = 0; i < expected_.size(); ++i)
         if (!launch.outputs[i].expected) expected_[i] = computed[i];
     }
@@ -401,55 +403,55 @@ class PreparedLaunch {
   Check& check_;
   const DeclaredLaunch& launch_;
   std::vector<double> numbers_;
-  DeclaredArrays arrays_;
-  std::vector<Elements> expected_;
+  LaunchArrayValues arrays_;
+  std::vector<TypedElements> expected_;
   OnDevice inputs_, outputs_;
-  device::Shape shape_;
+  device::LaunchShape shape_;
 };
 
 }  // namespace
 
-device::Run run_declared_launch(Check& check, const DeclaredLaunch& launch, const LaunchSize& size,
-                                size_t turn) {
+device::LaunchResult run_declared_launch(Check& check, const DeclaredLaunch& launch,
+                                         const LaunchSize& size, size_t turn) {
   const std::string setting = setting_of(launch, size, turn);
   const PreparedLaunch prepared(check, launch, size, turn);
-  device::Run done = run(
-      check, {given_kernel(check, launch.kernel), prepared.shape(), prepared.arguments(), setting});
+  device::LaunchResult done = run(check, {given_kernel_name(check, launch.kernel), prepared.shape(),
+                                          prepared.arguments(), setting});
   check_result(check, setting, check.line_of(launch.function), prepared.mismatch());
   return done;
 }
 
-std::optional<device::Run> try_declared_launch(Check& check, device::Kernel& kernel,
-                                               const DeclaredLaunch& launch,
-                                               const LaunchSize& size) {
+std::optional<device::LaunchResult> try_declared_launch(Check& check, device::Kernel& kernel,
+                                                        const DeclaredLaunch& launch,
+                                                        const LaunchSize& size) {
   constexpr uint64_t kMost = 100'000;  // a removed access may leave a loop without an end
   const PreparedLaunch prepared(check, launch, size, 0);
-  device::Run done =
+  device::LaunchResult done =
       launch_without_verdict(check, kernel, prepared.shape(), prepared.arguments(), kMost);
-  if (done.fault || has_finding(done) || !prepared.mismatch().empty()) return std::nullopt;
+  if (done.fault || has_hazard_finding(done) || !prepared.mismatch().empty()) return std::nullopt;
   return done;
 }
 
 ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch,
                                   const LaunchSize& size) {
   Random random = random_for_launch(check, launch, setting_of(launch, size, 0));
-  const std::vector<double> numbers = random_numbers(launch, size, random);
+  const std::vector<double> numbers = size_and_scalar_values(launch, size, random);
   return values_with_launch_shape(launch, numbers,
                                   shape_of(check, launch, numbers, check.session.module));
 }
 
-std::pair<device::Run, std::vector<Elements>> run_given_launch(Check& check,
-                                                               const GivenLaunch& given) {
+std::pair<device::LaunchResult, std::vector<TypedElements>> run_given_launch(
+    Check& check, const GivenKernelLaunch& given) {
   const DeclaredLaunch& launch = given.launch;
   Random random = check.random();
-  const std::vector<double> numbers = random_numbers(launch, given.size, random);
-  std::vector<Elements> before = random_arrays(launch.inputs, numbers, 0, random),
-                        after = random_arrays(launch.outputs, numbers, 0, random);
+  const std::vector<double> numbers = size_and_scalar_values(launch, given.size, random);
+  std::vector<TypedElements> before = random_arrays(launch.inputs, numbers, 0, random),
+                             after = random_arrays(launch.outputs, numbers, 0, random);
   using Use = ElementsOnDevice::Use;
   const OnDevice inputs = allocate_arrays(check, launch.inputs, before, Use::input),
                  outputs = allocate_arrays(check, launch.outputs, after, Use::output);
-  device::Run done =
-      run_to_count(check, {given_kernel(check, launch.kernel),
+  device::LaunchResult done =
+      run_to_count(check, {given_kernel_name(check, launch.kernel),
                            shape_of(check, launch, numbers, check.session.module),
                            arguments_of(launch, numbers, inputs, outputs), launch.kernel});
   for (size_t i = 0; i < after.size(); ++i) after[i].bytes = outputs[i]->read();
@@ -493,7 +495,7 @@ constexpr TypedComparison kComparisons[] = {
 }  // namespace
 
 std::string elements_mismatch(const std::string& name, const std::vector<std::byte>& got,
-                              const Elements& want, double relative_tolerance) {
+                              const TypedElements& want, double relative_tolerance) {
   for (const TypedComparison& comparison : kComparisons)
     if (want.type->name == comparison.type)
       return comparison.mismatch(name, got, want.bytes, relative_tolerance);

@@ -13,11 +13,11 @@ namespace lab32::grading {
 namespace {
 
 // One input of each set.
-using Sets = std::vector<std::shared_ptr<const std::vector<Elements>>>;
+using Sets = std::vector<std::shared_ptr<const std::vector<TypedElements>>>;
 
 // The arrays of the timer: inputs with the values of each set, then the outputs of each version.
-void add_outputs(TimedWork& work, const std::vector<Elements>& outputs,
-                 const DeclaredLaunch& launch, const std::string& of_version) {
+void add_timed_outputs(TimedWork& work, const std::vector<TypedElements>& outputs,
+                       const DeclaredLaunch& launch, const std::string& of_version) {
   for (size_t i = 0; i < outputs.size(); ++i)
     work.arrays.push_back(
         {launch.outputs[i].name + of_version, outputs[i].count * outputs[i].type->bytes, {}});
@@ -30,20 +30,20 @@ std::vector<device::TimedStep> declared_steps(Check& check, const DeclaredLaunch
   std::vector<device::TimedStep> steps;
   for (size_t i = 0; i < launch.outputs.size(); ++i)
     if (!launch.outputs[i].contents.empty())
-      steps.emplace_back(device::Fill{device::ArrayIndex{first_output + i}, 0});
-  const device::Shape shape = shape_of(check, launch, numbers, module);
+      steps.emplace_back(device::TimedFill{device::TimedArrayIndex{first_output + i}, 0});
+  const device::LaunchShape shape = shape_of(check, launch, numbers, module);
   // Only the submission knows the block of a template that LAB32_LAUNCH chooses.
   std::string kernel = launch.kernel;
   if (const size_t at = kernel.find("{block}"); at != std::string::npos)
     kernel.replace(at, std::string("{block}").size(), std::to_string(shape.block.count()));
-  device::TimedLaunch timed{given_kernel(kernel, module), shape, {}};
+  device::TimedLaunch timed{given_kernel_name(kernel, module), shape, {}};
   for (const DeclaredArgument& argument : launch.arguments) {
     if (argument.kind == DeclaredArgument::Kind::input)
-      timed.args.emplace_back(device::ArrayIndex{argument.index});
+      timed.args.emplace_back(device::TimedArrayIndex{argument.index});
     else if (argument.kind == DeclaredArgument::Kind::output)
-      timed.args.emplace_back(device::ArrayIndex{first_output + argument.index});
+      timed.args.emplace_back(device::TimedArrayIndex{first_output + argument.index});
     else
-      timed.args.emplace_back(number_argument(launch, argument, numbers));
+      timed.args.emplace_back(scalar_kernel_argument(launch, argument, numbers));
   }
   steps.emplace_back(std::move(timed));
   return steps;
@@ -53,11 +53,11 @@ std::vector<device::TimedStep> declared_steps(Check& check, const DeclaredLaunch
 TimedVersion declared_version(Check& check, const DeclaredLaunch& launch, const LaunchSize& size,
                               const Sets& sets, TimedWork& work) {
   Random random = check.random();
-  const std::vector<double> numbers = random_numbers(launch, size, random);
-  const auto outputs = std::make_shared<const std::vector<Elements>>(
+  const std::vector<double> numbers = size_and_scalar_values(launch, size, random);
+  const auto outputs = std::make_shared<const std::vector<TypedElements>>(
       random_arrays(launch.outputs, numbers, 0, random));
   const size_t first_output = work.arrays.size(), inputs = launch.inputs.size();
-  add_outputs(work, *outputs, launch, first_output > inputs ? " of the version before" : "");
+  add_timed_outputs(work, *outputs, launch, first_output > inputs ? " of the version before" : "");
   const double tolerance = check.row.has("relative_tolerance") ? relative_tolerance(check) : 0;
   TimedVersion version;
   version.steps = [&check, &launch, numbers, first_output](device::LoadedModule& module, uint32_t) {
@@ -65,7 +65,8 @@ TimedVersion declared_version(Check& check, const DeclaredLaunch& launch, const 
   };
   version.mismatch = [&launch, numbers, sets, outputs, tolerance, first = first_output - inputs](
                          size_t set, const Outputs& written) {
-    const std::vector<Elements> expected = expected_elements(launch, numbers, *sets[set], *outputs);
+    const std::vector<TypedElements> expected =
+        expected_elements(launch, numbers, *sets[set], *outputs);
     for (size_t i = 0; i < launch.outputs.size(); ++i) {
       const std::vector<std::byte> got = values_of<std::byte>(written[first + i]);
       const std::string wrong =
@@ -78,19 +79,20 @@ TimedVersion declared_version(Check& check, const DeclaredLaunch& launch, const 
 }
 
 // A matrix that is timed has as many rows as columns.
-TimedWork declared_work(Check& check, const Declaration& declaration, uint32_t n, size_t count) {
+TimedWork declared_work(Check& check, const CheckDeclaration& declaration, uint32_t n,
+                        size_t count) {
   const DeclaredLaunch& launch = declaration.launches.front();
   const LaunchSize size(launch.extents.size(), n);
   Random random = check.random();
-  const std::vector<double> numbers = random_numbers(launch, size, random);
+  const std::vector<double> numbers = size_and_scalar_values(launch, size, random);
   Sets sets(count);
-  std::vector<Background> made;
+  std::vector<BackgroundWork> made;
   for (auto& set : sets)
     made.emplace_back([&set, &launch, &numbers, own = Random(random.bits())]() mutable {
-      set = std::make_shared<const std::vector<Elements>>(
+      set = std::make_shared<const std::vector<TypedElements>>(
           random_arrays(launch.inputs, numbers, 0, own));
     });
-  for (Background& set : made) set.get();
+  for (BackgroundWork& set : made) set.wait_and_rethrow();
   TimedWork work;
   for (size_t i = 0; i < launch.inputs.size(); ++i) {
     work.arrays.push_back({launch.inputs[i].name, (*sets[0])[i].bytes.size(), {}});
@@ -100,7 +102,7 @@ TimedWork declared_work(Check& check, const Declaration& declaration, uint32_t n
   }
   const ExpressionValues values = values_with_launch_shape(
       launch, numbers, shape_of(check, launch, numbers, check.session.module));
-  work.bytes = declaration.bytes.count(values, 1, uint64_t{1} << 40);
+  work.bytes = declaration.bytes.whole_value(values, 1, uint64_t{1} << 40);
   static_cast<TimedVersion&>(work) = declared_version(check, launch, size, sets, work);
   if (declaration.before)
     work.before = declared_version(check, *declaration.before, size, sets, work);
@@ -109,7 +111,7 @@ TimedWork declared_work(Check& check, const Declaration& declaration, uint32_t n
 
 }  // namespace
 
-void run_declared_time(Check& check, const Declaration& declaration) {
+void run_declared_timing_check(Check& check, const CheckDeclaration& declaration) {
   const MakeWork make = [&declaration](Check& own, uint32_t n, size_t sets) {
     return declared_work(own, declaration, n, sets);
   };

@@ -70,15 +70,15 @@ class ExpressionParser {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
   }
 
-  bool take_sign(const std::string& sign) {
+  bool accept_token(const std::string& sign) {
     skip_space();
     if (text_.compare(at_, sign.size(), sign) != 0) return false;
     at_ += sign.size();
     return true;
   }
 
-  void require_sign(const std::string& sign) {
-    if (!take_sign(sign))
+  void require_token(const std::string& sign) {
+    if (!accept_token(sign))
       throw_error(rest_of_text().empty()
                       ? fmt::format("a `{}` is missing at the end", sign)
                       : fmt::format("a `{}` is missing before `{}`", sign, rest_of_text()));
@@ -87,9 +87,9 @@ class ExpressionParser {
   Node parse_conditional() {
     if (++depth_ > kDeepest) throw_error("it is nested too deeply");
     Node node = parse_binary(0);
-    if (take_sign("?")) {
+    if (accept_token("?")) {
       Node then = parse_conditional();
-      require_sign(":");
+      require_token(":");
       node = {Op::choose, 0, 0, {std::move(node), std::move(then), parse_conditional()}};
     }
     --depth_;
@@ -113,8 +113,9 @@ class ExpressionParser {
     Node node = parse_binary(level + 1);
     for (;;) {
       const auto& all = levels[level];
-      const auto found = std::find_if(
-          all.begin(), all.end(), [&](const BinaryOperator& one) { return take_sign(one.sign); });
+      const auto found = std::find_if(all.begin(), all.end(), [&](const BinaryOperator& one) {
+        return accept_token(one.sign);
+      });
       if (found == all.end()) return node;
       node = {found->op, 0, 0, {std::move(node), parse_binary(level + 1)}};
     }
@@ -123,9 +124,9 @@ class ExpressionParser {
   Node parse_unary() {
     if (++depth_ > kDeepest) throw_error("it is nested too deeply");
     Node node;
-    if (take_sign("-"))
+    if (accept_token("-"))
       node = {Op::negate, 0, 0, {parse_unary()}};
-    else if (take_sign("!"))
+    else if (accept_token("!"))
       node = {Op::invert, 0, 0, {parse_unary()}};
     else
       node = parse_primary();
@@ -134,9 +135,9 @@ class ExpressionParser {
   }
 
   Node parse_primary() {
-    if (take_sign("(")) {
+    if (accept_token("(")) {
       Node node = parse_conditional();
-      require_sign(")");
+      require_token(")");
       return node;
     }
     skip_space();
@@ -182,11 +183,11 @@ class ExpressionParser {
 
   Node parse_name() {
     const std::string name = parse_word();
-    if (take_sign("(")) return parse_call(name);
+    if (accept_token("(")) return parse_call(name);
     Node node;
-    if (take_sign("[")) {
+    if (accept_token("[")) {
       node = {Op::element, 0, index_of_name(names_.arrays, name, "array"), {parse_conditional()}};
-      require_sign("]");
+      require_token("]");
       return node;
     }
     if (const auto bound = std::find(bound_.rbegin(), bound_.rend(), name);
@@ -210,20 +211,20 @@ class ExpressionParser {
       throw_error("random() is allowed only in `values` of arrays and in `scalars`");
     Node node;
     node.op = function->op;
-    if (function->over_range) bound_.push_back(parse_variable());
+    if (function->over_range) bound_.push_back(parse_bound_variable());
     for (size_t i = function->over_range ? 1 : 0; i < function->arguments; ++i) {
-      if (i > 0) require_sign(",");
+      if (i > 0) require_token(",");
       node.parts.push_back(parse_conditional());
     }
     if (function->over_range) {
       bound_.pop_back();
       node.slot = bound_.size();
     }
-    require_sign(")");
+    require_token(")");
     return node;
   }
 
-  std::string parse_variable() {
+  std::string parse_bound_variable() {
     const std::string name = parse_word();
     if (name.empty()) throw_error("sum(k, a, b, ...) begins with a variable");
     return name;
@@ -255,7 +256,8 @@ void Expression::throw_error(const std::string& message) const {
                           text_, message));
 }
 
-uint64_t Expression::count(const ExpressionValues& values, uint64_t least, uint64_t most) const {
+uint64_t Expression::whole_value(const ExpressionValues& values, uint64_t least,
+                                 uint64_t most) const {
   const double number = value(values);
   if (!(number >= static_cast<double>(least) && number <= static_cast<double>(most)) ||
       number != std::floor(number))
@@ -264,7 +266,7 @@ uint64_t Expression::count(const ExpressionValues& values, uint64_t least, uint6
   return static_cast<uint64_t>(number);
 }
 
-std::vector<std::string> Expression::used_numbers() const {
+std::vector<std::string> Expression::used_number_names() const {
   std::set<std::string> used;
   const std::function<void(const Node&)> visit = [&](const Node& node) {
     if (node.op == Op::name) used.insert(names_->numbers[node.slot]);

@@ -60,10 +60,10 @@ class Expression {
                        double* results) const;
   // As value(), for a number of elements, blocks or threads: throws Error unless the value is a
   // whole number from `least` to `most`.
-  uint64_t count(const ExpressionValues& values, uint64_t least, uint64_t most) const;
+  uint64_t whole_value(const ExpressionValues& values, uint64_t least, uint64_t most) const;
   const std::string& text() const { return text_; }
   // The numbers that the expression uses, each once.
-  std::vector<std::string> used_numbers() const;
+  std::vector<std::string> used_number_names() const;
   bool uses_array(const std::string& name) const;
 
  private:

@@ -156,7 +156,7 @@ void Expression::evaluate(const Node& node, const ExpressionValues& values, Batc
   }
 }
 
-// Of a ? b : c, a || b and a && b, evaluates b and c for the elements whose result they are.
+// For a ? b : c, a || b and a && b: b and c are evaluated only for the elements that take them.
 void Expression::evaluate_branches(const Node& node, const ExpressionValues& values, Batch batch,
                                    double* to) const {
   double condition[kBatch];

@@ -18,9 +18,9 @@ std::vector<std::string> array_names(const std::vector<DeclaredArray>& arrays) {
 }
 
 // Reads the launch of a row for one combination of the values of `each`.
-class LaunchReader : private DeclarationText {
+class DeclaredLaunchReader : private DeclarationRowReader {
  public:
-  using DeclarationText::DeclarationText;
+  using DeclarationRowReader::DeclarationRowReader;
 
   DeclaredLaunch read_launch() {
     DeclaredLaunch launch;
@@ -37,8 +37,8 @@ class LaunchReader : private DeclarationText {
       launch.variant += fmt::format("{}{} = {}", launch.variant.empty() ? "" : ", ", name, value);
     if (const toml::node* node = find_key("scalars")) read_scalars(launch, *node);
     if (const toml::node* node = find_key("setting"))
-      launch.setting = read_text_template(*node, "setting", names_of_numbers(launch));
-    read_shape(launch);
+      launch.setting = read_text_template(*node, "setting", expression_names_of_launch(launch));
+    read_launch_shape(launch);
     read_inputs(launch);
     launch.outputs = read_arrays(launch, require_key("outputs"), true);
     read_expected(launch, require_key("outputs"));
@@ -74,12 +74,12 @@ class LaunchReader : private DeclarationText {
 
   void require_valid_name(const toml::node& at, const std::string& name,
                           const DeclaredLaunch& launch) const {
-    static const Pattern identifier("[A-Za-z_][A-Za-z0-9_]*");
+    static const RegularExpression identifier("[A-Za-z_][A-Za-z0-9_]*");
     if (!identifier.match(name)) fail(at, fmt::format("`{}` is no name", name));
     for (const char* taken : {"n", "i", "blocks", "threads", "expected"})
       if (name == taken) fail(at, fmt::format("`{}` is a name of the grader's", name));
-    for (const auto& known : {names_of_numbers(launch).numbers, array_names(launch.inputs),
-                              array_names(launch.outputs)})
+    for (const auto& known : {expression_names_of_launch(launch).numbers,
+                              array_names(launch.inputs), array_names(launch.outputs)})
       if (std::find(known.begin(), known.end(), name) != known.end())
         fail(at, fmt::format("there are two `{}`", name));
   }
@@ -89,7 +89,7 @@ class LaunchReader : private DeclarationText {
     for (const auto& [name, each] : entries_in_source_order(*node.as_table())) {
       require_valid_name(*each, name, launch);
       const toml::table& table = require_table_with_keys(*each, name, {"type", "value"});
-      ExpressionNames names = names_of_numbers(launch);
+      ExpressionNames names = expression_names_of_launch(launch);
       names.random = true;
       const toml::node* value = table.get("value");
       if (!value) fail(*each, fmt::format("`{}` has no `value`", name));
@@ -103,15 +103,15 @@ class LaunchReader : private DeclarationText {
     DeclaredExtents found;
     if (const toml::array* several = node.as_array())
       for (const toml::node& each : *several)
-        found.push_back(read_expression(each, key, names_of_numbers(launch)));
+        found.push_back(read_expression(each, key, expression_names_of_launch(launch)));
     else
-      found.push_back(read_expression(node, key, names_of_numbers(launch)));
+      found.push_back(read_expression(node, key, expression_names_of_launch(launch)));
     if (found.empty() || found.size() > 3)
       fail(node, fmt::format("`{}` has one to three extents", key));
     return found;
   }
 
-  void read_shape(DeclaredLaunch& launch) const {
+  void read_launch_shape(DeclaredLaunch& launch) const {
     const toml::node *grid = find_key("grid"), *block = find_key("block");
     const std::string record = grid ? grid->value<std::string>().value_or("") : "";
     using Shape = DeclaredLaunch::Shape;
@@ -130,10 +130,10 @@ class LaunchReader : private DeclarationText {
     launch.block = read_extents(launch, *block, "block");
   }
 
-  std::vector<DeclaredContent> read_contents(const DeclaredLaunch& launch,
-                                             const DeclaredArray& array,
-                                             const toml::node& node) const {
-    std::vector<DeclaredContent> all;
+  std::vector<DeclaredArrayContent> read_contents(const DeclaredLaunch& launch,
+                                                  const DeclaredArray& array,
+                                                  const toml::node& node) const {
+    std::vector<DeclaredArrayContent> all;
     if (const toml::array* several = node.as_array()) {
       for (const toml::node& each : *several) all.push_back(read_content(launch, array, each));
       if (all.empty()) fail(node, "`values` is empty");
@@ -143,17 +143,17 @@ class LaunchReader : private DeclarationText {
     return all;
   }
 
-  DeclaredContent read_content(const DeclaredLaunch& launch, const DeclaredArray& array,
-                               const toml::node& node) const {
+  DeclaredArrayContent read_content(const DeclaredLaunch& launch, const DeclaredArray& array,
+                                    const toml::node& node) const {
     const std::string name = node.value<std::string>().value_or("");
-    ExpressionNames names = names_of_numbers(launch, {"i"});
+    ExpressionNames names = expression_names_of_launch(launch, {"i"});
     names.random = true;
     if (find_distribution(name)) {
       const std::string why = distribution_error(name, *array.type, array.from.has_value());
       if (!why.empty()) fail(node, fmt::format("`{}` cannot be \"{}\": {}", array.name, name, why));
       return {name};
     }
-    static const Pattern word("[A-Za-z_]+");
+    static const RegularExpression word("[A-Za-z_]+");
     if (word.match(name) &&
         std::find(names.numbers.begin(), names.numbers.end(), name) == names.numbers.end())
       fail(node, fmt::format("`values` is an expression or one of {}, not \"{}\"",
@@ -176,7 +176,7 @@ class LaunchReader : private DeclarationText {
       const toml::node *count = table.get("count"), *values = table.get("values"),
                        *from = table.get("from"), *below = table.get("below");
       if (!count) fail(*each, fmt::format("`{}` has no `count`", name));
-      array.count = read_expression(*count, "count", names_of_numbers(launch));
+      array.count = read_expression(*count, "count", expression_names_of_launch(launch));
       if (const toml::node* fields = table.get("fields")) {
         array.fields = fields->value_or(size_t{0});
         if (array.fields < 1 || array.fields > 64)
@@ -184,9 +184,9 @@ class LaunchReader : private DeclarationText {
       }
       if (from && !below) fail(*from, "`from` needs `below`, the end of the range");
       if (below) {
-        array.from =
-            from ? read_expression(*from, "from", names_of_numbers(launch)) : Expression(0);
-        array.below = read_expression(*below, "below", names_of_numbers(launch));
+        array.from = from ? read_expression(*from, "from", expression_names_of_launch(launch))
+                          : Expression(0);
+        array.below = read_expression(*below, "below", expression_names_of_launch(launch));
       }
       if (values) array.contents = read_contents(launch, array, *values);
       if (!values && !are_outputs) array.contents = {{"uniform"}};
@@ -196,7 +196,7 @@ class LaunchReader : private DeclarationText {
   }
 
   void read_expected(DeclaredLaunch& launch, const toml::node& node) const {
-    ExpressionNames names = names_of_numbers(launch, {"i"});
+    ExpressionNames names = expression_names_of_launch(launch, {"i"});
     for (const auto* some : {&launch.inputs, &launch.outputs})
       for (const DeclaredArray& array : *some) names.arrays.push_back(array.name);
     names.arrays.emplace_back("expected");
@@ -206,13 +206,13 @@ class LaunchReader : private DeclarationText {
                        *over = table.get("over");
       if (expected) output.expected = read_expression(*expected, "expected", names);
       if (const toml::node* note = table.get("note"))
-        output.note = read_text_template(*note, "note", names_of_numbers(launch, {"i"}));
+        output.note = read_text_template(*note, "note", expression_names_of_launch(launch, {"i"}));
       if (!at && !over) continue;
       if (!at || !over || !expected)
         fail(table, fmt::format("`{}` needs all of `expected`, `at` and `over`, or only the first",
                                 output.name));
       output.at = read_expression(*at, "at", names);
-      output.over = read_expression(*over, "over", names_of_numbers(launch));
+      output.over = read_expression(*over, "over", expression_names_of_launch(launch));
     }
   }
 
@@ -242,7 +242,8 @@ class LaunchReader : private DeclarationText {
         launch.arguments.push_back({places[2].first, places[2].second});
       else
         launch.arguments.push_back(
-            {Place::number, 0, read_expression(each, "arguments", names_of_numbers(launch))});
+            {Place::number, 0,
+             read_expression(each, "arguments", expression_names_of_launch(launch))});
     }
     if (!unused.empty()) fail(node, fmt::format("no argument is `{}`", unused.front()));
     if (launch.outputs.empty()) fail(node, "the kernel has no `outputs`");
@@ -270,13 +271,13 @@ class LaunchReader : private DeclarationText {
 
 }  // namespace
 
-std::vector<DeclaredLaunch> read_launches(const DeclaredRow& row) {
-  const DeclarationText text(row);
-  std::vector<DeclarationText::Variant> variants = {{}};
+std::vector<DeclaredLaunch> read_launches(const DeclaredRubricRow& row) {
+  const DeclarationRowReader text(row);
+  std::vector<DeclarationRowReader::Variant> variants = {{}};
   if (const toml::node* each = text.find_key("each"))
     for (const auto& [name, values] : entries_in_source_order(text.require_table(*each, "each"))) {
-      std::vector<DeclarationText::Variant> more;
-      for (const DeclarationText::Variant& variant : variants)
+      std::vector<DeclarationRowReader::Variant> more;
+      for (const DeclarationRowReader::Variant& variant : variants)
         for (const std::string& value : text.require_texts(*values, name)) {
           more.push_back(variant);
           more.back().emplace_back(name, value);
@@ -284,8 +285,8 @@ std::vector<DeclaredLaunch> read_launches(const DeclaredRow& row) {
       variants = std::move(more);
     }
   std::vector<DeclaredLaunch> all;
-  for (DeclarationText::Variant& variant : variants)
-    all.push_back(LaunchReader(row, std::move(variant)).read_launch());
+  for (DeclarationRowReader::Variant& variant : variants)
+    all.push_back(DeclaredLaunchReader(row, std::move(variant)).read_launch());
   return all;
 }
 

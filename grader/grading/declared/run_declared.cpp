@@ -20,20 +20,20 @@ namespace {
 
 // ---- questions ----
 
-void ask_declared_questions(Check& check, const Declaration& declaration) {
+void judge_declared_answers(Check& check, const CheckDeclaration& declaration) {
   ExpressionValues values;
-  std::vector<std::vector<Elements>> outputs;
-  for (const GivenLaunch& given : declaration.given) {
+  std::vector<std::vector<TypedElements>> outputs;
+  for (const GivenKernelLaunch& given : declaration.given) {
     auto [run, written] = run_given_launch(check, given);
     const std::vector<double> counted = counters::counter_values(counters_of(check, run));
     values.numbers.insert(values.numbers.end(), counted.begin(), counted.end());
     outputs.push_back(std::move(written));
   }
-  for (const std::vector<Elements>& written : outputs)
-    for (const Elements& array : written)
+  for (const std::vector<TypedElements>& written : outputs)
+    for (const TypedElements& array : written)
       values.arrays.push_back({array.count, [&array](size_t i) { return array.at(i); }});
   for (const auto& [name, figure] : declaration.figures) check.figure(name, figure.value(values));
-  if (ask_questions(check) && declaration.shown)
+  if (judge_answers(check) && declaration.shown)
     check.explain(0, declaration.shown->filled(values));
 }
 
@@ -41,14 +41,14 @@ void ask_declared_questions(Check& check, const Declaration& declaration) {
 
 constexpr uint32_t kLanes = 32;
 
-void check_shared_bytes(Check& check, const DeclaredLaunch& launch) {
+void require_declared_shared_bytes(Check& check, const DeclaredLaunch& launch) {
   if (check.row.has("shared_bytes"))
-    limit_shared_memory(check, launch.kernel, check.row.number("shared_bytes"));
+    require_static_shared_at_most(check, launch.kernel, check.row.number("shared_bytes"));
 }
 
 // The sizes at which results are checked. Shapes of matrices are those of the rubric, one whose
 // sides are multiples of a vector but not of a tile, and one with any sides.
-std::vector<LaunchSize> result_sizes(Check& check, const DeclaredLaunch& launch) {
+std::vector<LaunchSize> result_check_sizes(Check& check, const DeclaredLaunch& launch) {
   std::vector<LaunchSize> all;
   if (launch.extents.size() == 1) {
     for (const uint32_t n : sizes_to_check(check)) all.push_back({n});
@@ -70,18 +70,19 @@ std::vector<LaunchSize> result_sizes(Check& check, const DeclaredLaunch& launch)
   return all;
 }
 
-void check_declared_result(Check& check, const Declaration& declaration) {
-  for (const DeclaredLaunch& launch : declaration.launches) check_shared_bytes(check, launch);
+void check_declared_result(Check& check, const CheckDeclaration& declaration) {
+  for (const DeclaredLaunch& launch : declaration.launches)
+    require_declared_shared_bytes(check, launch);
   const DeclaredLaunch& first = declaration.launches.front();
   if (first.extents.size() == 1) {
     for (const DeclaredLaunch& launch : declaration.launches)
-      for (const LaunchSize& size : result_sizes(check, launch))
-        for (size_t turn = 0; turn < launch.content_count(); ++turn)
+      for (const LaunchSize& size : result_check_sizes(check, launch))
+        for (size_t turn = 0; turn < launch.content_variant_count(); ++turn)
           run_declared_launch(check, launch, size, turn);
   } else {
-    for (const LaunchSize& size : result_sizes(check, first))
+    for (const LaunchSize& size : result_check_sizes(check, first))
       for (const DeclaredLaunch& launch : declaration.launches)
-        for (size_t turn = 0; turn < launch.content_count(); ++turn)
+        for (size_t turn = 0; turn < launch.content_variant_count(); ++turn)
           run_declared_launch(check, launch, size, turn);
   }
   if (!declaration.largest.empty())
@@ -92,11 +93,11 @@ void check_declared_result(Check& check, const Declaration& declaration) {
 // What the limits of a check say about the counters of a launch.
 class CountsOfLaunch {
  public:
-  CountsOfLaunch(Check& check, const device::Run& run, ExpressionValues for_ideal)
+  CountsOfLaunch(Check& check, const device::LaunchResult& run, ExpressionValues for_ideal)
       : check_(check), run_(run), for_ideal_(std::move(for_ideal)) {}
 
   double counted_value(const DeclaredLimit& limit) const {
-    const std::vector<std::string> names = limit.counter.used_numbers();
+    const std::vector<std::string> names = limit.counter.used_number_names();
     const auto shared = std::count_if(names.begin(), names.end(), counters::is_shared_counter);
     const Counted counted = shared == 0                                      ? Counted::global
                             : shared == static_cast<ptrdiff_t>(names.size()) ? Counted::shared
@@ -109,7 +110,7 @@ class CountsOfLaunch {
   double ideal(const Expression& limit) const { return limit.value(for_ideal_); }
   // The worst access, if accesses are counted.
   WorstLine worst_line(const DeclaredLimit& limit) const {
-    const std::vector<std::string> names = limit.counter.used_numbers();
+    const std::vector<std::string> names = limit.counter.used_number_names();
     if (std::all_of(names.begin(), names.end(), counters::is_shared_counter))
       return worst_shared_line(check_, run_);
     if (std::all_of(names.begin(), names.end(), counters::is_global_counter))
@@ -119,15 +120,15 @@ class CountsOfLaunch {
 
  private:
   Check& check_;
-  const device::Run& run_;
+  const device::LaunchResult& run_;
   ExpressionValues for_ideal_;
 };
 
 std::string count_text(double number, const std::string& noun) {
-  return fmt::format("{} {}", grouped(static_cast<uint64_t>(number)), noun);
+  return fmt::format("{} {}", grouped_digits(static_cast<uint64_t>(number)), noun);
 }
 
-void credit_further_counters(Check& check, const Declaration& declaration,
+void credit_further_counters(Check& check, const CheckDeclaration& declaration,
                              const CountsOfLaunch& count, int line) {
   for (const DeclaredLimit& limit : declaration.also) {
     const double got = count.counted_value(limit), ideal = count.ideal(limit);
@@ -138,17 +139,18 @@ void credit_further_counters(Check& check, const Declaration& declaration,
     const WorstLine waste = count.worst_line(limit);
     check.explain(
         waste.line > 0 ? waste.line : line,
-        (may_show
-             ? fmt::format("The kernel also takes {}, where {} are enough.",
-                           count_text(got, limit.counted), grouped(static_cast<uint64_t>(ideal)))
-             : fmt::format("The kernel also takes more {} than it needs.", limit.counted)) +
+        (may_show ? fmt::format("The kernel also takes {}, where {} are enough.",
+                                count_text(got, limit.counted),
+                                grouped_digits(static_cast<uint64_t>(ideal)))
+                  : fmt::format("The kernel also takes more {} than it needs.", limit.counted)) +
             (waste.message.empty() ? "" : " " + waste.message));
     check.explain(0, limit.idea);
   }
 }
 
 // A count for which standard_checks.h has no check of its own.
-void credit_other_count(Check& check, const Declaration& declaration, const CountsOfLaunch& count) {
+void credit_other_count(Check& check, const CheckDeclaration& declaration,
+                        const CountsOfLaunch& count) {
   const double got = count.counted_value(declaration.limit), ideal = count.ideal(declaration.limit);
   const std::string& noun = declaration.limit.counted;
   const bool may_show = check.withheld.empty() || got <= ideal;
@@ -164,12 +166,12 @@ void credit_other_count(Check& check, const Declaration& declaration, const Coun
   check.credit(ideal, got);
   if (got > ideal) {
     const WorstLine waste = count.worst_line(declaration.limit);
-    check.explain(waste.line > 0 ? waste.line : line,
-                  may_show
-                      ? fmt::format("The kernel takes {}, where {} are enough.{}",
-                                    count_text(got, noun), grouped(static_cast<uint64_t>(ideal)),
-                                    waste.message.empty() ? "" : " " + waste.message)
-                      : fmt::format("The kernel takes more {} than it needs.", noun));
+    check.explain(
+        waste.line > 0 ? waste.line : line,
+        may_show ? fmt::format("The kernel takes {}, where {} are enough.{}", count_text(got, noun),
+                               grouped_digits(static_cast<uint64_t>(ideal)),
+                               waste.message.empty() ? "" : " " + waste.message)
+                 : fmt::format("The kernel takes more {} than it needs.", noun));
     if (check.row.has("idea")) check.explain(0, check.row.text("idea"));
   }
   credit_further_counters(check, declaration, count, line);
@@ -178,8 +180,9 @@ void credit_other_count(Check& check, const Declaration& declaration, const Coun
 // The line whose lanes access more bytes than the matrix has, if there is one. Where the rows of a
 // matrix do not begin at a sector, every kernel has accesses with a sector too many, so the worst
 // access does not explain why this kernel has more.
-WorstLine repeated_elements(Check& check, const Declaration& declaration,
-                            const CountsOfLaunch& count, const device::Run& run) {
+WorstLine line_with_repeated_accesses(Check& check, const CheckDeclaration& declaration,
+                                      const CountsOfLaunch& count,
+                                      const device::LaunchResult& run) {
   if (!declaration.repeated) return {};
   const double all = count.ideal(declaration.repeated->bytes);
   for (const counters::LineCounters& line : run.lines) {
@@ -188,13 +191,13 @@ WorstLine repeated_elements(Check& check, const Declaration& declaration,
     return {line.line,
             fmt::format("The lanes access {} bytes here, but the matrix has only {}: lanes beyond "
                         "its edge access elements that other lanes access, too.",
-                        grouped(bytes), grouped(static_cast<uint64_t>(all)))};
+                        grouped_digits(bytes), grouped_digits(static_cast<uint64_t>(all)))};
   }
   return {};
 }
 
-void credit_counter(Check& check, const Declaration& declaration, const device::Run& run,
-                    const CountsOfLaunch& count) {
+void credit_counter(Check& check, const CheckDeclaration& declaration,
+                    const device::LaunchResult& run, const CountsOfLaunch& count) {
   const std::string& counter = declaration.limit.counter.text();
   const double ideal = count.ideal(declaration.limit);
   const int line = check.line_of(declaration.launches.front().function);
@@ -207,7 +210,7 @@ void credit_counter(Check& check, const Declaration& declaration, const device::
   } else {
     credit_working_share(check, run);
     if (counter != "sectors") return credit_other_count(check, declaration, count);
-    const WorstLine repeated = repeated_elements(check, declaration, count, run);
+    const WorstLine repeated = line_with_repeated_accesses(check, declaration, count, run);
     credit_sectors(check, run, ideal, repeated.line > 0 ? declaration.repeated->idea : idea,
                    repeated);
   }
@@ -215,7 +218,7 @@ void credit_counter(Check& check, const Declaration& declaration, const device::
 }
 
 // The check of a table; empty: there is no such table.
-std::string check_of_table(Check& check, const std::string& table) {
+std::string check_name_of_table(Check& check, const std::string& table) {
   for (const RubricRow& row : check.session.rubric.rows())
     if (row.table == table) return row.check;
   return "";
@@ -223,18 +226,19 @@ std::string check_of_table(Check& check, const std::string& table) {
 
 void withhold_details_if_declared(Check& check) {
   if (check.row.has("withheld_until"))
-    withhold_until_passed(check, check_of_table(check, check.row.text("withheld_until")));
+    withhold_until_passed(check, check_name_of_table(check, check.row.text("withheld_until")));
 }
 
 // Shows conflicts that cost no points here, since a later check is about them.
-void show_conflicts(Check& check, const Declaration& declaration, const device::Run& run) {
+void show_bank_conflicts(Check& check, const CheckDeclaration& declaration,
+                         const device::LaunchResult& run) {
   if (!declaration.conflicts) return;
-  const std::string questions = check_of_table(check, declaration.conflicts->questions);
+  const std::string questions = check_name_of_table(check, declaration.conflicts->questions);
   const counters::Counters& c = counters_of(check, run);
   withhold_until_passed(check, questions);
   if (check.has_passed(questions))
     check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
-  check.figure("ideal_wavefronts", static_cast<double>(c.shared_ideal()));
+  check.figure("ideal_wavefronts", static_cast<double>(c.ideal_shared_wavefronts()));
   const WorstLine waste = worst_shared_line(check, run);
   if (check.verdict.credit == 1 && waste.line > 0)
     check.explain(waste.line, declaration.conflicts->note + " " + waste.message);
@@ -246,55 +250,56 @@ constexpr uint32_t kUnitsOfTrial = 2;
 
 // The part of the kernel's count that is left without the accesses to shared memory that change
 // nothing.
-double needed_part(Check& check, const Declaration& declaration) {
+double needed_share_of_count(Check& check, const CheckDeclaration& declaration) {
   const DeclaredLaunch& launch = declaration.launches.front();
   const uint32_t unit = check.row.has("unit") ? check.row.count("unit") : kLanes;
   const LaunchSize size(launch.extents.size(), kUnitsOfTrial * unit);
   std::optional<double> all, needed;
-  const auto attempt = [&](device::Kernel& kernel) -> std::optional<device::Run> {
-    std::optional<device::Run> tried = try_declared_launch(check, kernel, launch, size);
+  const auto attempt = [&](device::Kernel& kernel) -> std::optional<device::LaunchResult> {
+    std::optional<device::LaunchResult> tried = try_declared_launch(check, kernel, launch, size);
     if (!tried) return std::nullopt;
     needed = CountsOfLaunch(check, *tried, values_for_ideal(check, launch, size))
                  .counted_value(declaration.limit);
     return tried;
   };
-  if (device::Kernel* kernel = check.session.module.find(given_kernel(check, launch.kernel)))
+  if (device::Kernel* kernel = check.session.module.find(given_kernel_name(check, launch.kernel)))
     if (attempt(*kernel)) all = needed;
   if (!all || *all <= 0) return 1;
-  find_needless_work(check, given_kernel(check, launch.kernel), Work::shared_accesses, attempt);
+  find_needless_work(check, given_kernel_name(check, launch.kernel), Work::shared_accesses,
+                     attempt);
   return *needed / *all;
 }
 
 // Loses the check if the kernel is a later version already.
-void reject_later_version(Check& check, const Declaration& declaration,
+void reject_later_version(Check& check, const CheckDeclaration& declaration,
                           const CountsOfLaunch& count) {
   if (!declaration.least) return;
   const double least = count.ideal(*declaration.least);
   double got = count.counted_value(declaration.limit);
   std::string counted = "it takes";
   if (got >= least) {
-    got *= needed_part(check, declaration);
+    got *= needed_share_of_count(check, declaration);
     counted = "without those of its accesses that change nothing it takes";
   }
   if (got >= least) return;
   check.measured("another version");
   check.expected("this one");
-  Failure failure{Failure::Kind::other_version};
+  CheckFailure failure{CheckFailure::Kind::other_version};
   failure.measured = got;
   failure.expected = least;
   check.lose(failure, check.line_of(declaration.launches.front().function),
              fmt::format("The result is right, but this is another version: {} {}, and this "
                          "one takes at least {}. {}",
                          counted, count_text(got, declaration.limit.counted),
-                         grouped(static_cast<uint64_t>(least)), declaration.later));
+                         grouped_digits(static_cast<uint64_t>(least)), declaration.later));
 }
 
-void apply_lanes_only(Check& check, const device::Run& run) {
+void require_lanes_only_if_declared(Check& check, const device::LaunchResult& run) {
   if (check.row.has("lanes_only") && check.row.flag("lanes_only"))
     require_only_lane_accesses(check, run);
 }
 
-LaunchSize drawn_size(Check& check, const DeclaredLaunch& launch) {
+LaunchSize random_launch_size(Check& check, const DeclaredLaunch& launch) {
   const uint32_t unit = check.row.has("unit") ? check.row.count("unit") : kLanes;
   if (launch.extents.size() == 1) return {secret_size(check, unit, 0).n};
   Random random(
@@ -308,28 +313,30 @@ LaunchSize drawn_size(Check& check, const DeclaredLaunch& launch) {
   return size;
 }
 
-std::shared_ptr<const device::Run> counted_launch(Check& check, const Declaration& declaration,
-                                                  const DeclaredLaunch& launch,
-                                                  const LaunchSize& size) {
-  return shared_launch(check,
+std::shared_ptr<const device::LaunchResult> counted_launch(Check& check,
+                                                           const CheckDeclaration& declaration,
+                                                           const DeclaredLaunch& launch,
+                                                           const LaunchSize& size) {
+  return reused_launch(check,
                        fmt::format("{}, {}{}", launch.check, setting_of(launch, size, 0),
                                    declaration.changes_launch ? ", as " + check.row.check : ""),
-                       given_kernel(check, launch.kernel),
+                       given_kernel_name(check, launch.kernel),
                        [&] { return run_declared_launch(check, launch, size, 0); });
 }
 
 // Counts a launch of a size that the seed draws.
-void recount_declared(Check& check, const Declaration& declaration, const DeclaredLaunch& launch) {
+void recount_declared_at_random_size(Check& check, const CheckDeclaration& declaration,
+                                     const DeclaredLaunch& launch) {
   const double least = check.row.has("least_recounted") ? check.row.number("least_recounted") : 0;
   const double published = check.verdict.credit;
   if (published <= least) return;
-  const LaunchSize size = drawn_size(check, launch);
-  std::shared_ptr<const device::Run> run;
-  launch_keeping_table(check, [&] {
+  const LaunchSize size = random_launch_size(check, launch);
+  std::shared_ptr<const device::LaunchResult> run;
+  launch_keeping_score_row(check, [&] {
     run = counted_launch(check, declaration, launch, size);
-    return device::Run();
+    return device::LaunchResult();
   });
-  apply_lanes_only(check, *run);
+  require_lanes_only_if_declared(check, *run);
   const CountsOfLaunch count(check, *run, values_for_ideal(check, launch, size));
   const std::string where = fmt::format("{}:", setting_of(launch, size, 0));
   const auto recount_limit = [&](const DeclaredLimit& limit) {
@@ -344,39 +351,39 @@ void recount_declared(Check& check, const Declaration& declaration, const Declar
   check.verdict.credit = std::max(check.verdict.credit, std::min(published, least));
 }
 
-void check_declared_counter(Check& check, const Declaration& declaration) {
+void check_declared_counter(Check& check, const CheckDeclaration& declaration) {
   const DeclaredLaunch& launch = declaration.launches.front();
   LaunchSize size;
   for (const std::string& extent : launch.extents) size.push_back(check.row.count(extent));
   withhold_details_if_declared(check);
   // The figures are those of the first.
   for (size_t i = declaration.launches.size(); i-- > 0;)
-    check_shared_bytes(check, declaration.launches[i]);
+    require_declared_shared_bytes(check, declaration.launches[i]);
   const auto run = counted_launch(check, declaration, launch, size);
-  apply_lanes_only(check, *run);
+  require_lanes_only_if_declared(check, *run);
   const CountsOfLaunch published(check, *run, values_for_ideal(check, launch, size));
   reject_later_version(check, declaration, published);
   credit_counter(check, declaration, *run, published);
   if (declaration.most_sectors)
-    limit_sectors(check, *run, published.ideal(*declaration.most_sectors));
+    credit_below_sector_limit(check, *run, published.ideal(*declaration.most_sectors));
   for (const DeclaredLaunch& variant : declaration.launches)
-    recount_declared(check, declaration, variant);
-  show_conflicts(check, declaration, *run);
+    recount_declared_at_random_size(check, declaration, variant);
+  show_bank_conflicts(check, declaration, *run);
 }
 
 }  // namespace
 
-void run_declared(Check& check) {
-  const Declaration& declaration = *check.row.declaration;
+void run_declared_check(Check& check) {
+  const CheckDeclaration& declaration = *check.row.declaration;
   switch (declaration.kind) {
-    case Declaration::Kind::result:
+    case CheckDeclaration::Kind::result:
       return check_declared_result(check, declaration);
-    case Declaration::Kind::counter:
+    case CheckDeclaration::Kind::counter:
       return check_declared_counter(check, declaration);
-    case Declaration::Kind::time:
-      return run_declared_time(check, declaration);
-    case Declaration::Kind::question:
-      ask_declared_questions(check, declaration);
+    case CheckDeclaration::Kind::time:
+      return run_declared_timing_check(check, declaration);
+    case CheckDeclaration::Kind::question:
+      judge_declared_answers(check, declaration);
   }
 }
 

@@ -9,7 +9,7 @@ namespace lab32::grading {
 namespace {
 
 // The verdict keeps the failure that has cost the largest part of the points.
-void record_worst_share(Verdict& verdict, double share, const Failure& failure) {
+void record_worst_share(CheckVerdict& verdict, double share, const CheckFailure& failure) {
   verdict.has_share = true;
   if (share >= verdict.worst_share) return;
   verdict.worst_share = share;
@@ -20,8 +20,8 @@ void record_worst_share(Verdict& verdict, double share, const Failure& failure) 
 // although ideal / reached would be 0 / 0.
 double share_of(double ideal, double reached) { return reached > ideal ? ideal / reached : 1; }
 
-Failure wasteful_failure(double ideal, double reached) {
-  Failure failure{Failure::Kind::wasteful};
+CheckFailure wasteful_failure(double ideal, double reached) {
+  CheckFailure failure{CheckFailure::Kind::wasteful};
   failure.measured = reached;
   failure.expected = ideal;
   return failure;
@@ -29,7 +29,7 @@ Failure wasteful_failure(double ideal, double reached) {
 
 }  // namespace
 
-Check::Check(Session& of_lab, const RubricRow& of_check)
+Check::Check(GradingSession& of_lab, const RubricRow& of_check)
     : session(of_lab),
       row(of_check),
       trial(seed_of_stream(of_lab.setup.seed, of_check.check + ", other order")) {}
@@ -50,7 +50,7 @@ void Check::require_prerequisites() {
   const RubricRow* open = first_unpassed_prerequisite();
   if (!open) return;
   measured("not counted");
-  Failure failure{Failure::Kind::prerequisite};
+  CheckFailure failure{CheckFailure::Kind::prerequisite};
   failure.subject = open->check;
   // The result of a check with credit "share" may be right already, with too many points lost for
   // its successors.
@@ -78,7 +78,7 @@ void Check::limit_credit_to_share(double ideal, double reached) {
   record_worst_share(verdict, share, wasteful_failure(ideal, reached));
 }
 
-void Check::credit_share(double share, const Failure& failure) {
+void Check::credit_share(double share, const CheckFailure& failure) {
   verdict.credit *= std::min(share, 1.0);
   record_worst_share(verdict, share, failure);
 }
@@ -90,22 +90,22 @@ void Check::withhold_count(const std::string& question) {
   session.counts_withheld = true;
 }
 
-void Check::fail(const Failure& failure) {
+void Check::fail(const CheckFailure& failure) {
   verdict.lost = true;
   verdict.failure = failure;
 }
 
-void Check::lose(const Failure& failure, int line, const std::string& message) {
+void Check::lose(const CheckFailure& failure, int line, const std::string& message) {
   fail(failure);
   explain(line, message);
   throw TestOver{};
 }
 
-void Check::lose(const Failure& failure, int line) { lose(failure, line, words(failure)); }
+void Check::lose(const CheckFailure& failure, int line) { lose(failure, line, words(failure)); }
 
-void Check::lose(int line, const std::string& message) { lose(Failure{}, line, message); }
+void Check::lose(int line, const std::string& message) { lose(CheckFailure{}, line, message); }
 
-void Check::not_run(const NotRun& reason) {
+void Check::not_run(const NotRunReason& reason) {
   verdict.not_run = reason;
   verdict.message = words(reason);
   throw TestOver{};
@@ -113,7 +113,7 @@ void Check::not_run(const NotRun& reason) {
 
 // ---- launches in another order ----
 
-void ScheduleTrial::begin_launch(const device::Shape& shape, bool trial,
+void ScheduleTrial::begin_launch(const device::LaunchShape& shape, bool trial,
                                  device::LaunchOptions& options) {
   ++launches_;
   wants_trial_ = false;
@@ -135,8 +135,8 @@ void ScheduleTrial::begin_launch(const device::Shape& shape, bool trial,
 }
 
 void ScheduleTrial::rerun_in_random_order(device::Device& device, device::Kernel& kernel,
-                                          const device::Shape& shape,
-                                          const std::vector<device::Arg>& args,
+                                          const device::LaunchShape& shape,
+                                          const std::vector<device::KernelArgument>& args,
                                           device::SavedMemory& before,
                                           device::LaunchOptions options) {
   const std::unique_ptr<device::SavedMemory> after = device.save();
@@ -146,11 +146,11 @@ void ScheduleTrial::rerun_in_random_order(device::Device& device, device::Kernel
     before.put_back();
     options.schedule = seed;
     options.loads = loads;
-    device::Run run = device.launch(kernel, shape, args, options);
+    device::LaunchResult run = device.launch(kernel, shape, args, options);
     stale = std::move(run.stale);
     // A launch in random order runs a few instructions of each warp in turn and takes longer, so
     // reaching a limit does not count as a difference.
-    return !(run.fault && is_limit_of_launch(*run.fault)) && (run.fault || !after->same());
+    return !(run.fault && exceeds_launch_limit(*run.fault)) && (run.fault || !after->same());
   };
   const auto try_loads = [&](uint64_t seed, Loads loads) {
     if (!gives_other_output(seed, loads)) return false;

@@ -1,7 +1,7 @@
 // One check while it runs. A LAB_CHECK reads its rubric row and its session here, launches kernels
 // (launch.h), and reports what it found with measured(), expected(), explain(), credit...() and
 // lose(). When the body ends, or throws TestOver, run_suite.h turns the verdict into a
-// report::Test.
+// report::CheckResult.
 #pragma once
 
 #include <cstddef>
@@ -36,12 +36,13 @@ class ScheduleTrial {
   // Called before each launch. In the repetition of the check, it sets the options with which the
   // launch whose output differed runs again. `trial`: the check compares results, so one of its
   // launches is tried in another order.
-  void begin_launch(const device::Shape& shape, bool trial, device::LaunchOptions& options);
+  void begin_launch(const device::LaunchShape& shape, bool trial, device::LaunchOptions& options);
   // Whether the launch must be repeated with rerun_in_random_order(), starting from the memory as
   // it was before it.
   bool wants_trial() const { return wants_trial_; }
   void rerun_in_random_order(device::Device& device, device::Kernel& kernel,
-                             const device::Shape& shape, const std::vector<device::Arg>& args,
+                             const device::LaunchShape& shape,
+                             const std::vector<device::KernelArgument>& args,
                              device::SavedMemory& before, device::LaunchOptions limits);
 
   // Whether one of the launches gave another output in the random order.
@@ -67,10 +68,10 @@ class ScheduleTrial {
 };
 
 class DeviceArray;
-using report::Failure;
-using report::NotRun;
+using report::CheckFailure;
+using report::NotRunReason;
 
-struct Verdict {
+struct CheckVerdict {
   std::string measured, expected, message;
   int line = 0;
   std::map<std::string, double> figures;
@@ -80,8 +81,8 @@ struct Verdict {
   // The check with the question that must pass before the count is shown.
   std::string withheld = {};
   bool lost = false;
-  std::optional<Failure> failure;
-  std::optional<NotRun> not_run;
+  std::optional<CheckFailure> failure;
+  std::optional<NotRunReason> not_run;
   std::string failed_check;  // the first CHECK that failed, in doctest's words
   std::string error;         // the message of an Error, or of any other exception
 };
@@ -91,13 +92,13 @@ struct Verdict {
 struct TestOver {};
 
 struct Check {
-  Check(Session& of_lab, const RubricRow& of_check);
+  Check(GradingSession& of_lab, const RubricRow& of_check);
   Check(const Check&) = delete;
   Check& operator=(const Check&) = delete;
 
-  Session& session;
+  GradingSession& session;
   const RubricRow& row;
-  Verdict verdict = {};
+  CheckVerdict verdict = {};
 
   std::vector<DeviceArray*> arrays = {};     // in the order of their allocation
   std::vector<LaunchedArray> launched = {};  // the arrays of the last launch
@@ -112,8 +113,8 @@ struct Check {
   // A sentence about a count of which only limits are known.
   std::string uncertain_count = {};
   // Only if the session wants pictures: the last launch, and the launch that wasted most.
-  std::shared_ptr<const pictures::Launch> last_pictures = {}, pictures = {};
-  std::vector<pictures::Mapping> mappings = {};  // swizzles to draw in the pictures
+  std::shared_ptr<const pictures::PicturedLaunch> last_pictures = {}, pictures = {};
+  std::vector<pictures::SwizzleMapping> mappings = {};  // swizzles to draw in the pictures
 
   device::Device& device() const { return session.setup.device; }
   // Random numbers that depend only on the seed, on the check's name, and on how often the check
@@ -122,7 +123,7 @@ struct Check {
     return Random(seed_of_stream(session.setup.seed, row.check + " " + std::to_string(++draws)));
   }
   // The line on which the submission defines a kernel or a function; 0: it does not define it.
-  int line_of(const std::string& name) const { return session.source.find(name); }
+  int line_of(const std::string& name) const { return session.source.line_of_name(name); }
   // Whether the check of that name has passed or has nearly all its points (98 %).
   bool has_passed(const std::string& check) const;
   // The first prerequisite that has not passed; null: all have. A kernel that computes nothing
@@ -150,7 +151,7 @@ struct Check {
   // Like credit(), but several calls do not multiply: the smallest share counts.
   void limit_credit_to_share(double ideal, double reached);
   // Gives `share` of the points, but not more than all. `failure` is the reason if it is below 1.
-  void credit_share(double share, const Failure& failure);
+  void credit_share(double share, const CheckFailure& failure);
 
   // Hides a count that is too large as long as the check `question` has not passed, because the
   // count would answer it. The points would reveal the count, too, so they are rounded to quarters.
@@ -158,18 +159,18 @@ struct Check {
 
   // Ends the check as lost, when nothing after this point can be checked. Without `message`, the
   // text comes from words.h.
-  [[noreturn]] void lose(const Failure& failure, int line, const std::string& message);
-  [[noreturn]] void lose(const Failure& failure, int line = 0);
+  [[noreturn]] void lose(const CheckFailure& failure, int line, const std::string& message);
+  [[noreturn]] void lose(const CheckFailure& failure, int line = 0);
 
   // Marks the check as lost, but goes on: it has more to report.
-  void fail(const Failure& failure);
+  void fail(const CheckFailure& failure);
 
   // Loses the check for a wrong result.
   [[noreturn]] void lose(int line, const std::string& message);
 
   // Ends the check as not run, because this machine lacks something that it needs. The check then
   // counts neither for nor against the student.
-  [[noreturn]] void not_run(const NotRun& reason);
+  [[noreturn]] void not_run(const NotRunReason& reason);
 };
 
 }  // namespace lab32::grading

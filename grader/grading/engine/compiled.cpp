@@ -53,7 +53,7 @@ std::set<std::string> identifiers_in(const std::string& text) {
 
 // Undefines the submission's macros, which would otherwise change the code that is compiled behind
 // it. CUDA's own macros are defined again as in its headers (crt/).
-std::string undefine_macros(const std::string& text) {
+std::string undef_lines_for_macros(const std::string& text) {
   std::string lines;
   for (const std::string& name : identifiers_in(text)) lines += "#undef " + name + "\n";
   for (const char* word : {"global", "device", "shared"})
@@ -70,19 +70,19 @@ const char kOwnName[] = "#define lab32_given lab32_given_is_the_graders\n";
 
 // Whether a piece of given.cu uses what the submission defines: a name of the global namespace.
 bool calls_code_of_submission(const std::string& piece) {
-  static const Pattern global("(^|[^A-Za-z0-9_>:])::[A-Za-z_]");
+  static const RegularExpression global("(^|[^A-Za-z0-9_>:])::[A-Za-z_]");
   return global.search(piece).has_value();
 }
 
 // A "#line" that gives a piece of given.cu the line numbers of the kernel in the submission.
 std::string line_directive_for(const std::string& piece, const SourceFile& source) {
-  static const Pattern kernel(".*__global__ void ([A-Za-z0-9_]+)\\(.*");
+  static const RegularExpression kernel(".*__global__ void ([A-Za-z0-9_]+)\\(.*");
   std::istringstream in(piece);
   int before = 0;
   for (std::string line; std::getline(in, line); ++before) {
     const auto name = kernel.match(line);
     if (!name) continue;
-    const int there = source.find(name->at(1));
+    const int there = source.line_of_name(name->at(1));
     if (there > before) return fmt::format("#line {} \"@SUBMISSION@\"\n", there - before);
     return fmt::format("#line 1 \"given-{}.cu\"\n",
                        name->at(1));  // translate_given_names() translates this name
@@ -94,7 +94,7 @@ std::string line_directive_for(const std::string& piece, const SourceFile& sourc
 
 toolchain::SurroundingCode code_around_submission(const std::string& lab,
                                                   const SourceFile& source) {
-  const auto text = read_file(root_of(lab) / "grader/labs" / lab / "given.cu");
+  const auto text = read_file(root_of_lab(lab) / "grader/labs" / lab / "given.cu");
   if (!text) return {};
   const std::string open = "namespace lab32_given {\n", close = "}  // namespace lab32_given\n";
   toolchain::SurroundingCode around{open, open};
@@ -115,9 +115,10 @@ toolchain::SurroundingCode code_around_submission(const std::string& lab,
   }
   around.before += close + kOwnName;
   // A submission that ends within a declaration gets the error at its last line.
-  around.behind = undefine_macros(*text) +
-                  fmt::format("#line {} \"@SUBMISSION@\"\n", std::max(1, source.last_line())) +
-                  around.behind + close;
+  around.behind =
+      undef_lines_for_macros(*text) +
+      fmt::format("#line {} \"@SUBMISSION@\"\n", std::max(1, source.last_line_with_text())) +
+      around.behind + close;
   return around;
 }
 
@@ -126,7 +127,7 @@ void refuse_reserved_namespace(const toolchain::Submission& submission,
   for (const auto& [file, text] : submission.files) {
     // The text as the preprocessor sees it, where a backslash at the end of a line joins the next
     // line to it.
-    const std::string joined = Pattern("\\\\[ \t\r]*\n").replace(text, "");
+    const std::string joined = RegularExpression("\\\\[ \t\r]*\n").replace(text, "");
     const size_t at = joined.find("lab32_given");
     if (at == std::string::npos) continue;
     const std::string name =
@@ -140,7 +141,7 @@ void refuse_reserved_namespace(const toolchain::Submission& submission,
 }
 
 std::string translate_given_names(const std::string& messages, const std::string& display) {
-  static const Pattern lacking(
+  static const RegularExpression lacking(
       "^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\): error: the global scope has no (\"[^\"]+\")$"),
       place("^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\):"), file("\"?given-([A-Za-z0-9_]+)\\.cu\"?"),
       instance("lab32_given::(.*) at line [0-9]+$"),  // its line is not the student's
@@ -176,18 +177,19 @@ std::string translate_given_names(const std::string& messages, const std::string
 
 bool is_given_kernel(const std::string& kernel) { return kernel.rfind(kNamespace, 0) == 0; }
 
-std::string given_kernel(const std::string& kernel, device::LoadedModule& module) {
+std::string given_kernel_name(const std::string& kernel, device::LoadedModule& module) {
   return module.find(kNamespace + kernel) ? kNamespace + kernel : kernel;
 }
 
-std::string given_kernel(const Check& check, const std::string& kernel) {
-  return given_kernel(kernel, check.session.module);
+std::string given_kernel_name(const Check& check, const std::string& kernel) {
+  return given_kernel_name(kernel, check.session.module);
 }
 
-toolchain::Artifact compile_with_given(const std::string& lab,
-                                       const toolchain::Submission& submission,
-                                       const std::string& arch, const std::string& display,
-                                       const std::string& more) {
+toolchain::CompiledArtifact compile_with_given_kernels(const std::string& lab,
+                                                       const toolchain::Submission& submission,
+                                                       const std::string& arch,
+                                                       const std::string& display,
+                                                       const std::string& more) {
   refuse_reserved_namespace(submission, display);
   toolchain::CompileOptions options;
   options.around = [&](const std::string& text) {
@@ -205,20 +207,20 @@ toolchain::Artifact compile_with_given(const std::string& lab,
 
 BackgroundCompilation::BackgroundCompilation(const std::string& lab,
                                              const std::filesystem::path& file,
-                                             const std::string& arch, Background::When when)
-    : result_(std::make_shared<Compilation>()) {
+                                             const std::string& arch, BackgroundWork::When when)
+    : result_(std::make_shared<CompilationResult>()) {
   const auto compile = [lab, file, arch, result = result_] {
     const std::string display = visible_name(file.string());
     result->submission = toolchain::read_submission(file, display);
     const WorkTimer watch;
-    result->artifact = compile_with_given(lab, result->submission, arch, display);
+    result->artifact = compile_with_given_kernels(lab, result->submission, arch, display);
     result->seconds = watch.wall_seconds();
   };
-  work_ = Background(compile, when);
+  work_ = BackgroundWork(compile, when);
 }
 
-Compilation BackgroundCompilation::take_result() {
-  work_.get();
+CompilationResult BackgroundCompilation::wait_for_result() {
+  work_.wait_and_rethrow();
   return std::move(*result_);
 }
 
@@ -227,8 +229,9 @@ PtxOrMessages compile_to_ptx(const std::string& lab, const std::filesystem::path
   labs_or_all({lab});
   const std::string arch = device::open_device(device)->arch(), display = lab + ".cu";
   try {
-    return {true,
-            compile_with_given(lab, toolchain::read_submission(file, display), arch, display).ptx};
+    return {true, compile_with_given_kernels(lab, toolchain::read_submission(file, display), arch,
+                                             display)
+                      .ptx};
   } catch (const toolchain::CompileError& e) {
     return {false, e.what()};
   } catch (const toolchain::BadSubmission& e) {
@@ -238,10 +241,12 @@ PtxOrMessages compile_to_ptx(const std::string& lab, const std::filesystem::path
 
 namespace {
 
-toolchain::Artifact compile_with_kernel(const std::string& lab, const std::filesystem::path& file,
-                                        const std::string& arch, const std::string& kernel) {
+toolchain::CompiledArtifact compile_with_kernel_instance(const std::string& lab,
+                                                         const std::filesystem::path& file,
+                                                         const std::string& arch,
+                                                         const std::string& kernel) {
   const std::string display = visible_name(file.string());
-  return compile_with_given(
+  return compile_with_given_kernels(
       lab, toolchain::read_submission(file, display), arch, display,
       fmt::format("namespace lab32_given {{\n"
                   "template __global__ void {}(const unsigned*, unsigned*, int);\n}}\n",
@@ -256,17 +261,17 @@ std::vector<uint32_t> run_given_kernel(const std::string& lab, const std::filesy
   constexpr uint32_t kBlock = 256;
   const auto on = device::open_device(device);
   const std::string display = visible_name(file.string());
-  auto module = on->load(
-      compile_with_given(lab, toolchain::read_submission(file, display), on->arch(), display));
+  auto module = on->load(compile_with_given_kernels(lab, toolchain::read_submission(file, display),
+                                                    on->arch(), display));
   if (!module->find(kNamespace + kernel))
-    module = on->load(compile_with_kernel(lab, file, on->arch(), kernel));
-  device::Kernel* found = module->find(given_kernel(kernel, *module));
+    module = on->load(compile_with_kernel_instance(lab, file, on->arch(), kernel));
+  device::Kernel* found = module->find(given_kernel_name(kernel, *module));
   if (!found) throw Error(display + " has no " + kernel);
   const auto n = static_cast<uint32_t>(in.size());
-  const device::Buffer from = on->allocate(n * sizeof(uint32_t), "in"),
-                       to = on->allocate(n * sizeof(uint32_t), "out");
+  const device::DeviceBuffer from = on->allocate(n * sizeof(uint32_t), "in"),
+                             to = on->allocate(n * sizeof(uint32_t), "out");
   on->upload(from, in.data(), from.bytes);
-  const device::Run run =
+  const device::LaunchResult run =
       on->launch(*found, {{(n + kBlock - 1) / kBlock}, {kBlock}}, {from, to, static_cast<int>(n)});
   if (run.fault)
     throw Error(fmt::format("{} stops with an error: {}", kernel, device::describe(*run.fault)));

@@ -39,21 +39,22 @@ std::string translate_given_names(const std::string& messages, const std::string
 
 // The full name of a given kernel in a module. If the module has no copy of the grader's, this is
 // the name of the submission's own kernel.
-std::string given_kernel(const std::string& kernel, device::LoadedModule& module);
+std::string given_kernel_name(const std::string& kernel, device::LoadedModule& module);
 // Whether the kernel of that name is one of the grader's.
 bool is_given_kernel(const std::string& kernel);
 // The full name of a given kernel in the module of the check.
-std::string given_kernel(const Check& check, const std::string& kernel);
+std::string given_kernel_name(const Check& check, const std::string& kernel);
 
 // Compiles the submission with the lab's given kernels. `more` is compiled behind them.
-toolchain::Artifact compile_with_given(const std::string& lab,
-                                       const toolchain::Submission& submission,
-                                       const std::string& arch, const std::string& display,
-                                       const std::string& more = "");
+toolchain::CompiledArtifact compile_with_given_kernels(const std::string& lab,
+                                                       const toolchain::Submission& submission,
+                                                       const std::string& arch,
+                                                       const std::string& display,
+                                                       const std::string& more = "");
 
-struct Compilation {
+struct CompilationResult {
   toolchain::Submission submission;
-  toolchain::Artifact artifact;
+  toolchain::CompiledArtifact artifact;
   double seconds = 0;  // wall-clock time
 };
 
@@ -63,16 +64,16 @@ class BackgroundCompilation {
   BackgroundCompilation() = default;  // no compilation
   // Reads and compiles the file.
   BackgroundCompilation(const std::string& lab, const std::filesystem::path& file,
-                        const std::string& arch, Background::When when);
+                        const std::string& arch, BackgroundWork::When when);
 
   bool valid() const { return work_.valid(); }
   void wait() { work_.wait(); }
   // Waits for the compilation and returns its result, or throws its error. May be called once.
-  Compilation take_result();
+  CompilationResult wait_for_result();
 
  private:
-  std::shared_ptr<Compilation> result_;
-  Background work_;
+  std::shared_ptr<CompilationResult> result_;
+  BackgroundWork work_;
 };
 
 struct PtxOrMessages {

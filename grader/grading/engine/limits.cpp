@@ -24,14 +24,15 @@ constexpr uint64_t kBlockLocalBytes = 64 << 20;
 
 }  // namespace
 
-SimulationBudget::SimulationCost SimulationBudget::spent_by(const std::string& check) const {
+SimulationBudget::SimulationCost SimulationBudget::cost_spent_by_check(
+    const std::string& check) const {
   const auto spent = by_check_.find(check);
   return spent == by_check_.end() ? SimulationCost{} : spent->second;
 }
 
 SimulationBudget::SimulationCost SimulationBudget::left_for_check(const std::string& check) const {
   const auto rest = [](uint64_t most, uint64_t spent) { return most - std::min(most, spent); };
-  const SimulationCost spent = spent_by(check);
+  const SimulationCost spent = cost_spent_by_check(check);
   const auto seconds = [&](double slowness) {
     return std::min(kLabSeconds - all_.seconds / slowness,
                     kCheckSeconds - spent.seconds / slowness);
@@ -39,7 +40,7 @@ SimulationBudget::SimulationCost SimulationBudget::left_for_check(const std::str
   const double first = seconds(slowness());
   return {std::min(rest(kLabInstructions, all_.instructions),
                    rest(kCheckInstructions, spent.instructions)),
-          first < kLaunchSeconds ? seconds(measure_slowness()) : first};
+          first < kLaunchSeconds ? seconds(measure_machine_slowness()) : first};
 }
 
 void SimulationBudget::limit_launch(const std::string& check,
@@ -63,10 +64,10 @@ void SimulationBudget::add(const std::string& check, uint64_t instructions, doub
 }
 
 std::string SimulationBudget::exhausted_limit_text(const std::string& check) const {
-  SimulationCost spent = spent_by(check);
+  SimulationCost spent = cost_spent_by_check(check);
   spent.seconds /= slowness();
   const auto words = [](bool instructions, uint64_t number, double seconds) {
-    return instructions ? grouped(number) + " instructions"
+    return instructions ? grouped_digits(number) + " instructions"
                         : fmt::format("{:.0f} s of simulation", seconds);
   };
   if (spent.instructions >= kCheckInstructions || spent.seconds >= kCheckSeconds)
@@ -87,8 +88,8 @@ std::string SimulationBudget::exhausted_limit_text(const std::string& check) con
       most == by_check_.end() ? "" : most->first);
 }
 
-using report::Failure;
-using report::Test;
+using report::CheckFailure;
+using report::CheckResult;
 
 // Sanitizers slow down the whole grading, as they slow down launches (SimulationBudget::kSlower).
 double TimeLimit::default_seconds() {
@@ -99,20 +100,20 @@ double TimeLimit::default_seconds() {
 #endif
 }
 
-Failure TimeLimit::failure() const {
-  Failure failure{Failure::Kind::time_limit};
+CheckFailure TimeLimit::failure() const {
+  CheckFailure failure{CheckFailure::Kind::time_limit};
   failure.expected = seconds_;
   return failure;
 }
 
-std::string TimeLimit::slowest_check_text(const std::vector<Test>& tests) const {
-  const auto not_run = std::count_if(tests.begin(), tests.end(), [](const Test& test) {
-    return test.failure && test.failure->kind == Failure::Kind::time_limit;
+std::string TimeLimit::slowest_check_text(const std::vector<CheckResult>& tests) const {
+  const auto not_run = std::count_if(tests.begin(), tests.end(), [](const CheckResult& test) {
+    return test.failure && test.failure->kind == CheckFailure::Kind::time_limit;
   });
   if (not_run == 0) return "";
-  const auto longest =
-      std::max_element(tests.begin(), tests.end(),
-                       [](const Test& a, const Test& b) { return a.seconds < b.seconds; });
+  const auto longest = std::max_element(
+      tests.begin(), tests.end(),
+      [](const CheckResult& a, const CheckResult& b) { return a.seconds < b.seconds; });
   return fmt::format(
       "The lab's time limit of {:g} s (--time-limit) is reached, so {} not "
       "run. \"{}\" took {:.1f} s, compiling {:.1f} s.",

@@ -41,7 +41,7 @@ class SimulationBudget {
     uint64_t instructions = 0;
     double seconds = 0;
   };
-  SimulationCost spent_by(const std::string& check) const;
+  SimulationCost cost_spent_by_check(const std::string& check) const;
   // The instructions and seconds that this check's next launches may use: what remains of its own
   // limit or of the lab's, whichever is less.
   SimulationCost left_for_check(const std::string& check) const;
@@ -71,12 +71,12 @@ class TimeLimit {
     // must not leave too little time for the kernels.
     const double spent = std::min(compiling_, kMostOfCompilers) + worked;
     if (spent < slowness() * seconds_) return slowness() * seconds_ - spent;
-    return measure_slowness() * seconds_ - spent;
+    return measure_machine_slowness() * seconds_ - spent;
   }
   bool used_up() const { return seconds_left() <= 0; }
-  report::Failure failure() const;
+  report::CheckFailure failure() const;
   // One line that says which check took most of the time; empty if every check of `tests` was run.
-  std::string slowest_check_text(const std::vector<report::Test>& tests) const;
+  std::string slowest_check_text(const std::vector<report::CheckResult>& tests) const;
 
  private:
   static constexpr double kMostOfCompilers = 8;

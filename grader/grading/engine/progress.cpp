@@ -15,11 +15,11 @@ constexpr auto kLogPatience = std::chrono::seconds(5);
 
 }  // namespace
 
-Progress::Progress(bool enabled) : terminal_(isatty(STDERR_FILENO)) {
+ProgressReporter::ProgressReporter(bool enabled) : terminal_(isatty(STDERR_FILENO)) {
   if (enabled) watcher_ = std::thread([this] { show_steps_until_stopped(); });
 }
 
-Progress::~Progress() {
+ProgressReporter::~ProgressReporter() {
   if (!watcher_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
@@ -30,7 +30,7 @@ Progress::~Progress() {
   erase_line();
 }
 
-void Progress::show_steps_until_stopped() {
+void ProgressReporter::show_steps_until_stopped() {
   std::unique_lock lock(mutex_);
   while (!stop_) {
     const uint64_t seen = generation_;
@@ -47,7 +47,7 @@ void Progress::show_steps_until_stopped() {
   }
 }
 
-void Progress::erase_line() {
+void ProgressReporter::erase_line() {
   if (shown_ && terminal_) {
     std::fputs("\r\033[K", stderr);
     std::fflush(stderr);
@@ -55,7 +55,7 @@ void Progress::erase_line() {
   shown_ = false;
 }
 
-std::string Progress::begin_step(const std::string& what) {
+std::string ProgressReporter::begin_step(const std::string& what) {
   if (!watcher_.joinable()) return "";
   const std::lock_guard lock(mutex_);
   std::string outer = std::move(what_);
@@ -66,9 +66,9 @@ std::string Progress::begin_step(const std::string& what) {
   return outer;
 }
 
-Progress::ScopedStep::ScopedStep(Progress& progress, const std::string& what)
+ProgressReporter::ScopedStep::ScopedStep(ProgressReporter& progress, const std::string& what)
     : progress_(progress), outer_(progress.begin_step(what)) {}
 
-Progress::ScopedStep::~ScopedStep() { progress_.begin_step(outer_); }
+ProgressReporter::ScopedStep::~ScopedStep() { progress_.begin_step(outer_); }
 
 }  // namespace lab32::grading

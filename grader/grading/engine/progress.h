@@ -9,24 +9,24 @@
 
 namespace lab32::grading {
 
-class Progress {
+class ProgressReporter {
  public:
   // Prints nothing unless `enabled`; tests do not enable it.
-  explicit Progress(bool enabled);
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  explicit ProgressReporter(bool enabled);
+  ~ProgressReporter();
+  ProgressReporter(const ProgressReporter&) = delete;
+  ProgressReporter& operator=(const ProgressReporter&) = delete;
 
   // A step lasts as long as its object. An inner step replaces the outer one on the terminal.
   class ScopedStep {
    public:
-    ScopedStep(Progress& progress, const std::string& what);
+    ScopedStep(ProgressReporter& progress, const std::string& what);
     ~ScopedStep();
     ScopedStep(const ScopedStep&) = delete;
     ScopedStep& operator=(const ScopedStep&) = delete;
 
    private:
-    Progress& progress_;
+    ProgressReporter& progress_;
     std::string outer_;
   };
 

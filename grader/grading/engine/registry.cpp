@@ -31,7 +31,7 @@ std::vector<RegisteredInSuite>& collected_checks() {
 }
 
 // The keys that the check at that file and line takes. doctest runs the decorator `takes` before
-// `registered`, which moves them to the registered check.
+// `registered_check_decorator`, which moves them to the registered check.
 std::vector<RubricKey>& keys_taken_by(const doctest::detail::TestCase& test) {
   static std::map<std::pair<std::string, unsigned>, std::vector<RubricKey>> keys;
   return keys[{test.m_file.c_str(), test.m_line}];
@@ -44,7 +44,7 @@ void takes::fill(doctest::detail::TestCase& test) const {
   all.insert(all.end(), keys.begin(), keys.end());
 }
 
-void registered::fill(doctest::detail::TestCase& test) const {
+void registered_check_decorator::fill(doctest::detail::TestCase& test) const {
   collected_checks().push_back(
       {test.m_test_suite,
        {test.m_name, test.m_file.c_str(), test.m_line, keys_taken_by(test)},
@@ -85,7 +85,7 @@ bool declares_all_checks(const std::filesystem::path& rubric) {
 }
 
 // The labs with a rubric below `directory`, and whether each rubric declares all of its checks.
-std::map<std::string, bool> labs_below(const std::filesystem::path& directory) {
+std::map<std::string, bool> labs_with_rubric_below(const std::filesystem::path& directory) {
   std::map<std::string, bool> found;
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(directory / "data/limits", none))
@@ -102,32 +102,33 @@ bool has_suite(const std::string& lab) {
 
 // The labs that LAB32_LABS adds. If a check is not declared in its rubric, reading the rubric
 // reports that.
-std::vector<std::string> added_labs() {
+std::vector<std::string> labs_from_environment() {
   std::vector<std::string> labs;
   if (const std::string more = environment_value(variables::kLabs); !more.empty())
-    for (const auto& [lab, declared] : labs_below(more)) labs.push_back(lab);
+    for (const auto& [lab, declared] : labs_with_rubric_below(more)) labs.push_back(lab);
   return labs;
 }
 
 }  // namespace
 
 std::vector<std::string> known_labs() {
-  const std::vector<std::string> added = added_labs();
+  const std::vector<std::string> added = labs_from_environment();
   std::set<std::string> labs(added.begin(), added.end());
-  for (const auto& [lab, declared] : labs_below(root()))
+  for (const auto& [lab, declared] : labs_with_rubric_below(lab32_root()))
     if (declared || has_suite(lab)) labs.insert(lab);
   return {labs.begin(), labs.end()};
 }
 
 bool all_suites_linked() {
-  const std::map<std::string, bool> labs = labs_below(root());
+  const std::map<std::string, bool> labs = labs_with_rubric_below(lab32_root());
   return std::all_of(labs.begin(), labs.end(),
                      [](const auto& lab) { return lab.second || has_suite(lab.first); });
 }
 
 std::vector<std::string> labs_or_all(const std::vector<std::string>& named) {
   const std::vector<std::string> known = known_labs();
-  if (const std::vector<std::string> added = added_labs(); named.empty() && !added.empty())
+  if (const std::vector<std::string> added = labs_from_environment();
+      named.empty() && !added.empty())
     return added;
   const std::string names = fmt::format("{}", fmt::join(known, ", "));
   if (named.empty() && !all_suites_linked())

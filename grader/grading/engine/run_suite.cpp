@@ -43,7 +43,7 @@ double rounded_points(double points, double credit) {
 }
 
 // The points of a check: its rubric row says whether a share of them counts.
-double score_of(const RubricRow& row, const Verdict& v) {
+double score_of(const RubricRow& row, const CheckVerdict& v) {
   if (row.credit == Credit::share)
     return rounded_points(row.points, v.withheld.empty() ? v.credit : std::floor(4 * v.credit) / 4);
   return v.credit >= 1 ? row.points : 0;
@@ -51,13 +51,14 @@ double score_of(const RubricRow& row, const Verdict& v) {
 
 // The error of a rubric row that gives credit by share, if its check only passes or fails; empty:
 // the verdict fits the row.
-std::string credit_mismatch(const RubricRow& row, const Verdict& v) {
+std::string credit_mismatch(const RubricRow& row, const CheckVerdict& v) {
   if (row.credit == Credit::all || v.has_share) return "";
   return fmt::format("its rubric has credit = \"share\", and this check passes or fails: \"all\"");
 }
 
-report::Test result_of(const RubricRow& row, const Verdict& v, const std::string& file) {
-  report::Test test;
+report::CheckResult result_of(const RubricRow& row, const CheckVerdict& v,
+                              const std::string& file) {
+  report::CheckResult test;
   test.name = row.check;
   test.bonus = row.bonus;
   test.max_score = row.points;
@@ -79,7 +80,7 @@ report::Test result_of(const RubricRow& row, const Verdict& v, const std::string
     test.score = ended ? 0 : score_of(row, v);
     const bool passed = !ended && v.credit >= 1;
     test.status = passed ? report::Status::passed : report::Status::failed;
-    if (!passed) test.failure = v.failure.value_or(Failure{});
+    if (!passed) test.failure = v.failure.value_or(CheckFailure{});
     if (!passed && !v.withheld.empty()) test.failure->measured.reset();
     if (ended && test.message.empty()) test.message = "The check failed: " + v.failed_check;
   }
@@ -90,19 +91,19 @@ report::Test result_of(const RubricRow& row, const Verdict& v, const std::string
 // waste must not cost a student all of the next check.
 constexpr double kReached = 0.98;
 
-bool has_nearly_all_points(const RubricRow& row, const report::Test& test) {
+bool has_nearly_all_points(const RubricRow& row, const report::CheckResult& test) {
   return test.status == report::Status::passed ||
          (row.credit == Credit::share && test.status == report::Status::failed &&
           test.max_score > 0 && test.score >= kReached * test.max_score);
 }
 
-bool is_out_of_time(const Verdict& v) {
-  return v.failure && v.failure->kind == Failure::Kind::time_limit;
+bool is_out_of_time(const CheckVerdict& v) {
+  return v.failure && v.failure->kind == CheckFailure::Kind::time_limit;
 }
 
-void end_check(Check& check, report::Lab& lab) {
-  Session& s = check.session;
-  const Verdict& verdict = check.verdict;
+void finish_check(Check& check, report::LabResult& lab) {
+  GradingSession& s = check.session;
+  const CheckVerdict& verdict = check.verdict;
   if (verdict.lost && check.trial.repeating() && !is_out_of_time(verdict))
     check.explain(0, check.trial.explanation());
   if (verdict.lost && check.row.credit == Credit::all && !is_out_of_time(verdict)) {
@@ -119,7 +120,7 @@ void end_check(Check& check, report::Lab& lab) {
     check.explain(0, "Until `" + verdict.withheld +
                          "` is answered, the points for this count are rounded to quarters, so "
                          "that they do not reveal the count.");
-  report::Test test = result_of(check.row, verdict, s.source.display());
+  report::CheckResult test = result_of(check.row, verdict, s.source.display());
   test.has_output = !check.printed.empty();
   add_pictures(check, test);
   lab.tests.push_back(test);
@@ -136,7 +137,7 @@ void note_failed_assert(const doctest::AssertData& assertion) {
 }
 
 // Records an error of the check, unless the check has already ended.
-void note_error(Check& check, const std::string& error) {
+void record_check_error(Check& check, const std::string& error) {
   if (check.verdict.lost || check.verdict.not_run || check.trial.repeated_launch_done()) return;
   check.verdict.error = error;
 }
@@ -144,14 +145,14 @@ void note_error(Check& check, const std::string& error) {
 // Runs the function of the check's TEST_CASE without doctest's loop over cases. doctest hands a
 // CHECK outside such a loop to the context's handler; in a test of the grader, which is itself such
 // a loop, the CHECK counts as one of that test.
-void run_case(Check& check) {
+void run_doctest_case(Check& check) {
   doctest::Context context;
   context.setAssertHandler(note_failed_assert);
   if (!doctest::is_running_in_test) context.setAsDefaultForAssertsOutOfTestCases();
   RunningCheck now(check);
   try {
     if (check.row.declaration)
-      run_check_body(&run_declared);
+      run_check_body(&run_declared_check);
     else
       function_of_case(check.session.rubric.lab(), check.row.check)();
   } catch (const doctest::detail::TestFailureException&) {
@@ -161,47 +162,47 @@ void run_case(Check& check) {
   if (!now.machine_fault.empty()) throw MachineError(now.machine_fault);
 }
 
-void run_check(Check& check, report::Lab& lab) {
+void run_check(Check& check, report::LabResult& lab) {
   const auto start = std::chrono::steady_clock::now();
-  check.verdict = Verdict{};
+  check.verdict = CheckVerdict{};
   check.draws = 0;
-  run_case(check);
-  end_check(check, lab);
+  run_doctest_case(check);
+  finish_check(check, lab);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   lab.tests.back().seconds = std::round(taken.count() * 1e3) / 1e3;
 }
 
 // Loses the check if the lab's time is used up. A bonus that this machine cannot check is exempt.
 void require_time_left(Check& check) {
-  const Session& s = check.session;
+  const GradingSession& s = check.session;
   if (!s.time_limit.used_up()) return;
   if (check.row.bonus && !s.time.timer)
-    check.not_run({NotRun::Kind::no_gpu, check.device().name()});
+    check.not_run({NotRunReason::Kind::no_gpu, check.device().name()});
   check.measured("not run");
   check.lose(s.time_limit.failure());
 }
 
 // Whether the check may begin. If not, its verdict is complete.
-bool may_check_begin(Check& check, report::Lab& lab) {
+bool may_check_begin(Check& check, report::LabResult& lab) {
   try {
     if (!check.row.bonus) check.require_prerequisites();
     require_time_left(check);
     return true;
   } catch (const TestOver&) {
-    end_check(check, lab);
+    finish_check(check, lab);
     return false;
   }
 }
 
 // Runs the check. If one of its launches gave another result in another order, runs it once more.
-void run_check_and_trial(Session& session, const RubricRow& row, report::Lab& lab) {
+void run_check_and_trial(GradingSession& session, const RubricRow& row, report::LabResult& lab) {
   Check check(session, row);
   if (!may_check_begin(check, lab)) return;
   const WorkTimer watch;
   run_check(check, lab);
   if (row.bonus && session.time.timer) session.time_limit.leave_out(watch.seconds());
   if (!check.trial.differs() || lab.tests.back().status != report::Status::passed) return;
-  const report::Test in_order = lab.tests.back();
+  const report::CheckResult in_order = lab.tests.back();
   lab.tests.pop_back();
   session.passed.erase(&row);
   check.trial.repeat();
@@ -211,9 +212,9 @@ void run_check_and_trial(Session& session, const RubricRow& row, report::Lab& la
   lab.tests.back().seconds = seconds;
 }
 
-report::Test test_of_hidden_check(const RubricRow& row, const Session& session) {
-  Verdict verdict;
-  verdict.not_run = NotRun{NotRun::Kind::hidden, session.setup.device.name()};
+report::CheckResult test_of_hidden_check(const RubricRow& row, const GradingSession& session) {
+  CheckVerdict verdict;
+  verdict.not_run = NotRunReason{NotRunReason::Kind::hidden, session.setup.device.name()};
   verdict.message = words(*verdict.not_run);
   return result_of(row, verdict, session.source.display());
 }
@@ -248,13 +249,13 @@ void run_check_body(void (*body)(Check&)) {
   } catch (const doctest::detail::TestFailureException&) {
     throw;
   } catch (const std::exception& error) {
-    note_error(check, error.what());
+    record_check_error(check, error.what());
   } catch (...) {
-    note_error(check, "The grader has failed here with an unknown error.");
+    record_check_error(check, "The grader has failed here with an unknown error.");
   }
 }
 
-void run_suite(Session& session, report::Lab& lab) {
+void run_suite(GradingSession& session, report::LabResult& lab) {
   const auto& as_passed = session.setup.counts_as_passed;
   const std::set<const RubricRow*> rows = rows_to_run(session.rubric.rows(), session.setup.checks);
   for (const RubricRow& row : session.rubric.rows()) {
@@ -268,7 +269,7 @@ void run_suite(Session& session, report::Lab& lab) {
     run_check_and_trial(session, row, lab);
     lab.tests.back().after_due = row.hidden();
   }
-  for (const report::Test& test : lab.tests) {
+  for (const report::CheckResult& test : lab.tests) {
     if (test.status == report::Status::not_run) continue;
     lab.score = report::add_points(lab.score, test.score);
     lab.max_score = report::add_points(lab.max_score, test.max_score);

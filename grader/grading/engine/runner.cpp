@@ -36,7 +36,7 @@ fs::path lab_file_path(const GradeOptions& options, const std::string& lab) {
 }
 
 // A broken link counts as present, and so does a file that may not be inspected.
-bool is_missing(const fs::path& file) {
+bool file_is_missing(const fs::path& file) {
   std::error_code error;
   return fs::symlink_status(file, error).type() == fs::file_type::not_found;
 }
@@ -62,7 +62,7 @@ std::vector<std::string> chosen_labs(const GradeOptions& options) {
                     visible_name(options.dir.string())));
   if (options.allow_missing) return labs;
   const auto missing = [&](const std::string& lab) {
-    return is_missing(lab_file_path(options, lab));
+    return file_is_missing(lab_file_path(options, lab));
   };
   const auto absent = std::find_if(labs.begin(), labs.end(), missing);
   if (absent != labs.end() &&
@@ -73,7 +73,7 @@ std::vector<std::string> chosen_labs(const GradeOptions& options) {
 }
 
 // Fails all checks of a lab that cannot run. The message of each is the first line of the reason.
-void fail_all_checks(report::Lab& lab, const Rubric& rubric, const std::string& file,
+void fail_all_checks(report::LabResult& lab, const Rubric& rubric, const std::string& file,
                      const std::string& message) {
   lab.status = Status::error;
   lab.message = message.substr(0, message.find_last_not_of('\n') + 1);
@@ -82,7 +82,7 @@ void fail_all_checks(report::Lab& lab, const Rubric& rubric, const std::string& 
   for (const RubricRow& row : rubric.rows()) {
     // A bonus is left out: it loses no points if it is not timed.
     if (row.bonus || row.dropped() || row.hidden()) continue;
-    report::Test test;
+    report::CheckResult test;
     test.name = row.check;
     test.status = Status::error;
     test.max_score = row.points;
@@ -94,7 +94,7 @@ void fail_all_checks(report::Lab& lab, const Rubric& rubric, const std::string& 
 }
 
 // The machine has failed, so the lab is not graded and the student loses no points.
-void mark_not_graded(report::Lab& lab, const std::string& why) {
+void mark_not_graded(report::LabResult& lab, const std::string& why) {
   lab.status = Status::not_graded;
   lab.message = why;
   lab.tests.clear();
@@ -105,43 +105,44 @@ void mark_not_graded(report::Lab& lab, const std::string& why) {
 class TimedArtifacts {
  public:
   TimedArtifacts(const std::string& lab, const toolchain::Submission& submission,
-                 const toolchain::Artifact& counted, const device::Timer* timer,
-                 Progress& progress) {
+                 const toolchain::CompiledArtifact& counted, const device::KernelTimer* timer,
+                 ProgressReporter& progress) {
     if (!timer) return;
-    const Progress::ScopedStep step(progress, "compiling for " + timer->name());
+    const ProgressReporter::ScopedStep step(progress, "compiling for " + timer->name());
     submission_ = counted.arch == timer->arch()
                       ? counted
-                      : compile_with_given(lab, submission, timer->arch(), counted.source);
-    reference_ = reference_module(lab, timer->arch());
+                      : compile_with_given_kernels(lab, submission, timer->arch(), counted.source);
+    reference_ = reference_artifact(lab, timer->arch());
   }
-  TimingSetup timing_setup(device::Timer* timer) const {
+  TimingSetup timing_setup(device::KernelTimer* timer) const {
     return {timer, &submission_, reference_ ? &*reference_ : nullptr};
   }
 
  private:
-  toolchain::Artifact submission_;
-  std::optional<toolchain::Artifact> reference_;
+  toolchain::CompiledArtifact submission_;
+  std::optional<toolchain::CompiledArtifact> reference_;
 };
 
 BackgroundCompilation begin_compiling(const Rubric& rubric, const fs::path& file,
-                                      const device::Device& device, Background::When when) {
-  if (is_missing(file)) return {};
+                                      const device::Device& device, BackgroundWork::When when) {
+  if (file_is_missing(file)) return {};
   return {rubric.lab(), file, device.arch(), when};
 }
 
-void wait_for_compilation(BackgroundCompilation& begun, const fs::path& file, Progress& progress) {
+void wait_for_compilation(BackgroundCompilation& begun, const fs::path& file,
+                          ProgressReporter& progress) {
   if (!begun.valid()) return;
-  const Progress::ScopedStep step(progress, "compiling " + visible_name(file.string()));
+  const ProgressReporter::ScopedStep step(progress, "compiling " + visible_name(file.string()));
   begun.wait();
 }
 
-void grade_compiled(report::Lab& lab, const Rubric& rubric, const std::string& display,
-                    const Compilation& compilation, const GradingSetup& setup) {
+void grade_compiled(report::LabResult& lab, const Rubric& rubric, const std::string& display,
+                    const CompilationResult& compilation, const GradingSetup& setup) {
   const auto& [submission, artifact, seconds] = compilation;
   try {
     const SourceFile source = SourceFile::from_text(submission.text(), display);
     const std::unique_ptr<device::LoadedModule> module = setup.device.load(artifact);
-    Session session{setup, *module, source, rubric, &artifact};
+    GradingSession session{setup, *module, source, rubric, &artifact};
     session.shift_warning = first_shift_warning(artifact.warnings, display);
     session.time_limit = TimeLimit(setup.time_limit, seconds);
     const TimedArtifacts timed(rubric.lab(), submission, artifact, setup.timer, setup.progress);
@@ -154,9 +155,9 @@ void grade_compiled(report::Lab& lab, const Rubric& rubric, const std::string& d
   }
 }
 
-report::Lab grade_when_compiled(const Rubric& rubric, const fs::path& file,
-                                BackgroundCompilation begun, const GradingSetup& setup) {
-  report::Lab lab;
+report::LabResult grade_when_compiled(const Rubric& rubric, const fs::path& file,
+                                      BackgroundCompilation begun, const GradingSetup& setup) {
+  report::LabResult lab;
   lab.name = rubric.lab();
   const std::string display = visible_name(file.string());
   if (!begun.valid()) {
@@ -164,7 +165,7 @@ report::Lab grade_when_compiled(const Rubric& rubric, const fs::path& file,
     return lab;
   }
   try {
-    const Compilation compilation = begun.take_result();
+    const CompilationResult compilation = begun.wait_for_result();
     grade_compiled(lab, rubric, display, compilation, setup);
   } catch (const toolchain::CompileError& e) {
     fail_all_checks(lab, rubric, display, e.what());
@@ -182,9 +183,10 @@ report::Lab grade_when_compiled(const Rubric& rubric, const fs::path& file,
 
 }  // namespace
 
-report::Lab grade_file(const Rubric& rubric, const fs::path& file, const GradingSetup& setup) {
+report::LabResult grade_file(const Rubric& rubric, const fs::path& file,
+                             const GradingSetup& setup) {
   BackgroundCompilation compilation =
-      begin_compiling(rubric, file, setup.device, Background::When::when_waited_for);
+      begin_compiling(rubric, file, setup.device, BackgroundWork::When::when_waited_for);
   wait_for_compilation(compilation, file, setup.progress);
   return grade_when_compiled(rubric, file, std::move(compilation), setup);
 }
@@ -198,7 +200,7 @@ std::vector<LabFile> files_to_grade(const GradeOptions& options) {
 
 namespace {
 
-void add_answers_test(report::Lab& lab, const std::optional<report::Test>& judged) {
+void add_answers_test(report::LabResult& lab, const std::optional<report::CheckResult>& judged) {
   if (!judged || lab.status == Status::error || lab.status == Status::not_graded) return;
   lab.tests.push_back(*judged);
   lab.score = report::add_points(lab.score, judged->score);
@@ -208,16 +210,16 @@ void add_answers_test(report::Lab& lab, const std::optional<report::Test>& judge
 
 }  // namespace
 
-report::Result grade(const GradeOptions& options) {
+report::GradingResult grade(const GradeOptions& options) {
   // All rubrics are read first, so that an error in one is reported before the compilation starts.
   std::vector<Rubric> rubrics;
   for (const std::string& lab : chosen_labs(options))
     rubrics.emplace_back(options.rubric.empty() ? rubric_folder(lab) : options.rubric, lab);
   toolchain::installed_toolchain();  // throws if there is no nvcc
   const std::unique_ptr<device::Device> device = device::open_device(options.device);
-  const std::unique_ptr<device::Timer> timer = device::open_timer(options.device);
-  Progress progress(options.progress);
-  report::Result result;
+  const std::unique_ptr<device::KernelTimer> timer = device::open_timer(options.device);
+  ProgressReporter progress(options.progress);
+  report::GradingResult result;
   result.device = device->name();
   if (timer) {
     result.timer = timer->name();
@@ -226,7 +228,7 @@ report::Result grade(const GradeOptions& options) {
   result.seed = options.seed ? *options.seed : secret_random_seed();
   // The next lab is compiled while the kernels of this one run, except with a timer: timing needs a
   // machine that does nothing else.
-  const auto when = timer ? Background::When::when_waited_for : Background::When::now;
+  const auto when = timer ? BackgroundWork::When::when_waited_for : BackgroundWork::When::now;
   const auto file = [&](size_t i) { return lab_file_path(options, rubrics[i].lab()); };
   const auto begin = [&](size_t i) {
     return i < rubrics.size() ? begin_compiling(rubrics[i], file(i), *device, when)
@@ -247,7 +249,7 @@ report::Result grade(const GradeOptions& options) {
     setup.checks = options.checks;
     setup.runs_hidden = options.runs_hidden;
     setup.watcher = options.watcher;
-    report::Lab lab = grade_when_compiled(rubrics[i], file(i), std::move(now), setup);
+    report::LabResult lab = grade_when_compiled(rubrics[i], file(i), std::move(now), setup);
     if (options.judge_questions)
       add_answers_test(lab, options.judge_questions(rubrics[i], file(i)));
     result.score = report::add_points(result.score, lab.score);
@@ -259,10 +261,11 @@ report::Result grade(const GradeOptions& options) {
 
 namespace {
 
-void replace_labs(report::Result& all, const report::Result& some) {
-  for (const report::Lab& lab : some.labs) {
-    const auto at = std::find_if(all.labs.begin(), all.labs.end(),
-                                 [&](const report::Lab& old) { return old.name == lab.name; });
+void replace_labs(report::GradingResult& all, const report::GradingResult& some) {
+  for (const report::LabResult& lab : some.labs) {
+    const auto at =
+        std::find_if(all.labs.begin(), all.labs.end(),
+                     [&](const report::LabResult& old) { return old.name == lab.name; });
     if (at == all.labs.end())
       all.labs.push_back(lab);
     else
@@ -274,13 +277,13 @@ void replace_labs(report::Result& all, const report::Result& some) {
 
 void grade_on_every_save(
     GradeOptions options,
-    const std::function<void(const report::Result&, const std::string& changes)>& show,
+    const std::function<void(const report::GradingResult&, const std::string& changes)>& show,
     const std::function<void(const std::string&)>& print_error) {
   const std::vector<LabFile> files = files_to_grade(options);
   std::vector<std::filesystem::path> paths;
   for (const LabFile& file : files) paths.push_back(file.file);
-  FileWatch saves(paths);  // starts before the first grading, so that it misses no save
-  report::Result last = grade(options);
+  FileSaveWatch saves(paths);  // starts before the first grading, so that it misses no save
+  report::GradingResult last = grade(options);
   options.seed = last.seed;
   show(last, "");
   for (;;) {
@@ -288,8 +291,8 @@ void grade_on_every_save(
     for (const size_t file : saves.wait()) options.labs.push_back(files[file].lab);
     if (options.labs.empty()) continue;
     try {
-      const report::Result next = grade(options);
-      const std::string changes = report::changes(last, next);
+      const report::GradingResult next = grade(options);
+      const std::string changes = report::result_changes_text(last, next);
       show(next, changes.empty() ? "No check has changed.\n" : changes);
       replace_labs(last, next);
     } catch (const Error& e) {
@@ -329,11 +332,11 @@ std::vector<std::string> checks_matching(const Rubric& rubric, const std::string
 
 namespace {
 
-double lost(const report::Test& test) { return test.max_score - test.score; }
+double lost(const report::CheckResult& test) { return test.max_score - test.score; }
 
 // Whether the picture of `a` is more useful than that of `b`: first failed checks, then those that
 // have lost more points, then those that waste more.
-bool makes_better_picture(const report::Test& a, const report::Test& b) {
+bool makes_better_picture(const report::CheckResult& a, const report::CheckResult& b) {
   if (a.pictures.has_value() != b.pictures.has_value()) return a.pictures.has_value();
   // If neither has a picture, prefer the check that waits for an answer: its message says how to
   // get one.
@@ -355,7 +358,7 @@ std::string location_text(const counters::DetailFilter& choice) {
 
 // The reason why a check has no picture, in one line. It leaves out the first lines of the check's
 // message, which quote the source.
-std::string reason_without_picture(const report::Lab& lab, const report::Test& test,
+std::string reason_without_picture(const report::LabResult& lab, const report::CheckResult& test,
                                    const counters::DetailFilter& choice) {
   if (!test.withheld_until.empty())
     return fmt::format("it would answer a question of `{}`; answer that first",
@@ -379,24 +382,25 @@ std::string reason_without_picture(const report::Lab& lab, const report::Test& t
 
 }  // namespace
 
-pictures::Explanation explain(GradeOptions options, const std::string& check) {
+pictures::Explanation explain_check(GradeOptions options, const std::string& check) {
   if (!options.launch_detail) options.launch_detail.emplace();
   // For pictures, caches and time are modelled in each launch, which takes longer than grading.
   options.time_limit *= 4;
   const std::string& named = options.labs.at(0);
   options.checks = checks_matching(
       Rubric(options.rubric.empty() ? rubric_folder(named) : options.rubric, named), check);
-  const report::Result result = grade(options);
-  const report::Lab& lab = result.labs.at(0);
+  const report::GradingResult result = grade(options);
+  const report::LabResult& lab = result.labs.at(0);
   if (lab.status == report::Status::error || lab.status == report::Status::not_graded)
     throw Error(lab.message);
-  std::vector<const report::Test*> tests;
-  for (const report::Test& test : lab.tests)
+  std::vector<const report::CheckResult*> tests;
+  for (const report::CheckResult& test : lab.tests)
     if (std::find(options.checks.begin(), options.checks.end(), test.name) != options.checks.end())
       tests.push_back(&test);
-  const report::Test& test = **std::min_element(
-      tests.begin(), tests.end(),
-      [](const report::Test* a, const report::Test* b) { return makes_better_picture(*a, *b); });
+  const report::CheckResult& test = **std::min_element(
+      tests.begin(), tests.end(), [](const report::CheckResult* a, const report::CheckResult* b) {
+        return makes_better_picture(*a, *b);
+      });
   const bool found =
       test.pictures && (!test.pictures->accesses.empty() || test.pictures->fault ||
                         test.pictures->race || location_text(*options.launch_detail).empty());
@@ -408,7 +412,7 @@ pictures::Explanation explain(GradeOptions options, const std::string& check) {
         fmt::format("no picture of {}{}: {}", lab.name, check.empty() ? "" : ", " + test.name,
                     reason_without_picture(lab, test, *options.launch_detail));
   const bool chosen = !location_text(*options.launch_detail).empty();
-  if (!found && (chosen || !test.withheld_until.empty() || !draws_own_pictures(lab.name)))
+  if (!found && (chosen || !test.withheld_until.empty() || !lab_has_own_pictures(lab.name)))
     throw Error(shown.missing);
   if (chosen) return shown;
   shown.device = result.device;
@@ -417,9 +421,9 @@ pictures::Explanation explain(GradeOptions options, const std::string& check) {
   return shown;
 }
 
-bool draws_own_pictures(const std::string& lab) {
+bool lab_has_own_pictures(const std::string& lab) {
   std::error_code error;
-  return std::filesystem::exists(root() / "grader/labs" / lab / "pictures.py", error);
+  return std::filesystem::exists(lab32_root() / "grader/labs" / lab / "pictures.py", error);
 }
 
 }  // namespace lab32::grading

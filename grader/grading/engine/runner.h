@@ -1,5 +1,5 @@
 // `lab32 grade` without its command line. grade() takes directories and names of labs, and returns
-// a Result. grade_on_every_save() repeats this each time a file is saved, and explain() makes
+// a Result. grade_on_every_save() repeats this each time a file is saved, and explain_check() makes
 // pictures of one check.
 #pragma once
 
@@ -36,12 +36,12 @@ struct GradeOptions {
   // and so do the checks whose open questions decide which details may be shown.
   std::vector<std::string> checks = {};
   // Needs launch_detail. Called with each launch of the submission's kernels, lab by lab.
-  std::function<void(const pictures::Launch&)> every_launch = {};
+  std::function<void(const pictures::PicturedLaunch&)> every_launch = {};
   LaunchWatcher* watcher = nullptr;  // sees the launches of the submission's kernels
   bool modelled_times = true;        // without a GPU, report the modelled time of timed kernels
   // Grades the answers to `lab32 ask` that lie beside a file (asking/); absent: they are not
   // graded.
-  std::function<std::optional<report::Test>(const Rubric&, const std::filesystem::path&)>
+  std::function<std::optional<report::CheckResult>(const Rubric&, const std::filesystem::path&)>
       judge_questions = {};
   // A missing file of `labs` loses its lab's points instead of being an error.
   bool allow_missing = false;
@@ -51,7 +51,7 @@ struct GradeOptions {
 
 // Grades the labs. Throws Error if nothing can be graded: no such lab, no file, no device, no nvcc,
 // or a rubric that does not fit the checks.
-report::Result grade(const GradeOptions& options);
+report::GradingResult grade(const GradeOptions& options);
 
 // The labs that grade() would grade, with their files. Throws as grade() does.
 struct LabFile {
@@ -62,8 +62,8 @@ std::vector<LabFile> files_to_grade(const GradeOptions& options);
 
 // Grades one file as grade() does for each lab. A file that cannot be read or compiled, or a device
 // that cannot run it, only costs this lab its points.
-report::Lab grade_file(const Rubric& rubric, const std::filesystem::path& file,
-                       const GradingSetup& setup);
+report::LabResult grade_file(const Rubric& rubric, const std::filesystem::path& file,
+                             const GradingSetup& setup);
 
 // `lab32 grade --watch`: grades all labs, then each lab whenever its file is saved, and never
 // returns.
@@ -73,7 +73,7 @@ report::Lab grade_file(const Rubric& rubric, const std::filesystem::path& file,
 // All gradings use the seed of the first. Throws the first grading's errors.
 [[noreturn]] void grade_on_every_save(
     GradeOptions options,
-    const std::function<void(const report::Result&, const std::string& changes)>& show,
+    const std::function<void(const report::GradingResult&, const std::string& changes)>& show,
     const std::function<void(const std::string&)>& print_error);
 
 // The checks of the rubric whose names are or begin with `check`; all checks if it is empty. Throws
@@ -85,9 +85,9 @@ std::vector<std::string> checks_matching(const Rubric& rubric, const std::string
 // Grades the one lab of `options`, in the detail that its launch_detail sets. Shows the check of
 // that name, or whose name begins so; of several, or without a name, the one that has lost most.
 // Throws Error with the reason if it has nothing to show, and the lab draws no pictures itself.
-pictures::Explanation explain(GradeOptions options, const std::string& check);
+pictures::Explanation explain_check(GradeOptions options, const std::string& check);
 
 // Whether the lab draws its subject itself, by its checks' figures: grader/labs/<lab>/pictures.py.
-bool draws_own_pictures(const std::string& lab);
+bool lab_has_own_pictures(const std::string& lab);
 
 }  // namespace lab32::grading

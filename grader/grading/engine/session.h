@@ -1,5 +1,5 @@
 // One lab of one submission while it is graded. GradingSetup holds the settings that all labs of a
-// grading share, and Session the state that earlier checks leave for later ones.
+// grading share, and GradingSession the state that earlier checks leave for later ones.
 #pragma once
 
 #include <functional>
@@ -21,19 +21,19 @@
 namespace lab32::grading {
 
 class LaunchWatcher;
-class Progress;
+class ProgressReporter;
 
 // Settings that all labs of a grading share. Members mean the same as those of GradeOptions with
 // the same name.
 struct GradingSetup {
   device::Device& device;
   uint64_t seed;
-  Progress& progress;
-  device::Timer* timer = nullptr;  // null: no GPU to time on
+  ProgressReporter& progress;
+  device::KernelTimer* timer = nullptr;  // null: no GPU to time on
   double time_limit = TimeLimit::default_seconds();
   bool modelled_times = true;
   std::optional<counters::DetailFilter> launch_detail = {};
-  std::function<void(const pictures::Launch&)> every_launch = {};
+  std::function<void(const pictures::PicturedLaunch&)> every_launch = {};
   std::vector<std::string> checks = {};
   bool runs_hidden = false;
   LaunchWatcher* watcher = nullptr;
@@ -50,17 +50,17 @@ struct LaunchedArray {
 };
 
 // A launch that several checks use (launch.h).
-struct SharedLaunch {
-  std::shared_ptr<const device::Run> run;
+struct ReusedLaunch {
+  std::shared_ptr<const device::LaunchResult> run;
   std::vector<LaunchedArray> launched;  // the launch's arrays
-  std::shared_ptr<const pictures::Launch> pictures;
+  std::shared_ptr<const pictures::PicturedLaunch> pictures;
 };
 
 // What timing checks need.
 struct TimingSetup {
-  device::Timer* timer = nullptr;
+  device::KernelTimer* timer = nullptr;
   // The submission, and the reference solution if there is one, compiled for the timer's card.
-  const toolchain::Artifact *submission = nullptr, *reference = nullptr;
+  const toolchain::CompiledArtifact *submission = nullptr, *reference = nullptr;
 };
 
 struct PredictedTime {
@@ -68,19 +68,19 @@ struct PredictedTime {
   std::string bottleneck;         // bottleneck of the longest launch
 };
 
-struct Session {
+struct GradingSession {
   const GradingSetup& setup;
   device::LoadedModule& module;
   const SourceFile& source;
   const Rubric& rubric;
-  const toolchain::Artifact* artifact = nullptr;  // the module's source
+  const toolchain::CompiledArtifact* artifact = nullptr;  // the module's source
   TimingSetup time = {};
   TimeLimit time_limit{};  // limit of the whole lab
 
   // Results of the checks that have run.
   std::set<const RubricRow*> passed = {};  // checks with at least 98 % of their points
   SimulationBudget spending{};             // the cost of their launches
-  std::map<std::string, SharedLaunch> shared_launches = {};
+  std::map<std::string, ReusedLaunch> shared_launches = {};
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
   bool counts_withheld = false;    // some check called Check::withhold_count
   std::string shift_warning = {};  // the compiler's; empty once a check has reported it

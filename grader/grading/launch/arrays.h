@@ -31,8 +31,8 @@ class DeviceArray {
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
 
-  device::Buffer buffer() const { return buffer_; }
-  operator device::Arg() const { return device::Arg(buffer_); }
+  device::DeviceBuffer buffer() const { return buffer_; }
+  operator device::KernelArgument() const { return device::KernelArgument(buffer_); }
   const std::string& name() const { return name_; }
   size_t count() const { return count_; }
   size_t element_bytes() const { return element_bytes_; }
@@ -53,7 +53,7 @@ class DeviceArray {
   Check& check_;
   std::string name_;
   size_t element_bytes_, count_;
-  device::Buffer buffer_;
+  device::DeviceBuffer buffer_;
 };
 
 // An array that a kernel only reads.

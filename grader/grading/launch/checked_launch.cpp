@@ -57,8 +57,8 @@ using Index3 = std::array<uint32_t, 3>;
 
 std::vector<uint32_t> listed(const Index3& index) { return {index.begin(), index.end()}; }
 
-Failure::Access access_of(const sim::TrapFacts& trap) {
-  Failure::Access access;
+CheckFailure::Access access_of(const sim::TrapFacts& trap) {
+  CheckFailure::Access access;
   if (trap.thread) {
     access.block = listed(trap.thread->block);
     access.thread = listed(trap.thread->thread);
@@ -107,9 +107,9 @@ const char* finding_table_word(counters::Finding::Kind kind) {
   return "";
 }
 
-Failure::Access access_of(const counters::Finding& finding) {
+CheckFailure::Access access_of(const counters::Finding& finding) {
   if (finding.fault) return access_of(*finding.fault);
-  Failure::Access access;
+  CheckFailure::Access access;
   access.block = listed(finding.block);
   access.thread = listed(finding.party.thread);
   access.object = finding.object;
@@ -132,7 +132,7 @@ uint32_t element_bytes_of(Check& check, const std::string& array) {
 }
 
 void apply_limits(Check& check, device::LaunchOptions& options) {
-  const Session& s = check.session;
+  const GradingSession& s = check.session;
   s.spending.limit_launch(check.row.check, options);
   options.seconds = std::clamp(s.time_limit.seconds_left(), 1e-3, options.seconds);
 }
@@ -140,17 +140,17 @@ void apply_limits(Check& check, device::LaunchOptions& options) {
 // Loses the check if the lab's time is used up, although that says nothing about the kernels of
 // this check.
 void check_time_limit(Check& check) {
-  const Session& s = check.session;
+  const GradingSession& s = check.session;
   if (!s.time_limit.used_up()) return;
   if (check.verdict.lost) throw TestOver{};  // the message has the reason
   check.measured("not run");
   check.lose(s.time_limit.failure());
 }
 
-void check_fault(Check& check, const device::Run& run, const std::string& setting) {
+void check_fault(Check& check, const device::LaunchResult& run, const std::string& setting) {
   if (!run.fault) return;
-  if (is_limit_of_launch(*run.fault)) check_time_limit(check);
-  device::Fault f = *run.fault;
+  if (exceeds_launch_limit(*run.fault)) check_time_limit(check);
+  device::KernelFault f = *run.fault;
   if (f.trap && f.trap->access)
     f.trap->access->element = element_bytes_of(check, f.trap->access->object);
   const std::string what = words(f.kind);
@@ -158,12 +158,12 @@ void check_fault(Check& check, const device::Run& run, const std::string& settin
   std::string message = prefix(setting) + what + ": " + describe(f);
   const std::string fix = advice_for_trap(f.kind);
   if (!fix.empty()) message += "\n" + fix;
-  Failure failure{Failure::Kind::fault, setting, "", to_string(f.kind)};
+  CheckFailure failure{CheckFailure::Kind::fault, setting, "", to_string(f.kind)};
   if (f.trap) failure.access = access_of(*f.trap);
   check.lose(failure, line_in_submission(check, f.file, f.line), message);
 }
 
-void check_hazards(Check& check, const device::Run& run, const std::string& setting) {
+void check_hazards(Check& check, const device::LaunchResult& run, const std::string& setting) {
   if (!run.hazards) return;
   const counters::Finding* first = nullptr;
   size_t others = 0;
@@ -179,17 +179,17 @@ void check_hazards(Check& check, const device::Run& run, const std::string& sett
   std::string message = prefix(setting) + describe(*first);
   if (others > 0)
     message += fmt::format("\n{} more finding{} elsewhere.", others, others == 1 ? "" : "s");
-  Failure failure{Failure::Kind::hazard, setting, "", name_of(first->kind)};
+  CheckFailure failure{CheckFailure::Kind::hazard, setting, "", name_of(first->kind)};
   failure.access = access_of(*first);
   check.lose(failure, line_in_submission(check, first->file, first->line), message);
 }
 
-void check_inputs(Check& check, const std::string& setting) {
+void check_inputs_unchanged(Check& check, const std::string& setting) {
   for (const DeviceArray* memory : check.arrays) {
     const ptrdiff_t i = memory->first_changed_element();
     if (i < 0) continue;
     check.measured("changed " + memory->name());
-    Failure failure{Failure::Kind::changed_input, setting, memory->name()};
+    CheckFailure failure{CheckFailure::Kind::changed_input, setting, memory->name()};
     failure.index = static_cast<uint64_t>(i);
     check.lose(failure);
   }
@@ -205,10 +205,10 @@ std::string kernel_names_text(Check& check) {
 
 // Finds the kernel of the launch. Loses the check if there is none.
 device::Kernel& find_kernel(Check& check, const Launch& launch) {
-  Session& s = check.session;
+  GradingSession& s = check.session;
   device::Kernel* kernel = s.module.find(launch.kernel);
   if (!kernel)
-    check.lose({Failure::Kind::missing, launch.setting, launch.kernel}, 0,
+    check.lose({CheckFailure::Kind::missing, launch.setting, launch.kernel}, 0,
                fmt::format("The file has no kernel `{}` (it has {}). Keep the names and parameters "
                            "of the given kernels.",
                            launch.kernel, kernel_names_text(check)));
@@ -216,7 +216,7 @@ device::Kernel& find_kernel(Check& check, const Launch& launch) {
   if (s.spending.used_up(check.row.check)) {
     const char* kind = to_string(sim::TrapKind::time_limit);
     check.measured("runs too long");
-    check.lose({Failure::Kind::fault, launch.setting, launch.kernel, kind}, 0,
+    check.lose({CheckFailure::Kind::fault, launch.setting, launch.kernel, kind}, 0,
                s.spending.exhausted_limit_text(check.row.check));
   }
   check.launched.clear();
@@ -228,9 +228,9 @@ device::Kernel& find_kernel(Check& check, const Launch& launch) {
 
 }  // namespace
 
-device::Run run(Check& check, const Launch& launch) {
-  Session& s = check.session;
-  const Progress::ScopedStep step(s.setup.progress, "running " + launch.kernel);
+device::LaunchResult run(Check& check, const Launch& launch) {
+  GradingSession& s = check.session;
+  const ProgressReporter::ScopedStep step(s.setup.progress, "running " + launch.kernel);
   device::Kernel& kernel = find_kernel(check, launch);
   check_parameters(check, kernel.info(), launch.args, launch.setting);
   device::LaunchOptions options;
@@ -238,7 +238,7 @@ device::Run run(Check& check, const Launch& launch) {
   check.trial.begin_launch(launch.shape, launch.try_other_order && check.row.credit == Credit::all,
                            options);
   apply_limits(check, options);
-  record_details(check, launch, options);
+  request_picture_details(check, launch, options);
   LaunchWatcher* const watcher = is_given_kernel(launch.kernel) ? nullptr : s.setup.watcher;
   const bool watched = watcher && watcher->before_launch(check, launch, kernel, options);
   // Other launches of the check count the same work.
@@ -246,19 +246,20 @@ device::Run run(Check& check, const Launch& launch) {
   const auto before =
       watched || measures_need || check.trial.wants_trial() ? check.device().save() : nullptr;
   const WorkTimer watch;
-  device::Run result = check.device().launch(kernel, launch.shape, launch.args, options);
+  device::LaunchResult result = check.device().launch(kernel, launch.shape, launch.args, options);
   // A launch that was stopped may leave values in `__device__` variables that a later check must
   // not find.
-  if (result.fault) s.module.restore_variables();
+  if (result.fault) s.module.reset_module_variables();
   s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
   if (!result.output.empty()) check.printed = printf_output_text(launch.setting, result.output);
-  keep_pictures(check, launch, result);
-  if (result.out_of_range_amount && check.undefined_amount.empty())
-    check.undefined_amount = undefined_amount_text(check, *result.out_of_range_amount);
+  keep_launch_pictures(check, launch, result);
+  if (result.out_of_range_shift_or_shuffle && check.undefined_amount.empty())
+    check.undefined_amount = undefined_amount_text(check, *result.out_of_range_shift_or_shuffle);
   check_fault(check, result, launch.setting);
   check_hazards(check, result, launch.setting);
-  check_inputs(check, launch.setting);
-  if (before && measures_need) result.needed_share = needed_share(check, kernel, launch, *before);
+  check_inputs_unchanged(check, launch.setting);
+  if (before && measures_need)
+    result.needed_thread_share = needed_thread_share(check, kernel, launch, *before);
   if (watcher)
     watcher->after_launch(check, launch, kernel, result, watched ? before.get() : nullptr);
   if (before && check.trial.wants_trial()) {
@@ -272,20 +273,20 @@ device::Run run(Check& check, const Launch& launch) {
   return result;
 }
 
-device::Run run_to_count(Check& check, const Launch& launch) {
-  Session& s = check.session;
-  const Progress::ScopedStep step(s.setup.progress, "running " + launch.kernel);
+device::LaunchResult run_to_count(Check& check, const Launch& launch) {
+  GradingSession& s = check.session;
+  const ProgressReporter::ScopedStep step(s.setup.progress, "running " + launch.kernel);
   device::LaunchOptions options;
   options.model = launch.model;
   options.check_hazards = options.trap_uninitialised = false;
   apply_limits(check, options);
-  if (launch.pictures_of_given) record_details(check, launch, options);
+  if (launch.pictures_of_given) request_picture_details(check, launch, options);
   const WorkTimer watch;
-  device::Run result =
+  device::LaunchResult result =
       check.device().launch(find_kernel(check, launch), launch.shape, launch.args, options);
-  if (result.fault) s.module.restore_variables();
+  if (result.fault) s.module.reset_module_variables();
   s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
-  if (launch.pictures_of_given) keep_pictures(check, launch, result);
+  if (launch.pictures_of_given) keep_launch_pictures(check, launch, result);
   check_fault(check, result, launch.setting);
   return result;
 }
@@ -295,7 +296,7 @@ void end_if_repetition_done(Check& check) {
 }
 
 bool run_in_fresh_module(Check& check, const Launch& launch) {
-  Session& s = check.session;
+  GradingSession& s = check.session;
   // In a repetition the order or the loads are the reason, and not an earlier launch.
   if (!s.artifact || check.trial.repeating()) return false;
   const std::unique_ptr<device::LoadedModule> module = check.device().load(*s.artifact);
@@ -304,16 +305,18 @@ bool run_in_fresh_module(Check& check, const Launch& launch) {
          !launch_without_verdict(check, *kernel, launch.shape, launch.args).fault;
 }
 
-device::Run launch_without_verdict(Check& check, device::Kernel& kernel, const device::Shape& shape,
-                                   const std::vector<device::Arg>& args, uint64_t most) {
+device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel,
+                                            const device::LaunchShape& shape,
+                                            const std::vector<device::KernelArgument>& args,
+                                            uint64_t most) {
   device::LaunchOptions limits;
   limits.warp_budget = most;
   apply_limits(check, limits);
   return check.device().launch(kernel, shape, args, limits);
 }
 
-device::Run launch_without_verdict(Check& check, device::Kernel& kernel, const Launch& launch,
-                                   const PartOfBlock& part) {
+device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel,
+                                            const Launch& launch, const PartialBlock& part) {
   device::LaunchOptions options;
   options.check_hazards = options.count = false;
   options.part = part;
@@ -323,7 +326,7 @@ device::Run launch_without_verdict(Check& check, device::Kernel& kernel, const L
   return check.device().launch(kernel, launch.shape, launch.args, options);
 }
 
-bool has_finding(const device::Run& run) {
+bool has_hazard_finding(const device::LaunchResult& run) {
   return run.hazards && std::any_of(run.hazards->begin(), run.hazards->end(),
                                     [](const counters::Finding& found) { return !found.note; });
 }
@@ -331,7 +334,7 @@ bool has_finding(const device::Run& run) {
 namespace {
 
 // The array whose address the argument is; nullptr: it is no array of the check.
-const DeviceArray* array_of_argument(Check& check, const device::Arg& arg) {
+const DeviceArray* array_of_argument(Check& check, const device::KernelArgument& arg) {
   uint64_t address = 0;
   if (arg.bytes().size() != sizeof address) return nullptr;
   std::memcpy(&address, arg.bytes().data(), sizeof address);
@@ -341,23 +344,25 @@ const DeviceArray* array_of_argument(Check& check, const device::Arg& arg) {
 }
 
 bool is_pointer(const std::string& type) { return !type.empty() && type.back() == '*'; }
-bool is_to_const(const std::string& type) { return Pattern(" const\\*$").search(type).has_value(); }
+bool is_to_const(const std::string& type) {
+  return RegularExpression(" const\\*$").search(type).has_value();
+}
 
 std::string type_as_in_source(const std::string& type) {
-  return Pattern("^(.*) const\\*$").replace(type, "const $1*");
+  return RegularExpression("^(.*) const\\*$").replace(type, "const $1*");
 }
 
 }  // namespace
 
 void check_parameters(Check& check, const device::KernelInfo& kernel,
-                      const std::vector<device::Arg>& args, const std::string& setting) {
+                      const std::vector<device::KernelArgument>& args, const std::string& setting) {
   const auto& types = kernel.parameter_types;
   if (types.empty()) return;
   bool other_kind = types.size() != args.size(), in_is_written = false, out_is_const = false;
   std::vector<std::string> takes, given;
   for (const std::string& type : types) takes.push_back(type_as_in_source(type));
   for (size_t i = 0; i < args.size(); ++i) {
-    const device::Arg& arg = args[i];
+    const device::KernelArgument& arg = args[i];
     const DeviceArray* array = array_of_argument(check, arg);
     given.push_back(array ? array->name() : fmt::format("{} bytes", arg.bytes().size()));
     if (i >= types.size()) continue;
@@ -369,17 +374,17 @@ void check_parameters(Check& check, const device::KernelInfo& kernel,
   }
   if (!other_kind && !(in_is_written && out_is_const)) return;
   check.measured("other parameters");
-  check.lose({report::Failure::Kind::missing, setting, kernel.name}, 0,
+  check.lose({report::CheckFailure::Kind::missing, setting, kernel.name}, 0,
              fmt::format("`{}` takes ({}), but the grader calls it with ({}). Keep the parameters "
                          "of the given kernels and their order.",
                          kernel.name, fmt::join(takes, ", "), fmt::join(given, ", ")));
 }
 
-std::shared_ptr<const device::Run> shared_launch(Check& check, const std::string& key,
-                                                 const std::string& kernel,
-                                                 const std::function<device::Run()>& make) {
-  Session& s = check.session;
-  if (check.trial.repeating()) return std::make_shared<const device::Run>(make());
+std::shared_ptr<const device::LaunchResult> reused_launch(
+    Check& check, const std::string& key, const std::string& kernel,
+    const std::function<device::LaunchResult()>& make) {
+  GradingSession& s = check.session;
+  if (check.trial.repeating()) return std::make_shared<const device::LaunchResult>(make());
   if (const auto known = s.shared_launches.find(key); known != s.shared_launches.end()) {
     s.module.find(kernel);
     check.launched = known->second.launched;
@@ -387,7 +392,7 @@ std::shared_ptr<const device::Run> shared_launch(Check& check, const std::string
     return known->second.run;
   }
   check.sharing_launch = true;
-  const auto run = std::make_shared<const device::Run>(make());
+  const auto run = std::make_shared<const device::LaunchResult>(make());
   check.sharing_launch = false;
   s.shared_launches[key] = {run, check.launched, check.last_pictures};
   return run;

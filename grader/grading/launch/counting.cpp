@@ -19,11 +19,11 @@ namespace lab32::grading {
 namespace {
 
 // The submission's line with the most traffic of the copy engine; 0: none.
-int line_of_bulk_copy(Check& check, const device::Run& run) {
+int line_of_bulk_copy(Check& check, const device::LaunchResult& run) {
   int found = 0;
   uint64_t most = 0;
   for (const counters::LineCounters& line : run.lines) {
-    const counters::OtherTraffic& w = line.counters.other;
+    const counters::TextureBulkRemoteTraffic& w = line.counters.other;
     const uint64_t copies = w.bulk_load.instructions + w.bulk_store.instructions + w.bulk_unknown;
     if (line.file != check.session.source.display() || copies <= most) continue;
     most = copies;
@@ -34,7 +34,7 @@ int line_of_bulk_copy(Check& check, const device::Run& run) {
 
 // What made the copy engine move the data. A student who writes cuda::memcpy_async need not know
 // that it becomes a bulk copy if the size is known to be a multiple of 16 bytes.
-std::string bulk_copy_text(Check& check, const device::Run& run) {
+std::string bulk_copy_text(Check& check, const device::LaunchResult& run) {
   const std::string line = check.session.source.text_of(line_of_bulk_copy(check, run));
   return line.find("memcpy_async") == std::string::npos
              ? "has the copy engine move data (cp.async.bulk)"
@@ -43,10 +43,10 @@ std::string bulk_copy_text(Check& check, const device::Run& run) {
 }
 
 // How the kernel moved data other than by loads and stores of lanes; empty: it did not.
-std::string uncounted_units_text(Check& check, const device::Run& run, Counted counted) {
+std::string uncounted_units_text(Check& check, const device::LaunchResult& run, Counted counted) {
   if (run.child_launches > 0) return "launches kernels";
   if (!run.counters) return {};
-  const counters::OtherTraffic& w = run.counters->other;
+  const counters::TextureBulkRemoteTraffic& w = run.counters->other;
   if (w.bulk_load.instructions + w.bulk_store.instructions + w.bulk_unknown > 0)
     return bulk_copy_text(check, run);
   if (w.texture.requests + w.surface_load.requests + w.surface_store.requests + w.texture_unknown >
@@ -70,8 +70,8 @@ void add_bulk_traffic(counters::GlobalTraffic& global, counters::SharedTraffic& 
 // multiprocessor counts, whichever unit asks for it. The copy engine counts line by line, as a
 // warp's request of 4 bytes per lane. An access to another block's shared memory counts twice: it
 // crosses the network that leads to L2, and it keeps banks busy.
-counters::Counters requested_traffic(counters::Counters c) {
-  const counters::OtherTraffic w = c.other;
+counters::Counters include_other_units_traffic(counters::Counters c) {
+  const counters::TextureBulkRemoteTraffic w = c.other;
   add_bulk_traffic(c.load, c.shared_store, w.bulk_load);
   add_bulk_traffic(c.store, c.shared_load, w.bulk_store);
   c.load_ideal += w.bulk_load.ideal;
@@ -110,43 +110,43 @@ void explain_uncertain_count(Check& check, const counters::Counters& most,
   check.uncertain_count = fmt::format(
       "ptxas has merged or moved accesses of this kernel, and the grader cannot follow all of "
       "them. They take at most {} {} and at least {}; the check counts the smaller number.",
-      grouped(high), shared ? "wavefronts" : "sectors", grouped(low));
+      grouped_digits(high), shared ? "wavefronts" : "sectors", grouped_digits(low));
 }
 
 }  // namespace
 
-void require_only_lane_accesses(Check& check, const device::Run& run) {
+void require_only_lane_accesses(Check& check, const device::LaunchResult& run) {
   const std::string what = uncounted_units_text(check, run, Counted::global);
   if (what.empty()) return;
   check.measured("not the lanes' own");
-  check.lose(Failure{Failure::Kind::uncountable}, line_of_bulk_copy(check, run),
+  check.lose(CheckFailure{CheckFailure::Kind::uncountable}, line_of_bulk_copy(check, run),
              fmt::format("This kernel {}. The check counts the loads and stores of lanes only, so "
                          "data that moves in another way earns no points.",
                          what));
 }
 
-void require_countable(Check& check, const device::Run& run) {
+void require_countable(Check& check, const device::LaunchResult& run) {
   if (!run.has_uncounted_traffic()) return;
   check.measured("not countable");
-  check.lose(Failure{Failure::Kind::uncountable}, 0,
+  check.lose(CheckFailure{CheckFailure::Kind::uncountable}, 0,
              fmt::format("This kernel {}, in a form whose cost on the hardware is not documented. "
                          "The grader cannot count it, so it earns no points. It can count loads "
                          "and stores of lanes.",
                          uncounted_units_text(check, run, Counted::everything)));
 }
 
-counters::Counters counters_of(Check& check, const device::Run& run, Counted counted) {
+counters::Counters counters_of(Check& check, const device::LaunchResult& run, Counted counted) {
   if (!run.counters) {
-    NotRun reason{NotRun::Kind::no_counters, check.device().name()};
+    NotRunReason reason{NotRunReason::Kind::no_counters, check.device().name()};
     check.not_run(reason);
   }
   const counters::Counters& c = *run.counters;
   const bool global = counted != Counted::shared, shared = counted != Counted::global;
   require_countable(check, run);
   const bool uncertain = (global && c.global_ptx_level) || (shared && c.shared_ptx_level);
-  if (!uncertain || !run.least) return requested_traffic(c);
-  counters::Counters least = requested_traffic(*run.least);
-  explain_uncertain_count(check, requested_traffic(c), least, counted);
+  if (!uncertain || !run.least) return include_other_units_traffic(c);
+  counters::Counters least = include_other_units_traffic(*run.least);
+  explain_uncertain_count(check, include_other_units_traffic(c), least, counted);
   return least;
 }
 
@@ -159,8 +159,8 @@ constexpr size_t kMostTries = 200;
 
 // The PTX instruction that clears a register, "mov.b32 %r7, 0;"; empty for a register of an unknown
 // type.
-std::string clear_register(const std::string& name) {
-  static const Pattern numbered("^%(rs|rd|r|fd|f)[0-9]+$");
+std::string clear_register_instruction(const std::string& name) {
+  static const RegularExpression numbered("^%(rs|rd|r|fd|f)[0-9]+$");
   const auto kind = numbered.match(name);
   if (!kind) return "";
   if (kind->at(1) == "rs") return "mov.b16 " + name + ", 0;";
@@ -172,11 +172,12 @@ std::string clear_register(const std::string& name) {
 
 // The instructions that replace a removed load: under the load's predicate, they set each of its
 // registers to 0. nullopt: a register has an unknown type.
-std::optional<std::string> clear_registers(const std::string& predicate, const std::string& names) {
-  std::istringstream words(Pattern("[{},]").replace(names, " "));
+std::optional<std::string> clear_register_instructions(const std::string& predicate,
+                                                       const std::string& names) {
+  std::istringstream words(RegularExpression("[{},]").replace(names, " "));
   std::string text;
   for (std::string name; words >> name;) {
-    const std::string move = clear_register(name);
+    const std::string move = clear_register_instruction(name);
     if (move.empty()) return std::nullopt;
     text += predicate + move + " ";
   }
@@ -185,19 +186,22 @@ std::optional<std::string> clear_registers(const std::string& predicate, const s
 
 // The line of PTX without its instruction, if that is of the kind `work`; nullopt: it is not.
 std::optional<std::string> line_without_instruction(const std::string& line, Work work) {
-  static const Pattern store("^\\s*(@!?%p[0-9]+\\s+)?st(\\.[a-z]+)*\\.shared\\b[^;]*;$"),
+  static const RegularExpression store("^\\s*(@!?%p[0-9]+\\s+)?st(\\.[a-z]+)*\\.shared\\b[^;]*;$"),
       load(
           "^\\s*(@!?%p[0-9]+\\s+)?ld(\\.[a-z]+)*\\.shared\\b\\S*\\s+(\\{[^}]*\\}|%[a-z0-9]+)\\s*,"
           "[^;]*;$");
   if (work == Work::barriers) return is_block_barrier(line) ? std::optional("") : std::nullopt;
   if (store.match(line)) return "";
-  if (const auto found = load.match(line)) return clear_registers(found->at(1), found->at(3));
+  if (const auto found = load.match(line))
+    return clear_register_instructions(found->at(1), found->at(3));
   return std::nullopt;
 }
 
-std::optional<device::Run> run_without_lines(Check& check, const std::vector<std::string>& lines,
-                                             const std::string& kernel, const TryKernel& attempt) {
-  toolchain::Artifact artifact;
+std::optional<device::LaunchResult> try_ptx_lines(Check& check,
+                                                  const std::vector<std::string>& lines,
+                                                  const std::string& kernel,
+                                                  const TryKernel& attempt) {
+  toolchain::CompiledArtifact artifact;
   artifact.source = check.session.artifact->source;
   artifact.arch = check.session.artifact->arch;
   for (const std::string& line : lines) artifact.ptx += line + "\n";
@@ -223,7 +227,7 @@ void remove_needless_instructions(Check& check, std::vector<std::string>& lines,
     if (!without) continue;
     ++tries;
     const std::string before = std::exchange(*line, *without);
-    std::optional<device::Run> run = run_without_lines(check, lines, kernel, attempt);
+    std::optional<device::LaunchResult> run = try_ptx_lines(check, lines, kernel, attempt);
     if (run)
       found = {found ? found->removed + 1 : 1, std::move(*run)};
     else
@@ -248,13 +252,13 @@ double share_that_is_needed(uint32_t count, Random& random,
 
 }  // namespace
 
-std::optional<double> needed_share(Check& check, device::Kernel& kernel, const Launch& launch,
-                                   device::SavedMemory& before) {
+std::optional<double> needed_thread_share(Check& check, device::Kernel& kernel,
+                                          const Launch& launch, device::SavedMemory& before) {
   Random random(seed_of_stream(check.session.setup.seed, launch.kernel + " needs"));
   const auto blocks = static_cast<uint32_t>(launch.shape.grid.count()),
              threads = static_cast<uint32_t>(launch.shape.block.count());
   const std::unique_ptr<device::SavedMemory> after = check.device().save();
-  const auto runs = [&](const PartOfBlock& part) {
+  const auto runs = [&](const PartialBlock& part) {
     before.put_back();
     return !launch_without_verdict(check, kernel, launch, part).fault;
   };
@@ -267,7 +271,7 @@ std::optional<double> needed_share(Check& check, device::Kernel& kernel, const L
     const uint64_t block = random.below(blocks);
     if (!runs({block})) break;
     const std::unique_ptr<device::SavedMemory> whole = check.device().save();
-    const auto needs = [&](const PartOfBlock& part) { return !runs(part) || !whole->same(); };
+    const auto needs = [&](const PartialBlock& part) { return !runs(part) || !whole->same(); };
     if (!needs({block, kAllLanes})) continue;
     const uint32_t warps = (threads + kWarpSize - 1) / kWarpSize,
                    lanes = std::min<uint32_t>(threads, kWarpSize);
@@ -283,7 +287,8 @@ std::optional<double> needed_share(Check& check, device::Kernel& kernel, const L
   return share;
 }
 
-std::vector<std::string> lines_of_kernel(const std::string& ptx, const std::string& symbol) {
+std::vector<std::string> ptx_without_other_kernels(const std::string& ptx,
+                                                   const std::string& symbol) {
   std::vector<std::string> kept;
   bool other = false;
   std::istringstream lines(ptx);
@@ -300,18 +305,19 @@ std::vector<std::string> lines_of_kernel(const std::string& ptx, const std::stri
 }
 
 bool is_block_barrier(const std::string& line) {
-  static const Pattern barrier("^\\s*(@!?%p[0-9]+\\s+)?(bar|barrier)(\\.cta)?\\.sync\\b[^;]*;$");
+  static const RegularExpression barrier(
+      "^\\s*(@!?%p[0-9]+\\s+)?(bar|barrier)(\\.cta)?\\.sync\\b[^;]*;$");
   return barrier.match(line).has_value();
 }
 
 std::optional<NeedlessWork> find_needless_work(Check& check, const std::string& kernel, Work work,
                                                const TryKernel& attempt) {
-  Session& s = check.session;
+  GradingSession& s = check.session;
   if (!s.artifact) return std::nullopt;
   const std::vector<std::string> symbols = s.module.kernel_symbols();
   const auto symbol = device::find_kernel(symbols, kernel);
   if (!symbol) return std::nullopt;
-  std::vector<std::string> lines = lines_of_kernel(s.artifact->ptx, symbols[*symbol]);
+  std::vector<std::string> lines = ptx_without_other_kernels(s.artifact->ptx, symbols[*symbol]);
   std::optional<NeedlessWork> found;
   remove_needless_instructions(check, lines, kernel, Work::shared_accesses, attempt, found);
   if (work == Work::barriers)

@@ -22,17 +22,17 @@ struct Launch;
 enum class Counted { everything, global, shared };
 
 // Loses the check if the kernel moved data in a form that the grader cannot count.
-void require_countable(Check& check, const device::Run& run);
+void require_countable(Check& check, const device::LaunchResult& run);
 
 // Loses the check if anything but loads and stores of lanes moved data. For checks about these
 // accesses, and about modelled times: the model covers nothing else.
-void require_only_lane_accesses(Check& check, const device::Run& run);
+void require_only_lane_accesses(Check& check, const device::LaunchResult& run);
 
 // The counters of a run. Traffic of the copy engine and of other blocks is included as if loads and
 // stores of lanes had moved it. Ends the check as not run if the device has no counters. If ptxas
 // has merged or moved accesses in a way that cannot be followed, these count as rarely as the
 // machine code may issue them, and the message of a check that loses points says so.
-counters::Counters counters_of(Check& check, const device::Run& run,
+counters::Counters counters_of(Check& check, const device::LaunchResult& run,
                                Counted counted = Counted::everything);
 
 // ---- needless work ----
@@ -42,8 +42,8 @@ counters::Counters counters_of(Check& check, const device::Run& run,
 // among those that change memory, and all of them if the block can do without one. `before`: the
 // memory before the launch; the function leaves the memory as it is now. nullopt: the blocks that
 // were drawn do not end without the others, or change nothing.
-std::optional<double> needed_share(Check& check, device::Kernel& kernel, const Launch& launch,
-                                   device::SavedMemory& before);
+std::optional<double> needed_thread_share(Check& check, device::Kernel& kernel,
+                                          const Launch& launch, device::SavedMemory& before);
 
 // Finds work that a kernel does beside its task, so that a later version with dummy work cannot
 // pass as an earlier one. A barrier or an access to shared memory is needless if the kernel without
@@ -51,7 +51,8 @@ std::optional<double> needed_share(Check& check, device::Kernel& kernel, const L
 
 // The lines of a PTX text that remain without its other kernels, because each attempt parses the
 // text again.
-std::vector<std::string> lines_of_kernel(const std::string& ptx, const std::string& symbol);
+std::vector<std::string> ptx_without_other_kernels(const std::string& ptx,
+                                                   const std::string& symbol);
 // Whether the line of PTX is a barrier of the block.
 bool is_block_barrier(const std::string& line);
 
@@ -60,12 +61,12 @@ bool is_block_barrier(const std::string& line);
 enum class Work : uint8_t { barriers, shared_accesses };
 
 struct NeedlessWork {
-  size_t removed = 0;  // instructions of the PTX
-  device::Run run;     // of the kernel without them; its counts are those of the PTX
+  size_t removed = 0;        // instructions of the PTX
+  device::LaunchResult run;  // of the kernel without them; its counts are those of the PTX
 };
 
 // Launches a kernel. nullopt: its result is wrong, or it has a hazard or a fault.
-using TryKernel = std::function<std::optional<device::Run>(device::Kernel& kernel)>;
+using TryKernel = std::function<std::optional<device::LaunchResult>(device::Kernel& kernel)>;
 
 // Removes the instructions of that kind from the kernel's PTX, one after the other, as long as
 // `attempt` succeeds without them; a removed load gives 0. nullopt: none can be removed.

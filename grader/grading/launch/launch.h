@@ -18,8 +18,8 @@ namespace lab32::grading {
 
 struct Launch {
   std::string kernel;  // "scale", "reduce_v6<256>"
-  device::Shape shape;
-  std::vector<device::Arg> args;
+  device::LaunchShape shape;
+  std::vector<device::KernelArgument> args;
   std::string setting;  // what tells this launch from others: "n = 33"
   device::LaunchOptions::Model model = device::LaunchOptions::Model::none;
   // Whether a check of results repeats this launch in another order of blocks and warps.
@@ -43,7 +43,7 @@ class LaunchWatcher {
   // After the launch, which has neither a fault nor a hazard. `memory`: null unless before_launch()
   // wanted it. Launches of its own must leave the memory as it was.
   virtual void after_launch(Check& check, const Launch& launch, device::Kernel& kernel,
-                            const device::Run& run, device::SavedMemory* memory) = 0;
+                            const device::LaunchResult& run, device::SavedMemory* memory) = 0;
 };
 
 struct LaunchConfig {
@@ -54,14 +54,15 @@ struct LaunchConfig {
 
   // ceil(n / (block * items_per_thread)) blocks, but at least one, and at most blocks_per_sm for
   // each of a device's multiprocessors.
-  device::Shape shape(uint64_t n, uint32_t multiprocessors) const;
+  device::LaunchShape shape(uint64_t n, uint32_t multiprocessors) const;
 };
 
 // The bytes of a record that the submission has defined by a macro of lab32.cuh, as they are before
 // anything runs; nullopt: there is none. Loses the check if it is no __constant__ variable, which a
 // kernel could change.
-std::optional<std::vector<std::byte>> read_record(Check& check, device::LoadedModule& module,
-                                                  const std::string& symbol);
+std::optional<std::vector<std::byte>> read_submission_record(Check& check,
+                                                             device::LoadedModule& module,
+                                                             const std::string& symbol);
 
 // The fields of a LAB32_LAUNCH record, besides .block and .items_per_thread, that a task leaves
 // free.
@@ -81,19 +82,19 @@ struct TileConfig {
   uint32_t rows = 0, columns = 0, threads = 0;
 
   // The launch for n rows of m columns.
-  device::Shape shape(uint32_t n, uint32_t m) const;
+  device::LaunchShape shape(uint32_t n, uint32_t m) const;
 };
 // As launch_config(), for the kernel's LAB32_TILE record.
 TileConfig tile_config(Check& check, const std::string& kernel, device::LoadedModule& module);
 
 // Launches the kernel. The check is lost if the module has no such kernel, if the kernel faults, if
 // it changes an input, or if it has a race or another hazard.
-device::Run run(Check& check, const Launch& launch);
+device::LaunchResult run(Check& check, const Launch& launch);
 
 // Launches a kernel only for its counters or its modelled time, without looking for races,
 // uninitialised values or changed inputs. For kernels that are known to be right: a given kernel
 // that calls no function of the submission, or a kernel that other checks have checked.
-device::Run run_to_count(Check& check, const Launch& launch);
+device::LaunchResult run_to_count(Check& check, const Launch& launch);
 
 // Launches the kernel in a module that is loaded afresh, so that no earlier launch has changed its
 // `__device__` variables. Gives no verdict. Returns whether the launch ended without a fault.
@@ -101,14 +102,15 @@ bool run_in_fresh_module(Check& check, const Launch& launch);
 
 // Launches a kernel of another module than the session's, and gives no verdict. `most`: how many
 // instructions a warp may issue.
-device::Run launch_without_verdict(Check& check, device::Kernel& kernel, const device::Shape& shape,
-                                   const std::vector<device::Arg>& args,
-                                   uint64_t most = device::LaunchOptions().warp_budget);
+device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel,
+                                            const device::LaunchShape& shape,
+                                            const std::vector<device::KernelArgument>& args,
+                                            uint64_t most = device::LaunchOptions().warp_budget);
 // Launches a part of one block, for what it leaves in memory.
-device::Run launch_without_verdict(Check& check, device::Kernel& kernel, const Launch& launch,
-                                   const PartOfBlock& part);
+device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel,
+                                            const Launch& launch, const PartialBlock& part);
 // Whether the launch has a race or another hazard.
-bool has_finding(const device::Run& run);
+bool has_hazard_finding(const device::LaunchResult& run);
 
 // Ends the check if it is repeated because of one launch in another order (ScheduleTrial) and
 // that launch was right this time, too. For checks that check each launch before they make the next
@@ -128,15 +130,15 @@ inline uint32_t blocks_for(uint64_t n, uint32_t per_block) {
 // number as an address, or an output as an input. Compares the types, so it cannot detect two
 // parameters of the same type that have changed places. `setting`: the launch's, for the failure.
 void check_parameters(Check& check, const device::KernelInfo& kernel,
-                      const std::vector<device::Arg>& args, const std::string& setting);
+                      const std::vector<device::KernelArgument>& args, const std::string& setting);
 
 // A launch of `kernel` that several checks use. The first check that asks for `key` calls `make`,
 // which launches the kernel and checks its result; later checks get the same run. They still ask
 // the module for the kernel, so that tools know that they depend on it
 // (tools/mutants/reused_checks.h). A check that is repeated in another order of blocks
 // (ScheduleTrial) makes its own launch.
-std::shared_ptr<const device::Run> shared_launch(Check& check, const std::string& key,
-                                                 const std::string& kernel,
-                                                 const std::function<device::Run()>& make);
+std::shared_ptr<const device::LaunchResult> reused_launch(
+    Check& check, const std::string& key, const std::string& kernel,
+    const std::function<device::LaunchResult()>& make);
 
 }  // namespace lab32::grading

@@ -30,7 +30,7 @@ std::string kernel_base_name(std::string kernel) {
 // which `hides` is true; empty: there is none.
 template <class Hides>
 std::string question_hiding_pictures(Check& check, Hides hides) {
-  const Session& s = check.session;
+  const GradingSession& s = check.session;
   for (const RubricRow& row : s.rubric.rows()) {
     if (&row == &check.row) break;
     if (row.asks() && s.passed.count(&row) == 0 && hides(row)) return row.check;
@@ -40,7 +40,7 @@ std::string question_hiding_pictures(Check& check, Hides hides) {
 
 // The check with an open question that the cost of a launch could answer; empty: there is none. A
 // check of counts has already decided whether to withhold its count, and its message says so.
-std::string question_hiding_pictures(Check& check, const report::Test& test) {
+std::string question_hiding_pictures(Check& check, const report::CheckResult& test) {
   const bool counts = check.row.credit != Credit::all;
   if (counts && test.figures.count("sectors") + test.figures.count("wavefronts") > 0) return "";
   return question_hiding_pictures(check, [](const RubricRow&) { return true; });
@@ -57,13 +57,13 @@ bool pictures_will_be_withheld(Check& check) {
 
 }  // namespace
 
-void record_details(Check& check, const Launch& launch, device::LaunchOptions& options) {
-  const Session& s = check.session;
+void request_picture_details(Check& check, const Launch& launch, device::LaunchOptions& options) {
+  const GradingSession& s = check.session;
   if (!s.setup.launch_detail) return;
   options.launch_detail = s.setup.launch_detail;
   options.launch_detail->file = s.source.display();
   if (is_given_kernel(launch.kernel) && !launch.pictures_of_given) {
-    const int begin = s.source.find(kernel_base_name(launch.kernel));
+    const int begin = s.source.line_of_name(kernel_base_name(launch.kernel));
     if (begin > 0) options.launch_detail->except = {begin, s.source.last_line_of_body(begin)};
   }
   // The model is used only for pictures that will be shown, because recording where bytes go costs
@@ -74,16 +74,16 @@ void record_details(Check& check, const Launch& launch, device::LaunchOptions& o
     options.model = device::LaunchOptions::Model::cold;
 }
 
-void keep_pictures(Check& check, const Launch& launch, const device::Run& run) {
-  Session& s = check.session;
+void keep_launch_pictures(Check& check, const Launch& launch, const device::LaunchResult& run) {
+  GradingSession& s = check.session;
   check.last_pictures = nullptr;
   if (!s.setup.launch_detail) return;
   const std::string& kernel = launch.kernel;
-  pictures::Names names{
+  pictures::LaunchNames names{
       is_given_kernel(kernel) ? kernel.substr(sizeof kGiven - 1) : kernel, launch.setting,
       s.source.display(), s.source,
       [&check](uint64_t address, uint32_t) { return name_of_address(check, address); }};
-  pictures::Launch made = pictures::make(run, launch.shape, names);
+  pictures::PicturedLaunch made = pictures::make_pictured_launch(run, launch.shape, names);
   // A launch without any access, shuffle, fault or race in the student's file has no picture.
   if (made.accesses.empty() && !made.shuffles && !made.fault && !made.race) return;
   if (s.setup.every_launch) s.setup.every_launch(made);
@@ -91,24 +91,24 @@ void keep_pictures(Check& check, const Launch& launch, const device::Run& run) {
     if (!made.fault && !made.race) return;
     made.accesses.clear();
   }
-  check.last_pictures = std::make_shared<const pictures::Launch>(std::move(made));
+  check.last_pictures = std::make_shared<const pictures::PicturedLaunch>(std::move(made));
   keep_most_wasteful_pictures(check, check.last_pictures);
 }
 
 void keep_most_wasteful_pictures(Check& check,
-                                 const std::shared_ptr<const pictures::Launch>& pictures) {
+                                 const std::shared_ptr<const pictures::PicturedLaunch>& pictures) {
   if (!pictures) return;
   const bool ended = pictures->fault || pictures->race;
   // If two launches waste equally much, the larger one is shown: a launch of few elements shows
   // little.
-  const auto weight = [](const pictures::Launch& l) {
+  const auto weight = [](const pictures::PicturedLaunch& l) {
     return std::make_pair(pictures::wasted_traffic(l), l.traffic ? l.traffic->requests : 0);
   };
   if (!check.pictures || ended || weight(*pictures) > weight(*check.pictures))
     check.pictures = pictures;
 }
 
-bool is_atomic_add(const pictures::Access& access) {
+bool has_atomic_request(const pictures::PicturedAccess& access) {
   return std::any_of(access.requests.begin(), access.requests.end(), [](const auto& request) {
     return request.kind == "red" || request.kind == "atom";
   });
@@ -116,8 +116,8 @@ bool is_atomic_add(const pictures::Access& access) {
 
 // Removes everything from the picture that would answer an open question. Returns that question if
 // nothing is left.
-std::string hide_answers(Check& check, pictures::Launch& launch) {
-  const Session& s = check.session;
+std::string remove_answers_from_pictures(Check& check, pictures::PicturedLaunch& launch) {
+  const GradingSession& s = check.session;
   std::string why;
   for (const RubricRow& row : s.rubric.rows()) {
     if (&row == &check.row) break;
@@ -126,8 +126,8 @@ std::string hide_answers(Check& check, pictures::Launch& launch) {
     const size_t accesses = launch.accesses.size();
     launch.accesses.erase(
         std::remove_if(launch.accesses.begin(), launch.accesses.end(),
-                       [&](const pictures::Access& access) {
-                         return all || (row.hides == "atomics" && is_atomic_add(access)) ||
+                       [&](const pictures::PicturedAccess& access) {
+                         return all || (row.hides == "atomics" && has_atomic_request(access)) ||
                                 (row.hides == "shared" && access.shared);
                        }),
         launch.accesses.end());
@@ -142,8 +142,8 @@ std::string hide_answers(Check& check, pictures::Launch& launch) {
   return launch.accesses.empty() && !launch.fault && !launch.race ? why : "";
 }
 
-void add_pictures(Check& check, report::Test& test) {
-  const Session& s = check.session;
+void add_pictures(Check& check, report::CheckResult& test) {
+  const GradingSession& s = check.session;
   if ((!check.pictures && check.mappings.empty()) || test.status == report::Status::not_run) return;
   if (check.row.asks() && test.status != report::Status::passed) {
     test.withheld_until = check.row.check;
@@ -152,15 +152,16 @@ void add_pictures(Check& check, report::Test& test) {
   test.withheld_until =
       check.withheld.empty() ? question_hiding_pictures(check, test) : check.withheld;
   if (!test.withheld_until.empty()) return;
-  test.pictures = check.pictures ? *check.pictures : pictures::Launch{};
-  test.withheld_until = hide_answers(check, *test.pictures);
+  test.pictures = check.pictures ? *check.pictures : pictures::PicturedLaunch{};
+  test.withheld_until = remove_answers_from_pictures(check, *test.pictures);
   if (!test.withheld_until.empty()) {
     test.pictures.reset();
     return;
   }
   test.pictures->mappings = check.mappings;
   if (check.pictures)
-    test.pictures->reference = reference_counts(task_of(s.rubric.lab(), *check.pictures));
+    test.pictures->reference =
+        reference_traffic_of_task(compared_task_of(s.rubric.lab(), *check.pictures));
   // The texts of the verdict say which memory the check is about, while the picture may have
   // counters of both.
   const auto says = [&](const char* what) { return test.measured.find(what) != std::string::npos; };
@@ -170,36 +171,37 @@ void add_pictures(Check& check, report::Test& test) {
   // If nothing is wasted, the picture shows the first access of the kind that the check has
   // counted.
   if (shared || says("sector") || says("request") || says("adds"))
-    std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::Access& a) {
-      return says("adds") ? is_atomic_add(a) : a.shared == shared;
+    std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::PicturedAccess& a) {
+      return says("adds") ? has_atomic_request(a) : a.shared == shared;
     });
-  std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::Access& a) {
+  std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::PicturedAccess& a) {
     return a.shared == shared && a.waste > 0;
   });
-  std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::Access& a) {
+  std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::PicturedAccess& a) {
     return a.line == test.line && a.shared == shared;
   });
 }
 
 namespace {
 
-using pictures::Traffic;
+using pictures::PicturedTraffic;
 
 const char* const kColumns =
     "lab,kernel,setting,requests,sectors,ideal_sectors,asked_bytes,shared_requests,wavefronts,"
     "ideal_wavefronts,l1_percent,l2_percent,l2_read_sectors,l2_write_sectors,dram_read,"
     "dram_written";
 
-std::filesystem::path record_file() { return root() / "data/simulated/solutions.csv"; }
+std::filesystem::path record_file() { return lab32_root() / "data/simulated/solutions.csv"; }
 
-using Count = std::pair<const char*, uint64_t Traffic::*>;
-constexpr std::array<Count, 7> kCounts = {{{"requests", &Traffic::requests},
-                                           {"sectors", &Traffic::sectors},
-                                           {"ideal_sectors", &Traffic::ideal_sectors},
-                                           {"asked_bytes", &Traffic::asked_bytes},
-                                           {"shared_requests", &Traffic::shared_requests},
-                                           {"wavefronts", &Traffic::wavefronts},
-                                           {"ideal_wavefronts", &Traffic::ideal_wavefronts}}};
+using Count = std::pair<const char*, uint64_t PicturedTraffic::*>;
+constexpr std::array<Count, 7> kCounts = {
+    {{"requests", &PicturedTraffic::requests},
+     {"sectors", &PicturedTraffic::sectors},
+     {"ideal_sectors", &PicturedTraffic::ideal_sectors},
+     {"asked_bytes", &PicturedTraffic::asked_bytes},
+     {"shared_requests", &PicturedTraffic::shared_requests},
+     {"wavefronts", &PicturedTraffic::wavefronts},
+     {"ideal_wavefronts", &PicturedTraffic::ideal_wavefronts}}};
 
 // Parses without the user's locale, which could read a percentage of the file differently.
 double parse_percent(const std::string& text) {
@@ -215,9 +217,9 @@ std::string csv_field(const std::string& text) {
 
 }  // namespace
 
-ComparedTask task_of(const std::string& lab, const pictures::Launch& launch) {
-  static const Pattern blocks("([0-9]+) blocks? of ([0-9]+)");
-  static const Pattern shape(", [0-9]+ blocks? of [0-9]+$");
+ComparedTask compared_task_of(const std::string& lab, const pictures::PicturedLaunch& launch) {
+  static const RegularExpression blocks("([0-9]+) blocks? of ([0-9]+)");
+  static const RegularExpression shape(", [0-9]+ blocks? of [0-9]+$");
   ComparedTask task{lab, launch.kernel.substr(0, launch.kernel.find('<')), launch.setting};
   if (const auto match = blocks.match(launch.setting)) {
     task.times = std::stoull((*match)[1]);
@@ -228,9 +230,9 @@ ComparedTask task_of(const std::string& lab, const pictures::Launch& launch) {
   return task;
 }
 
-std::optional<ReferenceRow> reference_row_of(const std::string& lab,
-                                             const pictures::Launch& launch) {
-  ReferenceRow row{task_of(lab, launch), {}};
+std::optional<ReferenceTrafficRow> reference_row_of(const std::string& lab,
+                                                    const pictures::PicturedLaunch& launch) {
+  ReferenceTrafficRow row{compared_task_of(lab, launch), {}};
   if (!launch.traffic || row.task.setting.empty() || row.task.times == 0) return std::nullopt;
   row.traffic = *launch.traffic;
   if (row.task.times > 1) {
@@ -244,12 +246,12 @@ std::optional<ReferenceRow> reference_row_of(const std::string& lab,
   return row;
 }
 
-std::vector<ReferenceRow> read_reference_rows() {
-  std::vector<ReferenceRow> rows;
+std::vector<ReferenceTrafficRow> read_reference_rows() {
+  std::vector<ReferenceTrafficRow> rows;
   std::error_code error;
   if (!std::filesystem::exists(record_file(), error)) return rows;
-  for (const TableRow& cells : read_table(record_file().string())) {
-    ReferenceRow row;
+  for (const TableRow& cells : read_csv_table(record_file().string())) {
+    ReferenceTrafficRow row;
     row.task = {cells.at("lab"), cells.at("kernel"), cells.at("setting")};
     for (const auto& [name, count] : kCounts) row.traffic.*count = std::stoull(cells.at(name));
     const auto number = [&](const char* name) { return std::stoull(cells.at(name)); };
@@ -265,14 +267,14 @@ std::vector<ReferenceRow> read_reference_rows() {
   return rows;
 }
 
-std::string reference_rows_csv(const std::vector<ReferenceRow>& rows) {
+std::string reference_rows_csv(const std::vector<ReferenceTrafficRow>& rows) {
   std::string out =
       "# what: launches of the reference solutions that are the same for every seed; counts are\n"
       "#   simulated, caches modelled (H200); a block of N: per block\n"
       "# command: LAB32_UPDATE_REFERENCE=1 build/lab32_tests -tc='grading: counts of the "
       "solution*'\n";
   out += std::string(kColumns) + "\n";
-  for (const ReferenceRow& row : rows) {
+  for (const ReferenceTrafficRow& row : rows) {
     out += fmt::format("{},{},{}", row.task.lab, row.task.kernel, csv_field(row.task.setting));
     for (const auto& [name, count] : kCounts) out += fmt::format(",{}", row.traffic.*count);
     if (const auto& c = row.traffic.caches)
@@ -284,11 +286,11 @@ std::string reference_rows_csv(const std::vector<ReferenceRow>& rows) {
   return out;
 }
 
-std::optional<Traffic> reference_counts(const ComparedTask& task) {
-  static const std::vector<ReferenceRow> rows = read_reference_rows();
-  for (const ReferenceRow& row : rows) {
+std::optional<PicturedTraffic> reference_traffic_of_task(const ComparedTask& task) {
+  static const std::vector<ReferenceTrafficRow> rows = read_reference_rows();
+  for (const ReferenceTrafficRow& row : rows) {
     if (row.task < task || task < row.task) continue;
-    Traffic traffic = row.traffic;
+    PicturedTraffic traffic = row.traffic;
     for (const auto& [name, count] : kCounts) traffic.*count *= task.times;
     return traffic;
   }

@@ -22,18 +22,18 @@ struct Check;
 // Before a launch: requests the details that the session's pictures need. A given kernel is not the
 // student's code, so it is left out unless it calls a function of the submission
 // (`pictures_of_given`).
-void record_details(Check& check, const Launch& launch, device::LaunchOptions& options);
+void request_picture_details(Check& check, const Launch& launch, device::LaunchOptions& options);
 
 // After a launch, also a failed one: stores its pictures in check.last_pictures, and in
 // check.pictures if it has wasted more than earlier launches of the check.
-void keep_pictures(Check& check, const Launch& launch, const device::Run& run);
-// Keeps the pictures of a launch that another check has made, as keep_pictures() does.
+void keep_launch_pictures(Check& check, const Launch& launch, const device::LaunchResult& run);
+// Keeps the pictures of a launch that another check has made, as keep_launch_pictures() does.
 void keep_most_wasteful_pictures(Check& check,
-                                 const std::shared_ptr<const pictures::Launch>& pictures);
+                                 const std::shared_ptr<const pictures::PicturedLaunch>& pictures);
 
 // After a check: adds its pictures to the result, beginning with the access that its message is
 // about. Withholds them while a question is open that they would answer.
-void add_pictures(Check& check, report::Test& test);
+void add_pictures(Check& check, report::CheckResult& test);
 
 // What two submissions' launches must have in common to be compared: the kernel without template
 // arguments, and the setting without the shape that a submission chooses. A launch of "44 blocks of
@@ -46,23 +46,23 @@ struct ComparedTask {
     return std::tie(lab, kernel, setting) < std::tie(other.lab, other.kernel, other.setting);
   }
 };
-ComparedTask task_of(const std::string& lab, const pictures::Launch& launch);
+ComparedTask compared_task_of(const std::string& lab, const pictures::PicturedLaunch& launch);
 
 // The recorded traffic of the reference solution's launch of the task; absent if there is none.
-std::optional<pictures::Traffic> reference_counts(const ComparedTask& task);
+std::optional<pictures::PicturedTraffic> reference_traffic_of_task(const ComparedTask& task);
 
 // A row of data/simulated/solutions.csv. Its counts are those of one of the task's `times` equal
 // parts.
-struct ReferenceRow {
+struct ReferenceTrafficRow {
   ComparedTask task;
-  pictures::Traffic traffic;
+  pictures::PicturedTraffic traffic;
 };
-std::vector<ReferenceRow> read_reference_rows();  // none if the file does not exist
-std::string reference_rows_csv(const std::vector<ReferenceRow>& rows);
+std::vector<ReferenceTrafficRow> read_reference_rows();  // none if the file does not exist
+std::string reference_rows_csv(const std::vector<ReferenceTrafficRow>& rows);
 
 // The launch as a row of the record. Its counts are divided by `times` if all of them are
 // divisible; cache counts are kept for whole launches only.
-std::optional<ReferenceRow> reference_row_of(const std::string& lab,
-                                             const pictures::Launch& launch);
+std::optional<ReferenceTrafficRow> reference_row_of(const std::string& lab,
+                                                    const pictures::PicturedLaunch& launch);
 
 }  // namespace lab32::grading

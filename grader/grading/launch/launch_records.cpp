@@ -13,17 +13,18 @@
 
 namespace lab32::grading {
 
-device::Shape LaunchConfig::shape(uint64_t n, uint32_t multiprocessors) const {
+device::LaunchShape LaunchConfig::shape(uint64_t n, uint32_t multiprocessors) const {
   uint64_t blocks = std::max<uint64_t>(1, ceil_div(n, uint64_t{block} * items_per_thread));
   if (blocks_per_sm > 0) blocks = std::min(blocks, uint64_t{blocks_per_sm} * multiprocessors);
   return {{static_cast<uint32_t>(blocks)}, {block}, dynamic_shared};
 }
 
-std::optional<std::vector<std::byte>> read_record(Check& check, device::LoadedModule& module,
-                                                  const std::string& symbol) {
+std::optional<std::vector<std::byte>> read_submission_record(Check& check,
+                                                             device::LoadedModule& module,
+                                                             const std::string& symbol) {
   auto bytes = module.initial_constant(symbol);
   if (!bytes && module.read_symbol(symbol))
-    check.lose({Failure::Kind::invalid, "", symbol}, check.line_of(symbol),
+    check.lose({CheckFailure::Kind::invalid, "", symbol}, check.line_of(symbol),
                fmt::format("`{}` is no __constant__ variable. What the file tells the grader must "
                            "stay the same in all launches: use the macros of lab32.cuh.",
                            symbol));
@@ -36,17 +37,17 @@ LaunchConfig launch_config(Check& check, const std::string& kernel, FreeLaunchFi
 
 LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
                            FreeLaunchFields free) {
-  const auto bytes = read_record(check, module, "lab32_launch_" + kernel);
+  const auto bytes = read_submission_record(check, module, "lab32_launch_" + kernel);
   std::array<int32_t, 4> said{};
   if (!bytes || bytes->size() != sizeof(said))
     check.lose(
-        {Failure::Kind::missing, "", "LAB32_LAUNCH(" + kernel + ")"}, 0,
+        {CheckFailure::Kind::missing, "", "LAB32_LAUNCH(" + kernel + ")"}, 0,
         fmt::format("The file does not say how {0} is launched: add LAB32_LAUNCH({0}, .block "
                     "= 256, .items_per_thread = 8).",
                     kernel));
   std::memcpy(said.data(), bytes->data(), sizeof(said));
-  const int line = check.session.source.find_text("LAB32_LAUNCH(" + kernel);
-  const Failure invalid{Failure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"};
+  const int line = check.session.source.first_line_with_text("LAB32_LAUNCH(" + kernel);
+  const CheckFailure invalid{CheckFailure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"};
   const auto [block, items, blocks_per_sm, shared] = said;
   if (block < 1 || block > 1024)
     check.lose(invalid, line,
@@ -66,23 +67,23 @@ LaunchConfig launch_config(Check& check, const std::string& kernel, device::Load
           static_cast<uint32_t>(blocks_per_sm), static_cast<uint32_t>(shared)};
 }
 
-device::Shape TileConfig::shape(uint32_t n, uint32_t m) const {
+device::LaunchShape TileConfig::shape(uint32_t n, uint32_t m) const {
   return {{blocks_for(m, columns), blocks_for(n, rows)}, {threads}};
 }
 
 TileConfig tile_config(Check& check, const std::string& kernel, device::LoadedModule& module) {
-  const auto bytes = read_record(check, module, "lab32_tile_" + kernel);
+  const auto bytes = read_submission_record(check, module, "lab32_tile_" + kernel);
   const std::string macro = "LAB32_TILE(" + kernel + ")";
   std::array<int32_t, 3> asked{};
   if (!bytes || bytes->size() != sizeof(asked))
-    check.lose({Failure::Kind::missing, "", macro}, 0,
+    check.lose({CheckFailure::Kind::missing, "", macro}, 0,
                fmt::format("The file does not say which tile {0} uses: add "
                            "LAB32_TILE({0}, .rows = 64, .columns = 64, .threads = 256).",
                            kernel));
   std::memcpy(asked.data(), bytes->data(), sizeof(asked));
   const auto [rows, columns, threads] = asked;
   const int line = check.line_of("LAB32_TILE");
-  const Failure invalid{Failure::Kind::invalid, "", macro};
+  const CheckFailure invalid{CheckFailure::Kind::invalid, "", macro};
   if (rows < 1 || columns < 1 || rows > 4096 || columns > 4096)
     check.lose(
         invalid, line,

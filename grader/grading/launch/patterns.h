@@ -64,16 +64,17 @@ std::vector<Pattern> rearranged_patterns(const Pattern& p, uint64_t range, uint6
 }
 
 // The answers of the lab's two functions, one per pattern.
-struct Answers {
+struct StudentFunctionAnswers {
   std::vector<int> first, second;
 };
 
 // Runs the student's functions on each pattern with the given kernel, one thread per pattern. Word
 // is the type of an address in that lab.
 template <class Word, class Pattern>
-Answers run_student_functions(Check& check, const std::string& kernel,
-                              const std::vector<Pattern>& patterns, const std::string& first_name,
-                              const std::string& second_name) {
+StudentFunctionAnswers run_student_functions(Check& check, const std::string& kernel,
+                                             const std::vector<Pattern>& patterns,
+                                             const std::string& first_name,
+                                             const std::string& second_name) {
   const uint32_t count = static_cast<uint32_t>(patterns.size());
   std::vector<Word> address;
   std::vector<int> bytes;
@@ -87,7 +88,7 @@ Answers run_student_functions(Check& check, const std::string& kernel,
   Input<int> in_bytes(check, "bytes", bytes);
   Input<uint32_t> in_active(check, "active", active);
   Output<int> first(check, first_name, count), second(check, second_name, count);
-  Launch launch{given_kernel(check, kernel),
+  Launch launch{given_kernel_name(check, kernel),
                 {{blocks_for(count, 256)}, {256}},
                 {in_address, in_bytes, in_active, first, second, static_cast<int>(count)},
                 ""};
@@ -98,7 +99,7 @@ Answers run_student_functions(Check& check, const std::string& kernel,
 
 // Loses the check unless the function `name` has returned `want` for each pattern. The message
 // shows the wrong answer that is easiest to check by hand, the first of those with the least
-// effort(), and `hint`.
+// hand_check_effort(), and `hint`.
 template <class Pattern>
 void check_answers(Check& check, const char* name, const std::vector<Pattern>& patterns,
                    const std::vector<int>& got, uint32_t (Pattern::*want)() const,
@@ -106,7 +107,8 @@ void check_answers(Check& check, const char* name, const std::vector<Pattern>& p
   size_t wrong = 0, shown = 0;
   for (size_t i = 0; i < patterns.size(); ++i) {
     if (got[i] == static_cast<int>((patterns[i].*want)())) continue;
-    if (++wrong == 1 || patterns[i].effort() < patterns[shown].effort()) shown = i;
+    if (++wrong == 1 || patterns[i].hand_check_effort() < patterns[shown].hand_check_effort())
+      shown = i;
   }
   check.figure("patterns", static_cast<double>(patterns.size()));
   check.figure("wrong", static_cast<double>(wrong));

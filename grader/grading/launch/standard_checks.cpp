@@ -36,7 +36,7 @@ void check_result(Check& check, const std::string& setting, int line, const std:
   check.expected("right");
   if (mismatch.empty()) return;
   check.measured("wrong, " + setting);
-  Failure failure{Failure::Kind::wrong_result};
+  CheckFailure failure{CheckFailure::Kind::wrong_result};
   failure.setting = setting;
   check.lose(failure, line, prefix(setting) + mismatch);
 }
@@ -46,12 +46,13 @@ void report_right_result(Check& check) {
   check.expected("right");
 }
 
-void credit_working_share(Check& check, const device::Run& run) {
+void credit_working_share(Check& check, const device::LaunchResult& run) {
   const double least = check.row.number("min_working_share");
-  const double working = run.working_share.value_or(1), needed = run.needed_share.value_or(1);
+  const double working = run.working_share.value_or(1),
+               needed = run.needed_thread_share.value_or(1);
   const double share = std::min(working, needed);
   if (share >= least) return;
-  Failure failure{Failure::Kind::wasteful};
+  CheckFailure failure{CheckFailure::Kind::wasteful};
   failure.measured = share;
   failure.expected = least;
   if (run.working_share) check.figure("working_share", working);
@@ -68,13 +69,13 @@ void credit_working_share(Check& check, const device::Run& run) {
                            100 * needed));
 }
 
-void credit_sectors(Check& check, const device::Run& run, double ideal, const std::string& idea,
-                    const WorstLine& reason) {
-  check.expected(grouped(static_cast<uint64_t>(ideal)) + " sectors");
+void credit_sectors(Check& check, const device::LaunchResult& run, double ideal,
+                    const std::string& idea, const WorstLine& reason) {
+  check.expected(grouped_digits(static_cast<uint64_t>(ideal)) + " sectors");
   const counters::Counters& c = counters_of(check, run, Counted::global);
   const uint64_t requests = c.global_requests();
   const uint64_t sectors = c.global_sectors();
-  check.measured(grouped(sectors) + " sectors");
+  check.measured(grouped_digits(sectors) + " sectors");
   check.figure("requests", static_cast<double>(requests));
   check.figure("sectors", static_cast<double>(sectors));
   check.figure("ideal_sectors", ideal);
@@ -85,16 +86,17 @@ void credit_sectors(Check& check, const device::Run& run, double ideal, const st
     check.explain(
         line_of_most_atomics(check, run),
         fmt::format("Each access is coalesced, but the task needs fewer than {} requests.",
-                    grouped(requests)));
+                    grouped_digits(requests)));
   else
     check.explain(waste.line, waste.message);
   check.explain(0, idea);
 }
 
-device::Run launch_keeping_table(Check& check, const std::function<device::Run()>& launch) {
+device::LaunchResult launch_keeping_score_row(Check& check,
+                                              const std::function<device::LaunchResult()>& launch) {
   const std::string shown = check.verdict.measured, wanted = check.verdict.expected;
   const auto pictures = check.pictures;
-  device::Run launched = launch();
+  device::LaunchResult launched = launch();
   check.measured(shown);
   check.expected(wanted);
   // Keeps the pictures of the launch whose count is in the table, unless this launch is worse.
@@ -126,22 +128,23 @@ void recount_at_secret_size(Check& check, const std::string& where, const char* 
       "there?{}",
       published == 1 ? "At the published size the count is right."
                      : "Elsewhere it costs more points.",
-      where, grouped(got), what, grouped(static_cast<uint64_t>(limit)),
+      where, grouped_digits(got), what, grouped_digits(static_cast<uint64_t>(limit)),
       waste.message.empty() ? "" : " " + waste.message);
   if (check.withheld.empty()) {
-    check.measured(fmt::format("{} {}", grouped(got), what));
-    check.expected(fmt::format("{} {}", grouped(static_cast<uint64_t>(limit)), what));
+    check.measured(fmt::format("{} {}", grouped_digits(got), what));
+    check.expected(fmt::format("{} {}", grouped_digits(static_cast<uint64_t>(limit)), what));
   }
   check.explain(waste.line, message_unless_withheld(check, std::move(message)));
 }
 
-void recount_sectors(Check& check, const std::string& where, double limit, const device::Run& run) {
+void recount_sectors(Check& check, const std::string& where, double limit,
+                     const device::LaunchResult& run) {
   recount_at_secret_size(check, where, "sectors", limit,
                          counters_of(check, run, Counted::global).global_sectors(),
                          worst_global_line(check, run));
 }
 
-void limit_sectors(Check& check, const device::Run& run, double most) {
+void credit_below_sector_limit(Check& check, const device::LaunchResult& run, double most) {
   const counters::Counters& c = counters_of(check, run, Counted::global);
   const uint64_t sectors = c.global_sectors();
   check.figure("sectors", static_cast<double>(sectors));
@@ -152,20 +155,20 @@ void limit_sectors(Check& check, const device::Run& run, double most) {
       waste.line,
       fmt::format("The kernel moves {} sectors of device memory, where the task needs {}: "
                   "the check gives that share of the points.{}",
-                  grouped(sectors), grouped(static_cast<uint64_t>(most)),
+                  grouped_digits(sectors), grouped_digits(static_cast<uint64_t>(most)),
                   waste.message.empty() ? "" : " " + waste.message));
 }
 
-void credit_requests(Check& check, const device::Run& run, double ideal_sectors, double ideal,
-                     int line) {
+void credit_requests(Check& check, const device::LaunchResult& run, double ideal_sectors,
+                     double ideal, int line) {
   credit_working_share(check, run);
   credit_sectors(check, run, ideal_sectors,
                  "Fewer requests must not cost more sectors: neighbouring lanes should access "
                  "neighbouring bytes.");
   const counters::Counters& c = counters_of(check, run, Counted::global);
   const uint64_t requests = c.global_requests();
-  check.measured(grouped(requests) + " requests");
-  check.expected(grouped(static_cast<uint64_t>(ideal)) + " requests");
+  check.measured(grouped_digits(requests) + " requests");
+  check.expected(grouped_digits(static_cast<uint64_t>(ideal)) + " requests");
   check.figure("ideal_requests", ideal);
   check.credit(ideal, static_cast<double>(requests));
   if (static_cast<double>(requests) > ideal)
@@ -173,7 +176,7 @@ void credit_requests(Check& check, const device::Run& run, double ideal_sectors,
         line,
         fmt::format("The kernel makes {} requests, where {} are enough: a lane moves {:.3g} "
                     "bytes per request, and a request can move up to 16 bytes per lane.",
-                    grouped(requests), grouped(static_cast<uint64_t>(ideal)),
+                    grouped_digits(requests), grouped_digits(static_cast<uint64_t>(ideal)),
                     static_cast<double>(c.global_bytes) / 32 / static_cast<double>(requests)));
 }
 
@@ -198,13 +201,14 @@ std::string banks_text(const device::WorstAccess& access) {
 
 }  // namespace
 
-WorstLine worst_shared_line(Check& check, const device::Run& run) {
+WorstLine worst_shared_line(Check& check, const device::LaunchResult& run) {
   const std::string& own = check.session.source.display();
   WorstLine waste;
   uint64_t most = 0;
   const counters::Counters* counted = nullptr;
   for (const counters::LineCounters& line : run.lines) {
-    const uint64_t excess = line.counters.shared_wavefronts() - line.counters.shared_ideal();
+    const uint64_t excess =
+        line.counters.shared_wavefronts() - line.counters.ideal_shared_wavefronts();
     if (line.file != own || excess <= most) continue;
     most = excess;
     waste.line = line.line;
@@ -229,16 +233,16 @@ WorstLine worst_shared_line(Check& check, const device::Run& run) {
   return waste;
 }
 
-void credit_wavefronts(Check& check, const device::Run& run, double ideal, const std::string& idea,
-                       const LineToShow& line_to_show) {
-  check.expected(grouped(static_cast<uint64_t>(ideal)) + " wavefronts");
+void credit_wavefronts(Check& check, const device::LaunchResult& run, double ideal,
+                       const std::string& idea, const LineToShow& line_to_show) {
+  check.expected(grouped_digits(static_cast<uint64_t>(ideal)) + " wavefronts");
   const counters::Counters& c = counters_of(check, run, Counted::shared);
   const uint64_t wavefronts = c.shared_wavefronts();
   const bool may_show = check.withheld.empty() || static_cast<double>(wavefronts) <= ideal;
   if (may_show) {
-    check.measured(grouped(wavefronts) + " wavefronts");
+    check.measured(grouped_digits(wavefronts) + " wavefronts");
     check.figure("wavefronts", static_cast<double>(wavefronts));
-    check.figure("conflicts", static_cast<double>(wavefronts - c.shared_ideal()));
+    check.figure("conflicts", static_cast<double>(wavefronts - c.ideal_shared_wavefronts()));
   } else {
     check.withhold_count(check.withheld);
   }
@@ -252,28 +256,28 @@ void credit_wavefronts(Check& check, const device::Run& run, double ideal, const
                 waste.message.empty()
                     ? fmt::format("No access has a bank conflict, but the task needs fewer than {} "
                                   "wavefronts.",
-                                  grouped(wavefronts))
+                                  grouped_digits(wavefronts))
                     : waste.message);
   check.explain(0, idea);
 }
 
 void recount_wavefronts(Check& check, const std::string& where, double limit,
-                        const device::Run& run) {
+                        const device::LaunchResult& run) {
   recount_at_secret_size(check, where, "wavefronts", limit,
                          counters_of(check, run, Counted::shared).shared_wavefronts(),
                          worst_shared_line(check, run));
 }
 
-void limit_shared_memory(Check& check, const std::string& kernel, double bytes) {
+void require_static_shared_at_most(Check& check, const std::string& kernel, double bytes) {
   const device::Kernel* found = check.session.module.find(kernel);
   if (!found) return;  // the launch will report it
   const uint32_t taken = found->info().static_shared;
   check.figure("shared_bytes", taken);
   check.figure("shared_limit", bytes);
   if (taken <= bytes) return;
-  check.measured(grouped(taken) + " bytes");
-  check.expected("at most " + grouped(static_cast<uint64_t>(bytes)));
-  Failure failure{Failure::Kind::shared_memory, "", kernel};
+  check.measured(grouped_digits(taken) + " bytes");
+  check.expected("at most " + grouped_digits(static_cast<uint64_t>(bytes)));
+  CheckFailure failure{CheckFailure::Kind::shared_memory, "", kernel};
   failure.measured = taken;
   failure.expected = bytes;
   check.lose(failure, check.line_of(kernel.substr(0, kernel.find('<'))));
@@ -281,7 +285,7 @@ void limit_shared_memory(Check& check, const std::string& kernel, double bytes) 
 
 // ---- questions ----
 
-std::optional<float> answer_to(Check& check, const std::string& question) {
+std::optional<float> submitted_answer(Check& check, const std::string& question) {
   const auto bytes = check.session.module.initial_constant("lab32_answer_" + question);
   if (!bytes || bytes->size() != sizeof(float)) return std::nullopt;
   float value;
@@ -290,21 +294,21 @@ std::optional<float> answer_to(Check& check, const std::string& question) {
 }
 
 std::string answer_as_typed(Check& check, const std::string& question, float given) {
-  const Pattern answer("LAB32_ANSWER\\( *" + question + " *, *(.*[^ ]) *\\) *;");
+  const RegularExpression answer("LAB32_ANSWER\\( *" + question + " *, *(.*[^ ]) *\\) *;");
   const auto found = answer.search(check.session.source.text_of(check.line_of(question)));
   return found ? found->at(1) : show(given);
 }
 
 namespace {
 
-bool is_right_answer(const Question& question, double given) {
-  if (question.options.empty()) return question.answer.is(given);
+bool is_right_answer(const RubricQuestion& question, double given) {
+  if (question.options.empty()) return question.answer.equals_number(given);
   const auto [least, most] = std::minmax_element(question.options.begin(), question.options.end());
   return given >= *least / 2 && given <= *most * 2 &&
-         question.answer.is(nearest_option(given, question.options));
+         question.answer.equals_number(nearest_option(given, question.options));
 }
 
-const std::string& hint_for_answer(const Question& question, float given) {
+const std::string& hint_for_answer(const RubricQuestion& question, float given) {
   for (const auto& [answer, hint] : question.hints)
     if (static_cast<float>(answer) == given) return hint;
   return question.hint;
@@ -315,21 +319,21 @@ const std::string& hint_for_answer(const Question& question, float given) {
 bool are_answers_right(Check& check, const std::string& name) {
   for (const RubricRow& row : check.session.rubric.rows()) {
     if (row.check != name || !row.asks()) continue;
-    for (const Question& asked : row.questions()) {
-      const std::optional<float> given = answer_to(check, asked.name);
+    for (const RubricQuestion& asked : row.questions()) {
+      const std::optional<float> given = submitted_answer(check, asked.name);
       if (!given || !is_right_answer(asked, *given)) return false;
     }
   }
   return true;
 }
 
-bool ask_questions(Check& check) {
+bool judge_answers(Check& check) {
   size_t correct = 0, asked = 0;
   std::vector<std::string> open;
-  for (const Question& question : check.row.questions()) {
+  for (const RubricQuestion& question : check.row.questions()) {
     ++asked;
     const int line = check.line_of(question.name);
-    const std::optional<float> given = answer_to(check, question.name);
+    const std::optional<float> given = submitted_answer(check, question.name);
     if (given && *given >= 0) check.figure(report::kPrediction + question.name, *given);
     if (!given)
       check.explain(0, fmt::format("{0}: the file has no LAB32_ANSWER({0}, ...).", question.name));
@@ -350,7 +354,7 @@ bool ask_questions(Check& check) {
   check.figure("questions", static_cast<double>(asked));
   check.figure("right", static_cast<double>(correct));
   if (correct == asked) return true;
-  Failure failure{Failure::Kind::wrong_answer};
+  CheckFailure failure{CheckFailure::Kind::wrong_answer};
   failure.measured = static_cast<double>(correct);
   failure.expected = static_cast<double>(asked);
   check.fail(failure);

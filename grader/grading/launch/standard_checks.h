@@ -34,17 +34,18 @@ void report_right_result(Check& check);
 // share of threads that work while the busiest warp works. If it is below the rubric's
 // `min_working_share`, the points shrink in proportion. Without this a serial sum would win the
 // checks of wavefronts, barriers and adds.
-void credit_working_share(Check& check, const device::Run& run);
+void credit_working_share(Check& check, const device::LaunchResult& run);
 
 // Gives points for the sectors that loads, stores and reductions move, in proportion to ideal /
 // moved, where `ideal` is the number that the task needs. The message explains `reason`, if the
 // check knows one, or else the worst access; and then `idea`.
-void credit_sectors(Check& check, const device::Run& run, double ideal, const std::string& idea,
-                    const WorstLine& reason = {});
+void credit_sectors(Check& check, const device::LaunchResult& run, double ideal,
+                    const std::string& idea, const WorstLine& reason = {});
 
 // Makes a further launch, whose texts the score report does not show: its row stays as it is unless
 // this launch loses the check.
-device::Run launch_keeping_table(Check& check, const std::function<device::Run()>& launch);
+device::LaunchResult launch_keeping_score_row(Check& check,
+                                              const std::function<device::LaunchResult()>& launch);
 
 // A size for a second count, which depends on the seed: a multiple of `unit` in the rubric's range
 // `drawn`. `share`: the factor from the limit at the published size, which the rubric's `key`
@@ -62,36 +63,37 @@ SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::st
 void recount_at_secret_size(Check& check, const std::string& where, const char* what, double limit,
                             uint64_t got, const WorstLine& waste);
 // Compares the sectors at a secret size with their limit in the same way.
-void recount_sectors(Check& check, const std::string& where, double limit, const device::Run& run);
+void recount_sectors(Check& check, const std::string& where, double limit,
+                     const device::LaunchResult& run);
 
 // For a check that counts something else: a kernel that moves its work to global memory gets points
 // in proportion to most / moved. `most`: the sectors that the task needs, atomics included.
-void limit_sectors(Check& check, const device::Run& run, double most);
+void credit_below_sector_limit(Check& check, const device::LaunchResult& run, double most);
 
 // Gives points for the number of requests, of which accesses of 16 bytes per lane need the fewest.
 // Multiplies them by the share of points for sectors, since wider accesses must not be scattered.
 // `line`: the line of the kernel in the student's file.
-void credit_requests(Check& check, const device::Run& run, double ideal_sectors, double ideal,
-                     int line);
+void credit_requests(Check& check, const device::LaunchResult& run, double ideal_sectors,
+                     double ideal, int line);
 
 // The line of the student's file whose shared accesses take most wavefronts beyond the ideal, and
 // its worst access. line 0: no access has a bank conflict.
-WorstLine worst_shared_line(Check& check, const device::Run& run);
+WorstLine worst_shared_line(Check& check, const device::LaunchResult& run);
 
 // Gives points for the wavefronts of all shared loads, stores and atomics, in proportion to ideal /
 // counted, where `ideal` is the number that the task needs. The message explains the worst access
 // and `idea`. `line_to_show`: maps the line of the worst access to the line that the message
 // quotes; empty: the same line.
 using LineToShow = std::function<int(int line)>;
-void credit_wavefronts(Check& check, const device::Run& run, double ideal, const std::string& idea,
-                       const LineToShow& line_to_show = {});
+void credit_wavefronts(Check& check, const device::LaunchResult& run, double ideal,
+                       const std::string& idea, const LineToShow& line_to_show = {});
 
 // As above, for wavefronts.
 void recount_wavefronts(Check& check, const std::string& where, double limit,
-                        const device::Run& run);
+                        const device::LaunchResult& run);
 
 // Loses the check if the kernel declares more static shared memory per block than `bytes`.
-void limit_shared_memory(Check& check, const std::string& kernel, double bytes);
+void require_static_shared_at_most(Check& check, const std::string& kernel, double bytes);
 
 // ---- questions ----
 
@@ -100,7 +102,7 @@ void limit_shared_memory(Check& check, const std::string& kernel, double bytes);
 
 // The value of LAB32_ANSWER(question, value) in the submission; nullopt: the file has no such
 // answer.
-std::optional<float> answer_to(Check& check, const std::string& question);
+std::optional<float> submitted_answer(Check& check, const std::string& question);
 
 // The answer as the student typed it, if it is a plain number: a float would show 16777217 as
 // 16777216. Otherwise `given`, the value of the expression.
@@ -113,6 +115,6 @@ bool are_answers_right(Check& check, const std::string& name);
 // Compares the submission's answers with the right ones for all questions of the running check,
 // which passes if every answer is right. A question with `options` asks for a ratio, and an answer
 // counts as the nearest option. Returns whether all answers were right.
-bool ask_questions(Check& check);
+bool judge_answers(Check& check);
 
 }  // namespace lab32::grading

@@ -38,26 +38,26 @@ double nearest_option(double value, const std::vector<double>& options) {
   return best;
 }
 
-std::optional<Answer> Answer::from_sealed(const std::string& text) {
+std::optional<SealableAnswer> SealableAnswer::from_sealed(const std::string& text) {
   // The format is $y$COST$SALT$HASH. A text without a hash must not match any answer.
   const size_t hash = text.rfind('$');
   const bool whole = text.rfind(kMethod, 0) == 0 && text.size() - hash == 1 + 43;
   if (!whole || crypt_checksalt(text.c_str()) != CRYPT_SALT_OK) return std::nullopt;
-  return Answer(text);
+  return SealableAnswer(text);
 }
 
-bool Answer::is(double value) const {
+bool SealableAnswer::equals_number(double value) const {
   if (const double* number = std::get_if<double>(&held_)) return value == *number;
   const std::string& sealed = std::get<std::string>(held_);
   return hash_answer(sealed, value) == sealed;
 }
 
-std::optional<double> Answer::number() const {
+std::optional<double> SealableAnswer::number() const {
   const double* number = std::get_if<double>(&held_);
   return number ? std::optional(*number) : std::nullopt;
 }
 
-std::string Answer::sealed() const {
+std::string SealableAnswer::sealed() const {
   if (const std::string* sealed = std::get_if<std::string>(&held_)) return *sealed;
   // With null and 0, the C library makes the salt from random bytes of the system.
   const std::unique_ptr<char, decltype(&std::free)> setting(

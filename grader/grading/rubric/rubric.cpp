@@ -19,7 +19,7 @@
 
 namespace lab32::grading {
 
-struct RubricText {
+struct RubricFile {
   toml::table values;
   std::string path;
 
@@ -47,8 +47,8 @@ const RubricKey* find_key(const std::vector<RubricKey>& keys, const std::string&
 }
 
 // The value of `key` in the table or, if the table has none, at the top of the file.
-const toml::node* find_node(const RubricText& file, const std::string& table,
-                            const std::string& key) {
+const toml::node* find_value_node(const RubricFile& file, const std::string& table,
+                                  const std::string& key) {
   if (const toml::node* own = file.values[table].as_table()->at_path(key).node()) return own;
   return file.values.at_path(key).node();
 }
@@ -60,7 +60,7 @@ class RubricReader {
  public:
   RubricReader(const std::filesystem::path& path, const std::vector<RegisteredCheck>& checks)
       : checks_(checks) {
-    auto file = std::make_shared<RubricText>();
+    auto file = std::make_shared<RubricFile>();
     file->path = path.string();
     if (!std::filesystem::exists(path))
       throw Error(file->path +
@@ -75,7 +75,7 @@ class RubricReader {
       if (table && table->contains("check"))
         read_row(std::string(key.str()), *table);
       else
-        add_shared_keys(std::string(key.str()), key.source().begin.line, table);
+        add_lab_wide_keys(std::string(key.str()), key.source().begin.line, table);
     }
     std::sort(rows_.begin(), rows_.end(),
               [](const RubricRow& a, const RubricRow& b) { return a.line < b.line; });
@@ -84,7 +84,7 @@ class RubricReader {
       read_declaration_of(row);
     }
     require_row_for_each_check();
-    require_shared_keys_are_used();
+    require_lab_wide_keys_are_used();
     require_lab_table(lab);
     require_max_score_is_sum();
     return std::move(rows_);
@@ -97,7 +97,7 @@ class RubricReader {
   }
 
   // Records a key or table outside the checks' tables: values for all checks of the lab.
-  void add_shared_keys(const std::string& name, unsigned line, const toml::table* table) {
+  void add_lab_wide_keys(const std::string& name, unsigned line, const toml::table* table) {
     if (!table) {
       shared_[name] = line;
       return;
@@ -127,14 +127,15 @@ class RubricReader {
     else if (kind)
       allow_declared_keys(row, *kind);
     else
-      fail(at, "there is no check \"{}\"{}", row.check, nearest_name(row.check));
+      fail(at, "there is no check \"{}\"{}", row.check, nearest_check_hint(row.check));
     for (const RubricRow& other : rows_)
       if (other.check == row.check)
         fail(at, "the check \"{}\" has two tables, [{}] and [{}]", row.check, other.table, name);
     read_points(row, table);
     if (table.contains("hides")) row.hides = require_text(table, "hides");
-    if (const toml::node* until = table.get("hidden_until")) row.hidden_until = read_time(*until);
-    require_keys(row, table);
+    if (const toml::node* until = table.get("hidden_until"))
+      row.hidden_until = read_date_time(*until);
+    require_known_keys(row, table);
     rows_.push_back(std::move(row));
   }
 
@@ -149,18 +150,19 @@ class RubricReader {
 
   // Allows a declared check the keys of its kind. The row takes those that the kind requires, and
   // those of the others that the rubric has.
-  void allow_declared_keys(RubricRow& row, Declaration::Kind kind) {
+  void allow_declared_keys(RubricRow& row, CheckDeclaration::Kind kind) {
     const toml::table& table = *file_->values[row.table].as_table();
     for (const DeclaredKey& key : declared_keys(kind, table, file_->values)) {
       allowed_[row.check].push_back(key.key.name);
-      if (key.required || find_node(*file_, row.table, key.key.name)) row.takes_.push_back(key.key);
+      if (key.required || find_value_node(*file_, row.table, key.key.name))
+        row.takes_.push_back(key.key);
     }
   }
 
   void read_declaration_of(RubricRow& row) {
     if (allowed_.count(row.check) == 0) return;
     const toml::table& table = *file_->values[row.table].as_table();
-    const Declaration::Kind kind = *declared_kind(table);
+    const CheckDeclaration::Kind kind = *declared_kind(table);
     const toml::table* result_table = nullptr;
     if (const toml::node* of = table.get("of")) {
       const std::string name = require_text(table, "of");
@@ -168,19 +170,20 @@ class RubricReader {
       const auto result = std::find_if(rows_.begin(), rows_.end(),
                                        [&](const RubricRow& other) { return other.table == name; });
       const bool declares = result != rows_.end() && result->declaration &&
-                            result->declaration->kind == Declaration::Kind::result;
-      if (!declares && (!result_table || kind != Declaration::Kind::time))
+                            result->declaration->kind == CheckDeclaration::Kind::result;
+      if (!declares && (!result_table || kind != CheckDeclaration::Kind::time))
         fail(line_of(*of), "`of` names the table of a declared result check above, not \"{}\"",
              name);
       if (declares) result_table = file_->values[name].as_table();
       if (declares && row.after.empty()) row.after = {static_cast<size_t>(result - rows_.begin())};
     }
-    if (row.bonus != (kind == Declaration::Kind::time))
+    if (row.bonus != (kind == CheckDeclaration::Kind::time))
       fail(row.line, "[{}]: a timing check, and no other, is a `bonus`", row.table);
-    const bool counts = kind == Declaration::Kind::counter || kind == Declaration::Kind::time;
+    const bool counts =
+        kind == CheckDeclaration::Kind::counter || kind == CheckDeclaration::Kind::time;
     if (!counts && row.credit == Credit::share)
       fail(row.line, "[{}]: `credit` of this kind of check is \"all\"", row.table);
-    row.declaration = std::make_shared<const Declaration>(
+    row.declaration = std::make_shared<const CheckDeclaration>(
         read_declaration({table, result_table, file_->values, row.table, file_->path}, kind));
   }
 
@@ -199,7 +202,7 @@ class RubricReader {
 
   // Throws Error unless the row has the keys that its check takes, and no keys that neither the
   // check nor the harness knows.
-  void require_keys(const RubricRow& row, const toml::table& table) const {
+  void require_known_keys(const RubricRow& row, const toml::table& table) const {
     static const std::set<std::string> own = {"check", "points", "bonus", "credit",
                                               "after", "reason", "hides", "hidden_until"};
     for (auto&& [key, node] : table) {
@@ -222,16 +225,16 @@ class RubricReader {
   }
 
   void require_valid_value(const RubricRow& row, const RubricKey& key) const {
-    const toml::node* value = find_node(*file_, row.table, key.name);
+    const toml::node* value = find_value_node(*file_, row.table, key.name);
     if (!value)
       fail(row.line, "[{}] has no `{}`, which \"{}\" takes", row.table, key.name, row.check);
     if (const std::string wanted = key.range.refusal(*value); !wanted.empty())
       fail(line_of(*value), "`{}` of [{}] is {}", key.name, row.table, wanted);
-    if (key.range.as_long_as.empty()) return;
-    const toml::node* other = find_node(*file_, row.table, key.range.as_long_as);
+    if (key.range.with_length_of.empty()) return;
+    const toml::node* other = find_value_node(*file_, row.table, key.range.with_length_of);
     if (!other || !other->as_array() || other->as_array()->size() != value->as_array()->size())
       fail(line_of(*value), "`{}` of [{}] has as many entries as `{}`", key.name, row.table,
-           key.range.as_long_as);
+           key.range.with_length_of);
   }
 
   void read_prerequisites(RubricRow& row) const {
@@ -271,7 +274,7 @@ class RubricReader {
     }
   }
 
-  void require_shared_keys_are_used() const {
+  void require_lab_wide_keys_are_used() const {
     for (const auto& [key, line] : shared_) {
       if (contains_text(kAboutTheLab, key)) continue;
       // A copy of `key`, since lambdas in C++17 cannot capture a structured binding.
@@ -322,7 +325,7 @@ class RubricReader {
     return *value;
   }
 
-  std::time_t read_time(const toml::node& node) const {
+  std::time_t read_date_time(const toml::node& node) const {
     const auto when = node.value<toml::date_time>();
     if (!when || !when->offset)
       fail(line_of(node), "`hidden_until` is a time with its zone: 2026-11-23T23:59:00+01:00");
@@ -335,7 +338,7 @@ class RubricReader {
     return timegm(&parts);
   }
 
-  std::string nearest_name(const std::string& name) const {
+  std::string nearest_check_hint(const std::string& name) const {
     std::vector<std::string> all;
     for (const RegisteredCheck& check : checks_) all.push_back(check.name);
     const std::vector<std::string> near = suggestions(name, {all.begin(), all.end()}, 1);
@@ -343,7 +346,7 @@ class RubricReader {
   }
 
   const std::vector<RegisteredCheck>& checks_;
-  std::shared_ptr<const RubricText> file_;
+  std::shared_ptr<const RubricFile> file_;
   std::vector<RubricRow> rows_;
   std::map<std::string, unsigned> shared_;  // the line of each key at the top of the file
   // The keys that each declared check may have.
@@ -352,16 +355,16 @@ class RubricReader {
 
 namespace {
 
-const toml::node& require_value(const RubricText& file, const RubricRow& row,
+const toml::node& require_value(const RubricFile& file, const RubricRow& row,
                                 const std::vector<RubricKey>& takes, const std::string& key) {
-  const toml::node* node = find_key(takes, key) ? find_node(file, row.table, key) : nullptr;
+  const toml::node* node = find_key(takes, key) ? find_value_node(file, row.table, key) : nullptr;
   if (!node)
     throw std::logic_error(
         fmt::format("\"{}\" reads `{}` and does not say so: takes(...)", row.check, key));
   return *node;
 }
 
-std::vector<double> read_numbers(const RubricText& file, const toml::node& node,
+std::vector<double> read_numbers(const RubricFile& file, const toml::node& node,
                                  const std::string& key) {
   std::vector<double> values;
   if (const toml::array* array = node.as_array())
@@ -374,7 +377,7 @@ std::vector<double> read_numbers(const RubricText& file, const toml::node& node,
 }
 
 // The hints for certain wrong answers: "32" = "Lanes of one warp share a sector."
-std::map<double, std::string> read_hints(const RubricText& file, const toml::node& node) {
+std::map<double, std::string> read_hints(const RubricFile& file, const toml::node& node) {
   std::map<double, std::string> hints;
   const toml::table* table = node.as_table();
   if (!table || table->empty()) file.fail(line_of(node), "`hints` is a table of texts");
@@ -393,14 +396,15 @@ std::map<double, std::string> read_hints(const RubricText& file, const toml::nod
 }
 
 // The answer of a question's table: a number, or a text that `lab32 seal` has made.
-std::optional<Answer> read_answer(const toml::node& question, const std::vector<double>& options) {
+std::optional<SealableAnswer> read_answer(const toml::node& question,
+                                          const std::vector<double>& options) {
   const toml::table* table = question.as_table();
   const toml::node* node = table ? table->get("answer") : nullptr;
   if (!node) return std::nullopt;
-  if (const auto sealed = node->value<std::string>()) return Answer::from_sealed(*sealed);
+  if (const auto sealed = node->value<std::string>()) return SealableAnswer::from_sealed(*sealed);
   const auto number = node->value<double>();
   if (!number || !std::isfinite(*number)) return std::nullopt;
-  return Answer(options.empty() ? *number : nearest_option(*number, options));
+  return SealableAnswer(options.empty() ? *number : nearest_option(*number, options));
 }
 
 }  // namespace
@@ -435,24 +439,25 @@ bool RubricRow::has(const std::string& key) const { return find_key(takes_, key)
 
 bool RubricRow::asks() const { return has("questions"); }
 
-std::vector<Question> RubricRow::questions() const {
+std::vector<RubricQuestion> RubricRow::questions() const {
   const toml::node& node = require_value(*file_, *this, takes_, "questions");
   const toml::table* table = node.as_table();
   if (!table) file_->fail(line_of(node), "`questions` is a table");
-  std::vector<Question> all;
+  std::vector<RubricQuestion> all;
   for (auto&& [name, each] : *table) {
     const auto hint = each.at_path("hint").value<std::string>();
     const toml::node* options = each.at_path("options").node();
     const toml::node* hints = each.at_path("hints").node();
     std::vector<double> ratios;
     if (options) ratios = read_numbers(*file_, *options, "options");
-    std::optional<Answer> answer = read_answer(each, ratios);
+    std::optional<SealableAnswer> answer = read_answer(each, ratios);
     const size_t keys = 2 + (options ? 1 : 0) + (hints ? 1 : 0);
     if (!answer || !hint || each.as_table()->size() != keys)
       file_->fail(line_of(each), fmt::format("the question {} has an `answer`, a `hint`, and maybe "
                                              "`options` and `hints`",
                                              name.str()));
-    Question question{std::string(name.str()), std::move(*answer), *hint, {}, std::move(ratios)};
+    RubricQuestion question{
+        std::string(name.str()), std::move(*answer), *hint, {}, std::move(ratios)};
     if (hints) question.hints = read_hints(*file_, *hints);
     all.push_back(std::move(question));
   }
@@ -469,14 +474,14 @@ Rubric::Rubric(const std::filesystem::path& folder, const std::string& lab,
       rows_(RubricReader(folder / (lab + ".toml"), checks).read_rows(lab)) {}
 
 std::filesystem::path rubric_folder(const std::string& lab) {
-  return root_of(lab) / "data" / "limits";
+  return root_of_lab(lab) / "data" / "limits";
 }
 
-std::string sealed_answers(const Rubric& rubric) {
+std::string sealed_answer_lines(const Rubric& rubric) {
   std::string lines;
   for (const RubricRow& row : rubric.rows()) {
     if (!row.asks()) continue;
-    for (const Question& question : row.questions())
+    for (const RubricQuestion& question : row.questions())
       lines += fmt::format("{} {} {}\n", row.table, question.name, question.answer.sealed());
   }
   return lines;

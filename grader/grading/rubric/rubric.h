@@ -24,20 +24,20 @@ namespace lab32::grading {
 // The option whose ratio to `value` is nearest to 1. All numbers must be greater than 0.
 double nearest_option(double value, const std::vector<double>& options);
 
-class Answer {
+class SealableAnswer {
  public:
-  explicit Answer(double number) : held_(number) {}
+  explicit SealableAnswer(double number) : held_(number) {}
   // From the text that sealed() returns; nullopt if the text is something else.
-  static std::optional<Answer> from_sealed(const std::string& text);
+  static std::optional<SealableAnswer> from_sealed(const std::string& text);
 
-  bool is(double value) const;
+  bool equals_number(double value) const;
   std::optional<double> number() const;  // nullopt: only its hash is known
   // The answer as a hash, by yescrypt of the C library's crypt() with a new salt; an answer that is
   // already a hash stays as it is. Throws MachineError if the system has no random bytes.
   std::string sealed() const;
 
  private:
-  explicit Answer(std::string hash) : held_(std::move(hash)) {}
+  explicit SealableAnswer(std::string hash) : held_(std::move(hash)) {}
 
   std::variant<double, std::string> held_;
 };
@@ -46,11 +46,11 @@ class Answer {
 // to `lab32 ask` are judged (asking/); such a check may be worth nothing.
 enum class Credit : uint8_t { all, share, questions };
 
-struct Declaration;
+struct CheckDeclaration;
 
-struct Question {
+struct RubricQuestion {
   std::string name;
-  Answer answer;  // one of the options, if there are any
+  SealableAnswer answer;  // one of the options, if there are any
   std::string hint;
   std::map<double, std::string> hints;  // what to say instead of `hint` about a wrong answer
   std::vector<double> options;          // not empty: the answer is the nearest of these ratios
@@ -71,7 +71,7 @@ class RubricRow {
   std::string path;  // the rubric
   unsigned line = 0;
   // What to launch and to compare (declared/declaration.h); null: a LAB_CHECK does it.
-  std::shared_ptr<const Declaration> declaration;
+  std::shared_ptr<const CheckDeclaration> declaration;
 
   bool dropped() const;  // a check without points is not run; for its successors it has passed
   bool hidden() const;
@@ -83,13 +83,13 @@ class RubricRow {
   std::vector<double> numbers(const std::string& key) const;
   std::string text(const std::string& key) const;
   bool flag(const std::string& key) const;
-  bool has(const std::string& key) const;   // whether a key that the check may take is there
-  bool asks() const;                        // whether it has questions
-  std::vector<Question> questions() const;  // sorted by name
+  bool has(const std::string& key) const;         // whether a key that the check may take is there
+  bool asks() const;                              // whether it has questions
+  std::vector<RubricQuestion> questions() const;  // sorted by name
 
  private:
   friend class RubricReader;
-  std::shared_ptr<const struct RubricText> file_;
+  std::shared_ptr<const struct RubricFile> file_;
   std::vector<RubricKey> takes_;
 };
 
@@ -118,6 +118,6 @@ class Rubric {
 std::filesystem::path rubric_folder(const std::string& lab = {});
 
 // A line "TABLE QUESTION HASH" for each question of the lab, for `lab32 seal`.
-std::string sealed_answers(const Rubric& rubric);
+std::string sealed_answer_lines(const Rubric& rubric);
 
 }  // namespace lab32::grading

@@ -17,7 +17,7 @@ using Form = ValueRange::Form;
 constexpr double kLargestN = 1 << 26, kLargestTimedN = 1 << 28, kLargestCount = 1e12,
                  kMostCases = 10'000, kMostSharedBytes = 232'448;
 
-const std::vector<RubricKey>& shared_keys() {
+const std::vector<RubricKey>& keys_of_all_labs() {
   static const std::vector<RubricKey> keys = {
       whole("n", 1, kLargestTimedN),
       whole("n_modelled", 1, kLargestN),
@@ -54,7 +54,7 @@ bool is_within(const ValueRange& range, const toml::node& value) {
   return !range.power_of_two || std::exp2(std::round(std::log2(*number))) == *number;
 }
 
-bool is_list(const ValueRange& range, const toml::node& value) {
+bool is_valid_list(const ValueRange& range, const toml::node& value) {
   const toml::array* list = value.as_array();
   if (!list || list->empty() || list->size() > ValueRange::kMostEntries ||
       (range.entries > 0 && list->size() != range.entries))
@@ -66,14 +66,14 @@ bool is_list(const ValueRange& range, const toml::node& value) {
 double entry(const toml::node& list, size_t i) { return list.as_array()->get(i)->value_or(0.0); }
 
 // A block has threads, and a thread has items; 0 blocks per multiprocessor means no limit.
-bool are_shapes(const ValueRange& range, const toml::node& value) {
-  if (!is_list(range, value) || value.as_array()->size() % 3 != 0) return false;
+bool are_launch_shapes(const ValueRange& range, const toml::node& value) {
+  if (!is_valid_list(range, value) || value.as_array()->size() % 3 != 0) return false;
   for (size_t i = 0; i < value.as_array()->size(); i += 3)
     if (entry(value, i) < 1 || entry(value, i + 1) < 1) return false;
   return true;
 }
 
-bool is_text(const ValueRange& range, const toml::node& value) {
+bool is_valid_text(const ValueRange& range, const toml::node& value) {
   const auto text = value.value<std::string>();
   if (!text || text->empty()) return false;
   return range.choices.empty() ||
@@ -87,13 +87,13 @@ bool accepts(const ValueRange& range, const toml::node& value) {
       return is_within(range, value);
     case Form::wholes:
     case Form::numbers:
-      return is_list(range, value);
+      return is_valid_list(range, value);
     case Form::interval:
-      return is_list(range, value) && entry(value, 0) <= entry(value, 1);
+      return is_valid_list(range, value) && entry(value, 0) <= entry(value, 1);
     case Form::shapes:
-      return are_shapes(range, value);
+      return are_launch_shapes(range, value);
     case Form::text:
-      return is_text(range, value);
+      return is_valid_text(range, value);
     case Form::flag:
       return value.is_boolean();
     case Form::elsewhere:
@@ -105,7 +105,7 @@ bool accepts(const ValueRange& range, const toml::node& value) {
 }  // namespace
 
 RubricKey::RubricKey(const char* common) : name(common) {
-  const std::vector<RubricKey>& all = shared_keys();
+  const std::vector<RubricKey>& all = keys_of_all_labs();
   const auto known =
       std::find_if(all.begin(), all.end(), [&](const RubricKey& key) { return key.name == name; });
   if (known == all.end())
@@ -160,12 +160,12 @@ RubricKey choice(const char* name, std::vector<std::string> choices) {
   return key;
 }
 
-RubricKey as_long_as(const char* other, RubricKey list) {
-  list.range.as_long_as = other;
+RubricKey with_length_of(const char* other, RubricKey list) {
+  list.range.with_length_of = other;
   return list;
 }
 
-std::vector<RubricKey> common_keys() { return shared_keys(); }
+std::vector<RubricKey> common_keys() { return keys_of_all_labs(); }
 
 std::string ValueRange::describe() const {
   std::string limits = fmt::format("from {:.15g} to {:.15g}", least, most);

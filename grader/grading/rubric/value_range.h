@@ -29,8 +29,8 @@ struct ValueRange {
   double least = 0, most = 0;  // of each number
   double unit = 1;             // each whole number is a multiple of it
   bool power_of_two = false;
-  size_t entries = 0;           // entries of a list; 0: from 1 to kMostEntries
-  std::string as_long_as = {};  // another key, whose list has as many entries
+  size_t entries = 0;               // entries of a list; 0: from 1 to kMostEntries
+  std::string with_length_of = {};  // another key, whose list has as many entries
   std::vector<std::string> choices = {};
 
   // The type and range that the value ought to have, such as "a whole number from 1 to 64"; empty
@@ -64,7 +64,7 @@ RubricKey interval(const char* name, double least, double most);
 RubricKey shapes(const char* name);
 RubricKey choice(const char* name, std::vector<std::string> choices);
 // The key `list`, with the condition that its list has as many entries as that of the key `other`.
-RubricKey as_long_as(const char* other, RubricKey list);
+RubricKey with_length_of(const char* other, RubricKey list);
 
 // All keys that mean the same in all labs.
 std::vector<RubricKey> common_keys();

@@ -18,9 +18,9 @@
 namespace lab32::grading {
 namespace {
 
-using report::Lab;
+using report::CheckResult;
+using report::LabResult;
 using report::Status;
-using report::Test;
 
 // Times do not depend on the seed. A fixed one gives two calibrations the same inputs.
 constexpr uint64_t kSeed = 1;
@@ -32,7 +32,7 @@ struct CalibrationRow {
   enum class Kind { decided, undecided, not_asked, failed } kind = Kind::failed;
 };
 
-std::optional<double> figure_in_test(const Test& test, const std::string& name) {
+std::optional<double> figure_in_test(const CheckResult& test, const std::string& name) {
   const auto at = test.figures.find(name);
   if (at == test.figures.end()) return std::nullopt;
   return at->second;
@@ -42,7 +42,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 // The noise of the timing: how much two timings of the same kernel differ, with the uncertainty of
 // their ratio.
-std::optional<double> timing_noise(const Test& test) {
+std::optional<double> timing_noise(const CheckResult& test) {
   const auto ratio = figure_in_test(test, "against_reference"),
              low = figure_in_test(test, "against_reference_low"),
              high = figure_in_test(test, "against_reference_high");
@@ -50,14 +50,14 @@ std::optional<double> timing_noise(const Test& test) {
   return std::max(std::abs(*ratio - 1), (*high - *low) / 2);
 }
 
-CalibrationRow calibration_row(const Test& test) {
+CalibrationRow calibration_row(const CheckResult& test) {
   CalibrationRow row;
   row.name = test.name;
   row.copy = figure_in_test(test, "copy_seconds");
   row.seconds = figure_in_test(test, "reference_seconds");
   row.noise = timing_noise(test);
   if (test.status == Status::not_run && test.not_run &&
-      test.not_run->kind == report::NotRun::Kind::no_such_step) {
+      test.not_run->kind == report::NotRunReason::Kind::no_such_step) {
     row.kind = CalibrationRow::Kind::not_asked;
     row.reaches = fmt::format("{:.2f} x", test.not_run->gain);
     row.remark = fmt::format("not required: the solution gains less than {:.2f} x",
@@ -102,13 +102,13 @@ std::string table_line(const CalibrationCells& c) {
 
 }  // namespace
 
-Lab calibrate_lab(const Rubric& rubric, GradingSetup setup, device::LoadedModule& module,
-                  const toolchain::Artifact& artifact) {
+LabResult calibrate_lab(const Rubric& rubric, GradingSetup setup, device::LoadedModule& module,
+                        const toolchain::CompiledArtifact& artifact) {
   setup.counts_as_passed = [](const RubricRow& row) { return !row.bonus; };
   const SourceFile source = SourceFile::from_text("", "the reference solution");
-  Session session{setup, module, source, rubric};
+  GradingSession session{setup, module, source, rubric};
   session.time = {setup.timer, &artifact, &artifact};
-  Lab lab;
+  LabResult lab;
   lab.name = rubric.lab();
   run_suite(session, lab);
   return lab;
@@ -120,19 +120,19 @@ Calibration calibrate(const std::vector<std::string>& labs, const std::filesyste
   for (const std::string& lab : labs_or_all(labs))
     rubrics.emplace_back(rubric.empty() ? rubric_folder(lab) : rubric, lab);
   toolchain::installed_toolchain();
-  const std::unique_ptr<device::Timer> timer = device::open_timer("gpu");
+  const std::unique_ptr<device::KernelTimer> timer = device::open_timer("gpu");
   const std::unique_ptr<device::Device> device = device::open_device("sim");
   timer->prepare();
-  Progress progress(true);
+  ProgressReporter progress(true);
   Calibration calibration{timer->name(), timer->describe(), 0, {}};
   for (const Rubric& of_lab : rubrics) {
-    const auto artifact = reference_module(of_lab.lab(), timer->arch());
+    const auto artifact = reference_artifact(of_lab.lab(), timer->arch());
     if (artifact) {
       const std::unique_ptr<device::LoadedModule> module = device->load(*artifact);
       calibration.labs.push_back(
           calibrate_lab(of_lab, {*device, kSeed, progress, timer.get()}, *module, *artifact));
     } else {
-      Lab none;
+      LabResult none;
       none.name = of_lab.lab();
       none.status = Status::not_graded;
       none.message = "there is no reference solution for this card";
@@ -160,9 +160,9 @@ std::string text_of(const Calibration& calibration) {
   const std::string rule = std::string(head.size() - 1, '-') + "\n";
   text += head + rule;
   size_t counts[4] = {};
-  for (const Lab& lab : calibration.labs) {
+  for (const LabResult& lab : calibration.labs) {
     text += lab.name + (lab.status == Status::not_graded ? ": " + lab.message : "") + "\n";
-    for (const Test& test : lab.tests) {
+    for (const CheckResult& test : lab.tests) {
       const CalibrationRow row = calibration_row(test);
       ++counts[static_cast<size_t>(row.kind)];
       text += table_line({"  " + row.name, time_text_or_empty(row.copy),

@@ -16,10 +16,10 @@
 namespace lab32::grading {
 
 struct Calibration {
-  std::string card;               // "NVIDIA H200"
-  std::string about;              // the card's properties, in one line
-  double seconds = 0;             // duration of the calibration
-  std::vector<report::Lab> labs;  // their timing checks; not_graded: no reference solution
+  std::string card;                     // "NVIDIA H200"
+  std::string about;                    // the card's properties, in one line
+  double seconds = 0;                   // duration of the calibration
+  std::vector<report::LabResult> labs;  // their timing checks; not_graded: no reference solution
 };
 
 // Calibrates the first GPU for `labs`, or for all labs if it is empty. Throws Error if there is no
@@ -28,8 +28,9 @@ Calibration calibrate(const std::vector<std::string>& labs, const std::filesyste
 
 // Runs the timing checks of one lab. `module` is the reference solution on the device, and
 // `artifact` is compiled for the timer's card. The setup must have a timer.
-report::Lab calibrate_lab(const Rubric& rubric, GradingSetup setup, device::LoadedModule& module,
-                          const toolchain::Artifact& artifact);
+report::LabResult calibrate_lab(const Rubric& rubric, GradingSetup setup,
+                                device::LoadedModule& module,
+                                const toolchain::CompiledArtifact& artifact);
 
 std::string text_of(const Calibration& calibration);
 

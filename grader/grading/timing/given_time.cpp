@@ -51,7 +51,7 @@ std::string defined_name(const std::string& line) {
 }
 
 bool begins_definition(const std::string& line) {
-  static const Pattern begin(
+  static const RegularExpression begin(
       "^\\.(visible|weak|common|extern|entry|func|global|const|shared|alias)\\b");
   return begin.search(line).has_value();
 }
@@ -64,7 +64,7 @@ bool is_line_information(const std::string& line) {
 
 // Removes the numbers of labels and stacks: nvcc numbers them by the function's place in the file.
 std::string without_label_numbers(const std::string& text) {
-  static const Pattern label("\\$L__BB[0-9]+_"), stack("__local_depot[0-9]+");
+  static const RegularExpression label("\\$L__BB[0-9]+_"), stack("__local_depot[0-9]+");
   return stack.replace(label.replace(text, "$L__BB_"), "__local_depot");
 }
 
@@ -121,11 +121,11 @@ namespace {
 const std::string kSimulator = "sim:";
 
 std::string compute_on_new_device(Check& check, const std::function<std::string(Check&)>& compute) {
-  const Session& s = check.session;
+  const GradingSession& s = check.session;
   const std::unique_ptr<device::Device> device = device::open_device(check.device().name());
   const std::unique_ptr<device::LoadedModule> module = device->load(*s.artifact);
   const GradingSetup setup{*device, s.setup.seed, s.setup.progress};
-  Session own{setup, *module, s.source, s.rubric};
+  GradingSession own{setup, *module, s.source, s.rubric};
   Check own_check(own, check.row);
   own_check.verdict = check.verdict;
   try {
@@ -145,15 +145,16 @@ std::optional<double> parse_number(const std::string& text) {
 
 }  // namespace
 
-std::string cached_given_text(Check& check, const std::string& kernel, const std::string& work,
-                              const std::function<std::string(Check&)>& compute) {
-  const Session& s = check.session;
+std::string cached_text_of_given_kernel(Check& check, const std::string& kernel,
+                                        const std::string& work,
+                                        const std::function<std::string(Check&)>& compute) {
+  const GradingSession& s = check.session;
   const std::string device = check.device().name();
   // A device that a test has made has no profile that could identify it.
   if (!s.artifact || device.rfind(kSimulator, 0) != 0) return compute(check);
-  const std::string code = KernelCode(s.artifact->ptx).code(given_kernel(check, kernel));
+  const std::string code = KernelCode(s.artifact->ptx).code(given_kernel_name(check, kernel));
   const auto profile =
-      read_file(root() / "data/devices" / (device.substr(kSimulator.size()) + ".toml"));
+      read_file(lab32_root() / "data/devices" / (device.substr(kSimulator.size()) + ".toml"));
   if (code.empty() || !profile) return compute_on_new_device(check, compute);
   const std::string key = toolchain::cache_key(
       "time of a given kernel\n" + toolchain::identity_of("/proc/self/exe") +
@@ -166,10 +167,11 @@ std::string cached_given_text(Check& check, const std::string& kernel, const std
   return known[key] = text;
 }
 
-double cached_given_time(Check& check, const std::string& kernel, const std::string& work,
-                         const std::function<double(Check&)>& compute) {
+double cached_time_of_given_kernel(Check& check, const std::string& kernel, const std::string& work,
+                                   const std::function<double(Check&)>& compute) {
   const auto text = [&](Check& own) { return fmt::format("{:.17g}", compute(own)); };
-  const std::optional<double> kept = parse_number(cached_given_text(check, kernel, work, text));
+  const std::optional<double> kept =
+      parse_number(cached_text_of_given_kernel(check, kernel, work, text));
   // The cached text is no number if its file was damaged; the time is then computed again.
   return kept ? *kept : *parse_number(compute_on_new_device(check, text));
 }

@@ -16,11 +16,12 @@ struct Check;
 // earlier gradings and does not use the submission's time. The cache key is this program, the
 // device, the kernel's code and `work`, a text that names everything else that the result depends
 // on.
-double cached_given_time(Check& check, const std::string& kernel, const std::string& work,
-                         const std::function<double(Check& own)>& compute);
+double cached_time_of_given_kernel(Check& check, const std::string& kernel, const std::string& work,
+                                   const std::function<double(Check& own)>& compute);
 // As above, for a text.
-std::string cached_given_text(Check& check, const std::string& kernel, const std::string& work,
-                              const std::function<std::string(Check& own)>& compute);
+std::string cached_text_of_given_kernel(Check& check, const std::string& kernel,
+                                        const std::string& work,
+                                        const std::function<std::string(Check& own)>& compute);
 
 // ---- code of kernels ----
 

@@ -31,15 +31,15 @@ constexpr char kMagic[] = "lab32 reference 1\n";
 constexpr uint64_t kKey = 0x6c61623332207265u;
 
 fs::path solution_file(const std::string& lab) {
-  return root_of(lab) / "solutions" / lab / (lab + ".cu");
+  return root_of_lab(lab) / "solutions" / lab / (lab + ".cu");
 }
-fs::path sealed_file(const std::string& lab) { return root() / "build/references" / lab; }
+fs::path sealed_file(const std::string& lab) { return lab32_root() / "build/references" / lab; }
 
 std::string compile_solution_to_ptx(const std::string& lab, const fs::path& solution) {
   const toolchain::Submission submission = toolchain::read_submission(solution, solution.string());
   for (const char* const arch : kOldest) {
     try {
-      return ptx_without_debug_info(compile_with_given(lab, submission, arch, kName).ptx);
+      return ptx_without_debug_info(compile_with_given_kernels(lab, submission, arch, kName).ptx);
     } catch (const toolchain::CompileError& e) {
       if (arch == std::end(kOldest)[-1])
         throw MachineError(e.what());  // not the submission's fault
@@ -117,12 +117,12 @@ std::string ptx_without_debug_info(const std::string& ptx) {
   return without_local_names(out);
 }
 
-std::string seal_text(const std::string& text) {
+std::string obfuscate_text(const std::string& text) {
   const uint64_t hash = hash_of(text);
   return kMagic + fmt::format("{:016x}\n", hash) + xor_with_stream(text, hash);
 }
 
-std::optional<std::string> unseal_text(const std::string& bytes) {
+std::optional<std::string> deobfuscate_text(const std::string& bytes) {
   const size_t head = std::strlen(kMagic) + 17;
   if (bytes.size() < head || !begins_with(bytes, kMagic)) return std::nullopt;
   const uint64_t hash = std::strtoull(bytes.c_str() + std::strlen(kMagic), nullptr, 16);
@@ -134,23 +134,23 @@ std::optional<std::string> unseal_text(const std::string& bytes) {
 std::string sealed_reference(const std::string& lab) {
   const fs::path solution = solution_file(lab);
   if (!fs::exists(solution)) throw Error("there is no " + solution.string() + " to seal");
-  return seal_text(compile_solution_to_ptx(lab, solution));
+  return obfuscate_text(compile_solution_to_ptx(lab, solution));
 }
 
-std::optional<toolchain::Artifact> reference_module(const std::string& lab,
-                                                    const std::string& arch) {
+std::optional<toolchain::CompiledArtifact> reference_artifact(const std::string& lab,
+                                                              const std::string& arch) {
   std::string ptx;
   if (const fs::path solution = solution_file(lab); fs::exists(solution)) {
     ptx = compile_solution_to_ptx(lab, solution);
   } else if (const std::optional<std::string> bytes = read_file(sealed_file(lab))) {
-    const std::optional<std::string> text = unseal_text(*bytes);
+    const std::optional<std::string> text = deobfuscate_text(*bytes);
     if (!text) throw MachineError(sealed_file(lab).string() + " is damaged: install lab32 again");
     ptx = *text;
   } else {
     return std::nullopt;
   }
   if (target_architecture_of(ptx) > generation(arch)) return std::nullopt;
-  return toolchain::assemble(ptx, arch, kName);
+  return toolchain::assemble_own_ptx(ptx, arch, kName);
 }
 
 }  // namespace lab32::grading

@@ -12,8 +12,8 @@ namespace lab32::grading {
 // The reference solution for a card of `arch`, from the lab's file in solutions/ or, if that is
 // missing, from the sealed module that was installed with lab32. nullopt: there is neither, or the
 // card is too old.
-std::optional<toolchain::Artifact> reference_module(const std::string& lab,
-                                                    const std::string& arch);
+std::optional<toolchain::CompiledArtifact> reference_artifact(const std::string& lab,
+                                                              const std::string& arch);
 
 // The sealed module that an installed lab32 has instead of the lab's solution. Throws Error if
 // there is no solution.
@@ -23,11 +23,11 @@ std::string sealed_reference(const std::string& lab);
 // variables. The names of kernels and the records of LAB32_LAUNCH and LAB32_TILE stay.
 std::string ptx_without_debug_info(const std::string& ptx);
 
-// Encodes a text so that `strings` and `grep` find nothing in it; unseal_text() decodes it. The key
-// is part of lab32, since the module must run without its source, so this does not stop a reader of
-// the program.
-std::string seal_text(const std::string& text);
-// nullopt: seal_text() has not made these bytes.
-std::optional<std::string> unseal_text(const std::string& bytes);
+// Encodes a text so that `strings` and `grep` find nothing in it; deobfuscate_text() decodes it.
+// The key is part of lab32, since the module must run without its source, so this does not stop a
+// reader of the program.
+std::string obfuscate_text(const std::string& text);
+// nullopt: obfuscate_text() has not made these bytes.
+std::optional<std::string> deobfuscate_text(const std::string& bytes);
 
 }  // namespace lab32::grading

@@ -12,7 +12,7 @@ namespace {
 // a card changes its clock, and large enough to change a time.
 constexpr double kClockMoved = 0.02;
 
-std::string clocks_note(const device::Timing& timing) {
+std::string clocks_note(const device::TimingData& timing) {
   if (!timing.before || !timing.after) return "";
   const double before = timing.before->sm_mhz, after = timing.after->sm_mhz;
   if (std::abs(after - before) > kClockMoved * before)
@@ -26,9 +26,9 @@ std::string clocks_note(const device::Timing& timing) {
 // Compares the first candidate with `other`, round by round. `credit_of`: the credit for a ratio
 // below the limit.
 template <class CreditOf>
-SpeedVerdict compare_samples(const std::vector<double>& other, const device::Timing& timing,
+SpeedVerdict compare_samples(const std::vector<double>& other, const device::TimingData& timing,
                              uint64_t bytes, double limit, CreditOf credit_of) {
-  const device::Samples& own = timing.candidates.front();
+  const device::TimeSamples& own = timing.candidates.front();
   SpeedVerdict verdict;
   verdict.seconds = device::median_interval(own.cold);
   verdict.warm = device::median_interval(own.warm);
@@ -53,7 +53,7 @@ SpeedVerdict compare_samples(const std::vector<double>& other, const device::Tim
 
 }  // namespace
 
-SpeedVerdict compare_with_copy(const device::Timing& timing, uint64_t bytes,
+SpeedVerdict compare_with_copy(const device::TimingData& timing, uint64_t bytes,
                                const CopyComparisonLimit& terms) {
   double limit = terms.fraction;
   if (timing.candidates.size() > 1) {
@@ -64,12 +64,12 @@ SpeedVerdict compare_with_copy(const device::Timing& timing, uint64_t bytes,
                          [&](double ratio) { return ratio / limit; });
 }
 
-device::MedianInterval reference_gain(const device::Timing& timing, size_t reference_first) {
+device::MedianInterval reference_gain(const device::TimingData& timing, size_t reference_first) {
   return device::median_interval(device::ratios(timing.candidates.at(reference_first + 1).cold,
                                                 timing.candidates.at(reference_first).cold));
 }
 
-std::vector<double> clamped_previous_seconds(const device::Timing& timing, double limit) {
+std::vector<double> clamped_previous_seconds(const device::TimingData& timing, double limit) {
   std::vector<double> start = timing.candidates.at(kBefore).cold;
   const std::vector<double>& usual = timing.candidates.at(kReferenceBefore).cold;
   for (size_t i = 0; i < start.size(); ++i)
@@ -77,7 +77,7 @@ std::vector<double> clamped_previous_seconds(const device::Timing& timing, doubl
   return start;
 }
 
-SpeedVerdict compare_with_previous(const device::Timing& timing, uint64_t bytes,
+SpeedVerdict compare_with_previous(const device::TimingData& timing, uint64_t bytes,
                                    const StepComparisonLimit& terms) {
   const double gain = reference_gain(timing, kReferenceNow).median - 1;
   const double limit = 1 + terms.share * std::max(gain, 0.0);

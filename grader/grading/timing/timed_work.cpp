@@ -24,8 +24,9 @@ class ByteArray : public DeviceArray {
 
 }  // namespace
 
-InputSets<float> random_inputs(Check& check, size_t sets, size_t count) {
-  return input_sets<float>(check, sets, [count](Random& random) { return random.floats(count); });
+InputSets<float> random_input_sets(Check& check, size_t sets, size_t count) {
+  return make_input_sets<float>(check, sets,
+                                [count](Random& random) { return random.floats(count); });
 }
 
 TimedWork work_with_in_and_out(const InputSets<float>& inputs) {
@@ -38,28 +39,28 @@ TimedWork work_with_in_and_out(const InputSets<float>& inputs) {
 
 std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const TimedVersion& version,
                                             const std::vector<device::TimedArray>& given) {
-  Session& s = check.session;
+  GradingSession& s = check.session;
   std::vector<std::unique_ptr<ByteArray>> arrays;
   for (const device::TimedArray& array : given)
     arrays.push_back(std::make_unique<ByteArray>(check, array));
   PredictedTime all;
   for (const device::TimedStep& step : version.steps(s.module, check.device().multiprocessors())) {
-    if (const device::Fill* fill = std::get_if<device::Fill>(&step)) {
+    if (const device::TimedFill* fill = std::get_if<device::TimedFill>(&step)) {
       arrays.at(fill->array.index)->fill(fill->value);
       continue;
     }
     const auto& launch = std::get<device::TimedLaunch>(step);
     Launch what{launch.kernel, launch.shape, {}, fmt::format("n = {}", n)};
     for (const device::TimedArg& arg : launch.args) {
-      if (const device::ArrayIndex* at = std::get_if<device::ArrayIndex>(&arg))
+      if (const device::TimedArrayIndex* at = std::get_if<device::TimedArrayIndex>(&arg))
         what.args.push_back(*arrays.at(at->index));
       else
-        what.args.push_back(std::get<device::Arg>(arg));
+        what.args.push_back(std::get<device::KernelArgument>(arg));
     }
     // Later launches find in L2 what earlier ones have left there.
     what.model =
         all.seconds > 0 ? device::LaunchOptions::Model::warm : device::LaunchOptions::Model::cold;
-    const device::Run ran = run_to_count(check, what);
+    const device::LaunchResult ran = run_to_count(check, what);
     if (!ran.predicted || !ran.predicted->unreliable.empty()) return std::nullopt;
     if (ran.predicted->seconds > all.seconds) all.bottleneck = ran.predicted->bottleneck;
     all.seconds += ran.predicted->seconds;

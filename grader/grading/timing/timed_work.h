@@ -17,7 +17,7 @@
 namespace lab32::grading {
 
 // The arrays that launches write, in order.
-using Outputs = std::vector<device::SharedBytes>;
+using Outputs = std::vector<device::RefCountedBytes>;
 
 struct TimedVersion {
   // Returns the launches of this version. `module` is the submission's or the reference solution's,
@@ -51,19 +51,19 @@ using InputSets = std::vector<std::shared_ptr<const std::vector<T>>>;
 
 // Makes the sets in parallel, each with random numbers of its own.
 template <class T, class Make>
-InputSets<T> input_sets(Check& check, size_t sets, Make make) {
+InputSets<T> make_input_sets(Check& check, size_t sets, Make make) {
   Random random = check.random();
   InputSets<T> inputs(sets);
-  std::vector<Background> made;
+  std::vector<BackgroundWork> made;
   for (auto& set : inputs)
     made.emplace_back([&set, own = Random(random.bits()), make]() mutable {
       set = std::make_shared<const std::vector<T>>(make(own));
     });
-  for (Background& set : made) set.get();
+  for (BackgroundWork& set : made) set.wait_and_rethrow();
   return inputs;
 }
 // `sets` inputs of `count` random floats.
-InputSets<float> random_inputs(Check& check, size_t sets, size_t count);
+InputSets<float> random_input_sets(Check& check, size_t sets, size_t count);
 
 // Work that reads each float of the inputs once and writes as many. It has the arrays and their
 // bytes; the caller adds steps and mismatch.
@@ -76,7 +76,7 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   return {begin, begin + values.size() * sizeof(T)};
 }
 template <class T>
-std::vector<T> values_of(const device::SharedBytes& bytes) {
+std::vector<T> values_of(const device::RefCountedBytes& bytes) {
   const auto* begin = reinterpret_cast<const T*>(bytes.data());
   return {begin, begin + bytes.size() / sizeof(T)};
 }

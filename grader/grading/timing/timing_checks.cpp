@@ -28,21 +28,23 @@ constexpr double kNotable = 0.03;  // smaller differences are noise
 std::optional<PredictedTime> predict_given_kernel(Check& check, uint32_t n,
                                                   const TimedVersion& version,
                                                   const TimedWork& work) {
-  Session& s = check.session;
+  GradingSession& s = check.session;
   std::string all = fmt::format("as events see it\n{}\nn {}", version.given->inputs, n);
   for (const device::TimedStep& step : version.steps(s.module, check.device().multiprocessors())) {
-    const device::Shape& shape = std::get<device::TimedLaunch>(step).shape;
+    const device::LaunchShape& shape = std::get<device::TimedLaunch>(step).shape;
     const Dim3 &grid = shape.grid, &block = shape.block;
     all += fmt::format("\n{}x{}x{} of {}x{}x{}, {}", grid.x, grid.y, grid.z, block.x, block.y,
                        block.z, shape.dynamic_shared);
   }
   const TimeLimit& limit = s.time_limit;
-  const std::string text = cached_given_text(check, version.given->kernel, all, [&](Check& own) {
-    own.session.time_limit = limit;  // the shape is the submission's, so its time limit applies
-    const std::optional<PredictedTime> time = predicted_time(own, n, version, work.arrays);
-    return time ? fmt::format("{:.17g} {:.17g} {}", time->seconds, time->error, time->bottleneck)
-                : "";
-  });
+  const std::string text =
+      cached_text_of_given_kernel(check, version.given->kernel, all, [&](Check& own) {
+        own.session.time_limit = limit;  // the shape is the submission's, so its time limit applies
+        const std::optional<PredictedTime> time = predicted_time(own, n, version, work.arrays);
+        return time
+                   ? fmt::format("{:.17g} {:.17g} {}", time->seconds, time->error, time->bottleneck)
+                   : "";
+      });
   PredictedTime time;
   int length = 0;
   if (std::sscanf(text.c_str(), "%lf %lf %n", &time.seconds, &time.error, &length) < 2)
@@ -74,15 +76,15 @@ std::string bottleneck_text(Check& check, const PredictedTime& time) {
 
 // The reason why the check is not run: there is no GPU. It carries the modelled time of the
 // launches, if the device has a model.
-NotRun modelled_time_reason(Check& check, const std::string& kernel, uint32_t n,
-                            const TimedWork& work) {
+NotRunReason modelled_time_reason(Check& check, const std::string& kernel, uint32_t n,
+                                  const TimedWork& work) {
   const std::optional<PredictedTime> time = predict_time_once(check, kernel, n, work, work);
   check.measured("");
-  NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
+  NotRunReason reason{NotRunReason::Kind::no_gpu, check.device().name()};
   if (!time) return reason;
   check.figure("modelled_seconds", time->seconds);
   reason.modelled = {n, time->seconds, time->error, bottleneck_text(check, *time)};
-  const std::optional<double> copy = check.device().copy_seconds(work.bytes);
+  const std::optional<double> copy = check.device().modelled_copy_seconds(work.bytes);
   check.measured(duration(time->seconds) + " modelled");
   if (!copy) return reason;
   reason.modelled->copy_seconds = copy;
@@ -93,13 +95,13 @@ NotRun modelled_time_reason(Check& check, const std::string& kernel, uint32_t n,
   return reason;
 }
 
-NotRun modelled_step_reason(Check& check, const StepCheck& step, uint32_t n,
-                            const TimedWork& work) {
+NotRunReason modelled_step_reason(Check& check, const StepCheck& step, uint32_t n,
+                                  const TimedWork& work) {
   const std::optional<PredictedTime> now = predict_time_once(check, step.kernel, n, work, work),
                                      before = predict_time_once(check, step.before, n, work.before,
                                                                 work);
   check.measured("");
-  NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
+  NotRunReason reason{NotRunReason::Kind::no_gpu, check.device().name()};
   if (!now || !before) return reason;
   const double ratio = before->seconds / now->seconds;
   check.measured(fmt::format("{:.2f} times modelled", ratio));
@@ -115,12 +117,12 @@ NotRun modelled_step_reason(Check& check, const StepCheck& step, uint32_t n,
 // `n_modelled` has none, because the model is wrong about its kernel.
 template <class Predict>
 [[noreturn]] void not_run_here(Check& check, const MakeWork& make, Predict predict) {
-  NotRun reason{NotRun::Kind::no_gpu, check.device().name()};
+  NotRunReason reason{NotRunReason::Kind::no_gpu, check.device().name()};
   if (check.first_unpassed_prerequisite() || !check.session.setup.modelled_times ||
       !check.row.has("n_modelled"))
     check.not_run(reason);
   const uint32_t n = check.row.count("n_modelled");
-  const Verdict before = check.verdict;
+  const CheckVerdict before = check.verdict;
   try {
     reason = predict(n, make(check, n, 1));
   } catch (const TestOver&) {
@@ -130,15 +132,16 @@ template <class Predict>
   check.not_run(reason);
 }
 
-device::Candidate submitted_candidate(Check& check, const std::string& name,
-                                      const TimedVersion& version) {
-  Session& s = check.session;
+device::TimedCandidate submitted_candidate(Check& check, const std::string& name,
+                                           const TimedVersion& version) {
+  GradingSession& s = check.session;
   return {name, s.time.submission, version.steps(s.module, s.time.timer->multiprocessors())};
 }
 
 // A candidate for the timer: the reference solution's launches of this version, in `module`.
-device::Candidate reference_candidate(Check& check, const std::string& name,
-                                      const TimedVersion& version, device::LoadedModule& module) {
+device::TimedCandidate reference_candidate(Check& check, const std::string& name,
+                                           const TimedVersion& version,
+                                           device::LoadedModule& module) {
   const TimingSetup& time = check.session.time;
   return {name, time.reference, version.steps(module, time.timer->multiprocessors()), false};
 }
@@ -163,9 +166,10 @@ TimedWork make_timed_work(Check& check, const MakeWork& make, uint32_t n) {
 }
 
 // Compares all outputs in parallel, since comparing a large output takes as long as timing.
-void verify_outputs(Check& check, const device::Timing& timing, const TimedWork& work, int line) {
+void verify_outputs(Check& check, const device::TimingData& timing, const TimedWork& work,
+                    int line) {
   std::vector<std::string> wrong(timing.outputs.size());
-  std::vector<Background> comparisons;
+  std::vector<BackgroundWork> comparisons;
   for (size_t i = 0; i < wrong.size(); ++i) {
     const device::TimedOutput& output = timing.outputs[i];
     const TimedVersion& version = output.candidate == kNow ? work : work.before;
@@ -174,13 +178,13 @@ void verify_outputs(Check& check, const device::Timing& timing, const TimedWork&
     });
   }
   for (size_t i = 0; i < wrong.size(); ++i) {
-    comparisons[i].get();
+    comparisons[i].wait_and_rethrow();
     const std::string& words = wrong[i];
     if (words.empty()) continue;
     const size_t candidate = timing.outputs[i].candidate;
     check.measured("wrong when timed");
     check.lose(
-        {Failure::Kind::wrong_result, "when timed"}, line,
+        {CheckFailure::Kind::wrong_result, "when timed"}, line,
         fmt::format("A timed launch{} gave a wrong result (the inputs change from launch to "
                     "launch): {}",
                     candidate == kNow ? "" : " of " + timing.candidates[candidate].name, words));
@@ -188,7 +192,7 @@ void verify_outputs(Check& check, const device::Timing& timing, const TimedWork&
 }
 
 struct TimedResult {
-  device::Timing timing;
+  device::TimingData timing;
   SpeedVerdict verdict;
   bool twice = false;
 };
@@ -209,10 +213,10 @@ template <class Judge>
 TimedResult time_until_decided(Check& check, const std::string& kernel, uint32_t n,
                                device::TimingPlan plan, const TimedWork& work, int line,
                                Judge judge) {
-  Session& s = check.session;
+  GradingSession& s = check.session;
   TimeSpent spent;
   for (bool twice = false;; twice = true) {
-    const Progress::ScopedStep progress(
+    const ProgressReporter::ScopedStep progress(
         s.setup.progress, "timing " + kernel + (twice ? " again, with more rounds" : ""));
     const WorkTimer watch;
     device::TimingResult timed = s.time.timer->time(plan);
@@ -220,8 +224,9 @@ TimedResult time_until_decided(Check& check, const std::string& kernel, uint32_t
     if (timed.fault) {
       check.measured(words(timed.fault->kind));
       const std::string kind = to_string(timed.fault->kind);
-      check.lose({Failure::Kind::fault, fmt::format("n = {}", n), kernel, kind}, line,
-                 fmt::format("On the GPU, with n = {}: {}", grouped(n), describe(*timed.fault)));
+      check.lose(
+          {CheckFailure::Kind::fault, fmt::format("n = {}", n), kernel, kind}, line,
+          fmt::format("On the GPU, with n = {}: {}", grouped_digits(n), describe(*timed.fault)));
     }
     spent.start += timed.timing->start_seconds;
     spent.rounds += timed.timing->rounds_seconds;
@@ -238,7 +243,7 @@ TimedResult time_until_decided(Check& check, const std::string& kernel, uint32_t
 }
 
 // Records the speed relative to the reference solution's kernel in the same rounds.
-void record_reference_ratio(Check& check, const device::Timing& timing, size_t reference) {
+void record_reference_ratio(Check& check, const device::TimingData& timing, size_t reference) {
   const auto& other = timing.candidates[reference].cold;
   const device::MedianInterval ratio =
       device::median_interval(device::ratios(other, timing.candidates.front().cold));
@@ -259,7 +264,7 @@ void record_figures(Check& check, const TimedResult& result) {
   check.figure("copy_seconds", device::median_interval(result.timing.copy.cold).median);
   check.figure("rounds", static_cast<double>(result.timing.copy.cold.size()));
   const bool possible = verdict.outcome != SpeedVerdict::Outcome::impossible;
-  Failure failure{possible ? Failure::Kind::slow : Failure::Kind::impossible_time};
+  CheckFailure failure{possible ? CheckFailure::Kind::slow : CheckFailure::Kind::impossible_time};
   failure.measured = possible ? verdict.ratio.median : verdict.seconds.median;
   failure.expected = possible ? verdict.limit : verdict.floor_seconds;
   check.credit_share(verdict.credit, failure);
@@ -295,7 +300,7 @@ void end_with_verdict(Check& check, const TimedResult& result, uint64_t bytes, i
   }
 }
 
-std::string ratio_text(const device::Timing& timing, const device::Samples& other) {
+std::string ratio_text(const device::TimingData& timing, const device::TimeSamples& other) {
   const device::MedianInterval ratio =
       device::median_interval(device::ratios(timing.candidates.front().cold, other.cold));
   return fmt::format("\n{}: {} (yours takes {:.3f} times as long, {:.3f} ... {:.3f})", other.name,
@@ -311,7 +316,7 @@ void record_reference_gain(Check& check, const device::MedianInterval& gain) {
 
 [[noreturn]] void not_asked(Check& check, const device::MedianInterval& gain,
                             const StepComparisonLimit& terms) {
-  NotRun reason{NotRun::Kind::no_such_step, check.session.time.timer->name()};
+  NotRunReason reason{NotRunReason::Kind::no_such_step, check.session.time.timer->name()};
   reason.gain = gain.median;
   reason.least_gain = 1 + terms.least;
   check.measured(fmt::format("{:.2f} by reference", gain.median));
@@ -321,14 +326,14 @@ void record_reference_gain(Check& check, const device::MedianInterval& gain) {
 // A version with a wrong result is not timed. It loses the points of the step if this card asks for
 // the step at all, so that the points that can be reached are the same for all submissions.
 [[noreturn]] void end_without_submission(Check& check, const StepCheck& step, const TimedWork& work,
-                                         const std::vector<device::Candidate>& reference,
+                                         const std::vector<device::TimedCandidate>& reference,
                                          const StepComparisonLimit& terms) {
-  Session& s = check.session;
+  GradingSession& s = check.session;
   device::TimingPlan plan = timing_plan(work);
   plan.candidates = reference;
   plan.required_ratios = {{0, 1}};
-  const Progress::ScopedStep progress(s.setup.progress,
-                                      "timing the reference solution's " + step.kernel);
+  const ProgressReporter::ScopedStep progress(s.setup.progress,
+                                              "timing the reference solution's " + step.kernel);
   const device::TimingResult timed = s.time.timer->time(plan);
   if (!timed.timing) throw Error("the reference solution: " + describe(*timed.fault));
   const device::MedianInterval gain = reference_gain(*timed.timing, 0);
@@ -341,7 +346,7 @@ void record_reference_gain(Check& check, const device::MedianInterval& gain) {
 }  // namespace
 
 void credit_speed(Check& check, const SpeedCheck& speed) {
-  Session& s = check.session;
+  GradingSession& s = check.session;
   const double fraction = check.row.number("fraction");
   check.expected(fmt::format("{:.2f} of a copy", fraction));
   if (!s.time.timer)
@@ -363,10 +368,11 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
   }
   const CopyComparisonLimit terms{fraction, check.row.number("speed.of_reference")};
   const TimedResult result = time_until_decided(
-      check, speed.kernel, n, std::move(plan), work, line,
-      [&](const device::Timing& timing) { return compare_with_copy(timing, work.bytes, terms); });
+      check, speed.kernel, n, std::move(plan), work, line, [&](const device::TimingData& timing) {
+        return compare_with_copy(timing, work.bytes, terms);
+      });
 
-  const device::Timing& timing = result.timing;
+  const device::TimingData& timing = result.timing;
   const SpeedVerdict& verdict = result.verdict;
   check.measured(fmt::format("{:.2f}, {}", verdict.ratio.median, duration(verdict.seconds.median)));
   check.expected(fmt::format("{:.2f} of a copy", verdict.limit));
@@ -397,7 +403,7 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
 }
 
 void credit_step(Check& check, const StepCheck& step) {
-  Session& s = check.session;
+  GradingSession& s = check.session;
   check.expected("ahead of " + step.form_before);
   if (!s.time.timer)
     not_run_here(check, step.make, [&](uint32_t n, const TimedWork& work) {
@@ -405,7 +411,7 @@ void credit_step(Check& check, const StepCheck& step) {
     });
 
   const std::string card = s.time.timer->name();
-  if (!s.time.reference) check.not_run({NotRun::Kind::no_reference, card});
+  if (!s.time.reference) check.not_run({NotRunReason::Kind::no_reference, card});
 
   const uint32_t n = check.row.count("n");
   const int line = check.line_of(step.kernel);
@@ -413,7 +419,7 @@ void credit_step(Check& check, const StepCheck& step) {
                                   check.row.number("steps.least_gain")};
   const TimedWork work = make_timed_work(check, step.make, n);
   const auto module = loaded_reference(check);
-  const std::vector<device::Candidate> reference = {
+  const std::vector<device::TimedCandidate> reference = {
       reference_candidate(check, "the reference solution's " + step.kernel, work, *module),
       reference_candidate(check, "the reference solution's " + step.before, work.before, *module)};
   if (check.first_unpassed_prerequisite())
@@ -425,11 +431,11 @@ void credit_step(Check& check, const StepCheck& step) {
   plan.candidates.insert(plan.candidates.end(), reference.begin(), reference.end());
   plan.required_ratios = {{kNow, kBefore}, {kReferenceNow, kReferenceBefore}};
   const TimedResult result = time_until_decided(
-      check, step.kernel, n, std::move(plan), work, line, [&](const device::Timing& timing) {
+      check, step.kernel, n, std::move(plan), work, line, [&](const device::TimingData& timing) {
         return compare_with_previous(timing, work.bytes, terms);
       });
 
-  const device::Timing& timing = result.timing;
+  const device::TimingData& timing = result.timing;
   const SpeedVerdict& verdict = result.verdict;
   const device::MedianInterval gain = reference_gain(timing, kReferenceNow);
   record_reference_gain(check, gain);

@@ -31,7 +31,9 @@ struct SpeedCheck {
 // below it the points shrink in proportion. Times `n` elements, or simulates `n_modelled` without a
 // card.
 void credit_speed(Check& check, const SpeedCheck& speed);
-inline takes takes_of_speed() { return takes("n", "n_modelled", "fraction", "speed.of_reference"); }
+inline takes keys_of_speed_check() {
+  return takes("n", "n_modelled", "fraction", "speed.of_reference");
+}
 
 struct StepCheck {
   std::string kernel, before;  // the two versions, as the file names them
@@ -43,7 +45,7 @@ struct StepCheck {
 // solution's two versions differ by at least steps.least_gain in the same rounds. All points need
 // steps.share_of_gain of that gain.
 void credit_step(Check& check, const StepCheck& step);
-inline takes takes_of_step() {
+inline takes keys_of_step_check() {
   return takes("n", "n_modelled", "steps.share_of_gain", "steps.least_gain");
 }
 

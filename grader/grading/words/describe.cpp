@@ -55,7 +55,7 @@ const char* access_plural(const device::WorstAccess& access) {
   return access.atomic ? "atomics" : access.store ? "stores" : "loads";
 }
 
-WorstLine worst_global_line(Check& check, const device::Run& run) {
+WorstLine worst_global_line(Check& check, const device::LaunchResult& run) {
   const std::string& own = check.session.source.display();
   WorstLine waste;
   uint64_t most = 0;
@@ -75,7 +75,7 @@ WorstLine worst_global_line(Check& check, const device::Run& run) {
   return waste;
 }
 
-int line_of_most_atomics(Check& check, const device::Run& run) {
+int line_of_most_atomics(Check& check, const device::LaunchResult& run) {
   int found = 0;
   uint64_t most = 0;
   for (const counters::LineCounters& line : run.lines) {
@@ -99,7 +99,7 @@ std::string message_unless_withheld(Check& check, std::string message) {
       check.withheld);
 }
 
-std::string undefined_amount_text(Check& check, const device::OutOfRangeAmount& odd) {
+std::string undefined_amount_text(Check& check, const device::OutOfRangeShiftOrShuffle& odd) {
   if (odd.line == 0 || odd.file != check.session.source.display()) return "";
   if (odd.shuffle)
     return fmt::format("Line {} shuffles by {} lanes, but a warp has only {}.", odd.line,

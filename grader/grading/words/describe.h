@@ -17,10 +17,10 @@ struct WorstLine {
   int line = 0;
   std::string message;
 };
-WorstLine worst_global_line(Check& check, const device::Run& run);
+WorstLine worst_global_line(Check& check, const device::LaunchResult& run);
 
 // The line of the student's file with most atomics to device memory; 0: there are none.
-int line_of_most_atomics(Check& check, const device::Run& run);
+int line_of_most_atomics(Check& check, const device::LaunchResult& run);
 
 // "loads", "stores", "atomics"
 const char* access_plural(const device::WorstAccess& access);
@@ -34,7 +34,7 @@ std::string message_unless_withheld(Check& check, std::string message);
 
 // A sentence about a shift or shuffle of a launch by an undefined amount; empty if it is not on a
 // line of the submission.
-std::string undefined_amount_text(Check& check, const device::OutOfRangeAmount& odd);
+std::string undefined_amount_text(Check& check, const device::OutOfRangeShiftOrShuffle& odd);
 
 // As above for a shift that the compiler has already evaluated, from its warnings. `display`: the
 // submission's name in them. Empty: no such warning.

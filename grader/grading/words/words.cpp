@@ -11,26 +11,26 @@ namespace lab32::grading {
 
 namespace {
 
-using report::Failure;
-using report::NotRun;
+using report::CheckFailure;
+using report::NotRunReason;
 
-std::string modelled_time_words(const NotRun& reason) {
-  const NotRun::Modelled& m = *reason.modelled;
+std::string modelled_time_words(const NotRunReason& reason) {
+  const NotRunReason::ModelledTime& m = *reason.modelled;
   if (m.seconds_before)
     return fmt::format("No GPU here. For n = {} the model predicts {} for {} and {} for your {}.",
-                       grouped(m.n), duration(*m.seconds_before), m.before, duration(m.seconds),
-                       m.kernel);
+                       grouped_digits(m.n), duration(*m.seconds_before), m.before,
+                       duration(m.seconds), m.kernel);
   if (m.copy_seconds)
     return fmt::format(
         "No GPU here. For n = {1} on {0} the model predicts {2} for your kernel "
         "and {3} for a copy of as many bytes: {4:.2f}, expected {5:.2f}; {6}. "
         "The mean error of such predictions is {7:.0f} %.",
-        reason.device, grouped(m.n), duration(m.seconds), duration(*m.copy_seconds),
+        reason.device, grouped_digits(m.n), duration(m.seconds), duration(*m.copy_seconds),
         *m.copy_seconds / m.seconds, *m.fraction, m.bottleneck, 100 * m.error);
   return fmt::format(
       "The check needs a GPU, and this machine has none. For n = {} the model "
       "predicts {} (with a mean error of {:.0f} %) on {}{}.",
-      grouped(m.n), duration(m.seconds), 100 * m.error, reason.device,
+      grouped_digits(m.n), duration(m.seconds), 100 * m.error, reason.device,
       m.bottleneck.empty() ? "" : ", " + m.bottleneck);
 }
 
@@ -48,43 +48,43 @@ std::string quantity(int64_t number, const std::string& noun) {
 
 std::string prefix(const std::string& setting) { return setting.empty() ? "" : setting + ": "; }
 
-std::string words(const NotRun& reason) {
+std::string words(const NotRunReason& reason) {
   switch (reason.kind) {
-    case NotRun::Kind::no_gpu:
+    case NotRunReason::Kind::no_gpu:
       return reason.modelled ? modelled_time_words(reason)
                              : "The check needs a GPU, and this machine has none.";
-    case NotRun::Kind::no_counters:
+    case NotRunReason::Kind::no_counters:
       return "The device `" + reason.device + "` does not count sectors.";
-    case NotRun::Kind::no_reference:
+    case NotRunReason::Kind::no_reference:
       return fmt::format(
           "The grader cannot tell how much faster this step is on {}: the "
           "reference solution is missing, or needs a newer GPU.",
           reason.device);
-    case NotRun::Kind::no_such_step:
+    case NotRunReason::Kind::no_such_step:
       return fmt::format(
           "This step is not timed on {}: it makes the reference solution, timed "
           "just now, only {:.2f} times as fast, and the check needs {:.2f}.",
           reason.device, reason.gain, reason.least_gain);
-    case NotRun::Kind::hidden:
+    case NotRunReason::Kind::hidden:
       return "The course shows the result of this check after the deadline.";
   }
   return "";
 }
 
-std::string words(const Failure& failure) {
+std::string words(const CheckFailure& failure) {
   switch (failure.kind) {
-    case Failure::Kind::changed_input:
+    case CheckFailure::Kind::changed_input:
       return fmt::format("{}the kernel has changed {}[{}], which it may only read.",
                          prefix(failure.setting), failure.subject, failure.index.value_or(0));
-    case Failure::Kind::prerequisite:
+    case CheckFailure::Kind::prerequisite:
       return fmt::format("This check counts once {}: see `{}`.", failure.detail, failure.subject);
-    case Failure::Kind::shared_memory:
+    case CheckFailure::Kind::shared_memory:
       return fmt::format(
           "A block of {} declares {} bytes of shared memory, but the task allows "
           "{}: the more a block takes, the fewer blocks fit on a multiprocessor.",
-          failure.subject, grouped(static_cast<uint64_t>(failure.measured.value_or(0))),
-          grouped(static_cast<uint64_t>(failure.expected.value_or(0))));
-    case Failure::Kind::time_limit:
+          failure.subject, grouped_digits(static_cast<uint64_t>(failure.measured.value_or(0))),
+          grouped_digits(static_cast<uint64_t>(failure.expected.value_or(0))));
+    case CheckFailure::Kind::time_limit:
       return fmt::format("Not run: the lab's time is used up ({:g} s, --time-limit).",
                          failure.expected.value_or(0));
     default:

@@ -11,11 +11,11 @@ namespace lab32::grading {
 
 struct Check;
 
-std::string words(const report::NotRun& reason);
+std::string words(const report::NotRunReason& reason);
 
 // The message of a failure that reads the same in every lab; empty: the check has a message of its
 // own.
-std::string words(const report::Failure& failure);
+std::string words(const report::CheckFailure& failure);
 
 // "83.4 µs", "1.27 ms".
 std::string duration(double seconds);

@@ -14,28 +14,30 @@ namespace {
 using Want = uint32_t (BankPattern::*)() const;
 
 // Runs the student's wavefronts() and load_wavefronts() on each pattern.
-Answers answers_for_bank_patterns(Check& check, const std::vector<BankPattern>& patterns) {
+StudentFunctionAnswers student_answers_for_bank_patterns(Check& check,
+                                                         const std::vector<BankPattern>& patterns) {
   return run_student_functions<uint32_t>(check, "arbiter", patterns, "out_store", "out_load");
 }
 
-void check_widths(Check& check, const char* name, const std::vector<uint32_t>& widths, Want want) {
+void check_answers_for_widths(Check& check, const char* name, const std::vector<uint32_t>& widths,
+                              Want want) {
   Random random = check.random();
-  const std::vector<BankPattern> tried =
-      bank_patterns(random, widths, static_cast<int>(check.row.number("random_patterns")));
-  const Answers answers = answers_for_bank_patterns(check, tried);
+  const std::vector<BankPattern> tried = named_and_random_bank_patterns(
+      random, widths, static_cast<int>(check.row.number("random_patterns")));
+  const StudentFunctionAnswers answers = student_answers_for_bank_patterns(check, tried);
   const std::vector<int>& got =
       want == &BankPattern::load_wavefronts ? answers.second : answers.first;
-  check_answers(check, name, tried, got, want, bank_misconception(tried, got));
+  check_answers(check, name, tried, got, want, bank_misconception_hint(tried, got));
 }
 
 // Launches the given kernel `touch` with one warp, which stores and loads every stride-th element
 // of an array in shared memory. Its global arrays hold bytes of any value, because wavefronts
 // depend on addresses only.
-counters::Counters count_strided_touch(Check& check, const std::string& type, uint32_t bytes,
-                                       uint32_t stride) {
+counters::Counters count_strided_accesses(Check& check, const std::string& type, uint32_t bytes,
+                                          uint32_t stride) {
   Input<uint8_t> in(check, "in", std::vector<uint8_t>(32 * bytes, 1));
   Output<uint8_t> out(check, "out", 32 * bytes);
-  return counters_of(check, run(check, {given_kernel(check, fmt::format("touch<{}>", type)),
+  return counters_of(check, run(check, {given_kernel_name(check, fmt::format("touch<{}>", type)),
                                         {{1}, {32}},
                                         {in, out, static_cast<int>(stride)},
                                         fmt::format("{}, stride {}", type, stride)}));
@@ -43,8 +45,8 @@ counters::Counters count_strided_touch(Check& check, const std::string& type, ui
 
 // Asks the student's functions about variants of the launches' accesses: the same addresses with
 // the lanes in another order, or with some lanes inactive.
-void check_variants(Check& check, const std::vector<BankPattern>& launched,
-                    const std::vector<std::string>& names) {
+void check_rearranged_accesses(Check& check, const std::vector<BankPattern>& launched,
+                               const std::vector<std::string>& names) {
   std::vector<BankPattern> tried;
   std::vector<size_t> of;
   for (size_t i = 0; i < launched.size(); ++i)
@@ -52,7 +54,7 @@ void check_variants(Check& check, const std::vector<BankPattern>& launched,
       tried.push_back(p);
       of.push_back(i);
     }
-  const Answers answers = answers_for_bank_patterns(check, tried);
+  const StudentFunctionAnswers answers = student_answers_for_bank_patterns(check, tried);
   for (size_t i = 0; i < tried.size(); ++i) {
     const bool store = answers.first[i] == static_cast<int>(tried[i].store_wavefronts());
     if (store && answers.second[i] == static_cast<int>(tried[i].load_wavefronts())) continue;
@@ -70,47 +72,49 @@ void check_variants(Check& check, const std::vector<BankPattern>& launched,
 
 TEST_SUITE("lab:bank_conflicts") {
   LAB_CHECK("A1 words of 4 bytes" * takes("random_patterns")) {
-    check_widths(check, "wavefronts", {4}, &BankPattern::store_wavefronts);
+    check_answers_for_widths(check, "wavefronts", {4}, &BankPattern::store_wavefronts);
   }
 
   LAB_CHECK("A2 parts of a word" * takes("random_patterns")) {
-    check_widths(check, "wavefronts", {1, 2}, &BankPattern::store_wavefronts);
+    check_answers_for_widths(check, "wavefronts", {1, 2}, &BankPattern::store_wavefronts);
   }
 
   LAB_CHECK("A3 8 and 16 bytes" * takes("random_patterns")) {
-    check_widths(check, "wavefronts", {8, 16}, &BankPattern::store_wavefronts);
+    check_answers_for_widths(check, "wavefronts", {8, 16}, &BankPattern::store_wavefronts);
   }
 
   LAB_CHECK("A4 loads" * takes("random_patterns")) {
-    check_widths(check, "load_wavefronts", {1, 2, 4, 8, 16}, &BankPattern::load_wavefronts);
+    check_answers_for_widths(check, "load_wavefronts", {1, 2, 4, 8, 16},
+                             &BankPattern::load_wavefronts);
   }
 
   LAB_CHECK("A5 applied to strides" * takes(wholes("strides", 1, 33))) {
     check.expected("as counted");
-    struct Type {
+    struct TouchedType {
       const char* name;
       uint32_t bytes;
     };
-    const Type types[] = {{"char", 1}, {"short", 2}, {"int", 4}, {"double", 8}, {"int4", 16}};
-    struct Launch {
-      const Type* type;
+    const TouchedType types[] = {
+        {"char", 1}, {"short", 2}, {"int", 4}, {"double", 8}, {"int4", 16}};
+    struct TouchLaunch {
+      const TouchedType* type;
       uint32_t stride;
       counters::Counters counted;
     };
     // All kernels are launched before any answer is checked, so that the result of a failed check
     // has the figures of all kernels.
-    std::vector<Launch> launches;
+    std::vector<TouchLaunch> launches;
     std::vector<BankPattern> patterns;
     std::string table = "The profiler's table of the given kernel, wavefronts of its store:\n    " +
                         fmt::format("{:<8}", "stride");
     for (double stride : check.row.numbers("strides")) table += fmt::format("{:>6}", stride);
-    for (const Type& type : types) {
+    for (const TouchedType& type : types) {
       table += fmt::format("\n    {:<8}", type.name);
       const bool may_show = type.bytes < 16 || are_answers_right(check, "C1 staging 128 ints");
       if (!may_show) table += "  how many wavefronts, C1 asks";
       for (double wide : check.row.numbers("strides")) {
         const uint32_t stride = static_cast<uint32_t>(wide);
-        const counters::Counters c = count_strided_touch(check, type.name, type.bytes, stride);
+        const counters::Counters c = count_strided_accesses(check, type.name, type.bytes, stride);
         launches.push_back({&type, stride, c});
         patterns.push_back(strided_bank_pattern(type.bytes, stride));
         if (may_show) table += fmt::format("{:>6}", c.shared_store.wavefronts);
@@ -119,7 +123,7 @@ TEST_SUITE("lab:bank_conflicts") {
         check.figure(what + " load wavefronts", static_cast<double>(c.shared_load.wavefronts));
       }
     }
-    const Answers answers = answers_for_bank_patterns(check, patterns);
+    const StudentFunctionAnswers answers = student_answers_for_bank_patterns(check, patterns);
     for (size_t i = 0; i < launches.size(); ++i) {
       const counters::Counters& c = launches[i].counted;
       const bool store = answers.first[i] == static_cast<int>(c.shared_store.wavefronts);
@@ -134,9 +138,9 @@ TEST_SUITE("lab:bank_conflicts") {
                       store ? answers.second[i] : answers.first[i], patterns[i].show()));
     }
     std::vector<std::string> names;
-    for (const Launch& launch : launches)
+    for (const TouchLaunch& launch : launches)
       names.push_back(fmt::format("{} {}", launch.type->name, launch.stride));
-    check_variants(check, patterns, names);
+    check_rearranged_accesses(check, patterns, names);
     check.measured(fmt::format("{} launches right", launches.size()));
     check.explain(0, table);
   }

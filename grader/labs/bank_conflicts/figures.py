@@ -205,8 +205,8 @@ def row_of_largest_n(table, task, form):
 
 
 def draw_measured_times():
-    times = tables.measured("h200-bank_conflicts")
-    counters = tables.measured("h200-bank_conflicts-counters")
+    times = tables.read_measured("h200-bank_conflicts")
+    counters = tables.read_measured("h200-bank_conflicts-counters")
     drawing = Drawing(760, 80 + 46 * len(OPTIMISED), "What optimising saves on an H200")
     drawing.text(
         20, 28,

@@ -16,11 +16,11 @@ STUDENTS_RECORDS = {
 }
 
 
-def touches(lab, way="store"):
+def wavefronts_by_type_and_stride(lab, way="store"):
     """The counts {type: {stride: wavefronts}} from the result's figures; `way` is store or load. The counts of int4 are
     included once C1, which asks for one of them, has passed."""
     found = {name: {} for name in TYPES}
-    for name, value in lab.figures().items():
+    for name, value in lab.numbers_of_checks().items():
         if match := re.fullmatch(rf"touch<(\w+)>\((\d+)\) {way} wavefronts", name):
             found[match[1]][int(match[2])] = value
     if not lab.has_passed("C1 staging 128 ints"):
@@ -28,30 +28,30 @@ def touches(lab, way="store"):
     return {name: dict(sorted(counts.items())) for name, counts in found.items()}
 
 
-def by_stride(counts):
+def label_strides(counts):
     """Replaces strides by labels for a figure: {label: wavefronts}."""
     return {f"stride {stride}": count for stride, count in counts.items()}
 
 
-def documented_touches(kind):
+def documented_wavefronts_by_stride(kind):
     """The source document's {stride: wavefronts} for one type."""
     found = {}
-    for row in tables.documented("bank_patterns").rows:
+    for row in tables.read_documented("bank_patterns").rows:
         name, stride = row["kernel"].split()
         if name == kind:
             found[int(stride)] = float(row["value"])
     return found
 
 
-def documented_rows(lab):
+def simulated_and_documented_rows(lab):
     """The rows that the report page compares with the source document: [(label, simulated, documented, unit)]."""
-    now, then = touches(lab)["int"], documented_touches("int")
+    now, then = wavefronts_by_type_and_stride(lab)["int"], documented_wavefronts_by_stride("int")
     return [
         (f"ints, stride {n}: wavefronts", now[n], then[n], "per store") for n in now if n in then
     ]
 
 
-def tasks(lab):
+def wavefronts_over_ideal(lab):
     """The student's wavefronts in part B as multiples of the ideal: {task: ratio}."""
     found = {}
     for test in lab.tests:
@@ -61,7 +61,7 @@ def tasks(lab):
     return found
 
 
-def shared_bytes(lab):
+def shared_bytes_and_limits(lab):
     """The static shared memory of the student's kernels of part B, and its limits: ({task: bytes}, {task: bytes})."""
     mine, limits = {}, {}
     for test in lab.tests:
@@ -72,16 +72,16 @@ def shared_bytes(lab):
     return mine, limits
 
 
-def measured_ratio(task, what="time"):
+def given_over_optimised(task, what="time"):
     """The given form's time (or its wavefronts) divided by the optimised form's, for one task on an H200."""
     if what == "time":
-        table = tables.measured("h200-bank_conflicts")
+        table = tables.read_measured("h200-bank_conflicts")
         given, optimised = (
             float(max(table.where(task=task, form=f), key=lambda r: int(r["n"]))["median_ms"])
             for f in ("given", "optimised")
         )
     else:
-        table = tables.measured("h200-bank_conflicts-counters")
+        table = tables.read_measured("h200-bank_conflicts-counters")
         given, optimised = (
             table.value("value", task=task, form=f, metric="memory_l1_wavefronts_shared")
             for f in ("given", "optimised")

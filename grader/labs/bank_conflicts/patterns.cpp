@@ -17,7 +17,7 @@ using counters::kBanks;
 constexpr uint64_t kRowOfBanks = kBanks * kBankBytes;  // bytes between two words of one bank
 constexpr uint32_t kWindow = 16384;                    // bytes of shared memory for patterns
 
-BankPattern named_pattern(std::string name, BankPattern p) {
+BankPattern pattern_with_name(std::string name, BankPattern p) {
   p.name = std::move(name);
   return p;
 }
@@ -33,30 +33,30 @@ std::vector<BankPattern> named_patterns(uint32_t bytes) {
   std::vector<BankPattern> found;
   for (uint32_t stride : {1, 2, 3, 4, 8, 16, 32, 33})
     found.push_back(
-        named_pattern(fmt::format("stride {}", stride), strided_bank_pattern(bytes, stride)));
-  found.push_back(named_pattern("row of [32][32] or [32][33]", strided_bank_pattern(bytes, 1)));
-  found.push_back(named_pattern("column of [32][32]", strided_bank_pattern(bytes, 32)));
-  found.push_back(named_pattern("column of [32][33]", strided_bank_pattern(bytes, 33)));
-  found.push_back(named_pattern("all lanes one element", strided_bank_pattern(bytes, 0)));
-  found.push_back(named_pattern("two lanes per element", lane_group_pattern(bytes, 2, 1)));
-  found.push_back(
-      named_pattern("two lanes per element, of one bank each", lane_group_pattern(bytes, 2, 32)));
-  found.push_back(named_pattern("four lanes per element", lane_group_pattern(bytes, 4, 1)));
+        pattern_with_name(fmt::format("stride {}", stride), strided_bank_pattern(bytes, stride)));
+  found.push_back(pattern_with_name("row of [32][32] or [32][33]", strided_bank_pattern(bytes, 1)));
+  found.push_back(pattern_with_name("column of [32][32]", strided_bank_pattern(bytes, 32)));
+  found.push_back(pattern_with_name("column of [32][33]", strided_bank_pattern(bytes, 33)));
+  found.push_back(pattern_with_name("all lanes one element", strided_bank_pattern(bytes, 0)));
+  found.push_back(pattern_with_name("two lanes per element", lane_group_pattern(bytes, 2, 1)));
+  found.push_back(pattern_with_name("two lanes per element, of one bank each",
+                                    lane_group_pattern(bytes, 2, 32)));
+  found.push_back(pattern_with_name("four lanes per element", lane_group_pattern(bytes, 4, 1)));
   BankPattern two_apart = strided_bank_pattern(bytes, 1);  // lanes l and l ^ 2 share an element
   for (uint32_t lane = 0; lane < 32; ++lane) two_apart.address[lane] = (lane & ~2u) * bytes;
-  found.push_back(named_pattern("lanes l and l ^ 2 an element", two_apart));
+  found.push_back(pattern_with_name("lanes l and l ^ 2 an element", two_apart));
   // Lanes l and l ^ 4 access one element; neighbouring lanes access different elements.
   BankPattern four_apart = strided_bank_pattern(bytes, 1);
   for (uint32_t lane = 0; lane < 32; ++lane) four_apart.address[lane] = (lane & ~4u) * bytes;
-  found.push_back(named_pattern("lanes l and l ^ 4 an element", four_apart));
+  found.push_back(pattern_with_name("lanes l and l ^ 4 an element", four_apart));
   BankPattern reversed = strided_bank_pattern(bytes, 1);
   std::reverse(reversed.address.begin(), reversed.address.end());
-  found.push_back(named_pattern("a row, from its end", reversed));
+  found.push_back(pattern_with_name("a row, from its end", reversed));
   for (uint32_t active :
        {0u, 1u, 0x80000000u, 0x0000ffffu, 0xffff0000u, 0x55555555u, 0x33333333u, 0x00ff0000u}) {
     BankPattern some = strided_bank_pattern(bytes, active == 0x00ff0000u ? 32 : 1);
     some.active = active;
-    found.push_back(named_pattern("some lanes", some));
+    found.push_back(pattern_with_name("some lanes", some));
   }
   return found;
 }
@@ -102,7 +102,7 @@ BankPattern random_pattern(Random& random, uint32_t bytes) {
 
 // How a student may understand the rule of banks. The default values are the right rule, and a
 // misconception changes some of them.
-struct BankRule {
+struct BelievedBankRule {
   uint32_t active = 0;            // inactive lanes that are counted as active
   uint64_t granule = kBankBytes;  // bytes of a bank's word
   uint64_t banks = kBanks;
@@ -112,7 +112,7 @@ struct BankRule {
   bool one_bank = false;
 };
 
-uint32_t count_wavefronts(const BankPattern& p, const BankRule& rule) {
+uint32_t count_wavefronts(const BankPattern& p, const BelievedBankRule& rule) {
   const uint32_t width = p.bytes <= kBankBytes || rule.one_phase ? 32 : 128 / p.bytes;
   const uint32_t active = p.active | rule.active;
   uint32_t sum = 0;
@@ -149,22 +149,22 @@ uint32_t phase_count(const BankPattern& p) {
 
 // The right rule with one field changed to `value`.
 template <class T>
-BankRule rule_with_change(T BankRule::*field, T value) {
-  BankRule rule;
+BelievedBankRule rule_with_change(T BelievedBankRule::*field, T value) {
+  BelievedBankRule rule;
   rule.*field = value;
   return rule;
 }
 
 // The count of a student who takes each byte address for the number of a word.
-uint32_t wavefronts_by_byte_addresses(const BankPattern& p) {
-  BankRule rule = rule_with_change(&BankRule::first_word_only, true);
+uint32_t wavefronts_if_bytes_were_words(const BankPattern& p) {
+  BelievedBankRule rule = rule_with_change(&BelievedBankRule::first_word_only, true);
   rule.granule = 1;
   return count_wavefronts(p, rule);
 }
 
 // The count of a student who believes that a bank serves one element at a time, even if two
 // elements lie in one word.
-uint32_t wavefronts_by_elements(const BankPattern& p) {
+uint32_t wavefronts_if_elements_were_serial(const BankPattern& p) {
   std::set<uint64_t> elements[kBanks];
   size_t fullest = 0;
   for (int lane = 0; lane < 32; ++lane)
@@ -192,31 +192,31 @@ constexpr Misconception kMisconceptions[] = {
      "It seems to count conflicts, the wavefronts beyond the first; the question "
      "asks for all wavefronts."},
     {[](const BankPattern& p) {
-       return count_wavefronts(p, rule_with_change(&BankRule::broadcast, false));
+       return count_wavefronts(p, rule_with_change(&BelievedBankRule::broadcast, false));
      },
      "It seems to count lanes: lanes that access the same word of a bank get it "
      "together."},
     {[](const BankPattern& p) {
-       return count_wavefronts(p, rule_with_change(&BankRule::active, 0xffffffffu));
+       return count_wavefronts(p, rule_with_change(&BelievedBankRule::active, 0xffffffffu));
      },
      "It seems to count inactive lanes, too: they have no address."},
-    {wavefronts_by_byte_addresses,
+    {wavefronts_if_bytes_were_words,
      "It seems to use the byte address as the number of the word: a bank is 4 "
      "bytes wide."},
     {[](const BankPattern& p) {
-       return count_wavefronts(p, rule_with_change(&BankRule::banks, uint64_t{16}));
+       return count_wavefronts(p, rule_with_change(&BelievedBankRule::banks, uint64_t{16}));
      },
      "It seems to assume 16 banks, as GPUs had before 2010."},
     {[](const BankPattern& p) {
-       return count_wavefronts(p, rule_with_change(&BankRule::one_phase, true));
+       return count_wavefronts(p, rule_with_change(&BelievedBankRule::one_phase, true));
      },
      "It seems to serve all lanes in one phase: 32 lanes of more than 4 bytes "
      "access more than the 128 bytes that the banks deliver at once."},
-    {wavefronts_by_elements,
+    {wavefronts_if_elements_were_serial,
      "It seems to treat the bytes of a word as different words: all lanes that "
      "access a part of one word get it together."},
     {[](const BankPattern& p) {
-       return count_wavefronts(p, rule_with_change(&BankRule::one_bank, true));
+       return count_wavefronts(p, rule_with_change(&BelievedBankRule::one_bank, true));
      },
      "It seems to count all words: words in different banks are served together."},
 };
@@ -265,8 +265,9 @@ BankPattern strided_bank_pattern(uint32_t bytes, uint32_t stride) {
   return p;
 }
 
-std::vector<BankPattern> bank_patterns(Random& random, const std::vector<uint32_t>& widths,
-                                       int count) {
+std::vector<BankPattern> named_and_random_bank_patterns(Random& random,
+                                                        const std::vector<uint32_t>& widths,
+                                                        int count) {
   std::vector<BankPattern> found;
   for (uint32_t bytes : widths) {
     for (const BankPattern& p : named_patterns(bytes)) {
@@ -289,8 +290,8 @@ std::vector<BankPattern> rearranged_patterns(const BankPattern& p) {
   return grading::rearranged_patterns(p, kWindow, kRowOfBanks);
 }
 
-std::string bank_misconception(const std::vector<BankPattern>& patterns,
-                               const std::vector<int>& wavefronts) {
+std::string bank_misconception_hint(const std::vector<BankPattern>& patterns,
+                                    const std::vector<int>& wavefronts) {
   for (const Misconception& idea : kMisconceptions) {
     bool all = true;
     for (size_t i = 0; i < patterns.size() && all; ++i)

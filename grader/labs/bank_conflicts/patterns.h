@@ -24,8 +24,8 @@ struct BankPattern {
   uint32_t load_wavefronts() const;
   int lanes() const { return __builtin_popcount(active); }
   // How hard the pattern is to check by hand: a failed check shows the wrong answer with the least
-  // effort. Named patterns are easier than random ones.
-  int effort() const { return (name.empty() ? 64 : 0) + lanes(); }
+  // hand_check_effort. Named patterns are easier than random ones.
+  int hand_check_effort() const { return (name.empty() ? 64 : 0) + lanes(); }
 
   // A table of the lanes with the bank and the word at which each one begins.
   std::string show() const;
@@ -36,15 +36,16 @@ BankPattern strided_bank_pattern(uint32_t bytes, uint32_t stride);
 
 // For each width of an element, the named patterns, then `count` random ones: with few or many
 // active lanes, and with lanes or neighbours that share a word or a bank.
-std::vector<BankPattern> bank_patterns(Random& random, const std::vector<uint32_t>& widths,
-                                       int count);
+std::vector<BankPattern> named_and_random_bank_patterns(Random& random,
+                                                        const std::vector<uint32_t>& widths,
+                                                        int count);
 
 // The same access with its lanes in other orders, and with some lanes inactive.
 std::vector<BankPattern> rearranged_patterns(const BankPattern& p);
 
 // A sentence about the misconception that would give all of these wavefronts for these patterns;
 // empty if no known misconception does.
-std::string bank_misconception(const std::vector<BankPattern>& patterns,
-                               const std::vector<int>& wavefronts);
+std::string bank_misconception_hint(const std::vector<BankPattern>& patterns,
+                                    const std::vector<int>& wavefronts);
 
 }  // namespace lab32::checks::bank_conflicts

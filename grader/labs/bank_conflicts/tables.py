@@ -1,6 +1,6 @@
 """The tables of handouts/bank_conflicts.md and of its notes."""
 
-from handouts.markdown import markdown
+from handouts.markdown import markdown_table
 from lab32 import tables
 
 SHARED = "smsp__sass_inst_executed_op_shared_{}.sum"
@@ -18,8 +18,8 @@ SETS = {
 
 def wavefronts_table(device, chosen):
     """A table of the wavefronts and times of some forms, with the time for the largest n."""
-    counters = tables.measured(f"{device}-bank_conflicts-counters")
-    times = tables.measured(f"{device}-bank_conflicts")
+    counters = tables.read_measured(f"{device}-bank_conflicts-counters")
+    times = tables.read_measured(f"{device}-bank_conflicts")
     rows = []
     for task, form in SETS[chosen]:
         count, ideal = (
@@ -37,14 +37,14 @@ def wavefronts_table(device, chosen):
             ]
         )
     head = ["form", "wavefronts", "of these conflicts", "time", "time / copy's time"]
-    return markdown(head, rows, numeric=range(1, 5))
+    return markdown_table(head, rows, numeric=range(1, 5))
 
 
-def raw_conflicts(device, n, task):
+def raw_conflicts_table(device, n, task):
     """A table of each form of a task: the conflicts that follow from its pattern, the profiler's raw counters, and the
     time for the largest n."""
-    table = tables.measured(f"{device}-bank_conflicts-counters")
-    times = tables.measured(f"{device}-bank_conflicts")
+    table = tables.read_measured(f"{device}-bank_conflicts-counters")
+    times = tables.read_measured(f"{device}-bank_conflicts")
     rows = []
     for form in dict.fromkeys(row["form"] for row in table.where(task=task, n=n)):
 
@@ -61,7 +61,7 @@ def raw_conflicts(device, n, task):
         "form", "store instructions", "wavefronts", "conflicts of the pattern",
         "raw counter, stores", "raw counter, loads", "time",
     ]  # fmt: skip
-    return markdown(head, rows, numeric=range(1, 7))
+    return markdown_table(head, rows, numeric=range(1, 7))
 
 
-MAKERS = {"wavefronts": wavefronts_table, "raw_conflicts": raw_conflicts}
+MAKERS = {"wavefronts": wavefronts_table, "raw_conflicts": raw_conflicts_table}

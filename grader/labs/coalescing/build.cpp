@@ -12,14 +12,15 @@ namespace lab32::checks::coalescing {
 namespace {
 
 // Runs the student's requests() and sectors() on each pattern.
-Answers answers_for_patterns(Check& check, const std::vector<Pattern>& patterns) {
+StudentFunctionAnswers student_answers_for_patterns(
+    Check& check, const std::vector<GlobalAccessPattern>& patterns) {
   return run_student_functions<uint64_t>(check, "coalescer", patterns, "out_requests",
                                          "out_sectors");
 }
 
 // A given kernel with its arrays, and the element that each thread accesses in each access of the
 // kernel.
-struct GivenLaunch {
+struct GivenKernelLaunch {
   std::string name;  // its name in the table
   std::string kernel;
   uint64_t stride = 0;                  // the kernel's last argument; 0: it has none
@@ -31,7 +32,7 @@ struct GivenLaunch {
 // The accesses of a launch's sampled warps, about which the submission is asked, and the counters
 // of the whole launch.
 struct CountedLaunch {
-  std::vector<Pattern> patterns;
+  std::vector<GlobalAccessPattern> patterns;
   counters::Counters counters;
 };
 
@@ -39,10 +40,10 @@ constexpr uint32_t kSampledWarps = 4;  // enough, because all warps access alike
 
 // Launches the given kernel and counts it. What the arrays contain does not matter, since the
 // counts depend on addresses only.
-CountedLaunch count_given_launch(Check& check, const GivenLaunch& launch, uint32_t threads,
+CountedLaunch count_given_launch(Check& check, const GivenKernelLaunch& launch, uint32_t threads,
                                  uint32_t block) {
   std::vector<std::unique_ptr<Output<float>>> arrays;
-  std::vector<device::Arg> args;
+  std::vector<device::KernelArgument> args;
   for (size_t i = 0; i < launch.arrays.size(); ++i) {
     arrays.push_back(
         std::make_unique<Output<float>>(check, launch.arrays[i], threads * launch.elements[i]));
@@ -52,32 +53,34 @@ CountedLaunch count_given_launch(Check& check, const GivenLaunch& launch, uint32
   CountedLaunch counted;
   for (uint64_t warp = 0; warp < kSampledWarps; ++warp)
     for (size_t access = 0; access < arrays.size(); ++access) {
-      Pattern p;
+      GlobalAccessPattern p;
       for (uint64_t lane = 0; lane < 32; ++lane)
         p.address[lane] = arrays[access]->buffer().address +
                           4 * launch.element(warp * 32 + lane, access, launch.stride);
       counted.patterns.push_back(p);
     }
-  counted.counters = counters_of(check, run_to_count(check, {given_kernel(check, launch.kernel),
-                                                             {{threads / block}, {block}},
-                                                             args,
-                                                             launch.name}));
+  counted.counters =
+      counters_of(check, run_to_count(check, {given_kernel_name(check, launch.kernel),
+                                              {{threads / block}, {block}},
+                                              args,
+                                              launch.name}));
   return counted;
 }
 
-std::string table_row(const std::string& name, const counters::Counters& c) {
+std::string requests_and_sectors_row(const std::string& name, const counters::Counters& c) {
   const auto per = [](const counters::GlobalTraffic& t) {
     return t.requests ? static_cast<double>(t.sectors) / static_cast<double>(t.requests) : 0.0;
   };
   return fmt::format("\n    {:<17}{:>9}{:>11}{:>6.1f} {:>9}{:>11}{:>6.1f}", name,
-                     grouped(c.load.requests), grouped(c.load.sectors), per(c.load),
-                     grouped(c.store.requests), grouped(c.store.sectors), per(c.store));
+                     grouped_digits(c.load.requests), grouped_digits(c.load.sectors), per(c.load),
+                     grouped_digits(c.store.requests), grouped_digits(c.store.sectors),
+                     per(c.store));
 }
 
 // Compares the student's answers about the sampled warps of a kernel with the counters of its
 // launch.
-void check_given_launch(Check& check, const GivenLaunch& launch,
-                        const std::vector<Pattern>& patterns, const int* requests,
+void check_given_launch(Check& check, const GivenKernelLaunch& launch,
+                        const std::vector<GlobalAccessPattern>& patterns, const int* requests,
                         const int* sectors, const counters::Counters& c, uint64_t warps) {
   uint64_t sum_requests = 0, sum_sectors = 0;
   for (size_t i = 0; i < patterns.size(); ++i) {
@@ -107,16 +110,16 @@ void check_given_launch(Check& check, const GivenLaunch& launch,
 
 // Asks the student's functions about variants of the sampled warps' accesses: the same addresses
 // with the lanes in another order, or with some lanes inactive.
-void check_variants(Check& check, const std::vector<GivenLaunch>& kernels,
-                    const std::vector<CountedLaunch>& counted) {
-  std::vector<Pattern> tried;
+void check_rearranged_accesses(Check& check, const std::vector<GivenKernelLaunch>& kernels,
+                               const std::vector<CountedLaunch>& counted) {
+  std::vector<GlobalAccessPattern> tried;
   std::vector<std::string> names;
   for (size_t k = 0; k < kernels.size(); ++k)
-    for (const Pattern& p : rearranged_patterns(counted[k].patterns.front())) {
+    for (const GlobalAccessPattern& p : rearranged_patterns(counted[k].patterns.front())) {
       tried.push_back(p);
       names.push_back(kernels[k].name);
     }
-  const Answers answers = answers_for_patterns(check, tried);
+  const StudentFunctionAnswers answers = student_answers_for_patterns(check, tried);
   for (size_t i = 0; i < tried.size(); ++i) {
     const bool requests = answers.first[i] == static_cast<int>(tried[i].requests());
     if (requests && answers.second[i] == static_cast<int>(tried[i].sectors())) continue;
@@ -135,19 +138,19 @@ void check_variants(Check& check, const std::vector<GivenLaunch>& kernels,
 TEST_SUITE("lab:coalescing") {
   LAB_CHECK("A1 requests" * takes("random_patterns")) {
     Random random = check.random();
-    const std::vector<Pattern> tried =
+    const std::vector<GlobalAccessPattern> tried =
         random_and_edge_patterns(random, static_cast<int>(check.row.count("random_patterns")));
-    check_answers(check, "requests", tried, answers_for_patterns(check, tried).first,
-                  &Pattern::requests, "");
+    check_answers(check, "requests", tried, student_answers_for_patterns(check, tried).first,
+                  &GlobalAccessPattern::requests, "");
   }
 
   LAB_CHECK("A2 sectors" * takes("random_patterns")) {
     Random random = check.random();
-    const std::vector<Pattern> tried =
+    const std::vector<GlobalAccessPattern> tried =
         random_and_edge_patterns(random, static_cast<int>(check.row.count("random_patterns")));
-    const std::vector<int> sectors = answers_for_patterns(check, tried).second;
-    check_answers(check, "sectors", tried, sectors, &Pattern::sectors,
-                  misconception(tried, sectors));
+    const std::vector<int> sectors = student_answers_for_patterns(check, tried).second;
+    check_answers(check, "sectors", tried, sectors, &GlobalAccessPattern::sectors,
+                  misconception_hint(tried, sectors));
   }
 
   LAB_CHECK("A3 applied to add1 ... add5" * takes(whole("threads", 1024, 1 << 22, 1024),
@@ -158,9 +161,9 @@ TEST_SUITE("lab:coalescing") {
     const std::vector<double> strides = check.row.numbers("strides");
     using Element = uint64_t (*)(uint64_t, size_t, uint64_t);
     const auto add = [&](const char* name, Element element) {
-      return GivenLaunch{name, name, 0, {"x", "y", "z"}, {4, 4, 4}, element};
+      return GivenKernelLaunch{name, name, 0, {"x", "y", "z"}, {4, 4, 4}, element};
     };
-    std::vector<GivenLaunch> kernels = {
+    std::vector<GivenKernelLaunch> kernels = {
         add("add1", [](uint64_t t, size_t, uint64_t) { return t; }),
         add("add2", [](uint64_t t, size_t, uint64_t) { return t + 1; }),
         add("add3", [](uint64_t t, size_t, uint64_t) { return t ^ 1; }),
@@ -183,17 +186,17 @@ TEST_SUITE("lab:coalescing") {
     // All kernels are launched before any answer is checked, so that the result of a failed check
     // has the figures of all kernels.
     std::vector<CountedLaunch> counted;
-    std::vector<Pattern> all;
+    std::vector<GlobalAccessPattern> all;
     // The table withholds counts that later questions ask for: those of add2, and those of
     // copy_strided(3), whose loads cost as much as those of length_aos. {kernel: question}
     std::map<std::string, std::string> asked;
     if (!are_answers_right(check, "C1 one element off the line")) asked["add2"] = "C1";
     if (!are_answers_right(check, "C2 three floats a point")) asked["copy_strided(3)"] = "C2";
-    for (const GivenLaunch& launch : kernels) {
+    for (const GivenKernelLaunch& launch : kernels) {
       counted.push_back(count_given_launch(check, launch, threads, block));
       const counters::Counters& c = counted.back().counters;
       const auto question = asked.find(launch.name);
-      table += question == asked.end() ? table_row(launch.name, c)
+      table += question == asked.end() ? requests_and_sectors_row(launch.name, c)
                                        : fmt::format("\n    {:<17}  how many sectors, {} asks",
                                                      launch.name, question->second);
       check.figure(launch.name + " load requests", static_cast<double>(c.load.requests));
@@ -202,14 +205,14 @@ TEST_SUITE("lab:coalescing") {
       check.figure(launch.name + " store sectors", static_cast<double>(c.store.sectors));
       all.insert(all.end(), counted.back().patterns.begin(), counted.back().patterns.end());
     }
-    const Answers answers = answers_for_patterns(check, all);
+    const StudentFunctionAnswers answers = student_answers_for_patterns(check, all);
     size_t at = 0;
     for (size_t k = 0; k < kernels.size(); ++k) {
       check_given_launch(check, kernels[k], counted[k].patterns, &answers.first[at],
                          &answers.second[at], counted[k].counters, threads / 32);
       at += counted[k].patterns.size();
     }
-    check_variants(check, kernels, counted);
+    check_rearranged_accesses(check, kernels, counted);
     check.measured(fmt::format("{} kernels right", kernels.size()));
     check.explain(0, table);
   }

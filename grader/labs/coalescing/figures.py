@@ -114,7 +114,7 @@ def draw_inactive_lanes():
 def draw_path_to_memory():
     """Draws the path of add1's data from the kernel to DRAM, with the numbers of the source document."""
     l1, l2, dram, chart = (
-        tables.documented(f"add1_{part}") for part in ("l1", "l2", "dram", "chart")
+        tables.read_documented(f"add1_{part}") for part in ("l1", "l2", "dram", "chart")
     )
     metric = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum".format
 
@@ -245,7 +245,7 @@ OPTIMISED = [
 
 
 def draw_measured_times():
-    table = tables.measured("h200-coalescing")
+    table = tables.read_measured("h200-coalescing")
     n = 1 << 26
     drawing = Drawing(760, 82 + 34 * len(OPTIMISED), "What optimising saves on an H200")
     drawing.text(

@@ -17,38 +17,38 @@ ASKED = {
 }
 
 
-def hidden(lab):
+def kernels_with_hidden_counts(lab):
     """The kernels whose counts a check asks for that has not passed yet."""
     return {name for check, names in ASKED.items() if not lab.has_passed(check) for name in names}
 
 
 def sectors_per_request(lab, op):
     """The counts {kernel: sectors per request} from the result's figures; `op` is load or store."""
-    figures = lab.figures()
+    figures = lab.numbers_of_checks()
     found = {}
     for name, sectors in figures.items():
         kernel = name.removesuffix(f" {op} sectors")
-        if kernel != name and kernel not in hidden(lab) and figures.get(f"{kernel} {op} requests"):
+        if kernel != name and kernel not in kernels_with_hidden_counts(lab) and figures.get(f"{kernel} {op} requests"):
             found[kernel] = sectors / figures[f"{kernel} {op} requests"]
     return dict(sorted(found.items(), key=lambda item: tables.number_aware_key(item[0])))
 
 
-def documented_sectors(op):
+def documented_sectors_per_request(op):
     """The source document's {kernel: sectors per request}."""
     metric = AVERAGE.format({"load": "ld", "store": "st"}[op])
     found = {}
     for kernel in KERNELS:
-        table = tables.documented("add1_l1" if kernel == "add1" else kernel)
+        table = tables.read_documented("add1_l1" if kernel == "add1" else kernel)
         for row in table.where(metric=metric):
             found[kernel] = float(row["value"])
     return found
 
 
-def documented_rows(lab):
+def simulated_and_documented_rows(lab):
     """The rows that the report page compares with the source document: [(label, simulated, documented, unit)]."""
     rows = []
     for op in ("load", "store"):
-        now, then = sectors_per_request(lab, op), documented_sectors(op)
+        now, then = sectors_per_request(lab, op), documented_sectors_per_request(op)
         rows += [
             (f"{name}: {op} sectors", now[name], then[name], "per request")
             for name in now
@@ -57,7 +57,7 @@ def documented_rows(lab):
     return rows
 
 
-def utilisation(sectors):
+def byte_utilisation(sectors):
     """{kernel: how many per cent of the moved bytes the warp has requested}."""
     return {
         kernel: 100 * USED[kernel] / (32 * count)
@@ -66,9 +66,9 @@ def utilisation(sectors):
     }
 
 
-def documented_utilisation():
+def documented_byte_utilisation():
     found = {}
-    for row in tables.documented("lecture_l2").where(metric="bus utilisation"):
+    for row in tables.read_documented("lecture_l2").where(metric="bus utilisation"):
         kernel = {
             "aligned, contiguous": "add1",
             "misaligned, contiguous": "add2",
@@ -77,14 +77,14 @@ def documented_utilisation():
         if kernel:
             found[kernel] = float(row["value"])
     for kernel in ("add4", "add5"):
-        found[kernel] = tables.documented(kernel).value("value", metric="bus utilisation")
+        found[kernel] = tables.read_documented(kernel).value("value", metric="bus utilisation")
     return found
 
 
-def gains(n=1 << 26):
+def measured_times_over_copy(n=1 << 26):
     """Measured times as multiples of a copy: {"measured: given": {task: multiple}, "measured: optimised": ...}. centre
     has four rows."""
-    table = tables.measured("h200-coalescing")
+    table = tables.read_measured("h200-coalescing")
     size = {task: n // 4 if task == "centre" else n for task in TASKS}
     return {
         f"measured: {form}": {
@@ -94,7 +94,7 @@ def gains(n=1 << 26):
     }
 
 
-def tasks(lab):
+def counts_over_ideal(lab):
     """The student's counts in part B as multiples of the ideal: {"scale, sectors": ratio}."""
     found = {}
     for test in lab.tests:

@@ -24,27 +24,28 @@ constexpr int kFields = 8;
 // lets each field begin at such a line.
 size_t particle_floats(uint32_t n) { return size_t{kFields} * ceil_div(n, 32) * 32; }
 
-void pack_field(Check& check, const DeviceArray& particles, const std::vector<float>& values,
-                int field, uint32_t n) {
+void run_pack_kernel(Check& check, const DeviceArray& particles, const std::vector<float>& values,
+                     int field, uint32_t n) {
   Input<float> in(check, "values", values);
-  run(check, {given_kernel(check, "pack"),
+  run(check, {given_kernel_name(check, "pack"),
               {{blocks_for(n, kBlock)}, {kBlock}},
               {in, particles, field, static_cast<int>(n)},
               fmt::format("{}, storing field {}", setting_of(n), field)});
 }
 
-device::Run read_field(Check& check, const DeviceArray& particles, const std::vector<float>& values,
-                       int field, uint32_t n) {
+device::LaunchResult run_scale_field_kernel(Check& check, const DeviceArray& particles,
+                                            const std::vector<float>& values, int field,
+                                            uint32_t n) {
   Random random = check.random();
   const float factor = random_factor(random);
   const std::string setting = fmt::format("{}, reading field {}", setting_of(n), field);
   Output<float> out(check, "out", n);
-  Launch launch{given_kernel(check, "scale_field"),
+  Launch launch{given_kernel_name(check, "scale_field"),
                 {{blocks_for(n, kBlock)}, {kBlock}},
                 {particles, out, field, factor, static_cast<int>(n)},
                 setting};
   launch.pictures_of_given = true;  // slot() decides which addresses the given kernel reads
-  device::Run launched = run(check, launch);
+  device::LaunchResult launched = run(check, launch);
   std::vector<float> want = values;
   for (float& v : want) v *= factor;
   const std::string wrong = mismatch("out", out.read(), want, relative_tolerance(check));
@@ -57,7 +58,8 @@ device::Run read_field(Check& check, const DeviceArray& particles, const std::ve
 // blocks of more than 16 * kBlock elements.
 SecretSize secret_size(Check& check) { return grading::secret_size(check, kWarpSize, 16 * kBlock); }
 
-void recount_sectors_at_size(Check& check, const device::Run& launched, const SecretSize& size) {
+void recount_sectors_at_size(Check& check, const device::LaunchResult& launched,
+                             const SecretSize& size) {
   require_only_lane_accesses(check, launched);
   recount_sectors(check, setting_of(size.n) + ":", size.share * check.row.number("ideal"),
                   launched);
@@ -73,10 +75,10 @@ TEST_SUITE("lab:coalescing") {
       std::array<std::vector<float>, kFields> values;
       for (int field = 0; field < kFields; ++field) {
         values[field] = floats_with_special_values(random, n);
-        pack_field(check, particles, values[field], field, n);
+        run_pack_kernel(check, particles, values[field], field, n);
       }
       for (int field = 0; field < kFields; ++field)
-        read_field(check, particles, values[field], field, n);
+        run_scale_field_kernel(check, particles, values[field], field, n);
     }
     report_right_result(check);
   }
@@ -87,17 +89,17 @@ TEST_SUITE("lab:coalescing") {
       const int field = static_cast<int>(random.below(kFields));
       const std::vector<float> values = random.floats(n);
       Output<float> particles(check, "particles", particle_floats(n));
-      pack_field(check, particles, values, field, n);
-      return read_field(check, particles, values, field, n);
+      run_pack_kernel(check, particles, values, field, n);
+      return run_scale_field_kernel(check, particles, values, field, n);
     };
-    const device::Run counted = read_one(check.row.count("n"));
+    const device::LaunchResult counted = read_one(check.row.count("n"));
     require_only_lane_accesses(check, counted);
     credit_sectors(check, counted, check.row.number("ideal"),
                    "A sector holds eight floats, and the warp uses one of them. Let slot() put "
                    "values side by side that neighbouring lanes read together.");
     const SecretSize size = secret_size(check);
-    recount_sectors_at_size(check, launch_keeping_table(check, [&] { return read_one(size.n); }),
-                            size);
+    recount_sectors_at_size(
+        check, launch_keeping_score_row(check, [&] { return read_one(size.n); }), size);
   }
 }
 

@@ -16,17 +16,17 @@ constexpr uint64_t kBase = 0x7f5e00000000;  // more than 32 bits, like real addr
 constexpr uint64_t kSector = 32;
 constexpr uint32_t kWidths[] = {1, 2, 4, 8, 16};
 
-Pattern strided_pattern(uint32_t bytes, uint64_t stride, uint64_t offset,
-                        uint32_t active = 0xffffffff) {
-  Pattern p;
+GlobalAccessPattern strided_pattern(uint32_t bytes, uint64_t stride, uint64_t offset,
+                                    uint32_t active = 0xffffffff) {
+  GlobalAccessPattern p;
   p.bytes = bytes;
   p.active = active;
   for (uint64_t lane = 0; lane < 32; ++lane) p.address[lane] = kBase + offset + lane * stride;
   return p;
 }
 
-std::vector<Pattern> edge_case_patterns() {
-  std::vector<Pattern> found;
+std::vector<GlobalAccessPattern> edge_case_patterns() {
+  std::vector<GlobalAccessPattern> found;
   for (uint32_t bytes : kWidths) {
     found.push_back(strided_pattern(bytes, bytes, 0));
     found.push_back(
@@ -39,16 +39,16 @@ std::vector<Pattern> edge_case_patterns() {
     found.push_back(strided_pattern(bytes, 4096, 0));
     found.push_back(strided_pattern(bytes, bytes, 0, 0x0000ffff));
     found.push_back(strided_pattern(bytes, 2 * bytes, 0, 0x55555555));
-    Pattern swapped = strided_pattern(bytes, bytes, 0);
+    GlobalAccessPattern swapped = strided_pattern(bytes, bytes, 0);
     for (int lane = 0; lane < 32; lane += 2)
       std::swap(swapped.address[lane], swapped.address[lane + 1]);
     found.push_back(swapped);
-    Pattern reversed = strided_pattern(bytes, bytes, 0);
+    GlobalAccessPattern reversed = strided_pattern(bytes, bytes, 0);
     std::reverse(reversed.address.begin(), reversed.address.end());
     found.push_back(reversed);
     for (int bit : {32, 37, 41, 46}) {
       // Even and odd lanes access two sectors whose addresses differ in one high bit.
-      Pattern twins = strided_pattern(bytes, 0, 0);
+      GlobalAccessPattern twins = strided_pattern(bytes, 0, 0);
       for (int lane = 1; lane < 32; lane += 2) twins.address[lane] ^= uint64_t{1} << bit;
       found.push_back(twins);
     }
@@ -56,8 +56,8 @@ std::vector<Pattern> edge_case_patterns() {
   return found;
 }
 
-Pattern random_pattern(Random& random) {
-  Pattern p;
+GlobalAccessPattern random_pattern(Random& random) {
+  GlobalAccessPattern p;
   p.bytes = kWidths[random.below(5)];
   switch (random.below(4)) {
     case 0:
@@ -97,7 +97,7 @@ Pattern random_pattern(Random& random) {
   return p;
 }
 
-uint32_t distinct_aligned_units(const Pattern& p, uint32_t active, uint64_t granule) {
+uint32_t distinct_aligned_units(const GlobalAccessPattern& p, uint32_t active, uint64_t granule) {
   std::set<uint64_t> seen;
   for (int lane = 0; lane < 32; ++lane)
     if (active >> lane & 1) seen.insert(p.address[lane] / granule);
@@ -106,7 +106,7 @@ uint32_t distinct_aligned_units(const Pattern& p, uint32_t active, uint64_t gran
 
 // The sectors from the lowest to the highest address, including those in between that no lane
 // accesses.
-uint32_t sectors_spanned(const Pattern& p) {
+uint32_t sectors_spanned(const GlobalAccessPattern& p) {
   uint64_t low = ~uint64_t{0}, high = 0;
   for (int lane = 0; lane < 32; ++lane) {
     if (!(p.active >> lane & 1)) continue;
@@ -117,7 +117,7 @@ uint32_t sectors_spanned(const Pattern& p) {
 }
 
 // How often the sector changes from one active lane to the next.
-uint32_t sector_changes(const Pattern& p) {
+uint32_t sector_changes(const GlobalAccessPattern& p) {
   uint32_t count = 0;
   uint64_t last = ~uint64_t{0};
   for (int lane = 0; lane < 32; ++lane) {
@@ -129,21 +129,21 @@ uint32_t sector_changes(const Pattern& p) {
 }
 
 struct Misconception {
-  uint32_t (*answer)(const Pattern&);
+  uint32_t (*answer)(const GlobalAccessPattern&);
   const char* hint;
 };
 
 constexpr Misconception kMisconceptions[] = {
-    {[](const Pattern& p) { return distinct_aligned_units(p, 0xffffffff, 32); },
+    {[](const GlobalAccessPattern& p) { return distinct_aligned_units(p, 0xffffffff, 32); },
      "It seems to count inactive lanes, too: they have no address."},
-    {[](const Pattern& p) { return distinct_aligned_units(p, p.active, 128); },
+    {[](const GlobalAccessPattern& p) { return distinct_aligned_units(p, p.active, 128); },
      "It seems to count lines of 128 bytes; a line has four sectors, each fetched "
      "only if a lane needs it."},
-    {[](const Pattern& p) { return distinct_aligned_units(p, p.active, 64); },
+    {[](const GlobalAccessPattern& p) { return distinct_aligned_units(p, p.active, 64); },
      "It seems to count pieces of 64 bytes; a sector is smaller."},
-    {[](const Pattern& p) { return static_cast<uint32_t>(p.lanes()); },
+    {[](const GlobalAccessPattern& p) { return static_cast<uint32_t>(p.lanes()); },
      "It seems to count lanes: lanes that access the same sector share it."},
-    {[](const Pattern& p) { return (p.lanes() * p.bytes + 31) / 32; },
+    {[](const GlobalAccessPattern& p) { return (p.lanes() * p.bytes + 31) / 32; },
      "It seems to count bytes without regard to their addresses."},
     {sectors_spanned, "It seems to count also the sectors in between, which no lane accesses."},
     {sector_changes,
@@ -153,11 +153,11 @@ constexpr Misconception kMisconceptions[] = {
 
 }  // namespace
 
-uint32_t Pattern::sectors() const {
+uint32_t GlobalAccessPattern::sectors() const {
   return counters::distinct_sectors(address.data(), bytes, active);
 }
 
-std::string Pattern::show() const {
+std::string GlobalAccessPattern::show() const {
   if (active == 0)
     return fmt::format("{} byte{} per lane, and no lane is active", bytes, bytes == 1 ? "" : "s");
   uint64_t base = ~uint64_t{0};
@@ -182,9 +182,9 @@ std::string Pattern::show() const {
   return text;
 }
 
-std::vector<Pattern> random_and_edge_patterns(Random& random, int count) {
-  std::vector<Pattern> found;
-  for (const Pattern& edge : edge_case_patterns()) {
+std::vector<GlobalAccessPattern> random_and_edge_patterns(Random& random, int count) {
+  std::vector<GlobalAccessPattern> found;
+  for (const GlobalAccessPattern& edge : edge_case_patterns()) {
     const bool some = edge.active != 0 && edge.active != 0xffffffff;
     for (uint32_t kind = 0; kind < (some ? kDecoys : 1); ++kind) {
       found.push_back(edge);
@@ -198,11 +198,12 @@ std::vector<Pattern> random_and_edge_patterns(Random& random, int count) {
   return found;
 }
 
-std::vector<Pattern> rearranged_patterns(const Pattern& p) {
+std::vector<GlobalAccessPattern> rearranged_patterns(const GlobalAccessPattern& p) {
   return grading::rearranged_patterns(p, 0, kSector);
 }
 
-std::string misconception(const std::vector<Pattern>& patterns, const std::vector<int>& sectors) {
+std::string misconception_hint(const std::vector<GlobalAccessPattern>& patterns,
+                               const std::vector<int>& sectors) {
   for (const Misconception& idea : kMisconceptions) {
     bool all = true;
     for (size_t i = 0; i < patterns.size() && all; ++i)

@@ -12,7 +12,7 @@
 
 namespace lab32::checks::coalescing {
 
-struct Pattern {
+struct GlobalAccessPattern {
   std::array<uint64_t, 32> address{};  // inactive lanes have any address
   uint32_t bytes = 4;
   uint32_t active = 0xffffffff;
@@ -23,7 +23,7 @@ struct Pattern {
   uint32_t sectors() const;
 
   int lanes() const { return __builtin_popcount(active); }
-  int effort() const { return lanes(); }  // of checking by hand
+  int hand_check_effort() const { return lanes(); }  // of checking by hand
 
   // The address of each lane, as an offset from a line of 128 bytes; a table if there are many
   // lanes.
@@ -32,13 +32,14 @@ struct Pattern {
 
 // The edge cases, then `random` others: all widths, dense and sparse masks, lanes that share an
 // address, scattered lanes, and addresses beyond 32 bits.
-std::vector<Pattern> random_and_edge_patterns(Random& random, int count);
+std::vector<GlobalAccessPattern> random_and_edge_patterns(Random& random, int count);
 
 // The same access with its lanes in other orders, and with some lanes inactive.
-std::vector<Pattern> rearranged_patterns(const Pattern& p);
+std::vector<GlobalAccessPattern> rearranged_patterns(const GlobalAccessPattern& p);
 
 // A sentence about the misconception that would give all of these sectors for these patterns; empty
 // if no known misconception does.
-std::string misconception(const std::vector<Pattern>& patterns, const std::vector<int>& sectors);
+std::string misconception_hint(const std::vector<GlobalAccessPattern>& patterns,
+                               const std::vector<int>& sectors);
 
 }  // namespace lab32::checks::coalescing

@@ -1,6 +1,6 @@
 """The tables of handouts/coalescing.md and of its notes."""
 
-from handouts.markdown import markdown
+from handouts.markdown import markdown_table
 from lab32 import tables
 
 # For each table of the notes, (task, form) of its rows.
@@ -14,22 +14,22 @@ SETS = {
 }  # fmt: skip
 
 
-def times_table(device, chosen):
+def form_times_table(device, chosen):
     """A table of the times of some forms at the largest measured size, also as multiples of a copy of the same
     bytes."""
-    table = tables.measured(f"{device}-coalescing")
+    table = tables.read_measured(f"{device}-coalescing")
     rows = []
     for task, form in SETS[chosen]:
         row = max(table.where(task=task, form=form), key=lambda row: int(row["n"]))
         name = f"`{form}`" if form.startswith(task) else f"`{task}`, {form}"
         ms = f"{float(row['median_ms']):.3f} ms"
         rows.append([name, ms, row["times_copy"]])
-    return markdown(["form", "time", "time / copy's time"], rows, numeric=[1, 2])
+    return markdown_table(["form", "time", "time / copy's time"], rows, numeric=[1, 2])
 
 
 def counters_table(device, n, block, *forms):
     """A table of what the hardware counted for some forms in L1, L2 and DRAM."""
-    table = tables.measured(f"{device}-coalescing-counters")
+    table = tables.read_measured(f"{device}-coalescing-counters")
     lsu = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
     rows = []
     for form in forms:
@@ -55,7 +55,7 @@ def counters_table(device, n, block, *forms):
         )
     head = ["kernel", "sectors per load", "sectors per store", "L1 hits"]
     head += ["DRAM read", "DRAM written"]
-    return markdown(head, rows, numeric=range(1, 6))
+    return markdown_table(head, rows, numeric=range(1, 6))
 
 
-MAKERS = {"times": times_table, "counters": counters_table}
+MAKERS = {"times": form_times_table, "counters": counters_table}

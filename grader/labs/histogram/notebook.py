@@ -15,7 +15,7 @@ WASTE = {
 }
 
 
-def against_ideal(lab):
+def counts_over_ideal(lab):
     """The student's counts in part B as multiples of the ideal: {label: ratio}."""
     figures = {test.name: test.figures for test in lab.tests}
     return {
@@ -24,17 +24,17 @@ def against_ideal(lab):
     }  # fmt: skip
 
 
-def measured(form, keys, what="median_ms", device="h200"):
+def measured_value(form, keys, what="median_ms", device="h200"):
     """The row of a form in the measured table, for the largest n."""
-    rows = tables.measured(f"{device}-histogram").where(task=keys, form=form)
+    rows = tables.read_measured(f"{device}-histogram").where(task=keys, form=form)
     return float(max(rows, key=lambda row: int(row["n"]))[what])
 
 
-def times_a_copy(form):
+def times_over_copy_by_keys(form):
     """{kind of keys: the measured time as a multiple of a copy's}"""
-    return {keys: measured(form, keys, "times_copy") for keys in KEYS}
+    return {keys: measured_value(form, keys, "times_copy") for keys in KEYS}
 
 
-def gain(before, after):
+def speed_up_by_keys(before, after):
     """{kind of keys: how many times as long `before` takes as `after`}"""
-    return {keys: measured(before, keys) / measured(after, keys) for keys in KEYS}
+    return {keys: measured_value(before, keys) / measured_value(after, keys) for keys in KEYS}

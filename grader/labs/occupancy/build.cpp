@@ -15,11 +15,11 @@ struct StudentAnswers {
 
 // Runs the student's functions on each case with the given kernel. Both kinds of cases must be
 // equally many.
-StudentAnswers answers_for_cases(Check& check, const std::vector<OccupancyCase>& cases,
-                                 const std::vector<WaveCase>& wave_cases) {
+StudentAnswers student_answers_for_cases(Check& check, const std::vector<OccupancyCase>& cases,
+                                         const std::vector<WaveCase>& wave_cases) {
   const size_t count = std::max(cases.size(), wave_cases.size());
   std::vector<MultiprocessorLimits> sm;
-  std::vector<Usage> usage;
+  std::vector<BlockUsage> usage;
   std::vector<int> grid, resident;
   for (size_t i = 0; i < count; ++i) {
     const OccupancyCase& c = cases[i % cases.size()];
@@ -30,12 +30,12 @@ StudentAnswers answers_for_cases(Check& check, const std::vector<OccupancyCase>&
     resident.push_back(w.resident);
   }
   Input<MultiprocessorLimits> in_sm(check, "sm", sm);
-  Input<Usage> in_usage(check, "usage", usage);
+  Input<BlockUsage> in_usage(check, "usage", usage);
   Input<int> in_grid(check, "grid", grid), in_resident(check, "resident", resident);
   Output<int> blocks(check, "out_blocks", count), limits(check, "out_limits", count),
       waves(check, "out_waves", count);
   Output<float> last_wave_share(check, "out_last", count);
-  Launch launch{given_kernel(check, "calculator"),
+  Launch launch{given_kernel_name(check, "calculator"),
                 {{blocks_for(count, 128)}, {128}},
                 {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last_wave_share,
                  static_cast<int>(count)},
@@ -55,9 +55,9 @@ std::string answer_text(bool written, const std::string& answer) {
 }
 
 // Loses the check if answers are wrong, and shows the case that is easiest to check by hand.
-void check_cases(Check& check, const char* function, const std::vector<OccupancyCase>& cases,
-                 const std::vector<size_t>& wrong, bool all_zero,
-                 const std::function<std::string(size_t)>& answer, const std::string& hint) {
+void report_wrong_cases(Check& check, const char* function, const std::vector<OccupancyCase>& cases,
+                        const std::vector<size_t>& wrong, bool all_zero,
+                        const std::function<std::string(size_t)>& answer, const std::string& hint) {
   check.figure("cases", static_cast<double>(cases.size()));
   check.figure("wrong", static_cast<double>(wrong.size()));
   check.expected("all right");
@@ -69,7 +69,7 @@ void check_cases(Check& check, const char* function, const std::vector<Occupancy
   check.measured(fmt::format("{} of {} wrong", wrong.size(), cases.size()));
   size_t shown = wrong.front();
   for (size_t i : wrong)
-    if (cases[i].effort() < cases[shown].effort()) shown = i;
+    if (cases[i].hand_check_effort() < cases[shown].hand_check_effort()) shown = i;
   std::string message = fmt::format(
       "For this block {}, which is wrong:\n"
       "{}",
@@ -90,19 +90,19 @@ bool are_all_zero(const std::vector<int>& values) {
 TEST_SUITE("lab:occupancy") {
   LAB_CHECK("A1 blocks that reside" * takes("random_cases")) {
     const std::vector<OccupancyCase> cases = random_occupancy_cases(check);
-    const std::vector<int> got = answers_for_cases(check, cases, {WaveCase{}}).blocks;
+    const std::vector<int> got = student_answers_for_cases(check, cases, {WaveCase{}}).blocks;
     std::vector<size_t> wrong;
     for (size_t i = 0; i < cases.size(); ++i)
       if (got[i] != cases[i].blocks) wrong.push_back(i);
-    check_cases(
+    report_wrong_cases(
         check, "resident_blocks", cases, wrong, are_all_zero(got),
         [&](size_t i) { return answer_text(!is_poison(got[i]), quantity(got[i], "block")); },
-        misconception(cases, got));
+        misconception_hint(cases, got));
   }
 
   LAB_CHECK("A2 what limits them" * takes("random_cases")) {
     const std::vector<OccupancyCase> cases = random_occupancy_cases(check);
-    const std::vector<int> got = answers_for_cases(check, cases, {WaveCase{}}).limits;
+    const std::vector<int> got = student_answers_for_cases(check, cases, {WaveCase{}}).limits;
     std::vector<size_t> wrong;
     bool part = true;  // every wrong answer names some of the limits, and no other resource
     for (size_t i = 0; i < cases.size(); ++i) {
@@ -110,7 +110,7 @@ TEST_SUITE("lab:occupancy") {
       wrong.push_back(i);
       part = part && (got[i] & cases[i].limits) == got[i] && got[i] != 0;
     }
-    check_cases(
+    report_wrong_cases(
         check, "limits", cases, wrong, are_all_zero(got),
         [&](size_t i) { return answer_text(!is_poison(got[i]), limit_names(got[i])); },
         part ? "The resource that your function names is a limit, but which other one "
@@ -122,7 +122,7 @@ TEST_SUITE("lab:occupancy") {
     Random random = check.random();
     const std::vector<WaveCase> cases = wave_cases(random, check.row.count("random_cases"));
     const StudentAnswers got =
-        answers_for_cases(check, {occupancy_cases(random, 0).front()}, cases);
+        student_answers_for_cases(check, {occupancy_cases(random, 0).front()}, cases);
     check.expected("all right");
     size_t wrong = 0, shown = 0;
     const auto wrong_waves = [&](size_t i) { return got.waves[i] != cases[i].waves(); };

@@ -35,14 +35,14 @@ struct BlocksByResource {
   int32_t threads, blocks, registers, shared;
 
   int32_t all() const { return std::min({threads, blocks, registers, shared}); }
-  int32_t limiting_resources() const {
+  int32_t limiting_resource_bits() const {
     const int32_t least = all();
     return (threads == least ? kThreads : 0) | (blocks == least ? kBlocks : 0) |
            (registers == least ? kRegisters : 0) | (shared == least ? kShared : 0);
   }
 };
 
-BlocksByResource blocks_by_resource(const MultiprocessorLimits& sm, const Usage& usage,
+BlocksByResource blocks_by_resource(const MultiprocessorLimits& sm, const BlockUsage& usage,
                                     const IgnoredRules& f) {
   const int32_t warps = (usage.threads + kWarpSize - 1) / kWarpSize;
   const int32_t threads =
@@ -73,7 +73,8 @@ int32_t bits_of_limiter(const std::string& limiter) {
 }
 
 // Adds the case if at least one block fits on a multiprocessor.
-void add_case(std::vector<OccupancyCase>& cases, const model::Profile& gpu, const Usage& usage) {
+void add_case_if_block_fits(std::vector<OccupancyCase>& cases, const model::DeviceProfile& gpu,
+                            const BlockUsage& usage) {
   try {
     const model::Occupancy o = model::occupancy(gpu, static_cast<uint32_t>(usage.threads),
                                                 static_cast<uint32_t>(usage.registers), 0,
@@ -84,13 +85,13 @@ void add_case(std::vector<OccupancyCase>& cases, const model::Profile& gpu, cons
 }
 
 // Adds a case on a GPU that does not exist, with the number of blocks by the rules of the handout.
-void add_case_on_random_gpu(std::vector<OccupancyCase>& cases, const model::Profile& gpu,
-                            const Usage& usage) {
+void add_case_on_random_gpu(std::vector<OccupancyCase>& cases, const model::DeviceProfile& gpu,
+                            const BlockUsage& usage) {
   OccupancyCase one{gpu, usage};
   one.drawn = true;
   const BlocksByResource blocks = blocks_by_resource(one.limits_of_gpu(), usage, {});
   one.blocks = blocks.all();
-  one.limits = blocks.limiting_resources();
+  one.limits = blocks.limiting_resource_bits();
   if (one.blocks > 0) cases.push_back(one);
 }
 
@@ -99,11 +100,11 @@ int32_t random_between(Random& random, int32_t least, int32_t most) {
 }
 
 // A GPU whose limits are drawn one by one, so that no calculator knows them beforehand.
-model::Profile random_gpu(Random& random) {
+model::DeviceProfile random_gpu(Random& random) {
   const auto drawn = [&random](int32_t unit, int32_t least, int32_t most) {
     return static_cast<uint32_t>(unit * random_between(random, least, most));
   };
-  model::Profile gpu;
+  model::DeviceProfile gpu;
   gpu.name = "GPU that is drawn";
   model::SmLimits& m = gpu.multiprocessor;
   m.max_threads = drawn(128, 8, 24);
@@ -120,9 +121,9 @@ model::Profile random_gpu(Random& random) {
 // A random kernel, of four kinds in turn: limited by registers, with blocks so small that the units
 // of a warp's registers matter; at the edge of the shared memory for a number of blocks; with small
 // blocks; and arbitrary.
-Usage random_usage(Random& random, const model::Profile& gpu, size_t kind) {
+BlockUsage random_block_usage(Random& random, const model::DeviceProfile& gpu, size_t kind) {
   const model::SmLimits& m = gpu.multiprocessor;
-  Usage usage{random_between(random, 1, 1024), random_between(random, 16, 32), 0};
+  BlockUsage usage{random_between(random, 1, 1024), random_between(random, 16, 32), 0};
   if (random.below(2) == 0) usage.threads = rounded_up(usage.threads, kWarpSize);
   if (kind % 4 == 0) {
     usage.threads = random_between(random, 1, 256);
@@ -162,15 +163,15 @@ std::string OccupancyCase::show() const {
       "a block of {} threads, {} registers per thread, {} bytes of shared memory\n"
       "on the {}: {} threads, {} blocks, {} registers (units of {}), {} bytes of shared memory "
       "(units of {}, {} reserved for each block)",
-      grouped(static_cast<uint64_t>(usage.threads)), usage.registers,
-      grouped(static_cast<uint64_t>(usage.shared)), gpu.name,
-      grouped(static_cast<uint64_t>(sm.threads)), sm.blocks,
-      grouped(static_cast<uint64_t>(sm.registers)), sm.register_unit,
-      grouped(static_cast<uint64_t>(sm.shared)), sm.shared_unit,
-      grouped(static_cast<uint64_t>(sm.shared_reserved)));
+      grouped_digits(static_cast<uint64_t>(usage.threads)), usage.registers,
+      grouped_digits(static_cast<uint64_t>(usage.shared)), gpu.name,
+      grouped_digits(static_cast<uint64_t>(sm.threads)), sm.blocks,
+      grouped_digits(static_cast<uint64_t>(sm.registers)), sm.register_unit,
+      grouped_digits(static_cast<uint64_t>(sm.shared)), sm.shared_unit,
+      grouped_digits(static_cast<uint64_t>(sm.shared_reserved)));
 }
 
-int OccupancyCase::effort() const {
+int OccupancyCase::hand_check_effort() const {
   return (usage.shared > 0 ? 2 : 0) + (usage.registers > 32 ? 1 : 0) +
          (usage.threads % kWarpSize != 0 ? 1 : 0) + (drawn ? 4 : 0);
 }
@@ -178,25 +179,27 @@ int OccupancyCase::effort() const {
 std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases) {
   std::vector<OccupancyCase> cases;
   for (const char* id : {"h200", "rtx4060", "t4"}) {
-    const model::Profile gpu = model::read_profile(id);
+    const model::DeviceProfile gpu = model::read_device_profile(id);
     const model::SmLimits& m = gpu.multiprocessor;
     // The shared memory of a block of which exactly eight fit; the cases have it, and one byte
     // more.
     const int32_t eighth = static_cast<int32_t>(m.shared_bytes / 8 / m.shared_allocation_unit *
                                                     m.shared_allocation_unit -
                                                 m.reserved_shared_bytes_per_block);
-    for (const Usage& usage :
-         {Usage{1024, 32, 0}, Usage{1024, 33, 0}, Usage{512, 64, 0}, Usage{512, 65, 0},
-          Usage{32, 16, 0}, Usage{33, 16, 0}, Usage{1, 16, 0}, Usage{96, 40, 0}, Usage{192, 72, 0},
-          Usage{160, 80, 0}, Usage{768, 24, 0}, Usage{64, 32, eighth}, Usage{64, 32, eighth + 1},
-          Usage{128, 128, 0}, Usage{128, 255, 0}, Usage{32, 255, 1000}, Usage{256, 32, 100}})
-      add_case(cases, gpu, usage);
+    for (const BlockUsage& usage :
+         {BlockUsage{1024, 32, 0}, BlockUsage{1024, 33, 0}, BlockUsage{512, 64, 0},
+          BlockUsage{512, 65, 0}, BlockUsage{32, 16, 0}, BlockUsage{33, 16, 0},
+          BlockUsage{1, 16, 0}, BlockUsage{96, 40, 0}, BlockUsage{192, 72, 0},
+          BlockUsage{160, 80, 0}, BlockUsage{768, 24, 0}, BlockUsage{64, 32, eighth},
+          BlockUsage{64, 32, eighth + 1}, BlockUsage{128, 128, 0}, BlockUsage{128, 255, 0},
+          BlockUsage{32, 255, 1000}, BlockUsage{256, 32, 100}})
+      add_case_if_block_fits(cases, gpu, usage);
     for (size_t wanted = cases.size() + random_cases, kind = 0; cases.size() < wanted; ++kind)
-      add_case(cases, gpu, random_usage(random, gpu, kind));
+      add_case_if_block_fits(cases, gpu, random_block_usage(random, gpu, kind));
   }
   for (size_t wanted = cases.size() + random_cases, kind = 0; cases.size() < wanted; ++kind) {
-    const model::Profile gpu = random_gpu(random);
-    add_case_on_random_gpu(cases, gpu, random_usage(random, gpu, kind));
+    const model::DeviceProfile gpu = random_gpu(random);
+    add_case_on_random_gpu(cases, gpu, random_block_usage(random, gpu, kind));
   }
   return cases;
 }
@@ -210,7 +213,8 @@ std::string limit_names(int32_t limits) {
   return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, " and "));
 }
 
-std::string misconception(const std::vector<OccupancyCase>& cases, const std::vector<int>& blocks) {
+std::string misconception_hint(const std::vector<OccupancyCase>& cases,
+                               const std::vector<int>& blocks) {
   struct Misconception {
     const char* words;
     IgnoredRules ignored;
@@ -276,7 +280,7 @@ std::vector<int32_t> random_list_links(uint32_t nodes) {
 }
 
 // Positions in quarters of cells, so that their sums are exact.
-std::vector<FieldVector> vector_field(uint64_t seed) {
+std::vector<FieldVector> random_vector_field(uint64_t seed) {
   Random random(seed);
   std::vector<FieldVector> cells(size_t{kSide} * kSide * kSide);
   const auto quarters = [&] { return static_cast<float>(random.below(64)) / 4; };
@@ -296,8 +300,8 @@ std::vector<float> start_positions(uint32_t n, uint32_t first) {
   return start;
 }
 
-std::vector<float> traced_paths(const std::vector<FieldVector>& field,
-                                const std::vector<float>& start, uint32_t n, uint32_t steps) {
+std::vector<float> expected_traces(const std::vector<FieldVector>& field,
+                                   const std::vector<float>& start, uint32_t n, uint32_t steps) {
   std::vector<float> out(size_t{kTraced} * n);
   for (size_t i = 0; i < n; ++i) {
     double at[3] = {start[i], start[n + i], start[2 * size_t{n} + i]};
@@ -323,13 +327,13 @@ std::vector<float> traced_paths(const std::vector<FieldVector>& field,
   return out;
 }
 
-int32_t record_block_usage(Check& check, const Usage& usage) {
+int32_t record_block_usage(Check& check, const BlockUsage& usage) {
   check.figure("threads", usage.threads);
   check.figure("registers", usage.registers);
   check.figure("shared_bytes", usage.shared);
   const std::string device = check.device().name(), simulated = "sim:";
   if (device.rfind(simulated, 0) != 0) return 0;
-  const OccupancyCase block{model::read_profile(device.substr(simulated.size())), usage};
+  const OccupancyCase block{model::read_device_profile(device.substr(simulated.size())), usage};
   const BlocksByResource allowed = blocks_by_resource(block.limits_of_gpu(), usage, {});
   check.figure("threads_allow", allowed.threads);
   check.figure("blocks_allow", allowed.blocks);
@@ -338,7 +342,8 @@ int32_t record_block_usage(Check& check, const Usage& usage) {
   return allowed.all();
 }
 
-int32_t record_block_usage(Check& check, const device::Kernel& kernel, const device::Shape& shape) {
+int32_t record_block_usage(Check& check, const device::Kernel& kernel,
+                           const device::LaunchShape& shape) {
   const device::KernelInfo& info = kernel.info();
   return record_block_usage(check,
                             {static_cast<int32_t>(shape.block.count()),

@@ -18,7 +18,7 @@ namespace lab32::checks::occupancy {
 struct MultiprocessorLimits {
   int32_t threads, blocks, registers, register_unit, shared, shared_unit, shared_reserved;
 };
-struct Usage {
+struct BlockUsage {
   int32_t threads, registers, shared;
 };
 
@@ -26,8 +26,8 @@ struct Usage {
 enum Limit : int32_t { kThreads = 1, kBlocks = 2, kRegisters = 4, kShared = 8 };
 
 struct OccupancyCase {
-  model::Profile gpu;
-  Usage usage{};
+  model::DeviceProfile gpu;
+  BlockUsage usage{};
   int32_t blocks = 0, limits = 0;  // right answers: cuda_occupancy.h's, or the handout's rules
   bool drawn = false;              // the GPU does not exist
 
@@ -35,7 +35,7 @@ struct OccupancyCase {
   std::string show() const;
   // How hard the case is to check by hand: the fewer resources the kernel uses, the easier. A
   // failed check shows the easiest case.
-  int effort() const;
+  int hand_check_effort() const;
 };
 
 // Cases for three generations of GPUs: the edge cases, then `random_cases` others for each; then as
@@ -47,7 +47,8 @@ std::string limit_names(int32_t limits);
 
 // A sentence about the misconception that would give all of these block counts for these cases;
 // empty if no known misconception does.
-std::string misconception(const std::vector<OccupancyCase>& cases, const std::vector<int>& blocks);
+std::string misconception_hint(const std::vector<OccupancyCase>& cases,
+                               const std::vector<int>& blocks);
 
 // A grid, and the number of blocks that the whole GPU holds at once.
 struct WaveCase {
@@ -68,7 +69,7 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases);
 // The fields of LAB32_LAUNCH that the submission chooses besides the block. No task leaves
 // dynamic_shared to it, because only the tile of `smooth` is in dynamic shared memory; and the
 // blocks of `smooth` cover n once, so it has no blocks_per_sm.
-inline FreeLaunchFields free_fields(const std::string& kernel) {
+inline FreeLaunchFields free_launch_fields(const std::string& kernel) {
   return {kernel != "smooth", false};
 }
 
@@ -81,21 +82,22 @@ constexpr uint32_t kTraced = 14;  // numbers per particle
 struct FieldVector {
   float x, y, z, w;
 };
-std::vector<FieldVector> vector_field(uint64_t seed);
+std::vector<FieldVector> random_vector_field(uint64_t seed);
 // x of all particles, then y, then z. Neighbours start in one cell and therefore stay together; the
 // first ones in cell `first`, counted along x, y, z.
 std::vector<float> start_positions(uint32_t n, uint32_t first);
-std::vector<float> traced_paths(const std::vector<FieldVector>& field,
-                                const std::vector<float>& start, uint32_t n, uint32_t steps);
+std::vector<float> expected_traces(const std::vector<FieldVector>& field,
+                                   const std::vector<float>& start, uint32_t n, uint32_t steps);
 
 // Record what a block uses and how many such blocks each resource allows, for the lab's own
 // pictures (labs/occupancy/pictures.py). Return the number of blocks that fit; 0: the device has no
 // profile.
-int32_t record_block_usage(Check& check, const Usage& usage);
-int32_t record_block_usage(Check& check, const device::Kernel& kernel, const device::Shape& shape);
+int32_t record_block_usage(Check& check, const BlockUsage& usage);
+int32_t record_block_usage(Check& check, const device::Kernel& kernel,
+                           const device::LaunchShape& shape);
 
 // The block of the handout's worked example, and a grid of such blocks.
-constexpr Usage kExample{256, 40, 40000};
+constexpr BlockUsage kExample{256, 40, 40000};
 constexpr int32_t kExampleGrid = 1500;
 
 }  // namespace lab32::checks::occupancy

@@ -5,12 +5,12 @@ import math
 from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, RED, SKY, Drawing
 from lab32.labs.occupancy import notebook as occupancy
 from lab32.labs.occupancy import tables
-from lab32.tables import device
+from lab32.tables import read_device_profile
 
 EXAMPLE = {"threads": 256, "registers": 40, "shared": 40000}
 
 
-def blocks_allowed(gpu, threads, registers, shared):
+def blocks_allowed_by_resource(gpu, threads, registers, shared):
     """{resource: blocks per multiprocessor that it allows} for a device profile, by the lab's rules."""
     m = gpu["multiprocessor"]
     up = lambda n, unit: -(-n // unit) * unit  # noqa: E731
@@ -35,7 +35,7 @@ def draw_blocks_by_resource():
     for k, (gpu, name) in enumerate((("h200", "H200"), ("rtx4060", "RTX 4060"), ("t4", "T4"))):
         top = 44 + 94 * k
         drawing.text(16, top + 42, name, 14, font_weight="bold")
-        limits = blocks_allowed(device(gpu), **EXAMPLE)
+        limits = blocks_allowed_by_resource(read_device_profile(gpu), **EXAMPLE)
         least = min(limits.values())
         for r, (resource, blocks) in enumerate(limits.items()):
             y = top + 20 * r
@@ -48,7 +48,7 @@ def draw_blocks_by_resource():
     return drawing
 
 
-class Axes:
+class PlotAxes:
     """The frame of a plot with ticks; each axis is linear or logarithmic."""
 
     def __init__(self, drawing, x, y, box, log=(False, False)):
@@ -111,9 +111,9 @@ def draw_time_by_blocks():
     drawing.text(
         16, 24, "Blocks of the same work, one per multiprocessor at a time (measured, H200, 132 of them)", 14
     )
-    axes = Axes(drawing, (0, 540), (0, 140), (62, 44, 660, 244))
+    axes = PlotAxes(drawing, (0, 540), (0, 140), (62, 44, 660, 244))
     axes.draw_ticks([132, 264, 396, 528], [0, 20, 40, 60, 80, 100, 120, 140])
-    blocks, strided = occupancy.waves()
+    blocks, strided = occupancy.measured_wave_times()
     axes.draw_series([(b, 1e3 * ms) for b, ms in blocks], ORANGE)
     axes.draw_series([(b, 1e3 * ms) for b, ms in strided], BLUE, "square")
     drawing.text(66, 40, "µs", 12, fill=GREY)
@@ -126,7 +126,7 @@ def draw_time_by_warps():
     """Time of chains of loads against the number of resident warps."""
     drawing = Drawing(760, 330, "Loads that wait for each other: twice the warps, half the time")
     drawing.text(16, 24, "Chains of loads, by warps per multiprocessor (measured, H200, log scales)", 14)
-    axes = Axes(drawing, (1, 64), (8, 512), (62, 44, 660, 234), (True, True))
+    axes = PlotAxes(drawing, (1, 64), (8, 512), (62, 44, 660, 234), (True, True))
     axes.draw_ticks([1, 2, 4, 8, 16, 32, 64], [8, 16, 32, 64, 128, 256, 512])
     ones = [(w, 1e3 * ms) for w, ms in tables.times_by_warps("follow", starts="32 ")]
     more = [(w, 1e3 * ms) for w, ms in tables.times_by_warps("follow", starts="256 ")]
@@ -143,13 +143,13 @@ def draw_copy_bandwidths():
     """Bandwidth of copies against warps, by bytes in flight."""
     drawing = Drawing(760, 340, "A copy needs bytes under way, not warps")
     drawing.text(16, 24, "Copy of 2^26 floats (measured, H200)", 14)
-    axes = Axes(drawing, (0, 64), (0, 4500), (62, 44, 540, 244))
+    axes = PlotAxes(drawing, (0, 64), (0, 4500), (62, 44, 540, 244))
     axes.draw_ticks([8, 16, 24, 32, 48, 64], [0, 1000, 2000, 3000, 4000])
     forms = [
         ("8 float4", GREEN, "triangle"), ("4 float4", SKY, "diamond"), ("1 float4", BLUE, "circle"), ("one float", ORANGE, "square"),
     ]  # fmt: skip
     for form, colour, shape in forms:
-        points = tables.copy_times_by_blocks(form)
+        points = tables.copy_times_by_launched_warps(form)
         axes.draw_series([(w, 8 * tables.LARGE_COPY / ms / 1e6) for w, ms in points], colour, shape)
     drawing.text(70, 40, "GB/s", 12, fill=GREY)
     drawing.text(602, 326, "warps that are launched per multiprocessor", 12, "end", GREY)
@@ -162,7 +162,7 @@ def draw_cache_hits_by_warps():
     """Time and L1 hits of rows against warps."""
     drawing = Drawing(760, 340, "More warps than L1 has room for: slower")
     drawing.text(16, 24, "match: four rows of 128 bytes per thread (measured, H200)", 14)
-    hits = tables.hit_rates("match")
+    hits = tables.l1_hit_rates("match")
     times = tables.times_by_warps("match", n=132 * 2048, starts="128 ")
     for k, (title, points, y, colour) in enumerate(
         [
@@ -171,7 +171,7 @@ def draw_cache_hits_by_warps():
                                   if shape.startswith("128 x 1 in")), (0, 100), BLUE),
         ]
     ):  # fmt: skip
-        axes = Axes(drawing, (0, 64), y, (56 + 370 * k, 60, 310, 226))
+        axes = PlotAxes(drawing, (0, 64), y, (56 + 370 * k, 60, 310, 226))
         axes.draw_ticks([4, 16, 32, 48, 64], [y[1] * part / 4 for part in range(5)])
         axes.draw_series(points, colour)
         drawing.text(56 + 370 * k, 50, title, 12, fill=INK)

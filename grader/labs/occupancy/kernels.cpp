@@ -14,37 +14,41 @@ constexpr uint32_t kCopyBlock = 256, kTraceBlock = 1024;
 std::string n_is(uint32_t n) { return fmt::format("n = {}", n); }
 
 // The shape of a launch with `per_multiprocessor` blocks for each multiprocessor.
-device::Shape copy_shape(Check& check, uint32_t per_multiprocessor) {
+device::LaunchShape copy_launch_shape(Check& check, uint32_t per_multiprocessor) {
   return {{per_multiprocessor * check.device().multiprocessors()}, {kCopyBlock}};
 }
 
-device::Run run_copy(Check& check, uint32_t n, device::LaunchOptions::Model model) {
+device::LaunchResult run_and_check_copy(Check& check, uint32_t n,
+                                        device::LaunchOptions::Model model) {
   Random random = check.random();
   const Input<float> in(check, "in", floats_with_special_values(random, n));
   const Output<float> out(check, "out", n);
-  device::Run launched =
-      run(check, {"copy", copy_shape(check, 1), {in, out, static_cast<int>(n)}, n_is(n), model});
+  device::LaunchResult launched = run(
+      check, {"copy", copy_launch_shape(check, 1), {in, out, static_cast<int>(n)}, n_is(n), model});
   check_result(check, n_is(n), check.line_of("copy"), mismatch("out", out.read(), in.values()));
   return launched;
 }
 
 // The modelled time of the given copy kernel at full occupancy.
-double full_copy_seconds(Check& check, uint32_t n) {
-  return cached_given_time(check, "copy_floats", n_is(n), [n](Check& check) {
+double full_occupancy_copy_seconds(Check& check, uint32_t n) {
+  return cached_time_of_given_kernel(check, "copy_floats", n_is(n), [n](Check& check) {
     const Input<float> in(check, "in", std::vector<float>(n, 1.0f));
     const Output<float> out(check, "out", n);
     const uint64_t resident = check.device().resident_blocks(
-        *check.session.module.find(given_kernel(check, "copy_floats")), copy_shape(check, 1));
-    const device::Run run = run_to_count(check, {given_kernel(check, "copy_floats"),
-                                                 {{static_cast<uint32_t>(resident)}, {kCopyBlock}},
-                                                 {in, out, static_cast<int>(n)},
-                                                 "",
-                                                 device::LaunchOptions::Model::cold});
+        *check.session.module.find(given_kernel_name(check, "copy_floats")),
+        copy_launch_shape(check, 1));
+    const device::LaunchResult run =
+        run_to_count(check, {given_kernel_name(check, "copy_floats"),
+                             {{static_cast<uint32_t>(resident)}, {kCopyBlock}},
+                             {in, out, static_cast<int>(n)},
+                             "",
+                             device::LaunchOptions::Model::cold});
     return run.predicted ? run.predicted->kernel_seconds : 0;
   });
 }
 
-device::Run run_trace(Check& check, uint32_t n, const std::vector<FieldVector>& cells) {
+device::LaunchResult run_and_check_trace(Check& check, uint32_t n,
+                                         const std::vector<FieldVector>& cells) {
   Random random = check.random();
   const std::vector<double> range = check.row.numbers("steps");
   const uint32_t least = static_cast<uint32_t>(range.at(0)),
@@ -53,12 +57,13 @@ device::Run run_trace(Check& check, uint32_t n, const std::vector<FieldVector>& 
   const Input<float> start(check, "start", start_positions(n, random.below(kSide * kSide * kSide)));
   const Output<float> out(check, "out", size_t{kTraced} * n);
   const std::string setting = fmt::format("n = {}, {} steps", n, steps);
-  device::Run launched = run(check, {"trace",
-                                     {{blocks_for(n, kTraceBlock)}, {kTraceBlock}},
-                                     {in, start, out, static_cast<int>(n), static_cast<int>(steps)},
-                                     setting});
+  device::LaunchResult launched =
+      run(check, {"trace",
+                  {{blocks_for(n, kTraceBlock)}, {kTraceBlock}},
+                  {in, start, out, static_cast<int>(n), static_cast<int>(steps)},
+                  setting});
   check_result(check, setting, check.line_of("trace"),
-               mismatch("out", out.read(), traced_paths(cells, start.values(), n, steps),
+               mismatch("out", out.read(), expected_traces(cells, start.values(), n, steps),
                         relative_tolerance(check)));
   return launched;
 }
@@ -67,17 +72,18 @@ device::Run run_trace(Check& check, uint32_t n, const std::vector<FieldVector>& 
 
 TEST_SUITE("lab:occupancy") {
   LAB_CHECK("B2 copy: result" * takes("sizes")) {
-    for (uint32_t n : sizes_to_check(check)) run_copy(check, n, device::LaunchOptions::Model::none);
+    for (uint32_t n : sizes_to_check(check))
+      run_and_check_copy(check, n, device::LaunchOptions::Model::none);
     report_right_result(check);
   }
 
   LAB_CHECK("B2 copy: with 8 warps" * takes("n")) {
     const uint32_t n = check.row.count("n");
-    const device::Run run = launch_keeping_table(
-        check, [&] { return run_copy(check, n, device::LaunchOptions::Model::cold); });
+    const device::LaunchResult run = launch_keeping_score_row(
+        check, [&] { return run_and_check_copy(check, n, device::LaunchOptions::Model::cold); });
     require_only_lane_accesses(check, run);
-    if (!run.predicted) check.not_run({NotRun::Kind::no_counters, check.device().name()});
-    const double mine = run.predicted->kernel_seconds, full = full_copy_seconds(check, n);
+    if (!run.predicted) check.not_run({NotRunReason::Kind::no_counters, check.device().name()});
+    const double mine = run.predicted->kernel_seconds, full = full_occupancy_copy_seconds(check, n);
     check.measured(fmt::format("{:.1f} µs modelled", 1e6 * mine));
     check.expected(fmt::format("{:.1f} µs", 1e6 * full));
     check.figure("modelled_seconds", mine);
@@ -96,17 +102,17 @@ TEST_SUITE("lab:occupancy") {
   }
 
   LAB_CHECK("B3 trace: result" * takes("sizes", interval("steps", 1, 4096), "relative_tolerance")) {
-    const std::vector<FieldVector> cells = vector_field(check.random().bits());
-    for (uint32_t n : sizes_to_check(check)) run_trace(check, n, cells);
+    const std::vector<FieldVector> cells = random_vector_field(check.random().bits());
+    for (uint32_t n : sizes_to_check(check)) run_and_check_trace(check, n, cells);
     report_right_result(check);
   }
 
   LAB_CHECK("B3 trace: blocks of 1024" *
             takes("n", interval("steps", 1, 4096), "relative_tolerance")) {
-    Session& s = check.session;
+    GradingSession& s = check.session;
     device::Kernel* const kernel = s.module.find("trace");
-    if (!kernel) check.lose({Failure::Kind::missing, "", "trace"});
-    const device::Shape shape{{check.device().multiprocessors()}, {kTraceBlock}};
+    if (!kernel) check.lose({CheckFailure::Kind::missing, "", "trace"});
+    const device::LaunchShape shape{{check.device().multiprocessors()}, {kTraceBlock}};
     const auto blocks = [&](device::Kernel& of) {
       return static_cast<double>(check.device().resident_blocks(of, shape)) /
              check.device().multiprocessors();
@@ -114,19 +120,19 @@ TEST_SUITE("lab:occupancy") {
     // The most blocks of this size are those of `follow`: it needs few registers and no shared
     // memory, so that only threads limit its blocks.
     const double mine = blocks(*kernel),
-                 most = blocks(*s.module.find(given_kernel(check, "follow")));
+                 most = blocks(*s.module.find(given_kernel_name(check, "follow")));
     const uint32_t registers = kernel->info().registers.value_or(0);
-    const device::Run run =
-        run_trace(check, check.row.count("n"), vector_field(check.random().bits()));
+    const device::LaunchResult run = run_and_check_trace(
+        check, check.row.count("n"), random_vector_field(check.random().bits()));
     const uint32_t local = run.local_accesses.value_or(0);
-    limit_shared_memory(check, "trace", 0);
+    require_static_shared_at_most(check, "trace", 0);
     check.measured(
         fmt::format("{:.0f} block{}, {} registers", mine, mine == 1 ? "" : "s", registers));
     check.expected(fmt::format("{:.0f} block{}", most, most == 1 ? "" : "s"));
     record_block_usage(check, *kernel, shape);
     check.figure("fit", mine);
     check.figure("local_accesses", local);
-    Failure few{Failure::Kind::wasteful};
+    CheckFailure few{CheckFailure::Kind::wasteful};
     few.measured = mine;
     few.expected = most;
     check.credit_share(mine / most, few);
@@ -141,7 +147,7 @@ TEST_SUITE("lab:occupancy") {
     if (local > 0) {
       check.measured(fmt::format("{} local accesses", local));
       check.lose(
-          {Failure::Kind::wasteful}, check.line_of("trace"),
+          {CheckFailure::Kind::wasteful}, check.line_of("trace"),
           fmt::format("ptxas keeps values in local memory: the kernel executes {} loads and stores "
                       "of them, and each accesses L1 in every thread. Either the limit is tighter "
                       "than the kernel needs, or an array is indexed at run time.",

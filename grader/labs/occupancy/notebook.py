@@ -3,15 +3,15 @@
 from lab32 import tables
 
 
-def measured():
-    return tables.measured("h200-occupancy")
+def measured_shapes():
+    return tables.read_measured("h200-occupancy")
 
 
-def waves():
+def measured_wave_times():
     """Measured times ([(blocks, ms)], [(blocks, ms)]): of blocks with equal work each, and of the same total work in
     one wave whose threads stride over it."""
     blocks, strided = [], []
-    for row in measured().where(task="waves"):
+    for row in measured_shapes().where(task="waves"):
         to = strided if " in " in row["shape"] else blocks
         to.append((int(row["n"]) // 4096, float(row["median_ms"])))
     return sorted(blocks), sorted(strided)
@@ -22,7 +22,7 @@ def waves():
 SHAPES = ["follow", "copy", "smooth", "orbits", "match"]
 
 
-def ratios_of_checks(lab, ratio):
+def figure_ratios_by_check(lab, ratio):
     """{"B1 follow": ratio(figures)} for each check of a shape whose result has figures."""
     found = {}
     for test in lab.tests:
@@ -36,10 +36,10 @@ def ratios_of_checks(lab, ratio):
 
 def resident_warps_by_check(lab):
     """{check: resident warps per multiprocessor} with the student's shapes."""
-    return ratios_of_checks(lab, lambda figures: figures.get("warps"))
+    return figure_ratios_by_check(lab, lambda figures: figures.get("warps"))
 
 
-def times_best(lab):
+def times_over_best(lab):
     """{check: modelled time} of the student's shapes and of copy, as multiples of the times that they are compared
     with."""
 
@@ -47,20 +47,20 @@ def times_best(lab):
         best = figures.get("best_seconds", figures.get("full_seconds"))
         return figures["modelled_seconds"] / best if best else None
 
-    return ratios_of_checks(lab, time_ratio)
+    return figure_ratios_by_check(lab, time_ratio)
 
 
 STAIRS = ["66 blocks", "132 blocks", "139 blocks", "198 blocks", "264 blocks", "271 blocks"]
 
 
-def stairs():
+def relative_wave_times():
     """Measured times of (blocks with equal work each, the same total work in one wave), as multiples of the time of 132
     blocks."""
 
     def times_by_blocks(points):
-        return {f"{blocks} blocks": ms / dict(waves()[0])[132] for blocks, ms in points}
+        return {f"{blocks} blocks": ms / dict(measured_wave_times()[0])[132] for blocks, ms in points}
 
     return tuple(
         {label: times for label, times in times_by_blocks(points).items() if label in STAIRS}
-        for points in waves()
+        for points in measured_wave_times()
     )

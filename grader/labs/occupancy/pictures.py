@@ -4,7 +4,7 @@ flight."""
 import math
 
 from lab32 import tables
-from lab32.pictures.canvas import Canvas, bytes_text, grouped
+from lab32.pictures.canvas import Canvas, bytes_text, with_thousands_separators
 from lab32.report.plots import draw_bars
 
 WIDTH, LEFT = 760, 130
@@ -20,7 +20,7 @@ def check_pictures(test, device):
     part = test.name.partition(" ")[0]
     if not gpu or part[0] == "A" and test.status != "passed":
         return []
-    drawn = draw_answers(gpu, figures)
+    drawn = draw_answered_questions(gpu, figures)
     if "threads_allow" in figures and part != "A3":
         drawn.append(draw_blocks_by_resource(gpu, figures, example=part[0] == "A"))
     if "grid" in figures:
@@ -35,16 +35,16 @@ def check_pictures(test, device):
 def profile_of(device):
     """The profile of "sim:h200"; None for a device without one."""
     name = device.removeprefix("sim:")
-    return tables.device(name) if (tables.DATA / "devices" / f"{name}.toml").exists() else None
+    return tables.read_device_profile(name) if (tables.DATA / "devices" / f"{name}.toml").exists() else None
 
 
 def count_text(number, noun):
-    return f"{grouped(round(number))} {noun}{'' if number == 1 else 's'}"
+    return f"{with_thousands_separators(round(number))} {noun}{'' if number == 1 else 's'}"
 
 
-def kilobytes(size):
+def kilobytes_text(size):
     """As the check says it, in units of 1,024."""
-    return f"{grouped(round(size / 1024))} KB"
+    return f"{with_thousands_separators(round(size / 1024))} KB"
 
 
 def draw_blocks_by_resource(gpu, figures, example=False):
@@ -101,13 +101,13 @@ def draw_waves_of_grid(gpu, grid, fit, balance=None, example=False):
     tail = "fills all places" if last == 1 else f"fills {share} of the places"
     what = f"{'An example: ' if example else ''}{count} waves" if count > 1 else "One wave"
     title = f"{what}; {'the last one' if count > 1 else 'it'} {tail}"
-    used = f"{count_text(grid, 'block')}; {grouped(places)} places: {count_text(fit, 'block')} on each of {gpu['multiprocessors']} multiprocessors"
+    used = f"{count_text(grid, 'block')}; {with_thousands_separators(places)} places: {count_text(fit, 'block')} on each of {gpu['multiprocessors']} multiprocessors"
     busy = "" if balance is None else f"On average a multiprocessor works {100 * balance:.3g} % of the time until the busiest one finishes"
     picture = Canvas(WIDTH, 176 if busy else 150, title, f"{used}. {busy}.".replace(". .", "."))
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(12, 40, used + "; time runs to the right", 11, kind="soft")
     drawn = min(count, MOST_WAVES)
-    waves = [(f"wave {n + 1}", 1, "") for n in range(drawn - 1)] if count == drawn else [(f"{grouped(count - 1)} waves", 1, "all places")]
+    waves = [(f"wave {n + 1}", 1, "") for n in range(drawn - 1)] if count == drawn else [(f"{with_thousands_separators(count - 1)} waves", 1, "all places")]
     picture.terminal = used, [*waves, (f"wave {count}", last, f"{share} of the places")], busy and busy + "."
     wide, top, high = 590 / drawn, 56, 60
     for n in range(drawn):
@@ -129,9 +129,9 @@ def draw_waves_of_grid(gpu, grid, fit, balance=None, example=False):
 def draw_rows_in_l1(rows, l1, warps):
     """The rows that the resident warps are reading, and the L1 that has to keep them."""
     look = "good" if rows <= l1 else "bad"
-    words = f"{kilobytes(rows)}: the rows of {count_text(warps, 'warp')}"
+    words = f"{kilobytes_text(rows)}: the rows of {count_text(warps, 'warp')}"
     groups = [("rows under way", [(look, rows, words if look == "good" else f"▲ {words}")])]
-    return draw_bars("Bytes in flight on a multiprocessor: rows that are read column by column", "a row's sectors stay in L1 from one column to the next only if all rows fit", groups, mark=(l1, f"L1: {kilobytes(l1)}"))  # fmt: skip
+    return draw_bars("Bytes in flight on a multiprocessor: rows that are read column by column", "a row's sectors stay in L1 from one column to the next only if all rows fit", groups, mark=(l1, f"L1: {kilobytes_text(l1)}"))  # fmt: skip
 
 
 def draw_ratio(title, subtitle, base, other, ratio):
@@ -140,19 +140,19 @@ def draw_ratio(title, subtitle, base, other, ratio):
     return draw_bars(title, subtitle + "; measured on an H200, rounded as your answer", groups)
 
 
-def draw_spills(gpu):
+def draw_spilled_bytes(gpu):
     """The values that 24 registers cannot hold, for all threads that reside."""
     threads, l1 = gpu["multiprocessor"]["max_threads"], gpu["multiprocessor"]["l1_and_shared_bytes"]
     size = threads * MISSING_REGISTERS * 4
-    words = f"{kilobytes(size)}: {MISSING_REGISTERS} values of 4 bytes for each of {count_text(threads, 'thread')}"
+    words = f"{kilobytes_text(size)}: {MISSING_REGISTERS} values of 4 bytes for each of {count_text(threads, 'thread')}"
     groups = [("local memory", [("good" if size <= l1 else "bad", size, words)])]
-    return draw_bars("Bytes in flight on a multiprocessor: values that 24 of 32 registers cannot hold", "they stay in L1, but each use costs a load or a store that a register does not need", groups, mark=(l1, f"L1: {kilobytes(l1)}"))  # fmt: skip
+    return draw_bars("Bytes in flight on a multiprocessor: values that 24 of 32 registers cannot hold", "they stay in L1, but each use costs a load or a store that a register does not need", groups, mark=(l1, f"L1: {kilobytes_text(l1)}"))  # fmt: skip
 
 
 MISSING_REGISTERS = 8  # of 32, in C2
 
 
-def draw_answers(gpu, figures):
+def draw_answered_questions(gpu, figures):
     """The pictures of the questions that are answered."""
     drawn = []
     if "constant_time" in figures:
@@ -161,7 +161,7 @@ def draw_answers(gpu, figures):
         drawn.append(draw_ratio("A window over a signal: time", "the kernel waits for device memory, which moves one array more if weights are loaded", "weights computed", "weights loaded", figures["window_time"]))  # fmt: skip
     if "spilled_time" in figures:
         drawn.append(draw_ratio("trace with fewer registers: time", "as many warps reside", "32 registers", "24 registers", figures["spilled_time"]))
-        drawn.append(draw_spills(gpu))
+        drawn.append(draw_spilled_bytes(gpu))
     return drawn
 
 

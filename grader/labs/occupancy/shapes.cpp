@@ -47,25 +47,26 @@ struct Residency {
 };
 
 LaunchConfig launch_config_of_task(Check& check, const std::string& kernel) {
-  return launch_config(check, kernel, free_fields(kernel));
+  return launch_config(check, kernel, free_launch_fields(kernel));
 }
 
 // The line of the kernel's LAB32_LAUNCH record.
 int line_of_launch_record(Check& check, const std::string& kernel) {
-  return check.session.source.find_text("LAB32_LAUNCH(" + kernel);
+  return check.session.source.first_line_with_text("LAB32_LAUNCH(" + kernel);
 }
 
 // Loses the check if not even one block fits on a multiprocessor; the message is about the line of
 // the kernel's LAB32_LAUNCH record.
-Residency measured_residency(Check& check, const std::string& kernel, const device::Shape& shape) {
-  Session& s = check.session;
-  device::Kernel* const found = s.module.find(given_kernel(check, kernel));
+Residency residency_of_shape(Check& check, const std::string& kernel,
+                             const device::LaunchShape& shape) {
+  GradingSession& s = check.session;
+  device::Kernel* const found = s.module.find(given_kernel_name(check, kernel));
   uint64_t all = 0;
   try {
     all = check.device().resident_blocks(*found, shape);
   } catch (const Error& none_fits) {
     check.measured("does not fit");
-    check.lose({Failure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"},
+    check.lose({CheckFailure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"},
                line_of_launch_record(check, kernel),
                fmt::format("This shape cannot be launched: {}.", none_fits.what()));
   }
@@ -87,7 +88,7 @@ Residency measured_residency(Check& check, const std::string& kernel, const devi
 // How busy the multiprocessors are on average until the busiest one finishes: 1 if all have equal
 // work. Blocks are assigned to the multiprocessors in turn, each thread strides over n elements by
 // the number of threads in the grid, and a warp is busy while one of its threads works.
-double balance_of_multiprocessors(Check& check, uint64_t n, const device::Shape& shape) {
+double balance_of_multiprocessors(Check& check, uint64_t n, const device::LaunchShape& shape) {
   const uint64_t block = shape.block.count(), threads = block * shape.grid.count();
   const uint32_t multiprocessors = check.device().multiprocessors();
   // Iterations of the warps of each multiprocessor. A warp's first lane has the most iterations, so
@@ -104,13 +105,13 @@ double balance_of_multiprocessors(Check& check, uint64_t n, const device::Shape&
 
 // Launches a given kernel in a shape. A Work allocates the arrays on the session's device and
 // returns such a function.
-using Launched = std::function<device::Run(const LaunchConfig&)>;
+using Launched = std::function<device::LaunchResult(const LaunchConfig&)>;
 using Work = std::function<Launched(Check& check)>;
 
 // The modelled time of the kernel alone, without the launch. If the device has no model, the check
 // is not run.
-double modelled_seconds(Check& check, const device::Run& run) {
-  if (!run.predicted) check.not_run({NotRun::Kind::no_counters, check.device().name()});
+double modelled_seconds(Check& check, const device::LaunchResult& run) {
+  if (!run.predicted) check.not_run({NotRunReason::Kind::no_counters, check.device().name()});
   return run.predicted->kernel_seconds;
 }
 
@@ -119,8 +120,8 @@ std::string microseconds(double seconds) { return fmt::format("{:.1f} µs", 1e6 
 // The shortest modelled time of a given kernel over the rubric's shapes, a list of block, items per
 // thread and blocks per multiprocessor. The kernel's inputs depend only on `sizes`, so the result
 // is stored under that name.
-double best_of_sweep(Check& check, const std::string& kernel, const std::string& sizes,
-                     const Work& work) {
+double shortest_sweep_seconds(Check& check, const std::string& kernel, const std::string& sizes,
+                              const Work& work) {
   const std::vector<double> sweep = check.row.numbers("sweep");
   const auto least = [&](Check& own) {
     const Launched launch = work(own);
@@ -132,8 +133,8 @@ double best_of_sweep(Check& check, const std::string& kernel, const std::string&
     }
     return best;
   };
-  return cached_given_time(check, kernel,
-                           fmt::format("{}; best of {}", sizes, fmt::join(sweep, " ")), least);
+  return cached_time_of_given_kernel(
+      check, kernel, fmt::format("{}; best of {}", sizes, fmt::join(sweep, " ")), least);
 }
 
 // Gives points for the modelled time of the submission's shape relative to the shortest time of the
@@ -141,10 +142,10 @@ double best_of_sweep(Check& check, const std::string& kernel, const std::string&
 void credit_shape_time(Check& check, const std::string& kernel, const LaunchConfig& config,
                        const Residency& resident, const std::string& sizes, const Work& work,
                        const std::string& idea) {
-  const device::Run run = work(check)(config);
+  const device::LaunchResult run = work(check)(config);
   const auto pictures = check.pictures;
   const double mine = modelled_seconds(check, run),
-               best = best_of_sweep(check, kernel, sizes, work);
+               best = shortest_sweep_seconds(check, kernel, sizes, work);
   check.pictures = pictures;  // drops pictures of the sweep's shapes
   check.measured(microseconds(mine) + " modelled");
   check.expected(microseconds(best));
@@ -164,7 +165,7 @@ void credit_balance(Check& check, double share, const Residency& resident,
                     const std::string& kernel) {
   const double least = check.row.number("balance");
   check.figure("balance", share);
-  Failure failure{Failure::Kind::wasteful};
+  CheckFailure failure{CheckFailure::Kind::wasteful};
   failure.measured = share;
   failure.expected = least;
   check.credit_share(share / least, failure);
@@ -182,7 +183,7 @@ void credit_balance(Check& check, double share, const Residency& resident,
 void credit_resident_warps(Check& check, const Residency& resident, const std::string& kernel) {
   const double least = check.row.number("least_warps");
   if (resident.warps >= least) return;
-  Failure failure{Failure::Kind::wasteful};
+  CheckFailure failure{CheckFailure::Kind::wasteful};
   failure.measured = resident.warps;
   failure.expected = least;
   check.credit_share(resident.warps / least, failure);
@@ -204,12 +205,12 @@ TEST_SUITE("lab:occupancy") {
     const int steps = static_cast<int>(check.row.count("steps"));
     const LaunchConfig config = launch_config_of_task(check, "follow");
     const Residency resident =
-        measured_residency(check, "follow", config.shape(n, check.device().multiprocessors()));
+        residency_of_shape(check, "follow", config.shape(n, check.device().multiprocessors()));
     const Work work = [&](Check& own) -> Launched {
       const auto next = std::make_shared<Input<int32_t>>(own, "next", random_list_links(nodes));
       return [=, &own](const LaunchConfig& shape) {
         const Output<int32_t> out(own, "out", n);
-        Launch launch{given_kernel(own, "follow"),
+        Launch launch{given_kernel_name(own, "follow"),
                       shape.shape(n, own.device().multiprocessors()),
                       {*next, out, static_cast<int>(n), steps},
                       "",
@@ -230,20 +231,20 @@ TEST_SUITE("lab:occupancy") {
     const LaunchConfig config = launch_config_of_task(check, "smooth");
     const auto shape_of = [&](const LaunchConfig& c) {
       constexpr uint32_t kPixel = 16, kBorder = 2 * 64;
-      device::Shape shape = c.shape(n, check.device().multiprocessors());
+      device::LaunchShape shape = c.shape(n, check.device().multiprocessors());
       const uint64_t width =
           ceil_div(n, static_cast<uint32_t>(shape.grid.count()) * c.block) * uint64_t{c.block};
       shape.dynamic_shared =
           static_cast<uint32_t>(std::min<uint64_t>(kPixel * (width + kBorder), UINT32_MAX / 2));
       return shape;
     };
-    const Residency resident = measured_residency(check, "smooth", shape_of(config));
+    const Residency resident = residency_of_shape(check, "smooth", shape_of(config));
     const Work work = [&](Check& own) -> Launched {
       Random random(n);
       const auto in = std::make_shared<Input<float>>(own, "in", random.floats(size_t{4} * n));
       return [=, &own](const LaunchConfig& shape) {
         const Output<float> out(own, "out", size_t{4} * n);
-        Launch launch{given_kernel(own, "smooth"),
+        Launch launch{given_kernel_name(own, "smooth"),
                       shape_of(shape),
                       {*in, out, static_cast<int>(n)},
                       "",
@@ -260,8 +261,8 @@ TEST_SUITE("lab:occupancy") {
   LAB_CHECK("B5 orbits: the tail" * takes("n", kBalance, kLeastWarps)) {
     const uint32_t n = check.row.count("n");
     const LaunchConfig config = launch_config_of_task(check, "orbits");
-    const device::Shape shape = config.shape(n, check.device().multiprocessors());
-    const Residency resident = measured_residency(check, "orbits", shape);
+    const device::LaunchShape shape = config.shape(n, check.device().multiprocessors());
+    const Residency resident = residency_of_shape(check, "orbits", shape);
     const double share = balance_of_multiprocessors(check, n, shape);
     check.measured(fmt::format("{:.0f} % busy", 100 * share));
     check.expected(fmt::format("{:.0f} %", 100 * check.row.number("balance")));
@@ -273,17 +274,17 @@ TEST_SUITE("lab:occupancy") {
             takes("n", whole("row_bytes", 4, 65536), kBalance, kLeastWarps)) {
     const uint32_t n = check.row.count("n");
     const LaunchConfig config = launch_config_of_task(check, "match");
-    const device::Shape shape = config.shape(n, check.device().multiprocessors());
-    const Residency resident = measured_residency(check, "match", shape);
+    const device::LaunchShape shape = config.shape(n, check.device().multiprocessors());
+    const Residency resident = residency_of_shape(check, "match", shape);
     // One row is enough: the launch only measures how much of L1 the blocks' shared memory leaves
     // free.
     const Input<float> row(check, "rows", std::vector<float>(32, 1.0f));
     const Output<float> out(check, "out", 1);
-    const device::Run run = run_to_count(check, {given_kernel(check, "match"),
-                                                 {{1}, shape.block, shape.dynamic_shared},
-                                                 {row, row, row, row, out, 1},
-                                                 "one row"});
-    if (!run.occupancy) check.not_run({NotRun::Kind::no_counters, check.device().name()});
+    const device::LaunchResult run = run_to_count(check, {given_kernel_name(check, "match"),
+                                                          {{1}, shape.block, shape.dynamic_shared},
+                                                          {row, row, row, row, out, 1},
+                                                          "one row"});
+    if (!run.occupancy) check.not_run({NotRunReason::Kind::no_counters, check.device().name()});
     const double bytes = check.row.number("row_bytes") * kWarpSize * resident.warps;
     check.measured(fmt::format("{:.0f} KB under way", bytes / 1024));
     check.expected(fmt::format("{} KB of L1", run.occupancy->l1_bytes / 1024));

@@ -1,9 +1,9 @@
 """The tables of handouts/occupancy.md and of its notes."""
 
-from handouts.markdown import markdown
-from handouts.predictions import farthest_off
+from handouts.markdown import markdown_table
+from handouts.predictions import worst_predictions
 from lab32 import tables
-from lab32.labs.occupancy.notebook import measured
+from lab32.labs.occupancy.notebook import measured_shapes
 
 LARGE_COPY = 1 << 26
 
@@ -12,7 +12,7 @@ LARGE_COPY = 1 << 26
 
 def times_by_warps(task, form="given", n=None, starts=""):
     """Measured [(resident warps, ms)] of a task's shapes with a limit on blocks, fewest warps first."""
-    rows = measured().where(task=task, form=form, **({"n": n} if n else {}))
+    rows = measured_shapes().where(task=task, form=form, **({"n": n} if n else {}))
     return sorted(
         (int(row["warps"]), float(row["median_ms"]))
         for row in rows
@@ -20,15 +20,15 @@ def times_by_warps(task, form="given", n=None, starts=""):
     )
 
 
-def copy_times_by_blocks(form, n=LARGE_COPY):
+def copy_times_by_launched_warps(form, n=LARGE_COPY):
     """Measured [(launched warps per multiprocessor, ms)]."""
-    rows = measured().where(task="copy", form=form, n=n)
+    rows = measured_shapes().where(task="copy", form=form, n=n)
     return sorted((8 * int(row["shape"].split()[-1]), float(row["median_ms"])) for row in rows)
 
 
-def hit_rates(task):
+def l1_hit_rates(task):
     """{shape: L1 hit rate in per cent of sectors}, measured with Nsight Compute."""
-    rows = tables.measured("h200-occupancy-counters").where(
+    rows = tables.read_measured("h200-occupancy-counters").where(
         task=task, metric="l1tex__t_sector_hit_rate.pct"
     )
     return {row["form"].split("; ")[1]: float(row["value"]) for row in rows}
@@ -37,29 +37,29 @@ def hit_rates(task):
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def occupancy_limits():
+def occupancy_limits_table():
     """A table of the resources of a multiprocessor of each generation, from data/devices."""
     rows = []
     for gpu in ("h200", "rtx4060", "t4"):
-        profile = tables.device(gpu)
+        profile = tables.read_device_profile(gpu)
         m = profile["multiprocessor"]
         cells = [m["max_threads"], m["max_blocks"], m["registers"], m["shared_bytes"],
                  m["shared_allocation_unit"], m["reserved_shared_bytes_per_block"]]  # fmt: skip
         rows.append([f"{profile['name']} (`{profile['arch']}`)", *(f"{n:,}" for n in cells)])
     head = ["GPU", "threads", "blocks", "registers", "shared memory, bytes", "its unit"]
     head.append("reserved per block")
-    return markdown(head, rows, numeric=range(1, 7))
+    return markdown_table(head, rows, numeric=range(1, 7))
 
 
-def occupancy_shapes(task, n="", form="given"):
+def occupancy_shapes_table(task, n="", form="given"):
     """A table of the measured shapes of a task, fastest first, with Nsight Compute's counts. It has a column of L1 hits
     only if the task's time depends on them, as that of `match` does."""
     with_hits = task == "match"
     counted = {}
-    for row in tables.measured("h200-occupancy-counters").where(task=task):
+    for row in tables.read_measured("h200-occupancy-counters").where(task=task):
         counted.setdefault((row["form"], row["n"]), {})[row["metric"]] = float(row["value"])
     rows = []
-    chosen = measured().where(task=task, form=form, **({"n": n} if n else {}))
+    chosen = measured_shapes().where(task=task, form=form, **({"n": n} if n else {}))
     for row in sorted(chosen, key=lambda row: float(row["median_ms"])):
         c = counted.get((f"{row['form']}; {row['shape']}", row["n"]))
         active = f"{c['sm__warps_active.avg.pct_of_peak_sustained_active']:.0f} %" if c else ""
@@ -67,12 +67,12 @@ def occupancy_shapes(task, n="", form="given"):
         ms = f"{float(row['median_ms']) * 1e3:.1f} µs"
         rows.append([row["shape"], row["warps"], active, *hit, ms])
     head = ["shape", "resident warps", "active warps", *(["L1 hits"] if with_hits else []), "time"]
-    return markdown(head, rows, numeric=range(1, len(head)))
+    return markdown_table(head, rows, numeric=range(1, len(head)))
 
 
-def occupancy_copies():
+def occupancy_copies_table():
     """A table of measured times of a copy of 2^26 floats, by bytes in flight per thread and by number of warps."""
-    table = measured()
+    table = measured_shapes()
     forms = ["one float", "1 float4", "2 float4", "4 float4", "8 float4"]
     blocks = [1, 2, 3, 4, 6, 8]
     rows = []
@@ -82,16 +82,16 @@ def occupancy_copies():
             for b in blocks
         ]
         rows.append([form, *(f"{ms:.3f} ms" for ms in times)])
-    return markdown(
+    return markdown_table(
         ["in flight per thread", *(f"{8 * b} warps" for b in blocks)], rows, numeric=range(1, 7)
     )
 
 
-def occupancy_registers():
+def occupancy_registers_table():
     """A table of measured times of trace in blocks of 1024, for several limits on registers."""
-    counters = tables.measured("h200-occupancy-counters")
+    counters = tables.read_measured("h200-occupancy-counters")
     rows = []
-    for row in measured().where(task="trace", block=1024):
+    for row in measured_shapes().where(task="trace", block=1024):
 
         def counted_metric(metric, row=row):
             form = f"{row['form']}; {row['shape']}"
@@ -108,7 +108,7 @@ def occupancy_registers():
             ]
         )
     head = ["limit", "registers", "resident warps", "active warps", "local loads", "time"]
-    return markdown(head, rows, numeric=range(1, 6))
+    return markdown_table(head, rows, numeric=range(1, 6))
 
 
 JUDGED = {"follow": "modelled time", "copy": "modelled time", "trace": "resident blocks, no spills",
@@ -137,7 +137,7 @@ def multiprocessor_utilisation(n, block, grid, multiprocessors=132):
 def assigned_and_measured_times():
     """[(time that follows from the assignment of blocks alone, measured time)] of the shapes of orbits with at least 8
     warps, in units of the median."""
-    rows = [row for row in measured().where(task="orbits") if int(row["warps"]) >= 8]
+    rows = [row for row in measured_shapes().where(task="orbits") if int(row["warps"]) >= 8]
     pairs = [
         (1 / multiprocessor_utilisation(*(int(row[k]) for k in ("n", "block", "grid"))), float(row["median_ms"]))
         for row in rows
@@ -146,9 +146,9 @@ def assigned_and_measured_times():
     return [(unit * time, ms) for time, ms in pairs]
 
 
-def occupancy_modelled():
+def occupancy_modelled_table():
     """A table that compares modelled with measured kernel times, over the shapes that Nsight Compute timed."""
-    table = tables.measured("occupancy/modelled")
+    table = tables.read_measured("occupancy/modelled")
     rows = []
     compared = {
         f"`{task}`": (
@@ -169,16 +169,16 @@ def occupancy_modelled():
         off = sum(abs(model / ncu - 1) for model, ncu in pairs) / count
         rows.append([name, str(count), f"{rank:.2f}", f"{100 * off:.0f} %", judged])
     head = ["kernel", "shapes", "rank correlation", "mean difference", "checked by"]
-    return markdown(head, rows, numeric=[1, 2, 3])
+    return markdown_table(head, rows, numeric=[1, 2, 3])
 
 
-def memory_kinds(*forms):
+def memory_kinds_table(*forms):
     """A table of measured times to compare kinds of memory: a row for each task that has these forms, a column for each
     form."""
     times = {}
-    for row in tables.measured("h200-memories").rows:
+    for row in tables.read_measured("h200-memories").rows:
         times.setdefault(row["task"], {})[row["form"]] = float(row["median_ms"]) * 1e3
-    return markdown(
+    return markdown_table(
         ["task", *forms],
         [
             [task.replace(" 1 places", " 1 place"), *(f"{us[form]:.1f} µs" for form in forms)]
@@ -189,12 +189,12 @@ def memory_kinds(*forms):
     )
 
 
-def occupancy_predicted(most=None):
+def occupancy_predicted_table(most=None):
     """A table of ratios predicted before the measurement and of the measured ones: the `most` rows whose prediction was
     farthest off, or all rows."""
     rows = []
-    for row in tables.measured("occupancy/predicted").rows:
-        table = tables.measured(f"h200-{row['table']}")
+    for row in tables.read_measured("occupancy/predicted").rows:
+        table = tables.read_measured(f"h200-{row['table']}")
 
         def median_ms(which, row=row, table=table):
             wanted = {"task": row[f"{which}_task"], "form": row[f"{which}_form"], "n": row["n"]}
@@ -210,15 +210,15 @@ def occupancy_predicted(most=None):
         came = [row["predicted"], f"{ratio:.2f}", row["because"], row["looking_back"]]
         rows.append((row["predicted"], ratio, [" / ".join(names), *came]))
     head = ["first / second", "predicted", "measured", "predicted because", "looking back"]
-    return markdown(head, [cells for *_, cells in farthest_off(rows, most)], numeric=[1, 2])
+    return markdown_table(head, [cells for *_, cells in worst_predictions(rows, most)], numeric=[1, 2])
 
 
 MAKERS = {
-    "occupancy_limits": occupancy_limits,
-    "occupancy_shapes": occupancy_shapes,
-    "occupancy_copies": occupancy_copies,
-    "occupancy_registers": occupancy_registers,
-    "occupancy_modelled": occupancy_modelled,
-    "occupancy_predicted": occupancy_predicted,
-    "memory_kinds": memory_kinds,
+    "occupancy_limits": occupancy_limits_table,
+    "occupancy_shapes": occupancy_shapes_table,
+    "occupancy_copies": occupancy_copies_table,
+    "occupancy_registers": occupancy_registers_table,
+    "occupancy_modelled": occupancy_modelled_table,
+    "occupancy_predicted": occupancy_predicted_table,
+    "memory_kinds": memory_kinds_table,
 }

@@ -16,14 +16,15 @@
 namespace lab32::checks::occupancy {
 namespace {
 
-TimedWork copy_work(Check& check, uint32_t n, size_t sets) {
-  const InputSets<float> inputs = random_inputs(check, sets, n);
+TimedWork copy_kernel_work(Check& check, uint32_t n, size_t sets) {
+  const InputSets<float> inputs = random_input_sets(check, sets, n);
   TimedWork work = work_with_in_and_out(inputs);
   work.steps = [n](device::LoadedModule&, uint32_t multiprocessors) {
-    return std::vector<device::TimedStep>{device::TimedLaunch{
-        "copy",
-        {{multiprocessors}, {256}},
-        {device::ArrayIndex{0}, device::ArrayIndex{1}, device::Arg(static_cast<int>(n))}}};
+    return std::vector<device::TimedStep>{
+        device::TimedLaunch{"copy",
+                            {{multiprocessors}, {256}},
+                            {device::TimedArrayIndex{0}, device::TimedArrayIndex{1},
+                             device::KernelArgument(static_cast<int>(n))}}};
   };
   work.mismatch = [inputs](size_t set, const Outputs& outputs) {
     return mismatch("out", values_of<float>(outputs[0]), *inputs[set]);
@@ -31,7 +32,7 @@ TimedWork copy_work(Check& check, uint32_t n, size_t sets) {
   return work;
 }
 
-using device::ArrayIndex;
+using device::TimedArrayIndex;
 
 constexpr int kOrbitSteps = 32;
 
@@ -46,7 +47,7 @@ LaunchConfig skeleton_launch_config(Check& check) {
 
 // A given kernel in the shape of the submission's LAB32_LAUNCH, or, if `as_given`, in the
 // skeleton's shape.
-struct KernelInOwnShape {
+struct KernelInSubmissionShape {
   std::string kernel;
   uint32_t n = 0;
   std::vector<device::TimedArg> args;
@@ -61,8 +62,8 @@ struct KernelInOwnShape {
     made.steps = [*this, &check, as_given, skeletons](device::LoadedModule& module,
                                                       uint32_t multiprocessors) {
       const LaunchConfig config =
-          as_given ? skeletons : launch_config(check, kernel, module, free_fields(kernel));
-      device::Shape shape = config.shape(n, multiprocessors);
+          as_given ? skeletons : launch_config(check, kernel, module, free_launch_fields(kernel));
+      device::LaunchShape shape = config.shape(n, multiprocessors);
       if (pixel > 0) {
         const uint64_t width =
             ceil_div(n, static_cast<uint32_t>(shape.grid.count()) * config.block) *
@@ -71,7 +72,7 @@ struct KernelInOwnShape {
             static_cast<uint32_t>(std::min<uint64_t>(pixel * (width + border), UINT32_MAX / 2));
       }
       return std::vector<device::TimedStep>{
-          device::TimedLaunch{given_kernel(kernel, module), shape, args}};
+          device::TimedLaunch{given_kernel_name(kernel, module), shape, args}};
     };
     made.mismatch = std::move(mismatch);
     made.given = {kernel, inputs};
@@ -82,9 +83,10 @@ struct KernelInOwnShape {
 // Work of a given kernel that reads `inputs` and writes `outputs` floats, in the submission's shape
 // and in the skeleton's, each to an array of its own. All sets have the expected values `want`.
 template <class T>
-TimedWork shaped_work(Check& check, KernelInOwnShape shaped, std::vector<device::TimedArray> inputs,
-                      std::shared_ptr<const std::vector<T>> want, double tolerance,
-                      const std::vector<device::Arg>& numbers) {
+TimedWork work_in_both_shapes(Check& check, KernelInSubmissionShape shaped,
+                              std::vector<device::TimedArray> inputs,
+                              std::shared_ptr<const std::vector<T>> want, double tolerance,
+                              const std::vector<device::KernelArgument>& numbers) {
   TimedWork work;
   work.arrays = std::move(inputs);
   const size_t out = work.arrays.size();
@@ -95,9 +97,9 @@ TimedWork shaped_work(Check& check, KernelInOwnShape shaped, std::vector<device:
   const auto version = [&](bool as_given) {
     const size_t index = out + (as_given ? 1 : 0);
     shaped.args.clear();
-    for (size_t i = 0; i < out; ++i) shaped.args.emplace_back(ArrayIndex{i});
-    shaped.args.emplace_back(ArrayIndex{index});
-    for (const device::Arg& number : numbers) shaped.args.emplace_back(number);
+    for (size_t i = 0; i < out; ++i) shaped.args.emplace_back(TimedArrayIndex{i});
+    shaped.args.emplace_back(TimedArrayIndex{index});
+    for (const device::KernelArgument& number : numbers) shaped.args.emplace_back(number);
     return shaped.timed_version(check, as_given, [=](size_t, const Outputs& outputs) {
       return mismatch("out", values_of<T>(outputs[as_given ? 1 : 0]), *want, tolerance);
     });
@@ -107,7 +109,7 @@ TimedWork shaped_work(Check& check, KernelInOwnShape shaped, std::vector<device:
   return work;
 }
 
-TimedWork follow_work(Check& check, uint32_t n, uint32_t nodes, uint32_t steps) {
+TimedWork follow_kernel_work(Check& check, uint32_t n, uint32_t nodes, uint32_t steps) {
   const std::vector<int32_t> next = random_list_links(nodes);
   auto want = std::make_shared<std::vector<int32_t>>(n);
   for (uint32_t i = 0; i < n; ++i) {
@@ -115,13 +117,13 @@ TimedWork follow_work(Check& check, uint32_t n, uint32_t nodes, uint32_t steps) 
     for (uint32_t k = 0; k < steps; ++k) at = next[static_cast<size_t>(at)];
     (*want)[i] = at;
   }
-  KernelInOwnShape shaped{"follow", n, {}};
+  KernelInSubmissionShape shaped{"follow", n, {}};
   shaped.inputs = fmt::format("nodes {}, steps {}", nodes, steps);
-  return shaped_work<int32_t>(check, shaped, {input_array("next", next)}, want, 0,
-                              {static_cast<int>(n), static_cast<int>(steps)});
+  return work_in_both_shapes<int32_t>(check, shaped, {input_array("next", next)}, want, 0,
+                                      {static_cast<int>(n), static_cast<int>(steps)});
 }
 
-TimedWork smooth_work(Check& check, uint32_t n, double tolerance) {
+TimedWork smooth_kernel_work(Check& check, uint32_t n, double tolerance) {
   constexpr size_t kReach = 64, kStep = 32;
   Random random(n);
   const std::vector<float> in = random.floats(size_t{4} * n);
@@ -133,14 +135,14 @@ TimedWork smooth_work(Check& check, uint32_t n, double tolerance) {
         if (i + k >= kReach && i + k - kReach < n) sum += in[4 * (i + k - kReach) + part];
       (*want)[4 * i + part] = static_cast<float>(sum / 5);
     }
-  KernelInOwnShape shaped{"smooth", n, {}};
+  KernelInSubmissionShape shaped{"smooth", n, {}};
   shaped.pixel = 16, shaped.border = 2 * kReach;
-  return shaped_work<float>(check, shaped, {input_array("in", in)}, want, tolerance,
-                            {static_cast<int>(n)});
+  return work_in_both_shapes<float>(check, shaped, {input_array("in", in)}, want, tolerance,
+                                    {static_cast<int>(n)});
 }
 
 // The points of the orbits stay near 0, so a double follows them closely enough.
-TimedWork orbits_work(Check& check, uint32_t n, double tolerance) {
+TimedWork orbits_kernel_work(Check& check, uint32_t n, double tolerance) {
   auto want = std::make_shared<std::vector<float>>(n);
   for (uint32_t i = 0; i < n; ++i) {
     double sum = 0;
@@ -156,12 +158,12 @@ TimedWork orbits_work(Check& check, uint32_t n, double tolerance) {
     }
     (*want)[i] = static_cast<float>(sum);
   }
-  return shaped_work<float>(check, {"orbits", n, {}}, {}, want, tolerance,
-                            {static_cast<int>(n), kOrbitSteps});
+  return work_in_both_shapes<float>(check, {"orbits", n, {}}, {}, want, tolerance,
+                                    {static_cast<int>(n), kOrbitSteps});
 }
 
 // Values are multiples of 1/8, so that sums of their products are exact.
-TimedWork match_work(Check& check, uint32_t n) {
+TimedWork match_kernel_work(Check& check, uint32_t n) {
   constexpr size_t kColumns = 32, kArrays = 4;
   Random random(n);
   std::vector<std::vector<float>> rows(kArrays, std::vector<float>(kColumns * n));
@@ -177,16 +179,17 @@ TimedWork match_work(Check& check, uint32_t n) {
   std::vector<device::TimedArray> inputs;
   for (size_t i = 0; i < kArrays; ++i)
     inputs.push_back(input_array(std::string(1, "abcd"[i]), rows[i]));
-  return shaped_work<float>(check, {"match", n, {}}, std::move(inputs), want, 0,
-                            {static_cast<int>(n)});
+  return work_in_both_shapes<float>(check, {"match", n, {}}, std::move(inputs), want, 0,
+                                    {static_cast<int>(n)});
 }
 
 // Times trace in blocks of 1024 threads: the submission's kernel next to the kernel without launch
 // bounds.
-TimedWork trace_work(Check& check, uint32_t n, uint32_t steps, double tolerance, size_t sets) {
+TimedWork trace_kernel_work(Check& check, uint32_t n, uint32_t steps, double tolerance,
+                            size_t sets) {
   constexpr uint32_t kBlock = 1024;
-  const auto fields = input_sets<FieldVector>(
-      check, sets, [](Random& random) { return vector_field(random.bits()); });
+  const auto fields = make_input_sets<FieldVector>(
+      check, sets, [](Random& random) { return random_vector_field(random.bits()); });
   const std::vector<float> start = start_positions(n, 0);
   TimedWork work;
   work.arrays = {input_array("field", fields), input_array("start", start),
@@ -196,15 +199,15 @@ TimedWork trace_work(Check& check, uint32_t n, uint32_t steps, double tolerance,
   const auto version = [&](bool as_given) {
     TimedVersion made;
     made.steps = [=](device::LoadedModule& module, uint32_t) {
-      return std::vector<device::TimedStep>{
-          device::TimedLaunch{as_given ? given_kernel("trace_as_given", module) : "trace",
-                              {{blocks_for(n, kBlock)}, {kBlock}},
-                              {ArrayIndex{0}, ArrayIndex{1}, ArrayIndex{size_t{as_given ? 3u : 2u}},
-                               static_cast<int>(n), static_cast<int>(steps)}}};
+      return std::vector<device::TimedStep>{device::TimedLaunch{
+          as_given ? given_kernel_name("trace_as_given", module) : "trace",
+          {{blocks_for(n, kBlock)}, {kBlock}},
+          {TimedArrayIndex{0}, TimedArrayIndex{1}, TimedArrayIndex{size_t{as_given ? 3u : 2u}},
+           static_cast<int>(n), static_cast<int>(steps)}}};
     };
     made.mismatch = [=](size_t set, const Outputs& outputs) {
       return mismatch("out", values_of<float>(outputs[as_given ? 1 : 0]),
-                      traced_paths(*fields[set], start, n, steps), tolerance);
+                      expected_traces(*fields[set], start, n, steps), tolerance);
     };
     return made;
   };
@@ -229,16 +232,17 @@ const RubricKey kSkeleton = wholes("skeleton", 1, 1024, 2),
 }  // namespace
 
 TEST_SUITE("lab:occupancy") {
-  LAB_CHECK("D1 copy: time with 8 warps" * takes_of_speed()) {
-    credit_speed(check, {"copy", copy_work});
+  LAB_CHECK("D1 copy: time with 8 warps" * keys_of_speed_check()) {
+    credit_speed(check, {"copy", copy_kernel_work});
   }
 
   LAB_CHECK("D2 follow: time" * takes("n", "n_modelled", kSkeleton, whole("nodes", 8, 1 << 24, 8),
                                       kStepsOfEach, "steps.share_of_gain", "steps.least_gain")) {
     const uint32_t nodes = check.row.count("nodes"), steps = check.row.count("steps_of_each");
-    check_launch_shape_speed(
-        check, "follow", "the given shape",
-        [=](Check& check, uint32_t n, size_t) { return follow_work(check, n, nodes, steps); });
+    check_launch_shape_speed(check, "follow", "the given shape",
+                             [=](Check& check, uint32_t n, size_t) {
+                               return follow_kernel_work(check, n, nodes, steps);
+                             });
   }
 
   LAB_CHECK("D3 trace: time" * takes("n", "n_modelled", kStepsOfEach, "relative_tolerance",
@@ -247,7 +251,7 @@ TEST_SUITE("lab:occupancy") {
     const double tolerance = relative_tolerance(check);
     check_launch_shape_speed(check, "trace", "the given bounds",
                              [=](Check& check, uint32_t n, size_t sets) {
-                               return trace_work(check, n, steps, tolerance, sets);
+                               return trace_kernel_work(check, n, steps, tolerance, sets);
                              });
   }
 
@@ -256,7 +260,7 @@ TEST_SUITE("lab:occupancy") {
     const double tolerance = relative_tolerance(check);
     check_launch_shape_speed(
         check, "smooth", "the given shape",
-        [=](Check& check, uint32_t n, size_t) { return smooth_work(check, n, tolerance); });
+        [=](Check& check, uint32_t n, size_t) { return smooth_kernel_work(check, n, tolerance); });
   }
 
   LAB_CHECK("D5 orbits: time" * takes("n", "n_modelled", kSkeleton, "relative_tolerance",
@@ -264,12 +268,13 @@ TEST_SUITE("lab:occupancy") {
     const double tolerance = relative_tolerance(check);
     check_launch_shape_speed(
         check, "orbits", "the given shape",
-        [=](Check& check, uint32_t n, size_t) { return orbits_work(check, n, tolerance); });
+        [=](Check& check, uint32_t n, size_t) { return orbits_kernel_work(check, n, tolerance); });
   }
 
   LAB_CHECK("D6 match: time" * takes("n", kSkeleton, "steps.share_of_gain", "steps.least_gain")) {
-    check_launch_shape_speed(check, "match", "the given shape",
-                             [](Check& check, uint32_t n, size_t) { return match_work(check, n); });
+    check_launch_shape_speed(
+        check, "match", "the given shape",
+        [](Check& check, uint32_t n, size_t) { return match_kernel_work(check, n); });
   }
 }
 

@@ -57,8 +57,8 @@ void show_counts(Check& check, double got, double limit, const CounterWords& wor
 uint64_t idle_of(const counters::SharedTraffic& t) { return 32 * t.requests - t.lanes; }
 
 // The line of the student's file on which `of` is largest; nullptr if it is 0 on all lines.
-const counters::LineCounters* line_with_largest(Check& check, const device::Run& run,
-                                                uint64_t (*of)(const counters::Counters&)) {
+const counters::LineCounters* line_with_largest_count(Check& check, const device::LaunchResult& run,
+                                                      uint64_t (*of)(const counters::Counters&)) {
   const counters::LineCounters* found = nullptr;
   for (const counters::LineCounters& line : run.lines)
     if (line.file == check.session.source.display() && line.line > 0 && of(line.counters) > 0 &&
@@ -71,7 +71,8 @@ const counters::LineCounters* line_with_largest(Check& check, const device::Run&
 
 const char* key_of(Counter counter) { return counter_words(counter).key; }
 
-StepCounts::StepCounts(Check& check, const device::Run& run, uint64_t blocks, uint64_t elements)
+StepCounts::StepCounts(Check& check, const device::LaunchResult& run, uint64_t blocks,
+                       uint64_t elements)
     : StepCounts(counters_of(check, run), static_cast<double>(blocks),
                  static_cast<double>(elements)) {}
 
@@ -89,8 +90,8 @@ StepCounts::StepCounts(const counters::Counters& c, double blocks, double elemen
   instructions = 32 * static_cast<double>(c.warp_instructions) / elements;
 }
 
-StepVerdict::StepVerdict(Check& check, const device::Run& run, uint32_t block, uint64_t blocks,
-                         uint64_t elements)
+StepVerdict::StepVerdict(Check& check, const device::LaunchResult& run, uint32_t block,
+                         uint64_t blocks, uint64_t elements)
     : check_(check),
       run_(run),
       block_(block),
@@ -124,7 +125,7 @@ double StepVerdict::counter_value(const StepCounts& counts, Counter counter) {
 void StepVerdict::explain_excess(Counter counter) const {
   const counters::LineCounters* line = nullptr;
   if (counter == Counter::accesses || counter == Counter::idle_lanes) {
-    line = line_with_largest(check_, run_, [](const counters::Counters& c) {
+    line = line_with_largest_count(check_, run_, [](const counters::Counters& c) {
       return idle_of(c.shared_load) + idle_of(c.shared_store) + idle_of(c.shared_atom);
     });
     if (!line) return;
@@ -149,8 +150,8 @@ void StepVerdict::explain_excess(Counter counter) const {
         0, fmt::format("All {} threads of a block wait at {}.", block_,
                        count_text(short_number(counts_.barriers, 0), counter_words(counter))));
   } else if (counter == Counter::instructions) {
-    line = line_with_largest(check_, run_,
-                             [](const counters::Counters& c) { return c.warp_instructions; });
+    line = line_with_largest_count(check_, run_,
+                                   [](const counters::Counters& c) { return c.warp_instructions; });
     if (!line) return;
     check_.explain(line->line,
                    fmt::format("{:.0f} % of the instructions are on this line.",
@@ -175,7 +176,7 @@ void StepVerdict::credit_working_lanes(const std::optional<StepCounts>& needed) 
   const StepCounts& counts = needed ? *needed : counts_;
   const double share = counts.lanes / 32, least = check_.row.number("min_access_share");
   if (counts.accesses == 0 || share >= least) return;
-  Failure failure{Failure::Kind::wasteful};
+  CheckFailure failure{CheckFailure::Kind::wasteful};
   failure.measured = share;
   failure.expected = least;
   check_.credit_share(share / least, failure);
@@ -202,7 +203,7 @@ void StepVerdict::credit_earlier_step(Counter counter, double limit) {
   explain_excess(counter);
 }
 
-double StepVerdict::share_of_limit(Counter counter, double limit) const {
+double StepVerdict::credit_share_for_limit(Counter counter, double limit) const {
   const double got = reached(counter);
   return got > limit ? limit / got : 1;
 }
@@ -243,7 +244,7 @@ void StepVerdict::require_no_later_step(
   }
   check_.measured("another step");
   check_.expected("this one");
-  Failure failure{Failure::Kind::other_version};
+  CheckFailure failure{CheckFailure::Kind::other_version};
   failure.detail = words.key;
   failure.measured = got;
   failure.expected = least;

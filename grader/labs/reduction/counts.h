@@ -16,7 +16,7 @@ namespace lab32::checks::reduction {
 
 // All blocks of a launch do the same, so dividing the counts of a launch by its blocks is exact.
 struct StepCounts {
-  StepCounts(Check& check, const device::Run& run, uint64_t blocks, uint64_t elements);
+  StepCounts(Check& check, const device::LaunchResult& run, uint64_t blocks, uint64_t elements);
   StepCounts(const counters::Counters& c, double blocks, double elements);
 
   // Per block; an access is one instruction of a warp that reads or writes shared memory.
@@ -35,7 +35,7 @@ const char* key_of(Counter counter);
 class StepVerdict {
  public:
   // `block`: threads of a block, for messages.
-  StepVerdict(Check& check, const device::Run& run, uint32_t block, uint64_t blocks,
+  StepVerdict(Check& check, const device::LaunchResult& run, uint32_t block, uint64_t blocks,
               uint64_t elements);
 
   // Takes points in proportion if few lanes are active in the accesses on which the sum depends.
@@ -51,7 +51,7 @@ class StepVerdict {
   // mentions the counter only if points are lost.
   void credit_earlier_step(Counter counter, double limit);
   // The share of the points: limit / reached, at most 1.
-  double share_of_limit(Counter counter, double limit) const;
+  double credit_share_for_limit(Counter counter, double limit) const;
   // Checks the counter in a launch other than the published one; the smaller of the two
   // shares counts. `published` and `here` name the two launches in the message: "in blocks of 512".
   void recount_other_launch(Counter counter, double limit, const std::string& published,
@@ -69,7 +69,7 @@ class StepVerdict {
   void explain_excess(Counter counter) const;
 
   Check& check_;
-  const device::Run& run_;
+  const device::LaunchResult& run_;
   uint32_t block_;
   uint64_t blocks_;
   StepCounts counts_;

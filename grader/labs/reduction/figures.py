@@ -117,20 +117,20 @@ def draw_block_tickets():
 def draw_measured_times():
     """Draws the speed-up of each version over v1, on the G80 and on an H200."""
     drawing = Drawing(760, 468, "The versions as multiples of v1, then and now")
-    head = tables.measured("h200-reduction").head
+    head = tables.read_measured("h200-reduction").head
     drawing.text(16, 24, "Times as fast as v1, log scale; in brackets: as the version before", 14)
     row, left, width, high = 46, 56, 600, 40
     top = 52
 
-    def position_of(ratio):
+    def x_of_ratio(ratio):
         return left + width * math.log(ratio) / math.log(high)
 
     for ratio in (1, 2, 5, 10, 20, 40):
         bottom = top + row * len(reduction.VERSIONS)
-        drawing.line(position_of(ratio), top, position_of(ratio), bottom, "#cccccc")
-        drawing.text(position_of(ratio), bottom + 18, str(ratio), 12, "middle", GREY)
-    then = [reduction.documented(f"{which} speed-up") for which in ("step", "cumulative")]
-    now = reduction.speed_ups(reduction.times())
+        drawing.line(x_of_ratio(ratio), top, x_of_ratio(ratio), bottom, "#cccccc")
+        drawing.text(x_of_ratio(ratio), bottom + 18, str(ratio), 12, "middle", GREY)
+    then = [reduction.documented_by_version(f"{which} speed-up") for which in ("step", "cumulative")]
+    now = reduction.step_and_total_speed_ups(reduction.measured_times())
     series = [
         (*then, ORANGE, "G80 (documented)"),
         (*now, BLUE, f"{head['device']} (measured)"),
@@ -143,8 +143,8 @@ def draw_measured_times():
                 continue
             ratio = total[name] if k else 1
             words = f"{ratio:.2f} ({step[name]:.2f})" if k else "1"
-            drawing.rect(left, y + 19 * part, max(position_of(ratio) - left, 1.5), 17, colour, "none")
-            drawing.text(position_of(ratio) + 6, y + 19 * part + 13, words, 12)
+            drawing.rect(left, y + 19 * part, max(x_of_ratio(ratio) - left, 1.5), 17, colour, "none")
+            drawing.text(x_of_ratio(ratio) + 6, y + 19 * part + 13, words, 12)
     for k, (*_, colour, words) in enumerate(series):
         drawing.rect(left + 240 * k, 446, 14, 14, colour, "none")
         drawing.text(left + 22 + 240 * k, 458, words, 12)
@@ -163,7 +163,7 @@ def draw_time_by_block_size():
         ("v6", "and add: v6", BLUE),
         ("v4", "and add: v4", PINK),
     ]
-    table = tables.measured("h200-reduction")
+    table = tables.read_measured("h200-reduction")
     copy = table.value("copy_ms", task="int", form="v8", n=reduction.LARGE)
     left, scale, row, top = 136, 600, 78, 74
     x = 16
@@ -290,7 +290,7 @@ def draw_warps_of_blocks():
     return drawing
 
 
-def draw_mark(drawing, x, y, size, colour):
+def draw_block_size_mark(drawing, x, y, size, colour):
     """Draws the point of a block size; shape and colour both say which size it is."""
     if size == "8":
         drawing.add("circle", cx=x, cy=y, r=6, fill=colour, stroke=PAPER)
@@ -331,13 +331,13 @@ def draw_tutorial_times():
         drawing.line(left, y, left + width, y, "#dddddd")
         drawing.text(left - 8, y + 4, f"{ms:g} ms", 12, "end", GREY)
     drawing.text(left + width, top + height + 36, "blocks", 12, "end", GREY)
-    points = reduction_tables.tutorial_blocks()
+    points = reduction_tables.tutorial_blocks_and_times()
     each = points[0][2] / points[0][1]
     a, b = 8e4, 1.8e7
     drawing.line(*position_of(a, a * each), *position_of(b, b * each), GREY, stroke_dasharray="5 4")
     x, y = position_of(2.4e5, 2.4e5 * each)
     drawing.text(x + 4, y + 24, f"{1e6 * each:.2f} ns per block", 12, fill=GREY)
-    copy = tables.measured("h200-reduction").value(
+    copy = tables.read_measured("h200-reduction").value(
         "copy_ms", task="tutorial", form="shuffle, 256 threads"
     )
     _, y = position_of(1e6, copy)
@@ -351,11 +351,11 @@ def draw_tutorial_times():
         for form, ms in members:
             size = form.split(", ")[1].split()[0] if "threads" in form else "32"
             x, y = position_of(blocks, ms)
-            draw_mark(drawing, x, y, size, colours[size])
+            draw_block_size_mark(drawing, x, y, size, colours[size])
     # Keeps the lines of the grid from crossing the words.
     drawing.rect(left + 14, top + 8, 150, 20 * len(colours), PAPER, "none")
     for k, (size, colour) in enumerate(colours.items()):
-        draw_mark(drawing, left + 24, top + 20 + 20 * k, size, colour)
+        draw_block_size_mark(drawing, left + 24, top + 20 + 20 * k, size, colour)
         drawing.text(left + 38, top + 24 + 20 * k, f"{size} threads per block", 12)
     return drawing
 

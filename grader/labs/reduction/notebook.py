@@ -17,28 +17,28 @@ WITHHELD_KERNELS = {"reduce_v2"}
 # ---- the SYSU Lecture's versions -----------------------------------------------------------------
 
 
-def documented(metric):
+def documented_by_version(metric):
     """The SYSU Lecture's {version: value} on a G80; `metric` is time (ms), bandwidth (GB/s), step speed-up or
     cumulative speed-up."""
-    rows = tables.documented("reduction_g80").where(metric=metric)
+    rows = tables.read_documented("reduction_g80").where(metric=metric)
     return {row["kernel"]: float(row["value"]) for row in rows if row["kernel"] in STEPS}
 
 
-def documented_steps():
+def documented_step_speed_ups():
     """For the report page: ({version: documented speed-up over the version before}, the source, a note)."""
-    return documented("step speed-up"), "SYSU Lecture, a G80", "A G80 has no caches and 16 banks"
+    return documented_by_version("step speed-up"), "SYSU Lecture, a G80", "A G80 has no caches and 16 banks"
 
 
-def speed_ups(times):
+def step_and_total_speed_ups(times):
     """From {version: time}: the speed-up of each version over the one before, and over the first."""
     names = [name for name in VERSIONS if name in times]
     step = {b: times[a] / times[b] for a, b in zip(names, names[1:])}
     return step, {name: times[names[0]] / times[name] for name in names[1:]}
 
 
-def times(n=LECTURE, task="int", table="h200-reduction"):
+def measured_times(n=LECTURE, task="int", table="h200-reduction"):
     """Measured {version: ms}, including CUB."""
-    rows = tables.measured(table).where(task=task, n=n)
+    rows = tables.read_measured(table).where(task=task, n=n)
     wanted = [*VERSIONS, "CUB"]
     return {row["form"]: float(row["median_ms"]) for row in rows if row["form"] in wanted}
 
@@ -48,11 +48,11 @@ def bandwidths(times, n=LECTURE):
     return {name: 4 * n / ms / 1e6 for name, ms in times.items()}
 
 
-def own_times(n=LECTURE, folder=ROOT / "build"):
+def student_measured_times(n=LECTURE, folder=ROOT / "build"):
     """The student's own measured times, if grader/labs/reduction/measure/measure.sh was run: ({version: ms},
     device)."""
     for path in sorted(Path(folder).glob("*-reduction.csv")):
-        table = tables.read(path)
+        table = tables.read_table(path)
         rows = table.where(task="int", n=n)
         found = {row["form"]: float(row["median_ms"]) for row in rows if row["form"] in VERSIONS}
         return found, table.head["device"]
@@ -73,7 +73,7 @@ COUNTERS = {  # figure: (title, unit, versions)
 }
 
 
-def figures(lab, what):
+def figure_by_version(lab, what):
     """{version: value} of one figure, simulated, from the first check of a version that has it."""
     found = {}
     for test in lab.tests:
@@ -85,52 +85,52 @@ def figures(lab, what):
     return found
 
 
-def ideals(lab, what):
+def ideal_by_version(lab, what):
     """{version: limit} of these figures."""
-    return figures(lab, f"ideal_{what}")
+    return figure_by_version(lab, f"ideal_{what}")
 
 
-def rungs(lab):
+def counters_with_limits(lab):
     """For each counter of which the result has figures: (title, unit, labels, the student's values, limits)."""
     for what, (title, unit, versions) in COUNTERS.items():
-        mine = {v: n for v, n in figures(lab, what).items() if v in versions}
-        limits = {v: n for v, n in ideals(lab, what).items() if v in versions}
+        mine = {v: n for v, n in figure_by_version(lab, what).items() if v in versions}
+        limits = {v: n for v, n in ideal_by_version(lab, what).items() if v in versions}
         yield title, unit, versions, mine, limits
 
 
 def modelled_times(lab):
     """{version: ms} that the model of a GPU predicts for your v7 and v8 at LECTURE ints."""
-    return {v: 1e3 * seconds for v, seconds in figures(lab, "modelled_seconds").items()}
+    return {v: 1e3 * seconds for v, seconds in figure_by_version(lab, "modelled_seconds").items()}
 
 
-def all_times(lab, device):
+def times_by_source(lab, device):
     """{source: {version: ms}} for LECTURE ints."""
-    mine, card = own_times()
+    mine, card = student_measured_times()
     return {
-        "documented: G80": documented("time"),
-        "measured: H200": times(),
+        "documented: G80": documented_by_version("time"),
+        "measured: H200": measured_times(),
         **({f"measured: {card}, yours": mine} if mine else {}),
         f"modelled: {device}, yours": modelled_times(lab),
     }
 
 
-def all_speed_ups(times):
-    """From all_times(): speed-ups over the version before and over v1, {source: {version: speed-up}}."""
-    found = [{kind: speed_ups(ms)[k] for kind, ms in times.items() if "v1" in ms} for k in (0, 1)]
+def speed_ups_by_source(times):
+    """From times_by_source(): speed-ups over the version before and over v1, {source: {version: speed-up}}."""
+    found = [{kind: step_and_total_speed_ups(ms)[k] for kind, ms in times.items() if "v1" in ms} for k in (0, 1)]
     for series, metric in zip(found, ("step", "cumulative")):
-        series["documented: G80"] = documented(f"{metric} speed-up")
+        series["documented: G80"] = documented_by_version(f"{metric} speed-up")
     return found
 
 
-def all_bandwidths(times):
-    """From all_times(): {source: {version: GB/s}}."""
+def bandwidths_by_source(times):
+    """From times_by_source(): {source: {version: GB/s}}."""
     rates = {kind: bandwidths(ms) for kind, ms in times.items()}
-    return rates | {"documented: G80": documented("bandwidth")}
+    return rates | {"documented: G80": documented_by_version("bandwidth")}
 
 
-def beside_cub(task):
+def times_beside_cub(task):
     """The times of a task of h200-reduction beside CUB's: labels, {"measured: v7": {"2^20": ms}, ...}."""
-    sizes = {f"2^{n.bit_length() - 1}": times(n, task) for n in SIZES}
+    sizes = {f"2^{n.bit_length() - 1}": measured_times(n, task) for n in SIZES}
     forms = ("v7", "v8", "CUB")
     return list(sizes), {f"measured: {f}": {size: ms[f] for size, ms in sizes.items()} for f in forms}
 
@@ -146,9 +146,9 @@ TUTORIAL_FORMS = {  # {kernel of the tutorial: the form of our measurement with 
 }
 
 
-def tutorial_times():
+def tutorial_times_by_source():
     """({kernel: ms} documented, {kernel: ms} modelled, {kernel: ms} measured)."""
-    then, now = tables.documented("reduce_ladder"), tables.measured("h200-reduction")
+    then, now = tables.read_documented("reduce_ladder"), tables.read_measured("h200-reduction")
     documented = {k: then.value("value", kernel=k, metric="Duration") for k in TUTORIAL_FORMS}
     ours = {
         k: now.value("median_ms", task="tutorial", form=form, n=TUTORIAL)
@@ -156,6 +156,6 @@ def tutorial_times():
     }
     modelled = {
         row["documented"]: float(row["modelled_ms"])
-        for row in tables.modelled("rtx4060-ladder").rows
+        for row in tables.read_modelled("rtx4060-ladder").rows
     }
     return documented, modelled, ours

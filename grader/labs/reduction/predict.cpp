@@ -19,8 +19,8 @@ std::string counter_table_of_v1(Check& check) {
   Random random = check.random();
   Input<int> in(check, "in", small_ints(random, size_t{block} * blocks));
   Output<int> out(check, "out", blocks);
-  const device::Run launched = run_to_count(
-      check, {given_kernel(check, "reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
+  const device::LaunchResult launched = run_to_count(
+      check, {given_kernel_name(check, "reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
   // Recorded so that the notebook can plot them next to those of v2 to v6.
   StepVerdict(check, launched, block, blocks, in.count()).record_figures();
   std::string table = fmt::format(
@@ -40,14 +40,15 @@ std::string counter_table_of_v1(Check& check) {
 
 // Shows what the grader's checks report about a kernel with a deliberate fault. Nothing here
 // affects the points.
-void show_fault(Check& check, const std::string& name, uint32_t block, uint32_t n) {
-  device::Kernel* kernel = check.session.module.find(given_kernel(check, name));
+void show_reports_of_faulty_kernel(Check& check, const std::string& name, uint32_t block,
+                                   uint32_t n) {
+  device::Kernel* kernel = check.session.module.find(given_kernel_name(check, name));
   if (!kernel) return;
   Random random = check.random();
   Input<int> in(check, "in", small_ints(random, n));
   Output<int> out(check, "out", std::vector<int>{0});
-  const device::Run launched = check.device().launch(*kernel, {{blocks_for(n, block)}, {block}},
-                                                     {in, out, static_cast<int>(n)});
+  const device::LaunchResult launched = check.device().launch(
+      *kernel, {{blocks_for(n, block)}, {block}}, {in, out, static_cast<int>(n)});
   std::string found;
   if (launched.fault)
     found = fmt::format("{}: {}", words(launched.fault->kind), describe(*launched.fault));
@@ -66,15 +67,15 @@ TEST_SUITE("lab:reduction") {
   LAB_CHECK("A1 lanes, warps, banks" *
             takes(power_of_two("block", 32, 1024), whole("blocks", 1, 4096), "questions")) {
     const std::string table = counter_table_of_v1(check);
-    if (ask_questions(check)) check.explain(0, table);
+    if (judge_answers(check)) check.explain(0, table);
   }
 
   LAB_CHECK("A2 faults of three kernels" * takes("questions")) {
-    if (!ask_questions(check)) return;
+    if (!judge_answers(check)) return;
     check.explain(0, "The grader's checks of the three kernels:");
-    show_fault(check, "faulty_tail<128>", 128, 1000);
-    show_fault(check, "faulty_half<128>", 128, 384);
-    show_fault(check, "faulty_overlap<8>", 8, 64);
+    show_reports_of_faulty_kernel(check, "faulty_tail<128>", 128, 1000);
+    show_reports_of_faulty_kernel(check, "faulty_half<128>", 128, 384);
+    show_reports_of_faulty_kernel(check, "faulty_overlap<8>", 8, 64);
   }
 }
 

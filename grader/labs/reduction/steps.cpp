@@ -18,7 +18,7 @@
 namespace lab32::checks::reduction {
 namespace {
 
-struct Step {
+struct ReductionStep {
   const char* kernel;
   uint32_t elements;  // per thread
   bool templated;     // a template over the block size
@@ -28,49 +28,51 @@ struct Step {
   }
 };
 
-const Step kV2{"reduce_v2", 1, false}, kV3{"reduce_v3", 1, false}, kV4{"reduce_v4", 2, false},
-    kV5{"reduce_v5", 2, false}, kV6{"reduce_v6", 2, true};
+const ReductionStep kV2{"reduce_v2", 1, false}, kV3{"reduce_v3", 1, false},
+    kV4{"reduce_v4", 2, false}, kV5{"reduce_v5", 2, false}, kV6{"reduce_v6", 2, true};
 
-device::Run launch_step(Check& check, const Step& step, uint32_t block, std::vector<int> values,
-                        const std::string& what) {
+device::LaunchResult launch_and_check_step(Check& check, const ReductionStep& step, uint32_t block,
+                                           std::vector<int> values, const std::string& what) {
   const size_t part = size_t{block} * step.elements;
   const uint32_t blocks = static_cast<uint32_t>(values.size() / part);
   const std::string setting =
       fmt::format("{} block{} of {}{}", blocks, blocks == 1 ? "" : "s", block, what);
   Input<int> in(check, "in", std::move(values));
   Output<int> out(check, "out", blocks);
-  device::Run launched =
+  device::LaunchResult launched =
       run(check, {step.kernel_name(block), {{blocks}, {block}}, {in, out}, setting});
   std::vector<int> want(blocks);
   for (size_t b = 0; b < blocks; ++b) {
     const auto first = in.values().begin() + static_cast<ptrdiff_t>(b * part);
     want[b] = std::accumulate(first, first + static_cast<ptrdiff_t>(part), 0);
   }
-  check_sum(check, fmt::format("blocks of {}", block), setting, check.line_of(step.kernel),
-            mismatch("out", out.read(), want));
+  lose_if_sum_is_wrong(check, fmt::format("blocks of {}", block), setting,
+                       check.line_of(step.kernel), mismatch("out", out.read(), want));
   end_if_repetition_done(check);
   return launched;
 }
 
 // The launch in blocks of one size, with its counters. The seed decides the number of blocks.
-struct CountedBlocks {
-  std::shared_ptr<const device::Run> run;
+struct CountedStepLaunch {
+  std::shared_ptr<const device::LaunchResult> run;
   uint32_t block;
   uint64_t blocks, elements;
 };
 
-CountedBlocks launch_counted_blocks(Check& check, const Step& step, uint32_t block) {
+CountedStepLaunch counted_step_launch(Check& check, const ReductionStep& step, uint32_t block) {
   const std::string key = fmt::format("{} in blocks of {}", step.kernel, block);
   Random random(seed_of_stream(check.session.setup.seed, key));
   const uint32_t blocks = random_from_range(check, "many", random);
   const uint64_t elements = uint64_t{blocks} * block * step.elements;
-  return {shared_launch(
-              check, key, step.kernel_name(block),
-              [&] { return launch_step(check, step, block, small_ints(random, elements), ""); }),
+  return {reused_launch(check, key, step.kernel_name(block),
+                        [&] {
+                          return launch_and_check_step(check, step, block,
+                                                       small_ints(random, elements), "");
+                        }),
           block, blocks, elements};
 }
 
-void check_block_sizes(Check& check, const Step& step) {
+void check_block_sizes(Check& check, const ReductionStep& step) {
   Random random = check.random();
   std::vector<double> blocks = check.row.numbers("blocks");
   // The smallest block size comes last: in blocks of two warps most steps of a tree stay within one
@@ -78,16 +80,18 @@ void check_block_sizes(Check& check, const Step& step) {
   std::rotate(blocks.begin(), blocks.begin() + 1, blocks.end());
   for (double threads : blocks) {
     const uint32_t block = static_cast<uint32_t>(threads), part = block * step.elements;
-    launch_step(check, step, block, small_ints(random, part), "");
-    launch_counted_blocks(check, step, block);
-    launch_step(check, step, block, ints_with_largest_sum(random, part), ", a sum of 2147483647");
-    launch_step(check, step, block, zeros_and_least_int(random, part), ", a sum of -2147483648");
+    launch_and_check_step(check, step, block, small_ints(random, part), "");
+    counted_step_launch(check, step, block);
+    launch_and_check_step(check, step, block, ints_with_largest_sum(random, part),
+                          ", a sum of 2147483647");
+    launch_and_check_step(check, step, block, zeros_and_least_int(random, part),
+                          ", a sum of -2147483648");
   }
   const uint32_t smallest = static_cast<uint32_t>(blocks.back());
-  launch_step(check, step, smallest,
-              small_ints(random, size_t{random_from_range(check, "most", random)} * smallest *
-                                     step.elements),
-              "");
+  launch_and_check_step(check, step, smallest,
+                        small_ints(random, size_t{random_from_range(check, "most", random)} *
+                                               smallest * step.elements),
+                        "");
   report_right_result(check);
 }
 
@@ -100,7 +104,7 @@ double limit_for_block_size(Check& check, Counter counter, uint32_t block) {
 
 // Counts a small launch of the kernel without its needless work; nullopt if it has no needless
 // work.
-std::optional<StepCounts> counts_without_needless_work(Check& check, const Step& step,
+std::optional<StepCounts> counts_without_needless_work(Check& check, const ReductionStep& step,
                                                        uint32_t block, Work work) {
   constexpr uint32_t kBlocks = 2;
   constexpr uint64_t kMost = 100'000;  // without an access, a loop may be endless
@@ -110,10 +114,11 @@ std::optional<StepCounts> counts_without_needless_work(Check& check, const Step&
   Output<int> out(check, "out", kBlocks);
   std::vector<int> want(kBlocks);
   for (size_t i = 0; i < in.count(); ++i) want[i / part] += in.values()[i];
-  const auto attempt = [&](device::Kernel& kernel) -> std::optional<device::Run> {
+  const auto attempt = [&](device::Kernel& kernel) -> std::optional<device::LaunchResult> {
     out.poison();
-    device::Run run = launch_without_verdict(check, kernel, {{kBlocks}, {block}}, {in, out}, kMost);
-    if (run.fault || has_finding(run) || out.read() != want) return std::nullopt;
+    device::LaunchResult run =
+        launch_without_verdict(check, kernel, {{kBlocks}, {block}}, {in, out}, kMost);
+    if (run.fault || has_hazard_finding(run) || out.read() != want) return std::nullopt;
     return run;
   };
   const auto found = find_needless_work(check, step.kernel_name(block), work, attempt);
@@ -123,10 +128,10 @@ std::optional<StepCounts> counts_without_needless_work(Check& check, const Step&
 
 class CountedStep {
  public:
-  CountedStep(Check& check, const Step& step)
+  CountedStep(Check& check, const ReductionStep& step)
       : check_(check),
         step_(step),
-        main_(launch_counted_blocks(check, step, check.row.count("block"))),
+        main_(counted_step_launch(check, step, check.row.count("block"))),
         verdict_(check, *main_.run, main_.block, main_.blocks, main_.elements) {
     verdict_.record_figures();
   }
@@ -149,18 +154,18 @@ class CountedStep {
   }
   // Checks the same counters in the other block sizes. The smallest share of all sizes counts, and
   // the message is about that size.
-  void recount_in_all_blocks() {
-    std::optional<CountedBlocks> worst;
+  void recount_in_all_block_sizes() {
+    std::optional<CountedStepLaunch> worst;
     Counter counter{};
     double least = 1;
     for (double threads : check_.row.numbers("blocks")) {
       const uint32_t block = static_cast<uint32_t>(threads);
       if (block == main_.block) continue;
-      const CountedBlocks other = launch_counted_blocks(check_, step_, block);
+      const CountedStepLaunch other = counted_step_launch(check_, step_, block);
       const StepVerdict in_others(check_, *other.run, block, other.blocks, other.elements);
       for (Counter each : counters_) {
         const double share =
-            in_others.share_of_limit(each, limit_for_block_size(check_, each, block));
+            in_others.credit_share_for_limit(each, limit_for_block_size(check_, each, block));
         if (share >= least) continue;
         least = share;
         counter = each;
@@ -177,8 +182,8 @@ class CountedStep {
 
  private:
   Check& check_;
-  const Step& step_;
-  CountedBlocks main_;
+  const ReductionStep& step_;
+  CountedStepLaunch main_;
   StepVerdict verdict_;
   std::optional<StepCounts> needed_;  // the counts without needless work; nullopt: there is none
   std::vector<Counter> counters_;
@@ -201,7 +206,9 @@ const RubricKey kOneBlock = power_of_two("block", 64, 1024),
 
 // Rubric keys: the limits of a counter, one for each size of `blocks`; and the count below which a
 // kernel is a later step.
-RubricKey per_block(const char* counter) { return as_long_as("blocks", numbers(counter, 0, 1e6)); }
+RubricKey per_block(const char* counter) {
+  return with_length_of("blocks", numbers(counter, 0, 1e6));
+}
 RubricKey least(const char* counter) { return number(counter, 0, 1e6); }
 
 }  // namespace
@@ -225,7 +232,7 @@ TEST_SUITE("lab:reduction") {
         "An access of a warp costs the same for one lane as for 32. In the step at "
         "distance d, the threads with t % (2 * d) == 0 add: which threads would add "
         "if they were numbered without gaps?");
-    v2.recount_in_all_blocks();
+    v2.recount_in_all_block_sizes();
   }
 
   LAB_CHECK("v3: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
@@ -242,7 +249,7 @@ TEST_SUITE("lab:reduction") {
         "A sum does not depend on which two words are added first. Which order of "
         "distances lets neighbouring threads read neighbouring words in every step?");
     v3.credit_earlier_step(Counter::accesses);
-    v3.recount_in_all_blocks();
+    v3.recount_in_all_block_sizes();
   }
 
   LAB_CHECK("v4: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
@@ -261,7 +268,7 @@ TEST_SUITE("lab:reduction") {
         "before it writes anything to shared memory.");
     v4.credit_earlier_step(Counter::accesses);
     v4.credit_earlier_step(Counter::wavefronts);
-    v4.recount_in_all_blocks();
+    v4.recount_in_all_block_sizes();
   }
 
   LAB_CHECK("v5: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
@@ -278,7 +285,7 @@ TEST_SUITE("lab:reduction") {
         "Begin with your v4. Once 64 sums are left, which warps still add, and which "
         "warps wait for them at every barrier?");
     v5.credit_earlier_step(Counter::wavefronts);
-    v5.recount_in_all_blocks();
+    v5.recount_in_all_block_sizes();
   }
 
   LAB_CHECK("v6: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
@@ -295,7 +302,7 @@ TEST_SUITE("lab:reduction") {
         "Begin with your v5. Which instructions of the loop do not add, and which of "
         "these can the compiler do if it knows the block's size? It knows kThreads.");
     v6.credit_earlier_step(Counter::barriers);
-    v6.recount_in_all_blocks();
+    v6.recount_in_all_block_sizes();
   }
 }
 

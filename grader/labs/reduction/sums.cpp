@@ -57,7 +57,7 @@ std::vector<float> floats_of_similar_size(Random& random, size_t count) {
   return values;
 }
 
-double sum_error_bound(uint64_t n, uint64_t threads) {
+double relative_sum_error_bound(uint64_t n, uint64_t threads) {
   constexpr uint64_t kFewestThreads = 8192, kWarp = 32, kSmallestPart = 256;
   const uint64_t sharing = std::max(threads, kFewestThreads),
                  sums = std::min(threads / kWarp, n / kSmallestPart) + 1;
@@ -93,12 +93,12 @@ uint32_t random_from_range(Check& check, const std::string& key, Random& random)
   return least + random.below(static_cast<uint32_t>(range.at(1)) - least + 1);
 }
 
-void check_sum(Check& check, const std::string& cell, const std::string& launch, int line,
-               const std::string& wrong) {
+void lose_if_sum_is_wrong(Check& check, const std::string& cell, const std::string& launch,
+                          int line, const std::string& wrong) {
   if (wrong.empty()) return;
   check.measured("wrong, " + cell);
   check.expected("right");
-  check.lose({Failure::Kind::wrong_result, launch}, line, launch + ": " + wrong);
+  check.lose({CheckFailure::Kind::wrong_result, launch}, line, launch + ": " + wrong);
 }
 
 }  // namespace lab32::checks::reduction

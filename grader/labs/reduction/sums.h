@@ -24,8 +24,8 @@ std::vector<int> zeros_and_least_int(Random& random, size_t count);
 // Floats of one sign, which is drawn, as are their mean and spread. Most lie between a power of two
 // and the next: once a sum is 2^24 times as large as the lower one, each of them is less than an
 // ulp of it, so a kernel that adds more than 2^24 of them one after the other is wrong by far more
-// than sum_error_bound() allows. In a large array up to 32 elements are so large that a sum without
-// one of them, or one computed from a sample, is wrong, too.
+// than relative_sum_error_bound() allows. In a large array up to 32 elements are so large that a
+// sum without one of them, or one computed from a sample, is wrong, too.
 std::vector<float> floats_of_similar_size(Random& random, size_t count);
 
 // The tolerance of a float sum, relative to the sum of absolute values: g(k) = k u / (1 - k u), u =
@@ -34,7 +34,7 @@ std::vector<float> floats_of_similar_size(Random& random, size_t count);
 // launch, + 10 for a tree of at most 1024 threads, + one for each warp's sum. A kernel with fewer
 // than 8192 threads must be as exact as with so many, and one with less than 256 elements per warp
 // as if it had these.
-double sum_error_bound(uint64_t n, uint64_t threads);
+double relative_sum_error_bound(uint64_t n, uint64_t threads);
 
 // A sentence that says of which part of the input `sum` is the sum; empty if of none. `reach`: the
 // elements that the whole grid adds in one iteration; `block`: those that its first block adds in
@@ -47,7 +47,7 @@ uint32_t random_from_range(Check& check, const std::string& key, Random& random)
 
 // Loses the check if `wrong` is not empty. `launch` names the launch in the message, and `cell` in
 // the narrow column of the score report.
-void check_sum(Check& check, const std::string& cell, const std::string& launch, int line,
-               const std::string& wrong);
+void lose_if_sum_is_wrong(Check& check, const std::string& cell, const std::string& launch,
+                          int line, const std::string& wrong);
 
 }  // namespace lab32::checks::reduction

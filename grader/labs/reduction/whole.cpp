@@ -16,7 +16,7 @@
 namespace lab32::checks::reduction {
 namespace {
 
-struct WholeVersion {
+struct WholeSumVersion {
   const char* kernel;
   bool templated;    // a template over the block size
   bool starts_at_0;  // out[0] is 0 before the launch, instead of poisoned
@@ -24,22 +24,22 @@ struct WholeVersion {
   const char *elements, *floats;
 };
 
-const WholeVersion kV7{"reduce_v7", true, true, "elements", "floats"},
+const WholeSumVersion kV7{"reduce_v7", true, true, "elements", "floats"},
     kV8{"reduce_v8", false, false, "elements_v8", "floats"};
 
-int line_of_version(Check& check, const WholeVersion& version) {
-  return check.session.source.find(version.kernel);
+int line_of_version(Check& check, const WholeSumVersion& version) {
+  return check.session.source.line_of_name(version.kernel);
 }
 
 // The submission's LAB32_LAUNCH record. For v7, the check is lost if the record has a block size
 // for which the file does not instantiate the kernel.
-LaunchConfig launch_record_of(Check& check, const WholeVersion& version) {
+LaunchConfig launch_record_of(Check& check, const WholeSumVersion& version) {
   const LaunchConfig record = launch_config(check, version.kernel);
   if (!version.templated) return record;
   const std::vector<double> blocks = check.row.numbers("blocks");
   if (std::find(blocks.begin(), blocks.end(), record.block) == blocks.end())
     check.lose(
-        {Failure::Kind::invalid, "", fmt::format("LAB32_LAUNCH({})", version.kernel)},
+        {CheckFailure::Kind::invalid, "", fmt::format("LAB32_LAUNCH({})", version.kernel)},
         line_of_version(check, version),
         fmt::format("LAB32_LAUNCH: .block = {} of {}; the kernel is instantiated for 64, 128, "
                     "256, 512 and 1024 threads.",
@@ -47,21 +47,21 @@ LaunchConfig launch_record_of(Check& check, const WholeVersion& version) {
   return record;
 }
 
-struct WholeLaunch {
-  std::shared_ptr<const device::Run> run;
-  device::Shape shape;
+struct WholeSumLaunch {
+  std::shared_ptr<const device::LaunchResult> run;
+  device::LaunchShape shape;
   uint64_t elements;
 };
 
 template <class T>
-struct SumCase;
+struct SumElementTraits;
 
 template <>
-struct SumCase<int> {
+struct SumElementTraits<int> {
   static constexpr const char* type = "int";
   static std::vector<int> random_values(Random& random, size_t n) { return small_ints(random, n); }
   static std::string mismatch_text(int got, const std::vector<int>& in,
-                                   const device::Shape& shape) {
+                                   const device::LaunchShape& shape) {
     const int64_t want = std::accumulate(in.begin(), in.end(), int64_t{0});
     if (got == want) return "";
     if (is_poison(got) && want != got) return "out[0] was not written.";
@@ -72,19 +72,20 @@ struct SumCase<int> {
 };
 
 template <>
-struct SumCase<float> {
+struct SumElementTraits<float> {
   static constexpr const char* type = "float";
   static std::vector<float> random_values(Random& random, size_t n) {
     return floats_of_similar_size(random, n);
   }
   static std::string mismatch_text(float got, const std::vector<float>& in,
-                                   const device::Shape& shape) {
+                                   const device::LaunchShape& shape) {
     // All elements have one sign, so the sum of their absolute values is that of their sum. A
     // double adds them with an error that is far below the bound.
     const double want = std::accumulate(in.begin(), in.end(), 0.0);
     const double off = std::abs(double{got} - want);
     const double bound =
-        sum_error_bound(in.size(), shape.grid.count() * shape.block.count()) * std::abs(want);
+        relative_sum_error_bound(in.size(), shape.grid.count() * shape.block.count()) *
+        std::abs(want);
     if (is_poison(got)) return "out[0] was not written.";
     if (off <= bound) return "";
     std::string text = fmt::format(
@@ -100,65 +101,68 @@ struct SumCase<float> {
 };
 
 template <class T>
-std::string launch_name(const WholeVersion& version, const LaunchConfig& record) {
+std::string instantiated_kernel_name(const WholeSumVersion& version, const LaunchConfig& record) {
   return version.templated
-             ? fmt::format("{}<{}, {}>", version.kernel, SumCase<T>::type, record.block)
-             : fmt::format("{}<{}>", version.kernel, SumCase<T>::type);
+             ? fmt::format("{}<{}, {}>", version.kernel, SumElementTraits<T>::type, record.block)
+             : fmt::format("{}<{}>", version.kernel, SumElementTraits<T>::type);
 }
 
 template <class T>
-device::Run launch_and_check_sum(Check& check, const WholeVersion& version,
-                                 const LaunchConfig& record, std::vector<T> values,
-                                 const std::string& what = "") {
+device::LaunchResult launch_and_check_sum(Check& check, const WholeSumVersion& version,
+                                          const LaunchConfig& record, std::vector<T> values,
+                                          const std::string& what = "") {
   const uint32_t n = static_cast<uint32_t>(values.size());
-  const device::Shape shape = record.shape(n, check.device().multiprocessors());
-  const std::string name = launch_name<T>(version, record);
+  const device::LaunchShape shape = record.shape(n, check.device().multiprocessors());
+  const std::string name = instantiated_kernel_name<T>(version, record);
   const std::string setting =
-      fmt::format("{}, n = {}, {} block{} of {}{}", SumCase<T>::type, n, shape.grid.count(),
-                  shape.grid.count() == 1 ? "" : "s", record.block, what);
+      fmt::format("{}, n = {}, {} block{} of {}{}", SumElementTraits<T>::type, n,
+                  shape.grid.count(), shape.grid.count() == 1 ? "" : "s", record.block, what);
   Input<T> in(check, "in", std::move(values));
   Output<T> out(check, "out", std::vector<T>(1, T{0}));
   if (!version.starts_at_0) out.poison();
   const Launch launch{name, shape, {in, out, static_cast<int>(n)}, setting};
-  device::Run launched = run(check, launch);
-  std::string wrong = SumCase<T>::mismatch_text(out.read()[0], in.values(), shape);
+  device::LaunchResult launched = run(check, launch);
+  std::string wrong = SumElementTraits<T>::mismatch_text(out.read()[0], in.values(), shape);
   if (!wrong.empty()) {
     Output<T> again(check, "out", std::vector<T>(1, T{0}));
     if (!version.starts_at_0) again.poison();
     if (run_in_fresh_module(check, {name, shape, {in, again, static_cast<int>(n)}, setting}) &&
-        SumCase<T>::mismatch_text(again.read()[0], in.values(), shape).empty())
+        SumElementTraits<T>::mismatch_text(again.read()[0], in.values(), shape).empty())
       wrong +=
           " The first launch is right: a `__device__` variable keeps its value from "
           "one launch to the next. Which of your variables does not begin with the "
           "value that the kernel expects?";
   }
-  check_sum(check, fmt::format("n = {}", n), setting, line_of_version(check, version), wrong);
+  lose_if_sum_is_wrong(check, fmt::format("n = {}", n), setting, line_of_version(check, version),
+                       wrong);
   end_if_repetition_done(check);
   return launched;
 }
 
 // A launch whose sum may be wrong: it may end by a fault.
 template <class T>
-device::Run launch_whatever_the_sum(Check& check, const WholeVersion& version,
-                                    const LaunchConfig& record, std::vector<T> values) {
+device::LaunchResult launch_with_unchecked_sum(Check& check, const WholeSumVersion& version,
+                                               const LaunchConfig& record, std::vector<T> values) {
   const int n = static_cast<int>(values.size());
   Input<T> in(check, "in", std::move(values));
   Output<T> out(check, "out", std::vector<T>(1, T{0}));
   if (!version.starts_at_0) out.poison();
-  device::Kernel* const kernel = check.session.module.find(launch_name<T>(version, record));
+  device::Kernel* const kernel =
+      check.session.module.find(instantiated_kernel_name<T>(version, record));
   if (!kernel) return {};
-  device::Run launched = launch_without_verdict(
+  device::LaunchResult launched = launch_without_verdict(
       check, *kernel, record.shape(in.values().size(), check.device().multiprocessors()),
       {in, out, n});
-  check.session.module.restore_variables();
+  check.session.module.reset_module_variables();
   return launched;
 }
 
 // The launch whose counters are checked: ints at the published size, floats at a size that depends
 // on the seed and is too large for a float that counts in steps of one.
 template <class T>
-WholeLaunch counted_launch(Check& check, const WholeVersion& version, bool may_be_wrong = false) {
-  const std::string key = fmt::format("{} of {}s", version.kernel, SumCase<T>::type);
+WholeSumLaunch counted_launch(Check& check, const WholeSumVersion& version,
+                              bool may_be_wrong = false) {
+  const std::string key = fmt::format("{} of {}s", version.kernel, SumElementTraits<T>::type);
   Random random(seed_of_stream(check.session.setup.seed, key));
   const uint64_t elements = std::is_same_v<T, int>
                                 ? static_cast<uint64_t>(check.row.number(version.elements))
@@ -166,27 +170,27 @@ WholeLaunch counted_launch(Check& check, const WholeVersion& version, bool may_b
                                       random.below(check.row.count("floats_more"));
   const LaunchConfig record = launch_record_of(check, version);
   const auto make = [&] {
-    std::vector<T> values = SumCase<T>::random_values(random, elements);
-    return may_be_wrong ? launch_whatever_the_sum<T>(check, version, record, std::move(values))
+    std::vector<T> values = SumElementTraits<T>::random_values(random, elements);
+    return may_be_wrong ? launch_with_unchecked_sum<T>(check, version, record, std::move(values))
                         : launch_and_check_sum<T>(check, version, record, std::move(values));
   };
-  return {shared_launch(check, may_be_wrong ? key + ", whatever the sum" : key,
-                        launch_name<T>(version, record), make),
+  return {reused_launch(check, may_be_wrong ? key + ", whatever the sum" : key,
+                        instantiated_kernel_name<T>(version, record), make),
           record.shape(elements, check.device().multiprocessors()), elements};
 }
 
 template <class T>
-void check_sizes(Check& check, const WholeVersion& version) {
+void check_array_sizes(Check& check, const WholeSumVersion& version) {
   Random random = check.random();
   LaunchConfig record = launch_record_of(check, version);
   for (uint32_t n : sizes_to_check(check))
-    launch_and_check_sum<T>(check, version, record, SumCase<T>::random_values(random, n));
+    launch_and_check_sum<T>(check, version, record, SumElementTraits<T>::random_values(random, n));
   counted_launch<T>(check, version);
   const size_t other = check.row.count("n");
   if constexpr (std::is_same_v<T, int>) {
     launch_and_check_sum<T>(
         check, version, record,
-        SumCase<T>::random_values(random, random_from_range(check, "drawn", random)));
+        SumElementTraits<T>::random_values(random, random_from_range(check, "drawn", random)));
     launch_and_check_sum<T>(check, version, record, ints_with_largest_sum(random, other),
                             ", a sum of 2147483647");
     launch_and_check_sum<T>(check, version, record, zeros_and_least_int(random, other),
@@ -195,7 +199,8 @@ void check_sizes(Check& check, const WholeVersion& version) {
   if (version.templated) {
     for (double block : check.row.numbers("blocks")) {
       record.block = static_cast<uint32_t>(block);
-      launch_and_check_sum<T>(check, version, record, SumCase<T>::random_values(random, other));
+      launch_and_check_sum<T>(check, version, record,
+                              SumElementTraits<T>::random_values(random, other));
     }
   }
   report_right_result(check);
@@ -204,30 +209,30 @@ void check_sizes(Check& check, const WholeVersion& version) {
 // Checks the counts of a launch with floats. The kernel is counted with floats whether or not their
 // sum is right: a kernel that is less exact must not gain by it. The rubric's limits are for a
 // number of ints: `scale` is the ratio of the two numbers.
-using FloatLimit = std::function<void(const WholeLaunch& floats, double scale)>;
+using FloatLimit = std::function<void(const WholeSumLaunch& floats, double scale)>;
 
-void recount_with_floats(Check& check, const WholeVersion& version, const FloatLimit& limit_of) {
+void recount_with_floats(Check& check, const WholeSumVersion& version, const FloatLimit& limit_of) {
   const std::string result = fmt::format("{} float: result", version.kernel + sizeof("reduce"));
-  const WholeLaunch floats = counted_launch<float>(check, version, !check.has_passed(result));
-  if (floats.run->fault || !floats.run->counters || has_finding(*floats.run)) return;
+  const WholeSumLaunch floats = counted_launch<float>(check, version, !check.has_passed(result));
+  if (floats.run->fault || !floats.run->counters || has_hazard_finding(*floats.run)) return;
   limit_of(floats, static_cast<double>(floats.elements) / check.row.number(version.elements));
 }
 
-void recount_floats(Check& check, const char* what, double limit, uint64_t got,
-                    const WholeLaunch& floats) {
-  recount_at_secret_size(check, fmt::format("For {} floats", grouped(floats.elements)), what, limit,
-                         got, worst_global_line(check, *floats.run));
+void check_float_count_limit(Check& check, const char* what, double limit, uint64_t got,
+                             const WholeSumLaunch& floats) {
+  recount_at_secret_size(check, fmt::format("For {} floats", grouped_digits(floats.elements)), what,
+                         limit, got, worst_global_line(check, *floats.run));
 }
 
 // Gives points for the instructions of the counted launches.
-void credit_instructions(Check& check, const WholeVersion& version, const std::string& idea) {
+void credit_instructions(Check& check, const WholeSumVersion& version, const std::string& idea) {
   const double limit = check.row.number("instructions");
-  const WholeLaunch ints = counted_launch<int>(check, version);
+  const WholeSumLaunch ints = counted_launch<int>(check, version);
   StepVerdict verdict(check, *ints.run, launch_record_of(check, version).block,
                       ints.shape.grid.count(), ints.elements);
   verdict.record_figures();
   verdict.credit_improvement(Counter::instructions, limit, idea);
-  recount_with_floats(check, version, [&](const WholeLaunch& floats, double) {
+  recount_with_floats(check, version, [&](const WholeSumLaunch& floats, double) {
     StepVerdict(check, *floats.run, launch_record_of(check, version).block,
                 floats.shape.grid.count(), floats.elements)
         .recount_other_launch(Counter::instructions, check.row.number("floats_instructions"),
@@ -237,12 +242,12 @@ void credit_instructions(Check& check, const WholeVersion& version, const std::s
 
 // Gives points for a grid large enough to keep the memory busy: the rubric's `threads` per
 // multiprocessor.
-void credit_threads(Check& check, const WholeLaunch& launched, int line) {
-  const device::Shape& shape = launched.shape;
+void credit_threads_of_grid(Check& check, const WholeSumLaunch& launched, int line) {
+  const device::LaunchShape& shape = launched.shape;
   const double each = static_cast<double>(shape.grid.count() * shape.block.count()) /
                       check.device().multiprocessors();
   const double least = check.row.number("threads");
-  Failure few{Failure::Kind::wasteful};
+  CheckFailure few{CheckFailure::Kind::wasteful};
   few.measured = each;
   few.expected = least;
   check.credit_share(each / least, few);
@@ -274,12 +279,12 @@ const RubricKey kElements = whole("elements", 1, 1 << 26),
 TEST_SUITE("lab:reduction") {
   LAB_CHECK("v7 int: result" *
             takes("n", "sizes", powers_of_two("blocks", 64, 1024), kElements, "drawn")) {
-    check_sizes<int>(check, kV7);
+    check_array_sizes<int>(check, kV7);
   }
 
   LAB_CHECK("v7 float: result" *
             takes("n", "sizes", powers_of_two("blocks", 64, 1024), kFloats, kFloatsMore)) {
-    check_sizes<float>(check, kV7);
+    check_array_sizes<float>(check, kV7);
   }
 
   LAB_CHECK("v7: sectors" *
@@ -289,9 +294,10 @@ TEST_SUITE("lab:reduction") {
                    "A thread that takes a contiguous piece reads neighbouring elements one "
                    "after the other, but the 32 lanes of a warp read at the same time. How far "
                    "apart should the elements of one thread be?");
-    recount_with_floats(check, kV7, [&](const WholeLaunch& floats, double scale) {
-      recount_floats(check, "sectors", scale * ideal,
-                     counters_of(check, *floats.run, Counted::global).global_sectors(), floats);
+    recount_with_floats(check, kV7, [&](const WholeSumLaunch& floats, double scale) {
+      check_float_count_limit(check, "sectors", scale * ideal,
+                              counters_of(check, *floats.run, Counted::global).global_sectors(),
+                              floats);
     });
   }
 
@@ -302,15 +308,15 @@ TEST_SUITE("lab:reduction") {
         check, kV7,
         "Each block pays for one tree, whatever its number of elements: how many "
         "blocks does the GPU need to be busy? v6's tree is also cheaper than v1's.");
-    credit_threads(check, counted_launch<int>(check, kV7), line_of_version(check, kV7));
+    credit_threads_of_grid(check, counted_launch<int>(check, kV7), line_of_version(check, kV7));
   }
 
   LAB_CHECK("v8 int: result" * takes("n", "sizes", kElementsV8, "drawn")) {
-    check_sizes<int>(check, kV8);
+    check_array_sizes<int>(check, kV8);
   }
 
   LAB_CHECK("v8 float: result" * takes("n", "sizes", kFloats, kFloatsMore)) {
-    check_sizes<float>(check, kV8);
+    check_array_sizes<float>(check, kV8);
   }
 
   LAB_CHECK("v8: requests" * takes("min_working_share", "ideal", "ideal_requests", kElementsV8,
@@ -318,16 +324,16 @@ TEST_SUITE("lab:reduction") {
     const double sectors = check.row.number("ideal"), requests = check.row.number("ideal_requests");
     credit_requests(check, *counted_launch<int>(check, kV8).run, sectors, requests,
                     line_of_version(check, kV8));
-    recount_with_floats(check, kV8, [&](const WholeLaunch& floats, double scale) {
+    recount_with_floats(check, kV8, [&](const WholeSumLaunch& floats, double scale) {
       credit_working_share(check, *floats.run);
       const counters::Counters& c = counters_of(check, *floats.run, Counted::global);
-      recount_floats(check, "sectors", scale * sectors, c.global_sectors(), floats);
-      recount_floats(check, "requests", scale * requests, c.global_requests(), floats);
+      check_float_count_limit(check, "sectors", scale * sectors, c.global_sectors(), floats);
+      check_float_count_limit(check, "requests", scale * requests, c.global_requests(), floats);
     });
   }
 
   LAB_CHECK("v8: threads" * takes("min_working_share", kThreads, kElementsV8)) {
-    const WholeLaunch launched = counted_launch<int>(check, kV8);
+    const WholeSumLaunch launched = counted_launch<int>(check, kV8);
     credit_working_share(check, *launched.run);
     const double each =
         static_cast<double>(launched.shape.grid.count() * launched.shape.block.count()) /
@@ -336,7 +342,7 @@ TEST_SUITE("lab:reduction") {
     check.expected(fmt::format("{:.0f} per SM", check.row.number("threads")));
     check.figure("threads", each);
     check.figure("ideal_threads", check.row.number("threads"));
-    credit_threads(check, launched, line_of_version(check, kV8));
+    credit_threads_of_grid(check, launched, line_of_version(check, kV8));
   }
 
   LAB_CHECK("v8: instructions" * takes("min_working_share", kInstructions, kFloatsInstructions,

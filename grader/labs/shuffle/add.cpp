@@ -42,20 +42,20 @@ device::LaunchOptions::Model model_if_requested(Check& check, device::LaunchOpti
   return check.session.setup.modelled_times ? model : device::LaunchOptions::Model::none;
 }
 
-std::optional<double> seconds_of(const device::Run& launched) {
+std::optional<double> predicted_seconds(const device::LaunchResult& launched) {
   if (!launched.predicted) return std::nullopt;
   return launched.predicted->seconds;
 }
 
-using CountPass = std::function<device::Run(uint32_t n)>;
+using CountPass = std::function<device::LaunchResult(uint32_t n)>;
 
 // The modelled time of the first pass over n elements from a cold L2, which is what the handout has
 // measured. At this size the time grows linearly, so it is extrapolated from two smaller launches,
 // which are cheaper to model.
 std::optional<double> first_pass_seconds(Check& check, const CountPass& count, uint32_t n) {
   if (!check.session.setup.modelled_times) return std::nullopt;
-  const std::optional<double> shorter = seconds_of(count(n / 16)),
-                              longer = seconds_of(count(n / 8));
+  const std::optional<double> shorter = predicted_seconds(count(n / 16)),
+                              longer = predicted_seconds(count(n / 8));
   if (!shorter || !longer) return std::nullopt;
   return *shorter + (*longer - *shorter) * (16 - 1);
 }
@@ -90,11 +90,11 @@ PassCounts sum_ones_in_passes(Check& check, const std::string& kernel,
   const auto go_on = [&](const Input<float>& in) {
     const bool first = total.passes == 0;
     const Output<float> out(check, "out", blocks_for(in.count(), 2 * kBlock));
-    const device::Run launched =
+    const device::LaunchResult launched =
         run(check, pass(in, out, fmt::format("pass {}, n = {}", total.passes + 1, in.count()),
                         first ? Model::none : model_if_requested(check, Model::warm)));
     total.add_launch(counters_of(check, launched));
-    if (!first) total.add_pass_time(check, seconds_of(launched));
+    if (!first) total.add_pass_time(check, predicted_seconds(launched));
     left = out.read();
   };
   go_on(ones_of_all);
@@ -113,7 +113,7 @@ PassCounts sum_ones_by_atomics(Check& check, uint32_t n) {
   const auto count = [&](uint32_t part) {
     const Input<float> in(check, "in", ones(part));
     const Output<float> sum(check, "total", std::vector<float>(1, 0));
-    return run_to_count(check, {given_kernel(check, "reduce_atomic<float>"),
+    return run_to_count(check, {given_kernel_name(check, "reduce_atomic<float>"),
                                 {{blocks_for(part, kBlock)}, {kBlock}},
                                 {in, sum, static_cast<int>(part)},
                                 "",
@@ -124,7 +124,7 @@ PassCounts sum_ones_by_atomics(Check& check, uint32_t n) {
   return total;
 }
 
-std::string pass_row(Check& check, const char* name, const PassCounts& p) {
+std::string pass_counts_row(Check& check, const char* name, const PassCounts& p) {
   // A2 asks how many adds a sum takes, so the number is shown only after A2 has passed.
   const bool may_show = p.adds == 0 || check.has_passed("A2 who adds");
   if (may_show) check.figure(fmt::format("{} adds", name), p.adds);
@@ -132,7 +132,7 @@ std::string pass_row(Check& check, const char* name, const PassCounts& p) {
   check.figure(fmt::format("{} barriers", name), p.barriers);
   check.figure(fmt::format("{} sectors", name), p.sectors);
   if (p.modelled > 0) check.figure(fmt::format("{} modelled_ms", name), 1e3 * p.modelled);
-  const auto whole = [](double value) { return grouped(static_cast<uint64_t>(value)); };
+  const auto whole = [](double value) { return grouped_digits(static_cast<uint64_t>(value)); };
   return fmt::format("\n    {:<16}{:>7}{:>13}{:>13}{:>12}{:>11}", name, p.passes, whole(p.sectors),
                      may_show ? whole(p.adds) : "see A2", whole(p.wavefronts), whole(p.barriers));
 }
@@ -146,9 +146,9 @@ TEST_SUITE("lab:shuffle") {
     const Input<float> in(check, "in", ones(n));
     const PassCounts shared = sum_ones_in_passes(check, "reduce_shared", in),
                      shuffle = sum_ones_in_passes(check, "reduce_shuffle", in);
-    const std::string table = pass_row(check, "reduce_atomic", atomic) +
-                              pass_row(check, "reduce_shared", shared) +
-                              pass_row(check, "reduce_shuffle", shuffle);
+    const std::string table = pass_counts_row(check, "reduce_atomic", atomic) +
+                              pass_counts_row(check, "reduce_shared", shared) +
+                              pass_counts_row(check, "reduce_shuffle", shuffle);
     const float want = static_cast<float>(n);
     check.measured(fmt::format("{:.9g}, {:.9g}", shared.result, shuffle.result));
     check.expected(fmt::format("{:.9g}, twice", want));
@@ -161,8 +161,8 @@ TEST_SUITE("lab:shuffle") {
     check.explain(
         0, fmt::format("The profiler's table of {} ones, blocks of {}:\n    {:<16}{:>7}{:>13}"
                        "{:>13}{:>12}{:>11}{}",
-                       grouped(n), kBlock, "", "passes", "sectors", "adds at L2", "wavefronts",
-                       "barriers", table));
+                       grouped_digits(n), kBlock, "", "passes", "sectors", "adds at L2",
+                       "wavefronts", "barriers", table));
   }
 }
 

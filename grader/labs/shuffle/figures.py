@@ -63,7 +63,7 @@ def draw_sums_by_shuffle_down():
         useful = 32 if step is None else step
         if step is not None:
             holds = [
-                lane_sums(holds[lane], holds[lane + step] if lane + step < 32 else holds[lane])
+                merge_lane_counts(holds[lane], holds[lane + step] if lane + step < 32 else holds[lane])
                 for lane in range(32)
             ]
         drawing.text(16, y + 19, "before" if step is None else f"step {step}", 13)
@@ -86,7 +86,7 @@ def draw_sums_by_shuffle_down():
     return drawing
 
 
-def lane_sums(a, b):
+def merge_lane_counts(a, b):
     return {lane: a.get(lane, 0) + b.get(lane, 0) for lane in a | b}
 
 
@@ -296,7 +296,7 @@ def draw_float_spacing():
 
 def draw_measured_times():
     """Draws the times of several ways to sum on an H200, and the Shuffle Lesson's ratios beside ours."""
-    table = tables.measured("h200-shuffle")
+    table = tables.read_measured("h200-shuffle")
     drawing = Drawing(760, 516, "What a sum of 2^24 floats takes on an H200")
     drawing.text(
         16, 24, f"Sum of 2^24 floats (measured, {table.head['device']}, cold L2, log scale)", 14
@@ -328,7 +328,7 @@ def draw_measured_times():
         drawing.text(x_of_ms(ms) + 6, y + 18, f"{ms:.3f}", 12)
     top = 340
     drawing.text(16, top - 16, "The first over the second (log scale): times as fast", 14)
-    then, now = shuffle.documented_ratios(), shuffle.ratios(shuffle.measured_times())
+    then, now = shuffle.documented_speed_ups(), shuffle.speed_ups_of_pairs(shuffle.measured_times())
 
     def x_of_ratio(value):
         return left + math.log10(value) * 460 / 3

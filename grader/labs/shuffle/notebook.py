@@ -21,12 +21,12 @@ STUDENTS_RECORDS = {
 
 def documented_times():
     """The Shuffle Lesson's times on a T4: {kernel: ms}."""
-    table = tables.documented("shuffle_t4")
+    table = tables.read_documented("shuffle_t4")
     return {way: table.value("value", kernel=way, metric="kernel time") for way in WAYS}
 
 
 def measured_times(n=LESSON, device="h200"):
-    table = tables.measured(f"{device}-shuffle")
+    table = tables.read_measured(f"{device}-shuffle")
     return {way: table.value("median_ms", task="sum", form=way, n=n) for way in WAYS}
 
 
@@ -37,19 +37,19 @@ def modelled_times(lab):
 
 def measured_wavefronts(n=LESSON, device="h200"):
     """{kernel: wavefronts of shared memory} that an H200 counted in the reference solution's first pass."""
-    table = tables.measured(f"{device}-shuffle-counters")
+    table = tables.read_measured(f"{device}-shuffle-counters")
     metric = "memory_l1_wavefronts_shared"
     return {way: table.value("value", task="sum", form=way, n=n, metric=metric) for way in WAYS}
 
 
-def row_kernels(n=4096, device="h200"):
+def row_kernel_times_over_copy(n=4096, device="h200"):
     """Measured times of the row kernels for rows of n floats, as multiples of a copy: {"task: form": multiple}."""
-    rows = tables.measured(f"{device}-shuffle").where(n=n)
+    rows = tables.read_measured(f"{device}-shuffle").where(n=n)
     rows.sort(key=lambda row: row["task"])  # keeps the forms of a task together
     return {f"{row['task']}: {row['form']}": float(row["times_copy"]) for row in rows}
 
 
-def ratios(times):
+def speed_ups_of_pairs(times):
     """{"slow / fast": speed-up} for the pairs that have times."""
     return {
         f"{slow} / {fast}": times[slow] / times[fast]
@@ -58,8 +58,8 @@ def ratios(times):
     }
 
 
-def documented_ratios():
-    table = tables.documented("shuffle_t4")
+def documented_speed_ups():
+    table = tables.read_documented("shuffle_t4")
     names = [f"{slow} / {fast}" for slow, fast in RATIOS]
     return {name: table.value("value", kernel=name) for name in names}
 
@@ -72,7 +72,7 @@ def gigabytes_per_second(ms, n=LESSON):
 def figures_by_kernel(lab, what):
     """From the result of the Shuffle Lesson's experiment: {kernel: value}, where `what` is `adds`, `wavefronts`,
     `barriers`, `sectors` (simulated) or `modelled_ms`."""
-    figures = lab.figures()
+    figures = lab.numbers_of_checks()
     return {way: figures[f"{way} {what}"] for way in WAYS if f"{way} {what}" in figures}
 
 
@@ -87,12 +87,12 @@ def noise(n):
     return (whole * 2.0**-23).astype(numpy.float32)
 
 
-def one_by_one(values):
+def sum_one_by_one(values):
     """The sum of the values, added one after the other in floats."""
     return float(numpy.cumsum(values, dtype=numpy.float32)[-1])
 
 
-def in_pairs(values):
+def sum_in_pairs(values):
     """The sum of 2^k values, added in floats as neighbouring pairs, then pairs of these sums, and so on."""
     while len(values) > 1:
         values = values[0::2] + values[1::2]
@@ -122,8 +122,8 @@ def reduction_order_sum(values, way, block=256):
 
 
 ORDERS = {
-    "one by one": one_by_one,
-    "in pairs": in_pairs,
+    "one by one": sum_one_by_one,
+    "in pairs": sum_in_pairs,
     "as reduce_shared": lambda values: reduction_order_sum(values, "reduce_shared"),
     "as reduce_shuffle": lambda values: reduction_order_sum(values, "reduce_shuffle"),
 }
@@ -138,7 +138,7 @@ def sums_of_ones(exponents):
     }
 
 
-def ones(lab, exponents):
+def sums_of_ones_if_shown(lab, exponents):
     """sums_of_ones() in three orders; empty until the check that asks for such a sum has passed."""
     if not lab.has_passed("A3 where 1.0f stops"):
         return {}
@@ -146,7 +146,7 @@ def ones(lab, exponents):
     return {f"measured: {name}": sums[name] for name in ("one by one", "in pairs", "as reduce_shuffle")}
 
 
-def errors(exponents):
+def relative_sum_errors(exponents):
     """{order: {"2^k": |error| / sum of |x|}} for 2^k floats of noise, computed here."""
     found = {name: {} for name in ORDERS}
     for k in exponents:
@@ -160,7 +160,7 @@ def errors(exponents):
 
 # ---- your kernels --------------------------------------------------------------------------------
 
-def hidden(lab):
+def kernels_with_hidden_times(lab):
     """The kernels whose times are hidden while A2 is open: they would answer it, because ints are so much faster."""
     return set() if lab.has_passed("A2 who adds") else {"reduce_atomic<int>", "reduce_atomic<float>"}
 
@@ -181,7 +181,7 @@ WASTE = {
 COUNTED = [f"{kernel.strip()}, {what}" for kernel, (_, what) in WASTE.items()]
 
 
-def against_ideal(lab):
+def counts_over_ideal(lab):
     """The student's counts as multiples of the ideal: {"kernel, counter": reached / ideal}."""
     figures = {test.name: test.figures for test in lab.tests}
     found = {}

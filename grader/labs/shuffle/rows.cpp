@@ -58,7 +58,7 @@ std::string setting_of(const RowTable& table) {
   return fmt::format("{} x {}", table.count(), table.columns);
 }
 
-std::string row_name(const RowTable& table, size_t row) {
+std::string row_prefix(const RowTable& table, size_t row) {
   return fmt::format("In row {} ({}): ", row, name_of(table.kinds[row]));
 }
 
@@ -70,7 +70,7 @@ void check_number_per_row(Check& check, const std::string& kernel, const RowTabl
   if (wrong.empty()) return;
   size_t row = 0;
   while (value_mismatch(out.name(), {got[row]}, {want[row]}).empty()) ++row;
-  check_result(check, setting_of(table), check.line_of(kernel), row_name(table, row) + wrong);
+  check_result(check, setting_of(table), check.line_of(kernel), row_prefix(table, row) + wrong);
 }
 
 // Checks the result of a kernel that writes one output row for each input row.
@@ -82,13 +82,14 @@ void check_rows(Check& check, const std::string& kernel, const RowTable& table,
     const std::string wrong =
         value_mismatch(fmt::format("out[{}]", row), {begin, begin + table.columns}, want[row]);
     if (!wrong.empty())
-      check_result(check, setting_of(table), check.line_of(kernel), row_name(table, row) + wrong);
+      check_result(check, setting_of(table), check.line_of(kernel), row_prefix(table, row) + wrong);
   }
 }
 
 // Launches row_range or row_moments, which have a warp per row and write two numbers.
-device::Run run_warp_per_row(Check& check, const std::string& kernel, const RowTable& table,
-                             Output<float>& first, Output<float>& second) {
+device::LaunchResult run_warp_per_row(Check& check, const std::string& kernel,
+                                      const RowTable& table, Output<float>& first,
+                                      Output<float>& second) {
   Input<float> in(check, "in", table.all_values());
   return run(check,
              {kernel,
@@ -97,11 +98,11 @@ device::Run run_warp_per_row(Check& check, const std::string& kernel, const RowT
               setting_of(table)});
 }
 
-device::Run run_range(Check& check, const Kinds& kinds, uint32_t columns) {
+device::LaunchResult run_and_check_row_range(Check& check, const Kinds& kinds, uint32_t columns) {
   Random random = check.random();
   const RowTable table = make_table(random, kinds, columns);
   Output<float> low(check, "low", table.count()), high(check, "high", table.count());
-  device::Run launched = run_warp_per_row(check, "row_range", table, low, high);
+  device::LaunchResult launched = run_warp_per_row(check, "row_range", table, low, high);
   std::vector<ExpectedValue> lowest, highest;
   for (const auto& row : table.rows) {
     lowest.push_back({*std::min_element(row.begin(), row.end()), 0});
@@ -112,11 +113,11 @@ device::Run run_range(Check& check, const Kinds& kinds, uint32_t columns) {
   return launched;
 }
 
-device::Run run_moments(Check& check, const Kinds& kinds, uint32_t columns) {
+device::LaunchResult run_and_check_row_moments(Check& check, const Kinds& kinds, uint32_t columns) {
   Random random = check.random();
   const RowTable table = make_table(random, kinds, columns);
   Output<float> mean(check, "mean", table.count()), variance(check, "variance", table.count());
-  device::Run launched = run_warp_per_row(check, "row_moments", table, mean, variance);
+  device::LaunchResult launched = run_warp_per_row(check, "row_moments", table, mean, variance);
   std::vector<ExpectedValue> means, variances;
   for (const auto& row : table.rows) {
     means.push_back(mean_of(row));
@@ -127,15 +128,15 @@ device::Run run_moments(Check& check, const Kinds& kinds, uint32_t columns) {
   return launched;
 }
 
-device::Run run_softmax(Check& check, const Kinds& kinds, uint32_t columns) {
+device::LaunchResult run_and_check_softmax(Check& check, const Kinds& kinds, uint32_t columns) {
   Random random = check.random();
   const RowTable table = make_table(random, kinds, columns);
   Input<float> in(check, "in", table.all_values());
   Output<float> out(check, "out", in.count());
-  device::Run launched = run(check, {"softmax",
-                                     {{table.count()}, {kRowBlock}},
-                                     {in, out, static_cast<int>(columns)},
-                                     setting_of(table)});
+  device::LaunchResult launched = run(check, {"softmax",
+                                              {{table.count()}, {kRowBlock}},
+                                              {in, out, static_cast<int>(columns)},
+                                              setting_of(table)});
   std::vector<std::vector<ExpectedValue>> want;
   for (const auto& row : table.rows) want.push_back(softmax_of(row));
   check_rows(check, "softmax", table, out, want);
@@ -147,7 +148,7 @@ float random_epsilon(Random& random) {
   return std::ldexp(1.5f + 0.5f * random.unit(), -8 - static_cast<int>(random.below(13)));
 }
 
-device::Run run_layer_norm(Check& check, const Kinds& kinds, uint32_t columns) {
+device::LaunchResult run_and_check_layer_norm(Check& check, const Kinds& kinds, uint32_t columns) {
   Random random = check.random();
   const RowTable table = make_table(random, kinds, columns);
   const float epsilon = random_epsilon(random);
@@ -155,10 +156,11 @@ device::Run run_layer_norm(Check& check, const Kinds& kinds, uint32_t columns) {
   Input<float> weight(check, "weight", random.floats(columns)),
       bias(check, "bias", random.floats(columns));
   Output<float> out(check, "out", in.count());
-  device::Run launched = run(check, {"layer_norm",
-                                     {{table.count()}, {kRowBlock}},
-                                     {in, weight, bias, out, static_cast<int>(columns), epsilon},
-                                     setting_of(table)});
+  device::LaunchResult launched =
+      run(check, {"layer_norm",
+                  {{table.count()}, {kRowBlock}},
+                  {in, weight, bias, out, static_cast<int>(columns), epsilon},
+                  setting_of(table)});
   std::vector<std::vector<ExpectedValue>> want;
   for (const auto& row : table.rows)
     want.push_back(layer_norm_of(row, weight.values(), bias.values(), epsilon));
@@ -168,21 +170,21 @@ device::Run run_layer_norm(Check& check, const Kinds& kinds, uint32_t columns) {
 
 // Loses the check if the launch has accessed shared memory or waited at a barrier, because the
 // lanes of a warp can exchange values without either.
-void require_no_shared_memory(Check& check, const device::Run& launched, int line) {
+void require_no_shared_memory(Check& check, const device::LaunchResult& launched, int line) {
   const counters::Counters& c = counters_of(check, launched);
   check.expected("none");
   check.measured("none");
   check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
   check.figure("barriers", static_cast<double>(c.block_barriers));
   if (c.shared_wavefronts() == 0 && c.block_barriers == 0) return;
-  check.measured(c.shared_wavefronts() > 0 ? grouped(c.shared_wavefronts()) + " wavefronts"
-                                           : grouped(c.block_barriers) + " barriers");
-  check.lose({Failure::Kind::wasteful}, line,
+  check.measured(c.shared_wavefronts() > 0 ? grouped_digits(c.shared_wavefronts()) + " wavefronts"
+                                           : grouped_digits(c.block_barriers) + " barriers");
+  check.lose({CheckFailure::Kind::wasteful}, line,
              "The lanes of a warp can exchange registers; this needs neither shared "
              "memory nor a barrier of the block.");
 }
 
-using Task = device::Run (*)(Check&, const Kinds&, uint32_t);
+using Task = device::LaunchResult (*)(Check&, const Kinds&, uint32_t);
 
 // Checks many short rows. Their number depends on the seed and is too large for a byte.
 void check_many_rows(Check& check, Task task, const Kinds& kinds) {
@@ -202,10 +204,10 @@ void check_row_lengths(Check& check, Task task, const Kinds& kinds) {
 }
 
 // A launch that is only counted; the values in the table do not matter.
-device::Run run_for_counters(Check& check, Task task, uint32_t columns) {
+device::LaunchResult run_for_counters(Check& check, Task task, uint32_t columns) {
   return task(check, Kinds(check.row.count("rows"), RowKind::noise), columns);
 }
-device::Run run_for_counters(Check& check, Task task) {
+device::LaunchResult run_for_counters(Check& check, Task task) {
   return run_for_counters(check, task, check.row.count("columns"));
 }
 
@@ -223,7 +225,7 @@ void recount_at_secret_length(Check& check, Task task) {
       check, fmt::format("{} x {}:", check.row.count("rows"), columns),
       check.row.number("ideal") * columns / check.row.number("columns") +
           2 * check.row.number("rows"),
-      launch_keeping_table(check, [&] { return run_for_counters(check, task, columns); }));
+      launch_keeping_score_row(check, [&] { return run_for_counters(check, task, columns); }));
 }
 
 const char kOnce[] =
@@ -237,7 +239,7 @@ using Reference = std::function<std::vector<ExpectedValue>(const std::vector<flo
 
 // Work over `rows` rows of noise; every row of the result is checked.
 TimedWork row_work(Check& check, uint32_t rows, size_t sets, const Reference& reference) {
-  const InputSets<float> inputs = random_inputs(check, sets, size_t{rows} * kColumns);
+  const InputSets<float> inputs = random_input_sets(check, sets, size_t{rows} * kColumns);
   TimedWork work = work_with_in_and_out(inputs);
   work.mismatch = [inputs, rows, reference](size_t set, const Outputs& outputs) {
     const std::vector<float> got = values_of<float>(outputs[0]);
@@ -257,10 +259,11 @@ TimedWork row_work(Check& check, uint32_t rows, size_t sets, const Reference& re
 TimedWork softmax_work(Check& check, uint32_t rows, size_t sets) {
   TimedWork work = row_work(check, rows, sets, softmax_of);
   work.steps = [rows](device::LoadedModule&, uint32_t) {
-    return std::vector<device::TimedStep>{device::TimedLaunch{
-        "softmax",
-        {{rows}, {kTimedBlock}},
-        {device::ArrayIndex{0}, device::ArrayIndex{1}, device::Arg(static_cast<int>(kColumns))}}};
+    return std::vector<device::TimedStep>{
+        device::TimedLaunch{"softmax",
+                            {{rows}, {kTimedBlock}},
+                            {device::TimedArrayIndex{0}, device::TimedArrayIndex{1},
+                             device::KernelArgument(static_cast<int>(kColumns))}}};
   };
   return work;
 }
@@ -277,8 +280,9 @@ TimedWork layer_norm_work(Check& check, uint32_t rows, size_t sets) {
     return std::vector<device::TimedStep>{device::TimedLaunch{
         "layer_norm",
         {{rows}, {kTimedBlock}},
-        {device::ArrayIndex{0}, device::ArrayIndex{2}, device::ArrayIndex{3}, device::ArrayIndex{1},
-         device::Arg(static_cast<int>(kColumns)), device::Arg(kEpsilon)}}};
+        {device::TimedArrayIndex{0}, device::TimedArrayIndex{2}, device::TimedArrayIndex{3},
+         device::TimedArrayIndex{1}, device::KernelArgument(static_cast<int>(kColumns)),
+         device::KernelArgument(kEpsilon)}}};
   };
   return work;
 }
@@ -296,60 +300,62 @@ const RubricKey kRows = whole("rows", 1, 65536), kDrawnRows = interval("drawn_ro
 TEST_SUITE("lab:shuffle") {
   LAB_CHECK("D1 row_range: result" *
             takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
-    check_row_lengths(check, run_range, kAny);
+    check_row_lengths(check, run_and_check_row_range, kAny);
   }
 
   LAB_CHECK("D1 row_range: shared" *
             takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
-    const device::Run launched = run_for_counters(check, run_range);
+    const device::LaunchResult launched = run_for_counters(check, run_and_check_row_range);
     credit_sectors(check, launched, check.row.number("ideal"),
                    "Let neighbouring lanes read neighbouring elements.");
     if (check.verdict.credit == 1)
       require_no_shared_memory(check, launched, check.line_of("row_range"));
-    recount_at_secret_length(check, run_range);
+    recount_at_secret_length(check, run_and_check_row_range);
   }
 
   LAB_CHECK("D2 row_moments: result" *
             takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
-    check_row_lengths(check, run_moments, kFinite);
+    check_row_lengths(check, run_and_check_row_moments, kFinite);
   }
 
   LAB_CHECK("D2 row_moments: sectors" *
             takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
-    credit_sectors(check, run_for_counters(check, run_moments), check.row.number("ideal"),
+    credit_sectors(check, run_for_counters(check, run_and_check_row_moments),
+                   check.row.number("ideal"),
                    "One pass is enough: mean and variance can be updated together, value by "
                    "value.");
-    recount_at_secret_length(check, run_moments);
+    recount_at_secret_length(check, run_and_check_row_moments);
   }
 
   LAB_CHECK("D3 softmax: result" *
             takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
-    check_row_lengths(check, run_softmax, kPadded);
+    check_row_lengths(check, run_and_check_softmax, kPadded);
   }
 
   LAB_CHECK("D3 softmax: sectors" *
             takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
-    credit_sectors(check, run_for_counters(check, run_softmax), check.row.number("ideal"), kOnce);
-    recount_at_secret_length(check, run_softmax);
+    credit_sectors(check, run_for_counters(check, run_and_check_softmax), check.row.number("ideal"),
+                   kOnce);
+    recount_at_secret_length(check, run_and_check_softmax);
   }
 
   LAB_CHECK("D4 layer_norm: result" *
             takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
-    check_row_lengths(check, run_layer_norm, kFinite);
+    check_row_lengths(check, run_and_check_layer_norm, kFinite);
   }
 
   LAB_CHECK("D4 layer_norm: sectors" *
             takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
-    credit_sectors(check, run_for_counters(check, run_layer_norm), check.row.number("ideal"),
-                   kOnce);
-    recount_at_secret_length(check, run_layer_norm);
+    credit_sectors(check, run_for_counters(check, run_and_check_layer_norm),
+                   check.row.number("ideal"), kOnce);
+    recount_at_secret_length(check, run_and_check_layer_norm);
   }
 
-  LAB_CHECK("E1 softmax: time" * takes_of_speed()) {
+  LAB_CHECK("E1 softmax: time" * keys_of_speed_check()) {
     credit_speed(check, {"softmax", softmax_work});
   }
 
-  LAB_CHECK("E2 layer_norm: time" * takes_of_speed()) {
+  LAB_CHECK("E2 layer_norm: time" * keys_of_speed_check()) {
     credit_speed(check, {"layer_norm", layer_norm_work});
   }
 }

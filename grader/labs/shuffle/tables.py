@@ -1,15 +1,15 @@
 """The tables of handouts/shuffle.md and of its notes."""
 
-from handouts.markdown import markdown, number, small
+from handouts.markdown import group_thousands, markdown_table, small_number_text
 from lab32 import tables
 from lab32.labs.shuffle.notebook import (
     LESSON,
     WAYS,
-    documented_ratios,
+    documented_speed_ups,
     documented_times,
     gigabytes_per_second,
     measured_times,
-    ratios,
+    speed_ups_of_pairs,
 )
 
 LEVELS = ["reduce_atomic", "sum_by_warps", "sum_by_blocks", "warps to block to total",
@@ -29,16 +29,16 @@ def documented_t4_table():
         ]
         for way in WAYS
     ]
-    old, new = documented_ratios(), ratios(now)
+    old, new = documented_speed_ups(), speed_ups_of_pairs(now)
     rows += [[f"{name}", f"{old[name]:.4f}", "", f"{new[name]:.4g}", ""] for name in old]
     head = ["2^24 floats, blocks of 256", "T4 (documented)", "that is", "H200 (measured)", "that is"]
-    return markdown(head, rows, numeric=[1, 2, 3, 4])
+    return markdown_table(head, rows, numeric=[1, 2, 3, 4])
 
 
 def atomic_levels_table(device):
     """A table of atomics on one, two and three levels: where the adds arrive, and how long they take."""
-    times = tables.measured(f"{device}-shuffle")
-    counters = tables.measured(f"{device}-shuffle-counters")
+    times = tables.read_measured(f"{device}-shuffle")
+    counters = tables.read_measured(f"{device}-shuffle-counters")
     rows = []
     for form in LEVELS:
 
@@ -55,13 +55,13 @@ def atomic_levels_table(device):
             ]
         )
     head = ["form", "adds to global memory", "shared atomics", "shared wavefronts", "time"]
-    return markdown(head, rows, numeric=[1, 2, 3, 4])
+    return markdown_table(head, rows, numeric=[1, 2, 3, 4])
 
 
 def adders_table(device):
     """A table of adds by all lanes of a warp, which ptxas aggregates for integers but not for floats."""
-    times = tables.measured(f"{device}-shuffle")
-    counters = tables.measured(f"{device}-shuffle-counters")
+    times = tables.read_measured(f"{device}-shuffle")
+    counters = tables.read_measured(f"{device}-shuffle-counters")
     names = {
         ("sum", "reduce_atomic"): "`reduce_atomic<float>`, an add per lane",
         ("int sum", "reduce_atomic"): "`reduce_atomic<int>`, an add per lane",
@@ -80,13 +80,13 @@ def adders_table(device):
              f"{adds / ms / 1e6:.2f}"]
         )  # fmt: skip
     head = ["2^24 elements", "adds", "instructions per warp", "time", "adds per ns"]
-    return markdown(head, rows, numeric=[1, 2, 3, 4])
+    return markdown_table(head, rows, numeric=[1, 2, 3, 4])
 
 
 def keyed_table(device):
     """A table of keyed counts, for three kinds of keys: an add per lane or per key, and counters on one level or on
     two."""
-    table = tables.measured(f"{device}-shuffle")
+    table = tables.read_measured(f"{device}-shuffle")
     rows = []
     for task, given, optimised in (
         ("four keys per warp", "an add per lane", "sum_by_key"),
@@ -100,7 +100,7 @@ def keyed_table(device):
         name = f"{task}: {given} / {optimised}"
         rows.append([name, f"{a:.3f} ms", f"{b:.3f} ms", f"{a / b:.2f}"])
     head = ["keys: first form / second form", "first", "second", "ratio"]
-    return markdown(head, rows, numeric=[1, 2, 3])
+    return markdown_table(head, rows, numeric=[1, 2, 3])
 
 
 COLUMNS = [256, 1024, 4096]
@@ -108,7 +108,7 @@ COLUMNS = [256, 1024, 4096]
 
 def row_length_table(device, *tasks):
     """A table of forms of the row kernels for three lengths of rows, as multiples of a copy of the same bytes."""
-    table = tables.measured(f"{device}-shuffle")
+    table = tables.read_measured(f"{device}-shuffle")
     rows = []
     for task in tasks:
         for form in dict.fromkeys(row["form"] for row in table.rows if row["task"] == task):
@@ -116,26 +116,26 @@ def row_length_table(device, *tasks):
             ratios = [row[0]["times_copy"] if row else "" for row in found]
             rows.append([task, form, *ratios])
     head = ["task", "form", *(f"rows of {n}" for n in COLUMNS)]
-    return markdown(head, rows, numeric=[2, 3, 4])
+    return markdown_table(head, rows, numeric=[2, 3, 4])
 
 
-def float_sums(device, *inputs):
+def float_sums_table(device, *inputs):
     """A table of sums of floats, with the number of different results of repeated runs."""
-    table = tables.measured(f"{device}-shuffle-results")
+    table = tables.read_measured(f"{device}-shuffle-results")
     rows = []
     for row in table.rows:
         if f"{row['input']}:{row['n']}" not in inputs:
             continue
         low, high = row["lowest"], row["highest"]
-        seen = number(low) if low == high else f"{low} … {high}"
+        seen = group_thousands(low) if low == high else f"{low} … {high}"
         exact = float(row["exact"])
         far = max(abs(float(x) - exact) for x in (low, high)) / abs(exact)
         rows.append(
             [f"{int(row['n']):,} × {row['input']}", row["form"], f"{row['different']} of {row['runs']}",
-             seen, small(far) if far else "exact"]
+             seen, small_number_text(far) if far else "exact"]
         )  # fmt: skip
     head = ["input", "form", "different results", "result", "error / result, at most"]
-    return markdown(head, rows, numeric=[2, 3, 4])
+    return markdown_table(head, rows, numeric=[2, 3, 4])
 
 
 MAKERS = {
@@ -144,5 +144,5 @@ MAKERS = {
     "adders": adders_table,
     "keyed": keyed_table,
     "by_columns": row_length_table,
-    "float_sums": float_sums,
+    "float_sums": float_sums_table,
 }

@@ -14,7 +14,7 @@
 namespace lab32::checks::swizzle {
 namespace {
 
-const Failure kWrongAnswer{Failure::Kind::wrong_answer};
+const CheckFailure kWrongAnswer{CheckFailure::Kind::wrong_answer};
 
 // The swizzles <bits, base, shift> for which the skeleton instantiates its functions.
 const Swizzle kSwizzles[] = {{3, 0, 3}, {1, 0, 1}, {2, 0, 3}, {5, 0, 5}, {2, 1, 4},  {3, 3, 3},
@@ -51,8 +51,8 @@ std::vector<uint32_t> run_student_swizzle(Check& check, const Swizzle& swizzle,
   const uint32_t n = static_cast<uint32_t>(offsets.size());
   Input<uint32_t> in(check, "in", offsets);
   Output<uint32_t> out(check, "out", n);
-  run(check, {given_kernel(check, fmt::format("swizzle_all<{}, {}, {}>", swizzle.bits, swizzle.base,
-                                              swizzle.shift)),
+  run(check, {given_kernel_name(check, fmt::format("swizzle_all<{}, {}, {}>", swizzle.bits,
+                                                   swizzle.base, swizzle.shift)),
               {{blocks_for(n, 256)}, {256}},
               {in, out, static_cast<int>(n)},
               swizzle.name()});
@@ -70,7 +70,7 @@ std::string binary_digits(uint32_t value) {
   return text;
 }
 
-std::string bit_range(int first, int bits) {
+std::string bit_range_text(int first, int bits) {
   if (bits == 0) return "no bits";
   return bits == 1 ? fmt::format("bit {}", first)
                    : fmt::format("bits {} to {}", first, first + bits - 1);
@@ -82,7 +82,7 @@ void check_bijective(Check& check, const Swizzle& swizzle, const std::vector<uin
   std::vector<int> from(kOffsets, -1);
   for (uint32_t offset = 0; offset < kOffsets; ++offset) {
     const uint32_t to = got[offset];
-    if (to >= kOffsets) continue;  // check_formula reports an offset outside the range
+    if (to >= kOffsets) continue;  // check_swizzle_formula reports an offset outside the range
     if (from[to] >= 0) {
       check.measured("a collision");
       check.lose(
@@ -95,10 +95,10 @@ void check_bijective(Check& check, const Swizzle& swizzle, const std::vector<uin
   }
 }
 
-void check_formula(Check& check, const std::vector<SwizzleTry>& tries) {
+void check_swizzle_formula(Check& check, const std::vector<SwizzleAnswer>& tries) {
   size_t wrong = 0;
-  const SwizzleTry* shown = nullptr;
-  for (const SwizzleTry& t : tries) {
+  const SwizzleAnswer* shown = nullptr;
+  for (const SwizzleAnswer& t : tries) {
     if (t.swizzle(t.offset) == t.got) continue;
     ++wrong;
     // Shows the wrong offset that has about four bits set: fewer bits explain too little, and more
@@ -110,10 +110,11 @@ void check_formula(Check& check, const std::vector<SwizzleTry>& tries) {
   check.figure("offsets", static_cast<double>(tries.size()));
   check.figure("wrong", static_cast<double>(wrong));
   if (!shown) {
-    check.measured(fmt::format("{} right", grouped(tries.size())));
+    check.measured(fmt::format("{} right", grouped_digits(tries.size())));
     return;
   }
-  check.measured(fmt::format("{} of {} wrong", grouped(wrong), grouped(tries.size())));
+  check.measured(
+      fmt::format("{} of {} wrong", grouped_digits(wrong), grouped_digits(tries.size())));
   const Swizzle& s = shown->swizzle;
   std::string message = fmt::format("{}: ", s.name());
   if (is_poison(shown->got))
@@ -125,8 +126,8 @@ void check_formula(Check& check, const std::vector<SwizzleTry>& tries) {
         "    out {}",
         shown->offset, shown->got, binary_digits(shown->offset), binary_digits(shown->got));
   message += fmt::format("\nYYY is {}, ZZZ is {}; bit 0 is the last digit. All other bits stay.",
-                         bit_range(s.first_y(), s.bits), bit_range(s.first_z(), s.bits));
-  const std::string hint = swizzle_misconception(tries);
+                         bit_range_text(s.first_y(), s.bits), bit_range_text(s.first_z(), s.bits));
+  const std::string hint = swizzle_misconception_hint(tries);
   if (!hint.empty()) message += "\n" + hint;
   check.lose(check.line_of("swizzle"), message);
 }
@@ -135,9 +136,9 @@ void check_formula(Check& check, const std::vector<SwizzleTry>& tries) {
 // is no such answer.
 int whole_number_answer(Check& check, const std::string& question, int most) {
   const int line = check.line_of(question.c_str());
-  const std::optional<float> given = answer_to(check, question);
+  const std::optional<float> given = submitted_answer(check, question);
   if (!given)
-    check.lose({Failure::Kind::missing, "", "LAB32_ANSWER(" + question + ")"}, 0,
+    check.lose({CheckFailure::Kind::missing, "", "LAB32_ANSWER(" + question + ")"}, 0,
                fmt::format("The file has no LAB32_ANSWER({}, ...).", question));
   if (std::isnan(*given) || *given < 0) {
     check.measured("no answer");
@@ -154,16 +155,16 @@ int whole_number_answer(Check& check, const std::string& question, int most) {
 
 // ---- B ----
 
-struct Type {
+struct TileElementType {
   const char* name;
   int bytes;
 };
-constexpr Type kTypes[] = {{"char", 1}, {"short", 2}, {"int", 4}, {"double", 8}};
+constexpr TileElementType kTypes[] = {{"char", 1}, {"short", 2}, {"int", 4}, {"double", 8}};
 constexpr int kTileRows = 16;  // the default
 constexpr int kChunkBytes = 16, kLineBytes = 128;
 
-struct Tile {
-  Type type;
+struct TileShape {
+  TileElementType type;
   int row_bytes;
   int rows = kTileRows;
   int nx() const { return row_bytes / type.bytes; }
@@ -177,18 +178,18 @@ struct StudentPlacements {
   std::vector<int> chunk, documented, general;
 };
 
-StudentPlacements run_student_placements(Check& check, const Tile& tile) {
+StudentPlacements run_student_placements(Check& check, const TileShape& tile) {
   const uint32_t n = static_cast<uint32_t>(tile.elements());
   Output<int> chunk(check, "chunk", 5 * n), documented(check, "documented", 2 * n),
       general(check, "general", n);
-  run(check, {given_kernel(check, fmt::format("place_all<{}>", tile.type.name)),
+  run(check, {given_kernel_name(check, fmt::format("place_all<{}>", tile.type.name)),
               {{blocks_for(n, 256)}, {256}},
               {tile.rows, tile.nx(), chunk, documented, general},
               tile.setting_text()});
   return {chunk.read(), documented.read(), general.read()};
 }
 
-void check_chunks(Check& check, const Tile& tile, const StudentPlacements& got) {
+void check_chunks(Check& check, const TileShape& tile, const StudentPlacements& got) {
   static const char* const kFields[] = {"i16", "y16", "x16", "swz_y16", "swz_x16"};
   for (int i = 0; i < tile.elements(); ++i) {
     const int y = i / tile.nx(), x = i % tile.nx();
@@ -218,13 +219,13 @@ void check_chunks(Check& check, const Tile& tile, const StudentPlacements& got) 
 
 std::string at(int i, int nx) { return fmt::format("({}, {})", i / nx, i % nx); }
 
-[[noreturn]] void lose_general(Check& check, const Tile& tile, const std::string& column,
+[[noreturn]] void lose_general(Check& check, const TileShape& tile, const std::string& column,
                                const std::string& message) {
   check.measured(column);
   check.lose(check.line_of("general_place"), tile.setting_text() + ": " + message);
 }
 
-void check_permutation(Check& check, const Tile& tile, const std::vector<int>& general) {
+void check_permutation(Check& check, const TileShape& tile, const std::vector<int>& general) {
   std::vector<int> from(general.size(), -1);
   for (int i = 0; i < tile.elements(); ++i) {
     const int to = general[i];
@@ -240,7 +241,7 @@ void check_permutation(Check& check, const Tile& tile, const std::vector<int>& g
   }
 }
 
-void check_whole_chunks(Check& check, const Tile& tile, const std::vector<int>& general) {
+void check_whole_chunks(Check& check, const TileShape& tile, const std::vector<int>& general) {
   const int each = kChunkBytes / tile.type.bytes;
   for (int i = 0; i < tile.elements(); ++i) {
     const int first = i / each * each;
@@ -255,7 +256,7 @@ void check_whole_chunks(Check& check, const Tile& tile, const std::vector<int>& 
 
 // Checks that ldmatrix reads a matrix without bank conflicts: its 8 chunks, which are those of 8
 // rows in one column, should use all 32 banks.
-void check_banks(Check& check, const Tile& tile, const std::vector<int>& general) {
+void check_bank_conflicts(Check& check, const TileShape& tile, const std::vector<int>& general) {
   for (int row = 0; row < tile.rows; row += 8) {
     for (int x = 0; x < tile.nx(); x += kChunkBytes / tile.type.bytes) {
       std::array<int, 8> owner;
@@ -306,17 +307,17 @@ TEST_SUITE("lab:swizzle") {
     Random random = check.random();
     for (uint32_t i = 0; i < check.row.count("random_offsets"); ++i)
       offsets.push_back(random.below(0x7fffffff));
-    std::vector<SwizzleTry> tries;
+    std::vector<SwizzleAnswer> tries;
     std::vector<std::vector<uint32_t>> all;
     for (const Swizzle& s : kSwizzles) {
       all.push_back(run_student_swizzle(check, s, offsets));
       for (size_t i = 0; i < offsets.size(); ++i) tries.push_back({s, offsets[i], all.back()[i]});
     }
-    // A function that only returns its offset, or 0, has the same hint from check_formula, so it is
-    // not checked here.
-    if (swizzle_misconception(tries).empty())
+    // A function that only returns its offset, or 0, has the same hint from check_swizzle_formula,
+    // so it is not checked here.
+    if (swizzle_misconception_hint(tries).empty())
       for (size_t i = 0; i < all.size(); ++i) check_bijective(check, kSwizzles[i], all[i]);
-    check_formula(check, tries);
+    check_swizzle_formula(check, tries);
   }
 
   LAB_CHECK("A3 alike in a column") {
@@ -338,8 +339,8 @@ TEST_SUITE("lab:swizzle") {
 
   LAB_CHECK("B1 chunks of 16 bytes") {
     check.expected("all right");
-    for (const Type& type : kTypes) {
-      const Tile tile{type, kLineBytes};
+    for (const TileElementType& type : kTypes) {
+      const TileShape tile{type, kLineBytes};
       check_chunks(check, tile, run_student_placements(check, tile));
     }
     check.measured("4 types right");
@@ -382,13 +383,13 @@ TEST_SUITE("lab:swizzle") {
     for (int width : {16, 32, 64}) shapes.emplace_back(width, 8 * (3 + random.below(6)));
     int tiles = 0;
     for (const auto& [row_bytes, rows] : shapes) {
-      for (const Type& type : kTypes) {
-        const Tile tile{type, row_bytes, rows};
+      for (const TileElementType& type : kTypes) {
+        const TileShape tile{type, row_bytes, rows};
         const std::vector<int> general = run_student_placements(check, tile).general;
         check_permutation(check, tile, general);
         check_whole_chunks(check, tile, general);
         if (tile.row_bytes <= kLineBytes && kLineBytes % tile.row_bytes == 0)
-          check_banks(check, tile, general);
+          check_bank_conflicts(check, tile, general);
         ++tiles;
         if (tile.row_bytes != kLineBytes) continue;
         for (int i = 0; i < tile.elements(); ++i) {

@@ -148,7 +148,7 @@ def draw_stored_entries():
     """The documented table, with the entry of the worked example marked."""
     drawing = Drawing(760, 330, "Where each entry of an 8 × 8 table is stored")
     left, top, row, column = 216, 62, 5, 3
-    entries = swizzle.documented_table()
+    entries = swizzle.documented_swizzle_table()
     cells = [
         [
             (
@@ -178,7 +178,7 @@ def draw_swizzle_tables():
     """The documented table, and <2, 0, 3>, where the rows repeat."""
     drawing = Drawing(760, 330, "The tables of <3, 0, 3> and <2, 0, 3>")
     for left, title, rows, words in (
-        (60, "<3, 0, 3> (documented)", swizzle.documented_table(), "0 once in each row and column"),
+        (60, "<3, 0, 3> (documented)", swizzle.documented_swizzle_table(), "0 once in each row and column"),
         (
             430,
             "<2, 0, 3>",
@@ -309,7 +309,7 @@ def draw_tensor_modes():
 
 
 def draw_measured_times():
-    times = tables.measured("h200-swizzle")
+    times = tables.read_measured("h200-swizzle")
     tiles = max(int(row["n"]) for row in times.rows)
     drawing = Drawing(760, 258, "What the layouts cost on an H200")
     drawing.text(

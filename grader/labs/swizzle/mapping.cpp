@@ -64,10 +64,10 @@ uint32_t Swizzle::operator()(uint32_t offset) const {
 
 std::string Swizzle::name() const { return fmt::format("Swizzle<{}, {}, {}>", bits, base, shift); }
 
-std::string swizzle_misconception(const std::vector<SwizzleTry>& tries) {
+std::string swizzle_misconception_hint(const std::vector<SwizzleAnswer>& tries) {
   for (const Misconception& idea : kMisconceptions) {
     bool all = true;
-    for (const SwizzleTry& t : tries) all = all && idea.answer(t.swizzle, t.offset) == t.got;
+    for (const SwizzleAnswer& t : tries) all = all && idea.answer(t.swizzle, t.offset) == t.got;
     if (all) return idea.hint;
   }
   return "";
@@ -91,8 +91,8 @@ DocumentedPlace documented_place(int y, int x, int nx, int element_bytes) {
   return {c.swz_y16, c.swz_x16 * each % nx + x % each};
 }
 
-std::vector<TensorBox> tensor_boxes() {
-  const auto path = root() / "data" / "measured" / "h200-tensor_maps.csv";
+std::vector<TensorBox> recorded_tensor_boxes() {
+  const auto path = lab32_root() / "data" / "measured" / "h200-tensor_maps.csv";
   const auto broken = [&](const std::string& what) {
     return Error(
         fmt::format("{}: {}; the file comes with the project: restore it with "

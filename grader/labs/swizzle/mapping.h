@@ -21,13 +21,13 @@ struct Swizzle {
   std::string name() const;
 };
 
-// One answer of the student's function. swizzle_misconception() returns a sentence about the
+// One answer of the student's function. swizzle_misconception_hint() returns a sentence about the
 // misconception that would give all of these answers; empty if no known misconception does.
-struct SwizzleTry {
+struct SwizzleAnswer {
   Swizzle swizzle;
   uint32_t offset, got;
 };
-std::string swizzle_misconception(const std::vector<SwizzleTry>& tries);
+std::string swizzle_misconception_hint(const std::vector<SwizzleAnswer>& tries);
 
 // Where the document's formulas place element (y, x) of rows of nx elements: the chunk of 16 bytes
 // that holds it, and the places of chunk and element. The formulas hold for rows of 128 bytes.
@@ -50,6 +50,6 @@ struct TensorBox {
 };
 
 // All boxes of data/measured/h200-tensor_maps.csv. Throws Error if the file cannot be read.
-std::vector<TensorBox> tensor_boxes();
+std::vector<TensorBox> recorded_tensor_boxes();
 
 }  // namespace lab32::checks::swizzle

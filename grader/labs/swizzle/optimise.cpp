@@ -26,13 +26,13 @@ constexpr uint32_t kColumns = 64, kWarps = 8, kStrips = 4, kSteps = 4;
 // With these bounds no sum of four products reaches 65535, the value of poison.
 constexpr uint32_t kElementBound = 256, kWeightBound = 64;
 
-std::vector<uint16_t> tile_elements(Random& random, uint32_t tiles) {
+std::vector<uint16_t> random_tile_elements(Random& random, uint32_t tiles) {
   std::vector<uint16_t> elements(size_t{tiles} * kTileElements);
   for (uint16_t& e : elements) e = static_cast<uint16_t>(random.below(kElementBound));
   return elements;
 }
 
-std::vector<uint32_t> strip_weights(Random& random) {
+std::vector<uint32_t> random_strip_weights(Random& random) {
   std::vector<uint32_t> weights(kWarps * kStrips);
   for (uint32_t& w : weights) w = random.below(kWeightBound);
   return weights;
@@ -59,8 +59,9 @@ struct ResultPosition {
 };
 
 // The results of all tiles.
-std::vector<uint16_t> expected_weights(const std::vector<uint16_t>& elements,
-                                       const std::vector<uint32_t>& weights, bool transpose) {
+std::vector<uint16_t> expected_weighing_results(const std::vector<uint16_t>& elements,
+                                                const std::vector<uint32_t>& weights,
+                                                bool transpose) {
   // The results of all tiles are made of elements at the same places.
   std::vector<ResultPosition> places;
   std::vector<uint32_t> offsets;  // within the first strip
@@ -81,19 +82,21 @@ std::vector<uint16_t> expected_weights(const std::vector<uint16_t>& elements,
   return results;
 }
 
-device::Run run_weighing(Check& check, const char* kernel, bool transpose, uint32_t tiles) {
+device::LaunchResult run_and_check_weighing(Check& check, const char* kernel, bool transpose,
+                                            uint32_t tiles) {
   Random random = check.random();
-  Input<uint16_t> in(check, "in", tile_elements(random, tiles));
-  Input<uint32_t> weight(check, "weight", strip_weights(random));
+  Input<uint16_t> in(check, "in", random_tile_elements(random, tiles));
+  Input<uint32_t> weight(check, "weight", random_strip_weights(random));
   Output<uint16_t> out(check, "out", size_t{tiles} * kWeighedTile);
   const std::string setting =
       fmt::format("{} tile{}{}", tiles, tiles == 1 ? "" : "s", transpose ? ", .trans" : "");
-  device::Run launched = run(check, {given_kernel(check, fmt::format("{}<{}>", kernel, transpose)),
-                                     {{tiles}, {kWeighingThreads}},
-                                     {in, weight, out},
-                                     setting});
-  const std::vector<uint16_t> got = out.read(),
-                              want = expected_weights(in.values(), weight.values(), transpose);
+  device::LaunchResult launched =
+      run(check, {given_kernel_name(check, fmt::format("{}<{}>", kernel, transpose)),
+                  {{tiles}, {kWeighingThreads}},
+                  {in, weight, out},
+                  setting});
+  const std::vector<uint16_t> got = out.read(), want = expected_weighing_results(
+                                                    in.values(), weight.values(), transpose);
   std::string wrong = mismatch("out", got, want);
   if (!wrong.empty()) {
     uint32_t i = 0;
@@ -109,10 +112,10 @@ device::Run run_weighing(Check& check, const char* kernel, bool transpose, uint3
   return launched;
 }
 
-void check_results(Check& check, const char* kernel) {
+void check_weighing_results(Check& check, const char* kernel) {
   for (double tiles : check.row.numbers("tiles"))
     for (bool transpose : {false, true})
-      run_weighing(check, kernel, transpose, static_cast<uint32_t>(tiles));
+      run_and_check_weighing(check, kernel, transpose, static_cast<uint32_t>(tiles));
   report_right_result(check);
 }
 
@@ -120,9 +123,11 @@ void check_results(Check& check, const char* kernel) {
 // it, because the caller computes the address.
 int line_to_blame(Check& check, const char* kernel, int line) {
   const SourceFile& source = check.session.source;
-  const bool given = line > source.find("load_matrices") && line < source.find("add_weighted");
+  const bool given =
+      line > source.line_of_name("load_matrices") && line < source.line_of_name("add_weighted");
   if (!given) return line;
-  const int begin = source.find(kernel), call = source.find_use("load_matrices", begin);
+  const int begin = source.line_of_name(kernel),
+            call = source.first_use_in_kernel("load_matrices", begin);
   return call > 0 ? call : begin;
 }
 
@@ -131,22 +136,25 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
   // The skeleton's kernels access shared memory as weigh_plain does, about which C1 asks.
   withhold_until_passed(check, "C1 plain: wavefronts");
   for (const char* transpose : {"false", "true"})
-    limit_shared_memory(check, fmt::format("{}<{}>", kernel, transpose),
-                        check.row.number("shared_bytes"));
-  const device::Run straight = run_weighing(check, kernel, false, check.row.count("tiles"));
-  const device::Run turned = run_weighing(check, kernel, true, check.row.count("tiles"));
+    require_static_shared_at_most(check, fmt::format("{}<{}>", kernel, transpose),
+                                  check.row.number("shared_bytes"));
+  const device::LaunchResult straight =
+      run_and_check_weighing(check, kernel, false, check.row.count("tiles"));
+  const device::LaunchResult turned =
+      run_and_check_weighing(check, kernel, true, check.row.count("tiles"));
   const bool second = counters_of(check, turned).shared_wavefronts() >
                       counters_of(check, straight).shared_wavefronts();
-  const device::Run &judged = second ? turned : straight, &other = second ? straight : turned;
+  const device::LaunchResult &judged = second ? turned : straight,
+                             &other = second ? straight : turned;
   const double ideal = check.row.number("ideal"), sectors = check.row.number("most_sectors");
   credit_wavefronts(check, judged, ideal, idea,
                     [&](int line) { return line_to_blame(check, kernel, line); });
-  limit_sectors(check, judged, sectors);
+  credit_below_sector_limit(check, judged, sectors);
   recount_sectors(check, second ? "Without .trans" : "With .trans", sectors, other);
   // Few accesses with conflicts may take no more wavefronts than many without. The task is to have
   // no conflicts, so they cost points in any case.
   const counters::Counters& c = counters_of(check, judged, Counted::shared);
-  const uint64_t conflicts = c.shared_wavefronts() - c.shared_ideal();
+  const uint64_t conflicts = c.shared_wavefronts() - c.ideal_shared_wavefronts();
   check.limit_credit_to_share(ideal, ideal + static_cast<double>(conflicts));
   if (static_cast<double>(c.shared_wavefronts()) <= ideal && conflicts > 0) {
     const WorstLine waste = worst_shared_line(check, judged);
@@ -154,8 +162,8 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
   }
   const SecretSize size = secret_size(check, 1, 0, "tiles");
   for (bool transpose : {false, true}) {
-    const device::Run drawn =
-        launch_keeping_table(check, [&] { return run_weighing(check, kernel, transpose, size.n); });
+    const device::LaunchResult drawn = launch_keeping_score_row(
+        check, [&] { return run_and_check_weighing(check, kernel, transpose, size.n); });
     const std::string where = fmt::format("{} tiles{}:", size.n, transpose ? ", .trans" : "");
     recount_wavefronts(check, where, size.share * ideal, drawn);
     recount_sectors(check, where, size.share * sectors, drawn);
@@ -165,9 +173,9 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
 MakeWork weighing_work(const std::string& kernel) {
   return [=](Check& check, uint32_t tiles, size_t sets) {
     Random random = check.random();
-    const std::vector<uint32_t> weights = strip_weights(random);
-    const auto inputs = input_sets<uint16_t>(
-        check, sets, [tiles](Random& own) { return tile_elements(own, tiles); });
+    const std::vector<uint32_t> weights = random_strip_weights(random);
+    const auto inputs = make_input_sets<uint16_t>(
+        check, sets, [tiles](Random& own) { return random_tile_elements(own, tiles); });
     TimedWork work;
     work.arrays = {input_array("in", inputs), input_array("weight", weights),
                    output_array<uint16_t>("out", size_t{tiles} * kWeighedTile)};
@@ -176,11 +184,11 @@ MakeWork weighing_work(const std::string& kernel) {
       return std::vector<device::TimedStep>{device::TimedLaunch{
           kernel + "<false>",
           {{tiles}, {kWeighingThreads}},
-          {device::ArrayIndex{0}, device::ArrayIndex{1}, device::ArrayIndex{2}}}};
+          {device::TimedArrayIndex{0}, device::TimedArrayIndex{1}, device::TimedArrayIndex{2}}}};
     };
     work.mismatch = [=](size_t set, const Outputs& outputs) {
       return mismatch("out", values_of<uint16_t>(outputs[0]),
-                      expected_weights(*inputs[set], weights, false));
+                      expected_weighing_results(*inputs[set], weights, false));
     };
     return work;
   };
@@ -190,7 +198,7 @@ MakeWork weighing_work(const std::string& kernel) {
 
 TEST_SUITE("lab:swizzle") {
   LAB_CHECK("C2 padded: result" * takes(wholes("tiles", 1, 4096))) {
-    check_results(check, "weigh_padded");
+    check_weighing_results(check, "weigh_padded");
   }
 
   LAB_CHECK("C2 padded: wavefronts" * takes("min_working_share", whole("tiles", 1, 4096), "ideal",
@@ -201,7 +209,7 @@ TEST_SUITE("lab:swizzle") {
   }
 
   LAB_CHECK("C3 swizzled: result" * takes(wholes("tiles", 1, 4096))) {
-    check_results(check, "weigh_swizzled");
+    check_weighing_results(check, "weigh_swizzled");
   }
 
   LAB_CHECK("C3 swizzled: wavefronts" * takes("min_working_share", whole("tiles", 1, 4096), "ideal",
@@ -211,11 +219,11 @@ TEST_SUITE("lab:swizzle") {
                      "part A no two of 8 rows kept a column in the same place.");
   }
 
-  LAB_CHECK("E1 padded: time" * takes_of_speed()) {
+  LAB_CHECK("E1 padded: time" * keys_of_speed_check()) {
     credit_speed(check, {"weigh_padded", weighing_work("weigh_padded")});
   }
 
-  LAB_CHECK("E2 swizzled: time" * takes_of_speed()) {
+  LAB_CHECK("E2 swizzled: time" * keys_of_speed_check()) {
     credit_speed(check, {"weigh_swizzled", weighing_work("weigh_swizzled")});
   }
 }
@@ -242,7 +250,7 @@ const char* hint_for_box(const TensorBox& box) {
 
 void check_box(Check& check, const TensorBox& box) {
   Output<int> out(check, "out", box.landing.size());
-  run(check, {given_kernel(check, "land_all"),
+  run(check, {given_kernel_name(check, "land_all"),
               {{blocks_for(box.landing.size(), 256)}, {256}},
               {box.mode, box.base, box.rows, box.columns, box.element_bytes, out},
               box_text(box)});
@@ -261,15 +269,15 @@ void check_box(Check& check, const TensorBox& box) {
   }
 }
 
-// Launches the student's function for each box that an H200 has written (tensor_boxes()) in the
-// swizzle modes of the rubric row, and compares where each element is put. For each mode the record
-// begins with boxes at base 0 that are as wide as the mode, so the first message is about a simple
-// box.
+// Launches the student's function for each box that an H200 has written (recorded_tensor_boxes())
+// in the swizzle modes of the rubric row, and compares where each element is put. For each mode the
+// record begins with boxes at base 0 that are as wide as the mode, so the first message is about a
+// simple box.
 void check_swizzle_modes(Check& check) {
   check.expected("as on an H200");
   int boxes = 0;
   for (double mode : check.row.numbers("modes")) {
-    for (const TensorBox& box : tensor_boxes()) {
+    for (const TensorBox& box : recorded_tensor_boxes()) {
       if (box.mode != static_cast<int>(mode)) continue;
       check_box(check, box);
       ++boxes;

@@ -1,6 +1,6 @@
 """The tables of handouts/swizzle.md and of its notes."""
 
-from handouts.markdown import markdown
+from handouts.markdown import markdown_table
 from lab32 import tables
 from lab32.labs.swizzle.notebook import FORMS
 
@@ -8,16 +8,16 @@ from lab32.labs.swizzle.notebook import FORMS
 def recorded_boxes():
     """Recorded copies: {(mode, element_bytes, columns, base): rows of addresses where elements landed}."""
     found = {}
-    for row in tables.measured("h200-tensor_maps").rows:
+    for row in tables.read_measured("h200-tensor_maps").rows:
         key = tuple(int(row[k]) for k in ("mode", "element_bytes", "columns", "base"))
         found.setdefault(key, []).append([int(v) for v in row["landing"].split()])
     return found
 
 
-def tile_forms(device, *names):
+def tile_forms_table(device, *names):
     """Wavefronts per tile and time of each form of these tasks."""
-    counters = tables.measured(f"{device}-swizzle-counters")
-    times = tables.measured(f"{device}-swizzle")
+    counters = tables.read_measured(f"{device}-swizzle-counters")
+    times = tables.read_measured(f"{device}-swizzle")
     counted = max(int(row["n"]) for row in counters.rows)
     timed = max(int(row["n"]) for row in times.rows)
     rows = []
@@ -38,10 +38,10 @@ def tile_forms(device, *names):
             cells = [f"{count:,.0f}", f"{count - ideal:,.0f}", f"{ms:.3f} ms", f"{copies:.2f}"]
             rows.append([f"`{task}`, {form}", *cells])
     head = ["form", "wavefronts per tile", "of these conflicts", "time", "time / copy's time"]
-    return markdown(head, rows, numeric=range(1, 5))
+    return markdown_table(head, rows, numeric=range(1, 5))
 
 
-def tensor_boxes():
+def tensor_boxes_table():
     """The recorded boxes, by mode."""
     rows = []
     for mode in (128, 64, 32, 0):
@@ -53,7 +53,7 @@ def tensor_boxes():
         rows.append([f"{mode} bytes" if mode else "no swizzle", str(len(mine)), *lists])
     full, narrow = "full rows of elements of (bytes)", "narrower rows (bytes)"
     head = ["mode", "boxes", full, narrow, "bases but 0"]
-    return markdown(head, rows, numeric=[1])
+    return markdown_table(head, rows, numeric=[1])
 
 
-MAKERS = {"tile_forms": tile_forms, "tensor_boxes": tensor_boxes}
+MAKERS = {"tile_forms": tile_forms_table, "tensor_boxes": tensor_boxes_table}

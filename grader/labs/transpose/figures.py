@@ -311,7 +311,7 @@ def draw_banks_then_and_now():
 
 def draw_measured_times():
     """Times of the versions as multiples of a copy."""
-    table = tables.measured("h200-transpose")
+    table = tables.read_measured("h200-transpose")
     drawing = Drawing(760, 322, "What each version takes on an H200")
     drawing.text(
         20, 28, f"Time in times of a device-to-device copy (measured, {table.head['device']}, "
@@ -326,7 +326,7 @@ def draw_measured_times():
         y = 52 + row * k
         drawing.text(left - 10, y + 24, version, 14, "end")
         for part, (kind, colour) in enumerate([("float", BLUE), ("short", SKY)]):
-            ratio = transpose.times_copy(kind)[version]
+            ratio = transpose.times_over_copy(kind)[version]
             drawing.rect(left, y + 18 * part, ratio * scale, 16, colour, "none")
             drawing.text(left + ratio * scale + 6, y + 18 * part + 13, f"{ratio:.2f} {kind}", 12)
     return drawing

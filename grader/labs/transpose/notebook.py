@@ -17,7 +17,7 @@ WITHHELD_KERNELS = {"transpose_tiled"}
 # ---- the warm-up on the CPU ----------------------------------------------------------------------
 
 
-def warm_up(options="-O1"):
+def run_cpu_walks(options="-O1"):
     """Compiles and runs labs/transpose/warmup.cpp on this machine. Returns the rows that it prints, as dicts of
     strings."""
     compiler = shlex.split(os.environ.get("CXX", "g++"))
@@ -36,17 +36,17 @@ RATIOS = {
 }
 
 
-def ratios(rows):
-    """From the rows of warm_up(), {label: time of the slow form / time of the fast form}."""
+def slow_over_fast_ratios(rows):
+    """From the rows of run_cpu_walks(), {label: time of the slow form / time of the fast form}."""
     ms = {(row["what"], row["form"]): float(row["ms"]) for row in rows}
     return {
         label: ms[what, slow] / ms[what, fast] for label, (what, slow, fast) in RATIOS.items()
     }
 
 
-def documented_ratios():
+def documented_slow_over_fast():
     """{label: ratio} from the SYSU Lecture's times for 50000 x 50000 and 3000 x 3000 ints."""
-    table = tables.documented("cpu_walks")
+    table = tables.read_documented("cpu_walks")
 
     def documented_seconds(what, form):
         return table.value("value", kernel=f"{what}, {form}")
@@ -57,8 +57,8 @@ def documented_ratios():
     }
 
 
-def strides(rows):
-    """From the rows of warm_up(), {distance of successive accesses in ints: ms to visit all memory}."""
+def times_by_stride(rows):
+    """From the rows of run_cpu_walks(), {distance of successive accesses in ints: ms to visit all memory}."""
     return {f"1 of {row['size']}": float(row["ms"]) for row in rows if row["what"] == "stride"}
 
 
@@ -75,7 +75,7 @@ COLUMN = "A2 a column of a tile"
 def wavefronts_of_pitches(lab):
     """Simulated {label: wavefronts per load} from the result's figures; empty until the check that asks for them has
     passed."""
-    figures = lab.figures() if lab.has_passed(COLUMN) else {}
+    figures = lab.numbers_of_checks() if lab.has_passed(COLUMN) else {}
     return {
         label: figures[f"pitch {pitch} wavefronts"]
         for label, (_, pitch) in PITCHES.items()
@@ -83,16 +83,16 @@ def wavefronts_of_pitches(lab):
     }
 
 
-def documented_pitches():
+def documented_wavefronts_by_pitch():
     """The SYSU Lecture's {label: wavefronts per half-warp} on a G80."""
-    table = tables.documented("transpose_banks")
+    table = tables.read_documented("transpose_banks")
     metric = "pitch {}, conflict of a column, N-way".format
     return {f"16 wide, pitch {p}": table.value("value", metric=metric(p)) for p in (16, 17)}
 
 
-def documented_rows(lab):
+def simulated_and_documented_rows(lab):
     """The rows that the report page compares with the source document: [(label, simulated, documented, unit)]."""
-    now, then = wavefronts_of_pitches(lab), documented_pitches()
+    now, then = wavefronts_of_pitches(lab), documented_wavefronts_by_pitch()
     return [
         (f"{name}: wavefronts", now[name], then[name], "per column") for name in now if name in then
     ]
@@ -101,7 +101,7 @@ def documented_rows(lab):
 # ---- the versions --------------------------------------------------------------------------------
 
 
-def against_ideal(lab, what):
+def counts_over_ideal(lab, what):
     """The student's `sectors`, `wavefronts` or `requests` as multiples of the ideal, {version: ratio}, from the first
     check that has them. Wavefronts are left out until A2 has passed, because an unpadded tile has the count that A2
     asks for."""
@@ -115,9 +115,9 @@ def against_ideal(lab, what):
     return found
 
 
-def times_copy(kind, size=LARGE):
+def times_over_copy(kind, size=LARGE):
     """Measured on an H200: {version: time as a multiple of a copy's}."""
-    table = tables.measured("h200-transpose")
+    table = tables.read_measured("h200-transpose")
     return {
         form: table.value("times_copy", task=kind, form=form, n=size)
         for form in VERSIONS

@@ -1,8 +1,8 @@
 """The tables of handouts/transpose.md and of its notes."""
 
-from handouts.markdown import markdown
+from handouts.markdown import markdown_table
 from lab32 import tables
-from lab32.labs.transpose.notebook import RATIOS, VERSIONS, documented_ratios
+from lab32.labs.transpose.notebook import RATIOS, VERSIONS, documented_slow_over_fast
 
 LSU = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 
@@ -25,10 +25,10 @@ def words_in_banks(wide, pitch, banks=32, together=32):
     return counts
 
 
-def cpu_walks():
+def cpu_walks_table():
     """A table of the SYSU Lecture's times on a CPU, with their ratios to the time in the fast order."""
-    table = tables.documented("cpu_walks")
-    slower = documented_ratios()
+    table = tables.read_documented("cpu_walks")
+    slower = documented_slow_over_fast()
     rows = []
     for label, (what, slow, fast) in RATIOS.items():
         for form in (fast, slow):
@@ -36,23 +36,23 @@ def cpu_walks():
             longer = slower[label] if form == slow else 1
             size = row["metric"].partition(", ")[2]
             rows.append([f"{what}, {form}", size, f"{row['value']} {row['unit']}", f"{longer:.1f}"])
-    return markdown(["loops", "matrices", "time", "times longer"], rows, numeric=[2, 3])
+    return markdown_table(["loops", "matrices", "time", "times longer"], rows, numeric=[2, 3])
 
 
-def transposed_table(device, kind, size, chosen):
+def transpose_times_table(device, kind, size, chosen):
     """Times of some forms."""
-    table = tables.measured(f"{device}-transpose")
+    table = tables.read_measured(f"{device}-transpose")
     rows = []
     for form in SETS[chosen]:
         (row,) = table.where(task=kind, form=form, n=size)
         rows.append([form, f"{float(row['median_ms']):.3f} ms", row["times_copy"]])
-    return markdown(["form", "time", "time / copy's time"], rows, numeric=[1, 2])
+    return markdown_table(["form", "time", "time / copy's time"], rows, numeric=[1, 2])
 
 
-def transpose_counters(device, kind, counted, timed, chosen):
+def transpose_counters_table(device, kind, counted, timed, chosen):
     """A table of what the hardware counted for some forms at one size, and of their times at another."""
-    table = tables.measured(f"{device}-transpose-counters")
-    times = tables.measured(f"{device}-transpose")
+    table = tables.read_measured(f"{device}-transpose-counters")
+    times = tables.read_measured(f"{device}-transpose")
     rows = []
     for form in SETS[chosen]:
 
@@ -77,13 +77,13 @@ def transpose_counters(device, kind, counted, timed, chosen):
         )
     head = ["form", "sectors per load", "sectors per store", "requests", "shared wavefronts",
             "ideal", "time / copy's time"]  # fmt: skip
-    return markdown(head, rows, numeric=range(1, 7))
+    return markdown_table(head, rows, numeric=range(1, 7))
 
 
 def geam_table(device, *sizes):
     """A table of the best transpose, a copy and cuBLAS at these sizes, timed in the same rounds."""
     rows = []
-    for row in tables.measured(f"{device}-geam").rows:
+    for row in tables.read_measured(f"{device}-geam").rows:
         if row["n"] not in sizes:
             continue
         times = [f"{float(row[f'{state}_us']):.1f} µs" for state in ("cold", "warm")]
@@ -91,12 +91,12 @@ def geam_table(device, *sizes):
         form = {"copy": "copy, device to device", "geam": "`cublasSgeam`"}.get(row["form"])
         rows.append([f"{row['n']} x {row['n']}", form or f"`{row['form']}`", *times, *over])
     head = ["floats", "form", "cold", "warm", "time / copy's, cold", "warm"]
-    return markdown(head, rows, numeric=range(2, 6))
+    return markdown_table(head, rows, numeric=range(2, 6))
 
 
 MAKERS = {
-    "cpu_walks": cpu_walks,
-    "transposed": transposed_table,
-    "transpose_counters": transpose_counters,
+    "cpu_walks": cpu_walks_table,
+    "transposed": transpose_times_table,
+    "transpose_counters": transpose_counters_table,
     "geam": geam_table,
 }

@@ -22,9 +22,9 @@ from lab32.classroom.entries import (
     folder_entries,
     open_nested_archives,
 )
-from lab32.classroom.problem import Problem, visible
-from lab32.pictures import draw, leading_kind
-from lab32.results import Test
+from lab32.classroom.problem import UserError, printable_line
+from lab32.pictures import best_picture_kind, draw_picture
+from lab32.results import CheckResult
 
 GRADED, NOT_GRADED = 0, 2
 # Where these formats show a summary; the others of JSON have no place.
@@ -44,24 +44,24 @@ def parse_options(arguments):
     return parser.parse_args(arguments)
 
 
-def find_handed_in_files(folder, asked):
+def find_submission_files(folder, asked):
     """({path below labs/: bytes}, what the student is told) of a submission."""
     known = sorted({path.stem for path in (ROOT / "data/limits").glob("*.toml")} | set(asked))
     try:
         entries = list(open_nested_archives(folder_entries(folder), SizeBudget()))
-        found, left = chooser.find_candidates(entries, known, asked)
+        found, left = chooser.find_candidate_files(entries, known, asked)
         tree, told = {}, []
-        for lab, candidates in chooser.sort_by_lab(found).items():
+        for lab, candidates in chooser.group_candidates_by_lab(found).items():
             entry = candidates[0].entry
             data = entry.read(SOURCE_BYTES + 1)
-            tree |= {f"{lab}/{path}": text for path, text in chooser.own_headers(entry, data, entries).items()}
+            tree |= {f"{lab}/{path}": text for path, text in chooser.student_headers_for_source(entry, data, entries).items()}
             tree[f"{lab}/{lab}.cu"] = data
-            passed_over = ", ".join(each.entry.visible_name() for each in candidates[1:4])
-            told.append(f"{lab}: graded is {entry.visible_name()}" + (f"; passed over: {passed_over}" if passed_over else ""))
+            passed_over = ", ".join(each.entry.printable_name() for each in candidates[1:4])
+            told.append(f"{lab}: graded is {entry.printable_name()}" + (f"; passed over: {passed_over}" if passed_over else ""))
     except SubmissionRefused as error:
         return {}, [f"The submission is refused: {error}."]
     missing = [lab for lab in asked if f"{lab}/{lab}.cu" not in tree]
-    others = [each.visible_name() for each in left + [e for e in entries if not e.is_source() and not e.is_header()]]
+    others = [each.printable_name() for each in left + [e for e in entries if not e.is_source() and not e.is_header()]]
     if missing and others:
         told.append(
             f"Nothing is graded of {', '.join(others[:3])}{' ...' if len(others) > 3 else ''}. "
@@ -70,7 +70,7 @@ def find_handed_in_files(folder, asked):
     return tree, told
 
 
-def add_notes(output, form, told):
+def add_student_notes_to_output(output, form, told):
     """The grader's output with the notes in the place where the platform shows them."""
     if not told or not output:
         return output
@@ -106,33 +106,33 @@ def add_repository_fields(output, environment):
     return json.dumps({"schema": record.pop("schema")} | named | record, indent=2) + "\n"
 
 
-def leading_picture(lab, test, device):
+def prairielearn_picture_of_check(lab, test, device):
     """The check's picture as PrairieLearn takes it; None if there is none."""
-    own = labs.own_pictures(lab, Test(test["name"], test["status"], 0, 0, figures=test["figures"]), device)
+    own = labs.pictures_drawn_by_lab(lab, CheckResult(test["name"], test["status"], 0, 0, figures=test["figures"]), device)
     launch = test.get("pictures")
-    kind = launch and "withheld_until" not in launch and leading_kind(launch, test["name"])
+    kind = launch and "withheld_until" not in launch and best_picture_kind(launch, test["name"])
     if not own and not kind:
         return None
-    picture = draw(launch, kind, check=test["name"]) if kind in ("race", "fault") or not own else own[0]
+    picture = draw_picture(launch, kind, check=test["name"]) if kind in ("race", "fault") or not own else own[0]
     data = base64.b64encode(str(picture).encode()).decode()
     return {"label": kind or picture.title, "url": f"data:image/svg+xml;base64,{data}"}
 
 
-def add_pictures(output, result):
+def add_pictures_of_failed_checks(output, result):
     """PrairieLearn's record with pictures at the first checks that lost points. Its limit is 1 MB."""
     record, room, left = json.loads(output), PICTURE_BYTES, MOST_PICTURES
     tests = {f"{lab['lab']}: {test['name']}": (lab["lab"], test) for lab in result["labs"] for test in lab["tests"]}
     for shown in record["tests"]:
         lab, test = tests.get(shown["name"], ("", {}))
-        picture = leading_picture(lab, test, result["device"]) if left and test.get("status") == "failed" else None
+        picture = prairielearn_picture_of_check(lab, test, result["device"]) if left and test.get("status") == "failed" else None
         if picture and len(picture["url"]) <= room:
             shown["images"], room, left = [picture], room - len(picture["url"]), left - 1
     return json.dumps(record, indent=2) + "\n"
 
 
-def grade(options):
+def grade_submission_folder(options):
     asked = options.labs.split()
-    tree, told = find_handed_in_files(options.folder, asked)
+    tree, told = find_submission_files(options.folder, asked)
     with tempfile.TemporaryDirectory() as work:
         Path(work, "labs").mkdir()
         for name, data in tree.items():
@@ -148,21 +148,21 @@ def grade(options):
         )  # fmt: skip
         output = done.stdout.decode("utf-8", "replace")
         if drawn and output and Path(work, "result.json").exists():
-            output = add_pictures(output, json.loads(Path(work, "result.json").read_text()))
+            output = add_pictures_of_failed_checks(output, json.loads(Path(work, "result.json").read_text()))
         if options.format == "classroom50" and done.returncode in (0, 1):
             output = add_repository_fields(output, os.environ)
-    sys.stdout.write(add_notes(output, options.format, told))
+    sys.stdout.write(add_student_notes_to_output(output, options.format, told))
     return GRADED if done.returncode in (0, 1) else NOT_GRADED
 
 
 def main(arguments=None):
     options = parse_options(arguments)
     try:
-        return grade(options)
-    except Problem as problem:
+        return grade_submission_folder(options)
+    except UserError as problem:
         print(f"lab32: {problem}", file=sys.stderr)
     except (OSError, ValueError) as error:
-        print(f"lab32: {visible(error)}", file=sys.stderr)
+        print(f"lab32: {printable_line(error)}", file=sys.stderr)
     return NOT_GRADED
 
 

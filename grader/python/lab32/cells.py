@@ -16,13 +16,13 @@ NO_MAIN = "the cell has no main()"
 
 
 @dataclass
-class CellOutcome:
+class NotebookCellOutcome:
     status: int
     output: str
     errors: str
 
     @property
-    def has_been_built(self):
+    def was_compiled_and_linked(self):
         return "does not compile" not in self.errors and NO_MAIN not in self.errors
 
 
@@ -53,9 +53,9 @@ class NotebookCell:
                                   errors="replace", stdin=subprocess.DEVNULL, check=False)  # fmt: skip
         except FileNotFoundError:
             raise RuntimeError(f"there is no {BINARY}: run `make build` first") from None
-        return CellOutcome(done.returncode, self.point_to_cell_lines(done.stdout), self.point_to_cell_lines(done.stderr))
+        return NotebookCellOutcome(done.returncode, self.replace_positions_by_cell_lines(done.stdout), self.replace_positions_by_cell_lines(done.stderr))
 
-    def point_to_cell_lines(self, text):
+    def replace_positions_by_cell_lines(self, text):
         """`/tmp/…/cell.cu(7): error: …` -> `line 7 of the cell: error: …`, with that line of the cell below."""
         text = text.replace(str(self.path), NAME)
         if re.search(r"undefined reference to `main'", text):

@@ -32,8 +32,8 @@ RULES = {
 }
 
 
-def scaling_factor(rule, ratio):
-    """The factor by which a rule scales the H200's value. `ratio(table, key)` is the card's value divided by the
+def scaling_factor(rule, ratio_to_h200):
+    """The factor by which a rule scales the H200's value. `ratio_to_h200(table, key)` is the card's value divided by the
     H200's."""
     product = 1.0
     for part in filter(None, (part.strip() for part in rule.split(","))):
@@ -42,22 +42,22 @@ def scaling_factor(rule, ratio):
             raise SystemExit(
                 f"there is no rule `{part}`; there are: {', '.join(RULES)}, times A / B"
             )
-        product *= float(times[1]) / float(times[2]) if times else RULES[part](ratio)
+        product *= float(times[1]) / float(times[2]) if times else RULES[part](ratio_to_h200)
     return product
 
 
-def derive_profile(text, source):
+def derive_device_profile(text, source):
     """The text of a profile with its derived values computed from `source`, the H200's profile."""
     card, table, lines = tomllib.loads(text), None, []
 
-    def ratio(name, key):
+    def ratio_to_h200(name, key):
         return card[name][key] / source[name][key]
 
     for line in text.splitlines():
         if header := re.fullmatch(r"\[(\w+)\]", line):
             table = header[1]
         if found := LINE.fullmatch(line):
-            value = source[table][found["name"]] * scaling_factor(found["rule"], ratio)
+            value = source[table][found["name"]] * scaling_factor(found["rule"], ratio_to_h200)
             whole = isinstance(source[table][found["name"]], int)
             shown = str(round(value)) if whole else f"{value:.4g}"
             head = f"{found['name']} = {shown}".ljust(39)
@@ -66,18 +66,18 @@ def derive_profile(text, source):
     return "\n".join(lines) + "\n"
 
 
-def derived_profiles():
+def derived_device_profiles():
     """(file, its text, the text with newly derived values) for each profile except the H200's."""
     folder = ROOT / "data" / "devices"
     source = tomllib.loads((folder / f"{SOURCE}.toml").read_text())
     for path in sorted(folder.glob("*.toml")):
         if path.stem != SOURCE:
             text = path.read_text()
-            yield path, text, derive_profile(text, source)
+            yield path, text, derive_device_profile(text, source)
 
 
 def main():
-    for path, text, fresh in derived_profiles():
+    for path, text, fresh in derived_device_profiles():
         if text != fresh:
             path.write_text(fresh)
             print(f"{path}: written anew", file=sys.stderr)

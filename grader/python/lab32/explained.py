@@ -30,7 +30,7 @@ class ExplainedPicture:
         printer.text("\n".join(filter(None, [self.words, title and title[1].strip()])))
 
 
-class NoPicture:
+class MissingPicture:
     """Stands for a picture that cannot be drawn; its text is the reason, in one line."""
 
     def __init__(self, reason):
@@ -62,10 +62,10 @@ def read_picture_or_reason(target, output, errors, status):
     if target.is_file():
         return ExplainedPicture(target.read_text(), output.strip())
     said = (errors or output).strip().splitlines() or [f"lab32 explain ended with status {status}"]
-    return NoPicture(said[-1].removeprefix("lab32: "))
+    return MissingPicture(said[-1].removeprefix("lab32: "))
 
 
-def worst_access_of_check(lab, check=None, more=()):
+def picture_of_worst_access(lab, check=None, more=()):
     """A picture of the worst access of a check of the student's submission, or of the whole lab if no check is
     given."""
     check = [check] if check else []
@@ -75,7 +75,7 @@ def worst_access_of_check(lab, check=None, more=()):
 MOST_TRIES = 3  # few, because each one runs the lab's kernels
 
 
-def worst_access_of_result(lab):
+def picture_of_costliest_check(lab):
     """The picture of the check that lost the most points for its memory accesses, with its message. A picture
     that would answer an open question is withheld, and the next check is tried."""
     wasteful = [t for t in lab.tests if t.failure and t.failure["kind"] == "wasteful"]
@@ -83,9 +83,9 @@ def worst_access_of_result(lab):
     shown = None
     for test in wasteful[:MOST_TRIES]:
         # The seed repeats the random inputs, so that the picture shows the launch that the message describes.
-        picture = worst_access_of_check(lab.name, test.name, ["--seed", str(lab.seed)])
+        picture = picture_of_worst_access(lab.name, test.name, ["--seed", str(lab.seed)])
         if isinstance(picture, ExplainedPicture):
             picture.words = f"{test.name}\n{test.message}"
             return picture
         shown = shown or picture
-    return shown or NoPicture("no check of this result lost points by its accesses")
+    return shown or MissingPicture("no check of this result lost points by its accesses")

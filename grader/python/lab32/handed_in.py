@@ -7,22 +7,22 @@ from pathlib import Path
 
 from lab32 import labs
 from lab32.classroom import chooser
-from lab32.classroom.entries import folder_entries, is_junk
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.entries import folder_entries, is_junk_path
+from lab32.classroom.problem import UserError, printable_line
 
 
 def main(arguments=None):
     folder, *asked = arguments or sys.argv[1:]
     known = sorted({*labs.rubric_files(), *asked})
     try:
-        entries = [entry for entry in folder_entries(folder) if entry.kind == "file" and not is_junk(entry.parts)]
-    except (Problem, OSError) as error:
-        sys.exit(f"lab32: {visible(error)}")
-    found, _ = chooser.find_candidates(entries, known, asked)
-    for lab, several in chooser.sort_by_lab(found).items():
+        entries = [entry for entry in folder_entries(folder) if entry.kind == "file" and not is_junk_path(entry.parts)]
+    except (UserError, OSError) as error:
+        sys.exit(f"lab32: {printable_line(error)}")
+    found, _ = chooser.find_candidate_files(entries, known, asked)
+    for lab, several in chooser.group_candidates_by_lab(found).items():
         first, *others = ("/".join(each.entry.parts) for each in several)
         if not any(c in first for c in "\t\n"):
-            print(lab, Path(first), ", ".join(visible(name) for name in others[:3]), sep="\t")
+            print(lab, Path(first), ", ".join(printable_line(name) for name in others[:3]), sep="\t")
 
 
 if __name__ == "__main__":

@@ -57,13 +57,13 @@ class Lab32Magic(Magics):
         if command == "explain":
             if not rest:
                 raise UsageError("%lab32 explain LAB [CHECK]: name a lab")
-            return explained.worst_access_of_check(rest[0], *split_check(rest[1:]))
+            return explained.picture_of_worst_access(rest[0], *split_check_and_options(rest[1:]))
         if command == "ask":
             return ask_magic(rest)
         if command == "progress":
-            return progress(rest)
+            return progress_magic(rest)
         if command == "runtime":
-            return prepare_runtime_folder()
+            return build_programs_for_lab32_runtime()
         done = subprocess.run([str(results.BINARY), command, *rest], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, check=False)  # fmt: skip
         print(done.stdout, end="")
@@ -72,14 +72,14 @@ class Lab32Magic(Magics):
 
     @cell_magic("lab32")
     def lab32_cell(self, line, cell):
-        run_cell(line, cell)
+        run_cuda_cell(line, cell)
 
 
 @magics_class
 class CudaMagic(Magics):
     @cell_magic
     def cuda(self, line, cell):
-        run_cell(line, cell)
+        run_cuda_cell(line, cell)
 
 
 def register_magic_commands(shell):
@@ -102,7 +102,7 @@ def split_words(line):
         raise UsageError(f"{line!r}: {error}") from None
 
 
-def split_check(rest):
+def split_check_and_options(rest):
     """(the check, the options) from the words that follow a lab's name: the check's are those before the first option."""
     options = next((k for k, word in enumerate(rest) if word.startswith("-")), len(rest))
     return " ".join(rest[:options]) or None, rest[options:]
@@ -135,7 +135,7 @@ def ask_magic(rest):
         raise UsageError(str(error)) from None
 
 
-def progress(rest):
+def progress_magic(rest):
     """The plot of predictions and counts, from the attempts in the history; None with a line that says why there is none."""
     if len(rest) != 1:
         raise UsageError("%lab32 progress LAB: name a lab")
@@ -147,7 +147,7 @@ def progress(rest):
     return explained.ExplainedPicture(str(plot))
 
 
-def prepare_runtime_folder():
+def build_programs_for_lab32_runtime():
     """Makes programs that nvcc4jupyter's %%cuda or `!nvcc` builds from now on run on lab32's CUDA runtime, without a GPU."""
     os.environ["PATH"] = os.pathsep.join([str(find_nvcc().parent), os.environ.get("PATH", "")])
     folder = str(ROOT / "build/runtime")
@@ -176,7 +176,7 @@ def find_nvcc():
 # ---- %%cuda ---------------------------------------------------------------------------------------
 
 
-def parse_cell_line(line):
+def parse_cuda_magic_line(line):
     """Splits the magic's line into command, lab32's options, the program's arguments and nvcc's options."""
     rest, arguments = split_words(line), []
     if "--" in rest:
@@ -202,8 +202,8 @@ def parse_cell_line(line):
     return command, options, arguments, compiler
 
 
-def run_cell(line, text):
-    command, options, arguments, compiler = parse_cell_line(line)
+def run_cuda_cell(line, text):
+    command, options, arguments, compiler = parse_cuda_magic_line(line)
     with NotebookCell(text) as cell:
         made = Path(cell.folder.name)
         if command == "explain":
@@ -211,21 +211,21 @@ def run_cell(line, text):
         if command == "profile" and "--csv" not in options:
             options = [*options, "--csv", str(made / "launches.csv")]
         done = cell.run_lab32(command, options, arguments, compiler)
-        if not done.has_been_built:
+        if not done.was_compiled_and_linked:
             print(done.errors, end="", file=sys.stderr)
             raise UsageError("the cell does not compile")
         if command == "explain":
             display(explained.read_picture_or_reason(made / "picture.svg", done.output, done.errors, done.status))
             return
         if (made / "launches.csv").is_file():
-            display(launch_table((made / "launches.csv").read_text()))
+            display(launch_counters_table((made / "launches.csv").read_text()))
         print(done.output, end="")
         print(done.errors, end="", file=sys.stderr)
         if done.status and command != "check":
             print(f"exit status {done.status}", file=sys.stderr)
 
 
-def launch_table(text):
+def launch_counters_table(text):
     """A table with a column for each launch and a row for each counter, by Nsight Compute's names of metrics."""
     import pandas  # takes long to import, and is needed only here
 

@@ -23,13 +23,13 @@ except ModuleNotFoundError as missing:
 FOLDER = Path("build/notebooks")  # relative to the current folder
 
 
-def executed_file_name(path):
+def executed_notebook_name(path):
     """The name of the executed copy: coalescing-report.ipynb for labs/coalescing/report.ipynb, since all notebooks are
     called report."""
     return f"{path.resolve().parent.name}-{path.name}"
 
 
-def execute(path, folder=FOLDER, more=None):
+def execute_notebook(path, folder=FOLDER, more=None):
     """Runs one notebook with `more` in its environment. Returns the path of the executed copy, which is written even if
     a cell fails."""
     path = Path(path)
@@ -42,7 +42,7 @@ def execute(path, folder=FOLDER, more=None):
     search = [str(ROOT / "grader/python"), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, search))} | (more or {})
     folder.mkdir(parents=True, exist_ok=True)
-    target = folder / executed_file_name(path)
+    target = folder / executed_notebook_name(path)
     try:
         client.execute(env=environment)
     finally:
@@ -56,7 +56,7 @@ def main(arguments=None):
     failed = 0
     for path in parser.parse_args(arguments).notebooks:
         try:
-            print(f"wrote {execute(path)}")
+            print(f"wrote {execute_notebook(path)}")
         except CellExecutionError as error:
             # str(error) would also have the traceback, with colour codes.
             print(f"{path}: a cell failed: {error.ename}: {error.evalue}", file=sys.stderr)

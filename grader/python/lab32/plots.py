@@ -46,7 +46,7 @@ def readable_number(value):
     return f"{value:.3g}" if size < 100 else f"{value:.0f}"
 
 
-def bar_number(value, values):
+def bar_number_text(value, values):
     """The value with three significant digits, including 3.00; without decimals if all values are whole."""
     if all(v == int(v) for v in values) or not 0.001 <= abs(value) < 100:
         return readable_number(value)
@@ -106,7 +106,7 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
     if axes is None:
         _, axes = plt.subplots(figsize=(8, figure_height(labels, series, bool(limit) + bool(expected))), layout="constrained")
     there = [v[k] for v in [*series.values(), limit, expected] for k in labels if k in v]
-    start = frame_axes(axes, there, scale, 1.26 if limit else 1.16)
+    start = set_value_axis(axes, there, scale, 1.26 if limit else 1.16)
     drawn = {name: values for name, values in series.items() if values}
     thick = 0.8 / len(drawn)
     for k, (name, values) in enumerate(drawn.items()):
@@ -114,10 +114,10 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
         for n, label in enumerate(labels):
             y = n + (k + 0.5) * thick - 0.4
             if label in values:
-                words = bar_number(values[label], [values[k] for k in labels if k in values])
+                words = bar_number_text(values[label], [values[k] for k in labels if k in values])
                 draw_bar(axes, y, values[label], words, start, thick * 0.9, style, scale, limit.get(label))
             elif name == "simulated: yours":
-                add_note(axes, y, start, "not counted", 1, color=DIM, style="italic")
+                annotate_bar(axes, y, start, "not counted", 1, color=DIM, style="italic")
     draw_marks(axes, labels, limit, dict(marker="|", color=INK, s=180 * thick + 60, linewidths=2.5))
     draw_marks(axes, labels, expected, dict(marker="D", facecolor="white", edgecolor=INK, s=34))
     for n in range(1, len(labels) if scale == "points" else 0):
@@ -138,7 +138,7 @@ def figure_height(labels, series, marked=1):
     return 1.35 + 0.25 * max(rows, 1) + 0.22 * math.ceil((len(series) + marked) / 3)
 
 
-def several(*groups):
+def axes_of_several_charts(*groups):
     """One figure with several charts above each other; each group is (labels, series), as for bars()."""
     heights = [figure_height(labels, series) for labels, series in groups]
     _, all_axes = plt.subplots(
@@ -160,7 +160,7 @@ def empty_figure(title, axes=None):
     return axes
 
 
-def frame_axes(axes, values, scale, room=1.16):
+def set_value_axis(axes, values, scale, room=1.16):
     """Sets limits and ticks of the value axis; returns where bars start. `room`: for the numbers right of the bars."""
     top = max(values)
     if scale == "linear":
@@ -192,11 +192,11 @@ def frame_axes(axes, values, scale, room=1.16):
 def draw_bar(axes, y, value, words, start, thick, style, scale, limit=None):
     low, high = axes.get_xlim()
     if value <= 0 < low:
-        add_note(axes, y, low, f"{readable_number(value)} (off the axis)", 1)
+        annotate_bar(axes, y, low, f"{readable_number(value)} (off the axis)", 1)
         return
     if scale == "points":
         axes.scatter(value, y, marker=style["marker"], color=[style["color"]], edgecolor=INK, s=46)
-        add_note(axes, y, value, words, 1, gap=7)
+        annotate_bar(axes, y, value, words, 1, gap=7)
         return
     axes.barh(
         y, value - start, left=start, height=thick, color=[style["color"]], hatch=style["hatch"],
@@ -205,15 +205,15 @@ def draw_bar(axes, y, value, words, start, thick, style, scale, limit=None):
     # If the limit's mark would cross a number, the number stands right of the mark.
     behind = limit is not None and value <= limit < value + 0.14 * (high - low) and scale == "linear"
     words += f" of {readable_number(limit)}" if behind and value < limit else ""
-    add_note(axes, y, limit if behind else value, words, 1 if value >= start or words == "1.00" else -1)
+    annotate_bar(axes, y, limit if behind else value, words, 1 if value >= start or words == "1.00" else -1)
 
 
-def add_note(axes, y, x, words, side, gap=4, **more):
+def annotate_bar(axes, y, x, words, side, gap=4, **more):
     shown = axes.annotate(
         words, (x, y), xytext=(side * gap, 0), textcoords="offset points", va="center",
         ha="left" if side > 0 else "right", fontsize=SMALL, **({"color": INK} | more),
     )  # fmt: skip
-    shown.set_in_layout(False)  # has its room from frame_axes(); leaving it out halves the time of the layout
+    shown.set_in_layout(False)  # has its room from set_value_axis(); leaving it out halves the time of the layout
 
 
 def draw_marks(axes, labels, values, look):

@@ -6,7 +6,7 @@ import subprocess
 from html import escape
 from types import SimpleNamespace
 
-from lab32.pictures import draw, draw_access, picture_kinds
+from lab32.pictures import draw_access, draw_picture, picture_kinds
 from lab32.results import BINARY
 
 
@@ -19,13 +19,13 @@ def run_ask(lab, *options, binary=BINARY):
     return done.stdout
 
 
-def drawn_questions(lab, *options, binary=BINARY):
+def fetch_lab_questions(lab, *options, binary=BINARY):
     """The questions about the lab's file, and the reason if there are none."""
     record = json.loads(run_ask(lab, "--format", "json", *options, binary=binary))
     return [SimpleNamespace(**question) for question in record["questions"]], record["why_none"]
 
 
-def sealed_answer(question, answer):
+def hashed_answer(question, answer):
     """The name under which `lab32 ask` stores an answer: FNV-1a of KEY:ANSWER (grader/base/random.h)."""
     value = 0xCBF29CE484222325
     for byte in f"{question.key}:{answer}".encode():
@@ -35,19 +35,19 @@ def sealed_answer(question, answer):
 
 def feedback_text(question, answer):
     """The sentences that a student reads after an answer."""
-    name = sealed_answer(question, answer)
+    name = hashed_answer(question, answer)
     if name == question.answer:
         return "Right."
     what = f"option {answer}" if question.options else answer
     return " ".join(filter(None, [f"It is not {what}.", question.misconceptions.get(name), question.reason]))
 
 
-def pictures(question):
+def pictures_of_answer(question):
     """The pictures of the answer, as `lab32 explain` draws them: of each access, or of the shuffles or the race."""
     kinds = picture_kinds(question.picture)
     if kinds[:1] == ["access"]:
         return [draw_access(access, access["worst"]) for access in question.picture["accesses"]]
-    return [draw(question.picture)] if kinds else []
+    return [draw_picture(question.picture)] if kinds else []
 
 
 def question_html(question):
@@ -69,7 +69,7 @@ class AskedQuestions:
             items = "".join(f"<li>{escape(option)}</li>" for option in question.options)
             out += [f"<h4>Question {n + 1}</h4>", question_html(question), items and f"<ol>{items}</ol>"]
             if n < len(self.answers):
-                drawings = "".join(map(str, pictures(question)))
+                drawings = "".join(map(str, pictures_of_answer(question)))
                 out += [f"<p><b>{escape(feedback_text(question, self.answers[n]))}</b></p>"]
                 out += [f"<div style='background: white; max-width: 60em'>{drawings}</div>"]
         if self.questions and not self.answers:
@@ -91,7 +91,7 @@ def ask_questions(lab, options):
     """The questions, judged if `options` has --answer; `lab32 ask` then records the answers, too."""
     answers = [options[k + 1] for k, word in enumerate(options[:-1]) if word == "--answer"]
     others = [word for k, word in enumerate(options) if "--answer" not in (word, options[k - 1] if k else "")]
-    questions, why_none = drawn_questions(lab, *others)
+    questions, why_none = fetch_lab_questions(lab, *others)
     if answers:
         run_ask(lab, *options)
     return AskedQuestions(lab, questions, answers, why_none)

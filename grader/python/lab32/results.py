@@ -1,4 +1,4 @@
-"""The Result record of a grading (schema lab32-result/2; grader/report/README.md describes it)."""
+"""The GradingResult record of a grading (schema lab32-result/2; grader/report/README.md describes it)."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_type_hints
 
 from lab32 import ROOT, score_report
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.problem import UserError, printable_line
 from lab32.inputs import LARGE, is_number, parse_json, read_text
 
 SCHEMA = "lab32-result/2"
@@ -16,7 +16,7 @@ BINARY = ROOT / "build/lab32"
 
 
 @dataclass
-class Test:
+class CheckResult:
     name: str
     status: str  # passed, failed, not run, error
     score: float
@@ -35,7 +35,7 @@ class Test:
 
 
 @dataclass
-class Lab:
+class LabResult:
     name: str
     status: str  # passed, failed, error, not graded
     score: float
@@ -48,7 +48,7 @@ class Lab:
         """Whether this check passed. Figures that would answer its question are shown only then."""
         return any(test.name == check and test.status == "passed" for test in self.tests)
 
-    def figures(self, prefix=""):
+    def numbers_of_checks(self, prefix=""):
         """The figures of all checks of the lab whose names start with `prefix`, under their names without the
         prefix."""
         return {
@@ -60,7 +60,7 @@ class Lab:
 
 
 @dataclass
-class Result:
+class GradingResult:
     device: str
     timer: str  # the GPU that measured the times; empty if none did
     seed: int | None  # None for a result of a class, whose seed students do not see
@@ -90,7 +90,7 @@ def _has_type(kind, value):
     return isinstance(value, kind)
 
 
-def _construct(cls, values, place):
+def _construct_checked(cls, values, place):
     """cls(**values), after checking that each value has the type of its field; else raises ValueError."""
     hints = get_type_hints(cls)
     if not isinstance(values, dict):
@@ -98,7 +98,7 @@ def _construct(cls, values, place):
     for name, value in values.items():
         known = name != "status" or value in STATUSES
         if name not in hints or not known or not _has_type(hints[name], value):
-            raise ValueError(f"{place}: `{visible(name, 40)}` is not what a result has")
+            raise ValueError(f"{place}: `{printable_line(name, 40)}` is not what a result has")
     try:
         return cls(**values)
     except TypeError:
@@ -109,18 +109,18 @@ def _construct(cls, values, place):
 def parse_result(text, source="the result"):
     try:
         record = parse_json(text, source)
-    except Problem as problem:
+    except UserError as problem:
         raise ValueError(f"{problem}; write it with --format json") from None
     try:
-        return _result_of(record)
+        return _result_from_record(record)
     except ValueError as error:
-        raise ValueError(f"{visible(source)}: not a result of lab32: {error}") from None
+        raise ValueError(f"{printable_line(source)}: not a result of lab32: {error}") from None
 
 
-def _result_of(record):
+def _result_from_record(record):
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         there = record.get("schema") if isinstance(record, dict) else None
-        raise ValueError(f"it has schema {visible(there, 40)}, this reads {SCHEMA}")
+        raise ValueError(f"it has schema {printable_line(there, 40)}, this reads {SCHEMA}")
     if not isinstance(record.get("labs"), list):
         raise ValueError("`labs` is not a list")
     labs = []
@@ -128,17 +128,17 @@ def _result_of(record):
         place = f"lab {number}"
         if not isinstance(lab, dict) or not isinstance(lab.get("tests"), list):
             raise ValueError(f"{place} has no list of tests")
-        tests = [_construct(Test, test, f"{place}, test {at}") for at, test in enumerate(lab["tests"], 1)]
+        tests = [_construct_checked(CheckResult, test, f"{place}, test {at}") for at, test in enumerate(lab["tests"], 1)]
         values = {key: lab[key] for key in ("status", "score", "max_score", "message") if key in lab}
-        labs.append(_construct(Lab, values | {"name": lab.get("lab"), "seed": record.get("seed"), "tests": tests}, place))
+        labs.append(_construct_checked(LabResult, values | {"name": lab.get("lab"), "seed": record.get("seed"), "tests": tests}, place))
     values = {key: record[key] for key in ("device", "timer", "seed", "score", "max_score") if key in record}
-    return _construct(Result, values | {"labs": labs}, "the result")
+    return _construct_checked(GradingResult, values | {"labs": labs}, "the result")
 
 
 def load_result(path):
     try:
         return parse_result(read_text(path, LARGE), source=path)
-    except Problem as problem:
+    except UserError as problem:
         raise ValueError(str(problem)) from None
 
 

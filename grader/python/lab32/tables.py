@@ -19,7 +19,7 @@ def number_aware_key(text):
 
 
 @dataclass
-class Table:
+class DataTable:
     head: dict  # the "# key: value" lines above a measured table
     columns: list
     rows: list  # dicts of strings, as written
@@ -36,11 +36,11 @@ class Table:
         return float(rows[0][column])
 
 
-def read(path):
+def read_table(path):
     path = Path(path)
     changed = path.stat()
     head, columns, rows = parse_table(path, changed.st_mtime_ns, changed.st_size)
-    return Table(dict(head), list(columns), [dict(row) for row in rows])
+    return DataTable(dict(head), list(columns), [dict(row) for row in rows])
 
 
 @functools.cache
@@ -57,7 +57,7 @@ def parse_table(path, *_changed):
     return head, list(reader.fieldnames), list(reader)
 
 
-def about(table, width=88):
+def description_of_table(table, width=88):
     """The description in the lines above a measured table, wrapped to the width of a notebook."""
     lines = []
     for key, value in table.head.items():
@@ -67,26 +67,26 @@ def about(table, width=88):
     return "\n".join(lines)
 
 
-def documented(name):
-    return read(DATA / "documented" / f"{name}.csv")
+def read_documented(name):
+    return read_table(DATA / "documented" / f"{name}.csv")
 
 
-def measured(name):
-    return read(DATA / "measured" / f"{name}.csv")
+def read_measured(name):
+    return read_table(DATA / "measured" / f"{name}.csv")
 
 
-def modelled(name):
-    return read(DATA / "modelled" / f"{name}.csv")
+def read_modelled(name):
+    return read_table(DATA / "modelled" / f"{name}.csv")
 
 
-def settings(path):
+def read_toml_file(path):
     """The contents of a TOML file of data/devices or data/limits."""
     return tomllib.loads(Path(path).read_text())
 
 
-def device(name):
-    return settings(DATA / "devices" / f"{name}.toml")
+def read_device_profile(name):
+    return read_toml_file(DATA / "devices" / f"{name}.toml")
 
 
-def limits(lab):
-    return settings(DATA / "limits" / f"{lab}.toml")
+def read_rubric_of_lab(lab):
+    return read_toml_file(DATA / "limits" / f"{lab}.toml")

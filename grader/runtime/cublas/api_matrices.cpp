@@ -22,7 +22,7 @@ int64_t at_least_one(int64_t rows) { return std::max<int64_t>(1, rows); }
 int64_t place(int64_t i, int64_t n, int64_t step) { return (step < 0 ? i - n + 1 : i) * step; }
 
 // The operands of a product of a matrix and a vector, as the program passes them.
-struct Gemv {
+struct GemvArguments {
   cublasOperation_t op;
   int64_t m, n;
   const void* alpha;
@@ -34,7 +34,7 @@ struct Gemv {
   void* y;
   int64_t step_y;
 };
-struct Ger {
+struct GerArguments {
   bool conjugated;
   int64_t m, n;
   const void* alpha;
@@ -45,7 +45,7 @@ struct Ger {
   void* a;
   int64_t lda;
 };
-struct Geam {
+struct GeamArguments {
   cublasOperation_t op_a, op_b;
   int64_t m, n;
   const void* alpha;
@@ -57,7 +57,7 @@ struct Geam {
   void* c;
   int64_t ldc;
 };
-struct Dgmm {
+struct DgmmArguments {
   cublasSideMode_t side;
   int64_t m, n;
   const void* a;
@@ -71,13 +71,13 @@ struct Dgmm {
 // An H100 rejects only these arguments. Its results for other operations and for steps of 0 were
 // not measured.
 template <class T>
-cublasStatus_t gemv(const char* name, cublasHandle_t handle, const Gemv& p) {
+cublasStatus_t gemv(const char* name, cublasHandle_t handle, const GemvArguments& p) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (p.m <= 0 || p.n <= 0) return CUBLAS_STATUS_SUCCESS;
     if (p.lda < p.m) return CUBLAS_STATUS_INVALID_VALUE;
     if (!p.x || !p.y) return CUBLAS_STATUS_INVALID_VALUE;
     if (!p.a) return CUBLAS_STATUS_INTERNAL_ERROR;
-    if (!is_operation(p.op)) throw Error("an invalid operation is not simulated");
+    if (!is_valid_operation(p.op)) throw Error("an invalid operation is not simulated");
     if (p.step_x == 0 || p.step_y == 0) throw Error("a step of 0");
     const ScalarFactor<T> by(handle, "alpha", p.alpha), keep(handle, "beta", p.beta);
     if (by.is_null() || keep.is_null()) throw Error("alpha or beta is a null pointer");
@@ -107,7 +107,8 @@ cublasStatus_t gemv(const char* name, cublasHandle_t handle, const Gemv& p) {
 }
 
 template <class T>
-cublasStatus_t ger(const char* name, const char* routine, cublasHandle_t handle, const Ger& p) {
+cublasStatus_t ger(const char* name, const char* routine, cublasHandle_t handle,
+                   const GerArguments& p) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (p.m < 0) return report_illegal_parameter(routine, 1);
     if (p.n < 0) return report_illegal_parameter(routine, 2);
@@ -133,14 +134,15 @@ cublasStatus_t ger(const char* name, const char* routine, cublasHandle_t handle,
 }
 
 template <class T>
-cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle, const Geam& p) {
+cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle,
+                    const GeamArguments& p) {
   return with_handle(name, handle, [&](Runtime& r) {
     const auto extent = [=](cublasOperation_t op, int64_t leading) {
       return op == CUBLAS_OP_N ? MatrixExtent{p.m, p.n, leading} : MatrixExtent{p.n, p.m, leading};
     };
     const MatrixExtent of_a = extent(p.op_a, p.lda), of_b = extent(p.op_b, p.ldb);
-    if (!is_operation(p.op_a)) return report_illegal_parameter(routine, 1);
-    if (!is_operation(p.op_b)) return report_illegal_parameter(routine, 2);
+    if (!is_valid_operation(p.op_a)) return report_illegal_parameter(routine, 1);
+    if (!is_valid_operation(p.op_b)) return report_illegal_parameter(routine, 2);
     if (p.m < 0) return report_illegal_parameter(routine, 3);
     if (p.n < 0) return report_illegal_parameter(routine, 4);
     if (p.lda < at_least_one(of_a.rows)) return report_illegal_parameter(routine, 7);
@@ -176,7 +178,8 @@ cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle
 }
 
 template <class T>
-cublasStatus_t dgmm(const char* name, const char* routine, cublasHandle_t handle, const Dgmm& p) {
+cublasStatus_t dgmm(const char* name, const char* routine, cublasHandle_t handle,
+                    const DgmmArguments& p) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (p.side != CUBLAS_SIDE_LEFT && p.side != CUBLAS_SIDE_RIGHT)
       return report_illegal_parameter(routine, 1);

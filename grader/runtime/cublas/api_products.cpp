@@ -36,7 +36,7 @@ struct GemmExTypes {
   cublasGemmAlgo_t algorithm;
 };
 
-cublasStatus_t multiply_ex(cublasHandle_t handle, const char* name, const Product& p,
+cublasStatus_t multiply_ex(cublasHandle_t handle, const char* name, const ProductArguments& p,
                            const GemmExTypes& ex, const ProductBatch& batch) {
   return with_handle(name, handle, [&](Runtime&) {
     if (!is_algorithm(ex.algorithm)) return report_illegal_parameter(kEx.routine, kAlgorithm);

@@ -47,7 +47,7 @@ cublasStatus_t submit_reduction(const char* name, cublasHandle_t handle, int64_t
     Result result{};
     const cublasStatus_t status = submit_and_wait(
         r, handle, name, elements(n),
-        [&](Runtime&, DeviceAccess& access) { result = canonical_nan(work(access)); });
+        [&](Runtime&, DeviceAccess& access) { result = with_canonical_nan(work(access)); });
     if (status == CUBLAS_STATUS_SUCCESS) *out = result;
     return status;
   });

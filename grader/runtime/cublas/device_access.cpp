@@ -32,7 +32,7 @@ bool operands_overlap(const void* a, const MatrixExtent& of_a, const void* b,
 }
 
 double DeviceAccess::lower_bound_seconds() const {
-  const model::Profile& p = runtime_.profile;
+  const model::DeviceProfile& p = runtime_.profile;
   const double rate = p.time.fp32_per_clock * kOperationsOfWarp * p.time.sm_hz * p.multiprocessors;
   return p.time.warm_launch_seconds +
          std::max(bytes_ / p.time.dram_bytes_per_second, rate > 0 ? operations_ / rate : 0);
@@ -48,8 +48,8 @@ std::string DeviceAccess::operand_text(const char* name, const MatrixExtent& e,
                      element, e.leading);
 }
 
-void* DeviceAccess::host_address(const char* name, const void* at, const MatrixExtent& e,
-                                 uint64_t element, bool reads, bool writes) {
+void* DeviceAccess::checked_host_address(const char* name, const void* at, const MatrixExtent& e,
+                                         uint64_t element, bool reads, bool writes) {
   if (e.rows <= 0 || e.columns <= 0) return nullptr;
   sim::Memory& memory = runtime_.memory;
   const auto begin = reinterpret_cast<uint64_t>(at);
@@ -57,7 +57,7 @@ void* DeviceAccess::host_address(const char* name, const void* at, const MatrixE
              leading = static_cast<uint64_t>(e.leading);
   const std::string what = operand_text(name, e, element);
   const auto wrong = [&](const std::string& text, cudaError_t error = cudaErrorIllegalAddress) {
-    throw Fault{error, what + " " + text};
+    throw OperandFault{error, what + " " + text};
   };
   if (begin == 0) wrong("is a null pointer");
   sim::Allocation* a = memory.is_in_used_range(begin) ? memory.find(begin) : nullptr;

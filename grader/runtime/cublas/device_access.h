@@ -33,7 +33,7 @@ bool operands_overlap(const void* a, const MatrixExtent& of_a, const void* b,
                       const MatrixExtent& of_b, uint64_t element);
 
 // An operand is not in allocated memory, or only partly; cuBLAS' kernel would fault on a GPU.
-struct Fault {
+struct OperandFault {
   cudaError_t error;
   std::string text;
 };
@@ -44,10 +44,10 @@ class DeviceAccess {
       : runtime_(runtime), record_(record) {}
 
   // The host address of an operand in device memory. Call these functions for all operands before
-  // the first write. Throws Fault. A read of uninitialised memory is recorded as a finding.
+  // the first write. Throws OperandFault. A read of uninitialised memory is recorded as a finding.
   template <class T>
   const T* pointer_to_read(const char* name, const void* at, const MatrixExtent& extent) {
-    return static_cast<const T*>(host_address(name, at, extent, sizeof(T), true, false));
+    return static_cast<const T*>(checked_host_address(name, at, extent, sizeof(T), true, false));
   }
   template <class T>
   T* pointer_to_write(const char* name, void* at, const MatrixExtent& extent) {
@@ -55,13 +55,14 @@ class DeviceAccess {
   }
   template <class T>
   T* pointer_to_update(const char* name, void* at, const MatrixExtent& extent, bool reads = true) {
-    T* const found = static_cast<T*>(host_address(name, at, extent, sizeof(T), reads, true));
+    T* const found =
+        static_cast<T*>(checked_host_address(name, at, extent, sizeof(T), reads, true));
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>)
       canonicalise_.push_back([found, extent] {
         for (int64_t j = 0; j < extent.columns; ++j)
           for (int64_t i = 0; i < extent.rows; ++i) {
             T& x = found[j * extent.leading + i];
-            x = canonical_nan(x);
+            x = with_canonical_nan(x);
           }
       });
     return found;
@@ -70,7 +71,7 @@ class DeviceAccess {
   // Call if the call only moves elements, so that NaNs keep their bits. Without it, NaNs get the
   // bits that the GPU computes.
   void keep_bits() { canonicalise_.clear(); }
-  void canonicalise_results() const {
+  void canonicalise_result_nans() const {
     for (const auto& f : canonicalise_) f();
   }
 
@@ -80,8 +81,8 @@ class DeviceAccess {
   double lower_bound_seconds() const;
 
  private:
-  void* host_address(const char* name, const void* at, const MatrixExtent& extent, uint64_t element,
-                     bool reads, bool writes);
+  void* checked_host_address(const char* name, const void* at, const MatrixExtent& extent,
+                             uint64_t element, bool reads, bool writes);
   std::string operand_text(const char* name, const MatrixExtent& extent, uint64_t element) const;
 
   Runtime& runtime_;

@@ -21,7 +21,7 @@
 namespace lab32::cublas {
 namespace {
 
-std::set<cublasHandle_t>& handles() {
+std::set<cublasHandle_t>& live_handles() {
   static auto* all = new std::set<cublasHandle_t>;
   return *all;
 }
@@ -49,10 +49,10 @@ void execute_now(Runtime& r, cudaStream_t stream, const char* name, const std::s
   DeviceAccess access(r, record);
   try {
     work(r, access);
-    access.canonicalise_results();
+    access.canonicalise_result_nans();
     r.gpu().timeline.advance(access.lower_bound_seconds());
     explain_lower_bounds(r, name);
-  } catch (const Fault& fault) {
+  } catch (const OperandFault& fault) {
     r.gpu().fault = fault.error;
     if (r.tool == cudart::Tool::check)
       record.findings.push_back({record::LibraryCall::Finding::Kind::memory, fault.text});
@@ -60,7 +60,7 @@ void execute_now(Runtime& r, cudaStream_t stream, const char* name, const std::s
       cudart::print_message(fmt::format("{}: {}", name, fault.text));
   }
   if (const std::string path = environment_value(variables::kRecord); !path.empty())
-    record::append_line(path, cudart::with_variable_names(record::to_line(record)));
+    record::append_line(path, cudart::with_allocations_named_by_variable(record::to_line(record)));
 }
 
 // The status that an H100 returns for each error of the runtime (measured).
@@ -94,7 +94,7 @@ cublasStatus_t call(const char* name, const std::function<cublasStatus_t(Runtime
 cublasStatus_t with_handle(const char* name, cublasHandle_t handle,
                            const std::function<cublasStatus_t(Runtime&)>& body) {
   return call(name, [&](Runtime& r) {
-    if (handles().count(handle) == 0) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (live_handles().count(handle) == 0) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (handle->device != r.gpu().number)
       throw Error(fmt::format("its handle belongs to device {}, but the current device is {}",
                               handle->device, r.gpu().number));
@@ -121,7 +121,7 @@ cublasStatus_t submit_and_wait(Runtime& r, cublasHandle_t handle, const char* na
   if (r.sticky) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (r.captures.captures(handle->stream)) {
     r.captures.invalidate(handle->stream);
-    cudart::store_error(cudaErrorStreamCaptureInvalidated);
+    cudart::store_last_error(cudaErrorStreamCaptureInvalidated);
     return CUBLAS_STATUS_INTERNAL_ERROR;
   }
   const cublasStatus_t status = submit(r, handle, name, arguments, work);
@@ -147,7 +147,7 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t* out) {
     if (r.sticky) return CUBLAS_STATUS_NOT_INITIALIZED;
     auto* made = new cublasContext;
     made->device = r.gpu().number;
-    handles().insert(made);
+    live_handles().insert(made);
     *out = made;
     return CUBLAS_STATUS_SUCCESS;
   });
@@ -155,7 +155,7 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t* out) {
 
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   return call("cublasDestroy", [&](Runtime& r) {
-    if (handles().erase(handle) == 0) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (live_handles().erase(handle) == 0) return CUBLAS_STATUS_NOT_INITIALIZED;
     r.wait_for(r.gpu());
     delete handle;
     return CUBLAS_STATUS_SUCCESS;
@@ -246,7 +246,7 @@ constexpr StatusText kStatuses[] = {
 #undef STATUS
 };
 
-StatusText find_status(cublasStatus_t status) {
+StatusText find_status_text(cublasStatus_t status) {
   for (const StatusText& known : kStatuses)
     if (known.status == status) return known;
   return {status, "unrecognized status", "unrecognized status"};
@@ -274,8 +274,8 @@ cublasStatus_t cublasGetProperty(libraryPropertyType which, int* out) {
   return store_version_property(which, out);
 }
 size_t cublasGetCudartVersion() { return kRuntime; }
-const char* cublasGetStatusName(cublasStatus_t status) { return find_status(status).name; }
-const char* cublasGetStatusString(cublasStatus_t status) { return find_status(status).text; }
+const char* cublasGetStatusName(cublasStatus_t status) { return find_status_text(status).name; }
+const char* cublasGetStatusString(cublasStatus_t status) { return find_status_text(status).text; }
 
 // The simulated library writes no log.
 cublasStatus_t cublasLoggerConfigure(int, int, int, const char*) { return CUBLAS_STATUS_SUCCESS; }
@@ -306,8 +306,8 @@ size_t cublasLtGetCudartVersion() { return kRuntime; }
 cublasStatus_t cublasLtGetProperty(libraryPropertyType which, int* out) {
   return store_version_property(which, out);
 }
-const char* cublasLtGetStatusName(cublasStatus_t status) { return find_status(status).name; }
-const char* cublasLtGetStatusString(cublasStatus_t status) { return find_status(status).text; }
+const char* cublasLtGetStatusName(cublasStatus_t status) { return find_status_text(status).name; }
+const char* cublasLtGetStatusString(cublasStatus_t status) { return find_status_text(status).text; }
 }
 #pragma GCC visibility pop
 

@@ -32,11 +32,11 @@ constexpr char kWheel[] = "scipy_openblas32/lib/libscipy_openblas.so";
 
 // The paths at which OpenBLAS may be: a checkout has it in .venv, an installed lab32 wheel beside
 // itself in site-packages; the last one is the system's library path.
-std::vector<fs::path> openblas_paths() {
+std::vector<fs::path> possible_openblas_paths() {
   if (const std::string named = environment_value(variables::kOpenBlas); !named.empty())
     return {named};
   std::vector<fs::path> found;
-  const fs::path top = root();
+  const fs::path top = lab32_root();
   std::error_code error;
   for (const auto& python : fs::directory_iterator(top / ".venv/lib", error))
     found.push_back(python.path() / "site-packages" / kWheel);
@@ -45,9 +45,9 @@ std::vector<fs::path> openblas_paths() {
   return found;
 }
 
-std::string install_command() {
+std::string openblas_install_command() {
   std::error_code error;
-  const fs::path top = root();
+  const fs::path top = lab32_root();
   if (fs::exists(top / "grader/setup/setup", error))
     return fmt::format("{} openblas", (top / "grader/setup/setup").string());
   const std::string pip = std::string("pip install ") + kPinned;
@@ -60,8 +60,8 @@ std::string install_command() {
 void* load_openblas() {
   // One thread and the kernels of one processor type make a product reproducible on every machine
   // that can run these kernels.
-  const ScopedVariable one_thread(variables::kOpenBlasThreads, "1");
-  std::optional<ScopedVariable> one_kind;
+  const ScopedEnvironmentVariable one_thread(variables::kOpenBlasThreads, "1");
+  std::optional<ScopedEnvironmentVariable> one_kind;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     one_kind.emplace(variables::kOpenBlasCore, "Haswell");
@@ -69,7 +69,7 @@ void* load_openblas() {
   one_kind.emplace(variables::kOpenBlasCore, "ARMV8");
 #endif
   std::string why;
-  for (const fs::path& place : openblas_paths()) {
+  for (const fs::path& place : possible_openblas_paths()) {
     if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
     why = dlerror();
   }
@@ -77,7 +77,7 @@ void* load_openblas() {
       fmt::format("the CPU library OpenBLAS computes matrix products, but it is not installed "
                   "({}); install it with: "
                   "{}",
-                  why, install_command()));
+                  why, openblas_install_command()));
 }
 
 // The names in the wheel's library have the prefix `scipy_`.
@@ -116,7 +116,7 @@ struct BlasScalar<std::complex<T>> {
 
 // The operations are 'N', 'T' or 'C'. Matrices are in column-major order.
 template <class T>
-struct Gemm {
+struct GemmArguments {
   char op_a, op_b;
   int m, n, k;
   T alpha;
@@ -132,7 +132,7 @@ struct Gemm {
 // C = alpha op(A) op(B) + beta C. C is not read if beta is 0; A and B are not read if alpha or k is
 // 0. Throws Error if OpenBLAS is missing; the message has the command that installs it.
 template <class T>
-void gemm(const Gemm<T>& g) {
+void gemm(const GemmArguments<T>& g) {
   using ScalarFactor = typename BlasScalar<T>::Type;
   using Function = void (*)(int, int, int, int, int, int, ScalarFactor, const T*, int, const T*,
                             int, ScalarFactor, T*, int);
@@ -146,11 +146,11 @@ void gemm(const Gemm<T>& g) {
 // The status for wrong arguments, which are checked in the order in which an H100 checks them;
 // nullopt if all arguments are right.
 std::optional<cublasStatus_t> status_of_wrong_arguments(const ArgumentPositions& at,
-                                                        const Product& p,
+                                                        const ProductArguments& p,
                                                         const ProductBatch& batch) {
   const auto least = [](int64_t rows) { return std::max<int64_t>(1, rows); };
-  if (!is_operation(p.op_a)) return report_illegal_parameter(at.routine, 1);
-  if (!is_operation(p.op_b)) return report_illegal_parameter(at.routine, 2);
+  if (!is_valid_operation(p.op_a)) return report_illegal_parameter(at.routine, 1);
+  if (!is_valid_operation(p.op_b)) return report_illegal_parameter(at.routine, 2);
   if (p.m < 0) return report_illegal_parameter(at.routine, 3);
   if (p.n < 0) return report_illegal_parameter(at.routine, 4);
   if (p.k < 0) return report_illegal_parameter(at.routine, 5);
@@ -178,7 +178,7 @@ struct ProductOperands {
 
 // The operands of each product in the batch.
 template <class T, class C>
-std::vector<ProductOperands> operands_of_batch(DeviceAccess& access, const Product& p,
+std::vector<ProductOperands> operands_of_batch(DeviceAccess& access, const ProductArguments& p,
                                                const ProductBatch& batch) {
   std::vector<ProductOperands> all;
   const auto list = [&](const char* name, const void* at) {
@@ -211,7 +211,7 @@ std::vector<To> widened_copy(const From* from, const MatrixExtent& e) {
 }
 
 template <class T>
-struct Matrix {
+struct MatrixOperand {
   const T* at;
   MatrixExtent extent;
 };
@@ -219,7 +219,8 @@ struct Matrix {
 // C = alpha op(A) op(B) + beta C. BLAS computes the types that it has; other types are converted
 // first.
 template <class T, class C, class S>
-void multiply_one(const Product& p, const Matrix<T>& a, const Matrix<T>& b, C* c, S alpha, S beta) {
+void multiply_one(const ProductArguments& p, const MatrixOperand<T>& a, const MatrixOperand<T>& b,
+                  C* c, S alpha, S beta) {
   const int m = narrow_to_int(p.m), n = narrow_to_int(p.n), k = narrow_to_int(p.k);
   const char op_a = operation_letter(p.op_a), op_b = operation_letter(p.op_b);
   if constexpr (std::is_same_v<T, C> && std::is_same_v<T, S>) {
@@ -260,7 +261,7 @@ void multiply_one(const Product& p, const Matrix<T>& a, const Matrix<T>& b, C* c
 // T is the type of A and B, C that of C, S that of alpha and beta.
 template <class T, class C, class S, class GivenScalar = S>
 cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* name,
-                               const Product& p, const ProductBatch& batch) {
+                               const ProductArguments& p, const ProductBatch& batch) {
   const ScalarFactor<GivenScalar> alpha(handle, "alpha", p.alpha), beta(handle, "beta", p.beta);
   if (p.m == 0 || p.n == 0 || batch.count == 0) return CUBLAS_STATUS_SUCCESS;
   if (alpha.is_null() || beta.is_null() || !p.c) return CUBLAS_STATUS_INVALID_VALUE;
@@ -299,7 +300,7 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
           (operands_overlap(one.a, rows_a, one.c, rows_c, sizeof(T)) ||
            operands_overlap(one.b, rows_b, one.c, rows_c, sizeof(T))))
         throw Error("C overlaps A or B, so the result is not defined");
-      Product of = p;
+      ProductArguments of = p;
       if (!reads) of.k = 0;
       const MatrixExtent none{1, 0, 1};
       multiply_one<T, C, S>(of, {A, reads ? rows_a : none}, {B, reads ? rows_b : none}, to, a, b);
@@ -319,7 +320,8 @@ bool is_one_of(cublasComputeType_t type, std::initializer_list<int> list) {
 }  // namespace
 
 cublasStatus_t multiply(cublasHandle_t handle, const char* name, const ArgumentPositions& places,
-                        const Product& p, const ProductTypes& types, const ProductBatch& batch) {
+                        const ProductArguments& p, const ProductTypes& types,
+                        const ProductBatch& batch) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (const auto status = status_of_wrong_arguments(places, p, batch)) return *status;
     // The types that an H100 accepts. A fast mode permits fewer bits; the simulator keeps all of

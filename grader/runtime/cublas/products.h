@@ -1,5 +1,6 @@
-// Matrix products: a single one, or a batch. `Product` has the program's arguments, `ProductTypes`
-// the types of the elements, and `ProductBatch` where the matrices of each product begin.
+// Matrix products: a single one, or a batch. `ProductArguments` has the program's arguments,
+// `ProductTypes` the types of the elements, and `ProductBatch` where the matrices of each product
+// begin.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,7 @@ struct ProductBatch {
 };
 
 // The arguments of a product, as the program passes them.
-struct Product {
+struct ProductArguments {
   cublasOperation_t op_a, op_b;
   int64_t m, n, k;
   const void* alpha;
@@ -47,7 +48,7 @@ struct ProductTypes {
 };
 
 cublasStatus_t multiply(cublasHandle_t handle, const char* name, const ArgumentPositions& places,
-                        const Product& product, const ProductTypes& types,
+                        const ProductArguments& product, const ProductTypes& types,
                         const ProductBatch& batch);
 
 }  // namespace lab32::cublas

@@ -71,16 +71,16 @@ T conjugate(T x) {
 // The bits that a GPU writes: it has only one NaN of single precision. In double precision x86
 // writes the same bits as the GPU.
 template <class T>
-T canonical_nan(T x) {
+T with_canonical_nan(T x) {
   if constexpr (std::is_same_v<T, float>)
     return x == x ? x : sim::bit_copy<float>(0x7fffffffu);
   else if constexpr (std::is_same_v<T, std::complex<float>>)
-    return {canonical_nan(x.real()), canonical_nan(x.imag())};
+    return {with_canonical_nan(x.real()), with_canonical_nan(x.imag())};
   else
     return x;
 }
 
-inline bool is_operation(cublasOperation_t op) {
+inline bool is_valid_operation(cublasOperation_t op) {
   return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
 }
 inline char operation_letter(cublasOperation_t op) {

@@ -39,30 +39,30 @@ uint64_t resident_host_bytes() {
 
 namespace {
 
-uint64_t rounded_to_pieces(uint64_t bytes) {
+uint64_t round_up_to_32_mib_pieces(uint64_t bytes) {
   constexpr uint64_t kPiece = 32 << 20;
   return (bytes + kPiece - 1) / kPiece * kPiece;
 }
 
 }  // namespace
 
-void GraphMemory::hold_bytes(uint64_t bytes) {
-  const uint64_t pieces = rounded_to_pieces(bytes);
+void GraphMemoryUsage::count_held_bytes(uint64_t bytes) {
+  const uint64_t pieces = round_up_to_32_mib_pieces(bytes);
   held += pieces;
   kept -= std::min(kept, pieces);
   most = std::max(most, now());
 }
 
-void GraphMemory::free(uint64_t bytes) {
-  held -= rounded_to_pieces(bytes);
-  kept += rounded_to_pieces(bytes);
+void GraphMemoryUsage::count_freed_bytes(uint64_t bytes) {
+  held -= round_up_to_32_mib_pieces(bytes);
+  kept += round_up_to_32_mib_pieces(bytes);
 }
 
 const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, const char* what,
                                             const uint64_t* reached_by) {
   // Pinned and managed memory does not count as the device's.
   const uint64_t counted = home == MemoryKind::device ? bytes : 0;
-  const size_t device = call_device();
+  const size_t device = device_of_current_call();
   if (bytes > capacity_ || counted > capacity_ - used_[device]) return nullptr;
   // Without this check, the system would kill the program when it touches the pages.
   constexpr uint64_t kLarge = 256 << 20;
@@ -81,7 +81,7 @@ const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, con
   sim::Allocation* made = nullptr;
   try {
     made = home == MemoryKind::device ? memory_.allocate(bytes, name)
-                                      : memory_.allocate_shared(bytes, name);
+                                      : memory_.allocate_host_shared(bytes, name);
   } catch (const Error&) {
     return nullptr;
   }
@@ -105,7 +105,7 @@ void Allocations::release(uint64_t begin) {
   const auto at = held_.find(begin);
   if (at->second.home == MemoryKind::device)
     used_[static_cast<size_t>(at->second.device)] -= at->second.bytes;
-  if (at->second.of_graph) graph_memory(at->second.device).free(at->second.bytes);
+  if (at->second.of_graph) graph_memory(at->second.device).count_freed_bytes(at->second.bytes);
   memory_.release(begin);
   held_.erase(at);
 }
@@ -118,15 +118,15 @@ uint64_t Allocations::reserve_address(uint64_t bytes, const char* what) {
   return begin;
 }
 
-void Allocations::allocate_reserved(uint64_t begin, uint64_t bytes) {
+void Allocations::allocate_at_reserved_address(uint64_t begin, uint64_t bytes) {
   memory_.undo_release(begin);
   AllocationInfo held;
   held.begin = begin;
   held.bytes = bytes;
-  held.device = static_cast<int>(call_device());
+  held.device = static_cast<int>(device_of_current_call());
   held.of_graph = true;
-  used_[call_device()] += bytes;
-  graph_memory_[call_device()].hold_bytes(bytes);
+  used_[device_of_current_call()] += bytes;
+  graph_memory_[device_of_current_call()].count_held_bytes(bytes);
   held_[begin] = held;
 }
 
@@ -172,7 +172,7 @@ namespace {
 constexpr uint64_t kPage = 4096;
 constexpr unsigned kHost = 63;
 
-unsigned location_bit(const cudaMemLocation& location) {
+unsigned location_bit_number(const cudaMemLocation& location) {
   return location.type == cudaMemLocationTypeDevice ? static_cast<unsigned>(location.id) : kHost;
 }
 
@@ -215,30 +215,30 @@ void ManagedRanges::change_settings(PageRange range, F f) {
           next == range_parts_.end() ? range.end : std::min(range.end, next->first);
       range_parts_[at] = {end, {}};
     }
-    RangePart& part = range_parts_[at];
+    RangeEndAndSettings& part = range_parts_[at];
     f(part.facts);
     at = part.end;
   }
 }
 
 template <class F>
-void ManagedRanges::for_each_part(PageRange range, F f) const {
+void ManagedRanges::for_each_part_settings(PageRange range, F f) const {
   auto part = range_parts_.upper_bound(range.begin);
   if (part != range_parts_.begin() && std::prev(part)->second.end > range.begin) --part;
   uint64_t at = range.begin;
   for (; part != range_parts_.end() && part->first < range.end; ++part) {
-    if (part->first > at) f(ManagedSettings{});
+    if (part->first > at) f(ManagedMemorySettings{});
     f(part->second.facts);
     at = part->second.end;
   }
-  if (at < range.end) f(ManagedSettings{});
+  if (at < range.end) f(ManagedMemorySettings{});
 }
 
 template <class F>
 std::optional<cudaMemLocation> ManagedRanges::common_location(PageRange range, F place_of) const {
   std::optional<cudaMemLocation> found;
   bool first = true, all = true;
-  for_each_part(range, [&](const ManagedSettings& facts) {
+  for_each_part_settings(range, [&](const ManagedMemorySettings& facts) {
     const std::optional<cudaMemLocation>& own = place_of(facts);
     all &= own && (first || is_same_location(*own, *found));
     if (first) found = own;
@@ -249,41 +249,42 @@ std::optional<cudaMemLocation> ManagedRanges::common_location(PageRange range, F
 
 bool ManagedRanges::advise(PageRange range, cudaMemoryAdvise advice,
                            const cudaMemLocation& location) {
-  const uint64_t bit = uint64_t{1} << location_bit(location);
+  const uint64_t bit = uint64_t{1} << location_bit_number(location);
   const bool named = location.type == cudaMemLocationTypeDevice ||
                      location.type == cudaMemLocationTypeHost ||
                      location.type == cudaMemLocationTypeHostNuma;
   switch (advice) {
     case cudaMemAdviseSetReadMostly:
     case cudaMemAdviseUnsetReadMostly:
-      change_settings(
-          range, [&](ManagedSettings& f) { f.read_mostly = advice == cudaMemAdviseSetReadMostly; });
+      change_settings(range, [&](ManagedMemorySettings& f) {
+        f.read_mostly = advice == cudaMemAdviseSetReadMostly;
+      });
       return true;
     case cudaMemAdviseSetPreferredLocation:
       if (!named) return false;
-      change_settings(range, [&](ManagedSettings& f) { f.preferred = location; });
+      change_settings(range, [&](ManagedMemorySettings& f) { f.preferred = location; });
       return true;
     case cudaMemAdviseUnsetPreferredLocation:
-      change_settings(range, [](ManagedSettings& f) { f.preferred.reset(); });
+      change_settings(range, [](ManagedMemorySettings& f) { f.preferred.reset(); });
       return true;
     case cudaMemAdviseSetAccessedBy:
       if (!named) return false;
-      change_settings(range, [&](ManagedSettings& f) { f.accessed_by |= bit; });
+      change_settings(range, [&](ManagedMemorySettings& f) { f.accessed_by |= bit; });
       return true;
     case cudaMemAdviseUnsetAccessedBy:
       if (!named) return false;
-      change_settings(range, [&](ManagedSettings& f) { f.accessed_by &= ~bit; });
+      change_settings(range, [&](ManagedMemorySettings& f) { f.accessed_by &= ~bit; });
       return true;
   }
   return false;
 }
 
 void ManagedRanges::prefetch(PageRange range, const cudaMemLocation& location) {
-  change_settings(range, [&](ManagedSettings& f) { f.prefetched = location; });
+  change_settings(range, [&](ManagedMemorySettings& f) { f.prefetched = location; });
 }
 
-bool ManagedRanges::read(PageRange range, cudaMemRangeAttribute attribute, void* data,
-                         size_t size) const {
+bool ManagedRanges::read_range_attribute(PageRange range, cudaMemRangeAttribute attribute,
+                                         void* data, size_t size) const {
   const auto store = [&](int value) {
     if (size != sizeof value) return false;
     std::memcpy(data, &value, sizeof value);
@@ -291,11 +292,11 @@ bool ManagedRanges::read(PageRange range, cudaMemRangeAttribute attribute, void*
   };
   const auto preferred = [&] {
     return common_location(
-        range, [](const ManagedSettings& f) -> auto& { return f.preferred; });
+        range, [](const ManagedMemorySettings& f) -> auto& { return f.preferred; });
   };
   const auto prefetched = [&] {
     return common_location(
-        range, [](const ManagedSettings& f) -> auto& { return f.prefetched; });
+        range, [](const ManagedMemorySettings& f) -> auto& { return f.prefetched; });
   };
   const auto type = [](const std::optional<cudaMemLocation>& place) {
     return place ? static_cast<int>(place->type) : cudaMemLocationTypeInvalid;
@@ -304,7 +305,7 @@ bool ManagedRanges::read(PageRange range, cudaMemRangeAttribute attribute, void*
   switch (attribute) {
     case cudaMemRangeAttributeReadMostly: {
       bool all = true;
-      for_each_part(range, [&](const ManagedSettings& f) { all &= f.read_mostly; });
+      for_each_part_settings(range, [&](const ManagedMemorySettings& f) { all &= f.read_mostly; });
       return store(all);
     }
     case cudaMemRangeAttributePreferredLocation:
@@ -322,7 +323,7 @@ bool ManagedRanges::read(PageRange range, cudaMemRangeAttribute attribute, void*
     case cudaMemRangeAttributeAccessedBy: {
       if (size == 0 || size % sizeof(int) != 0) return false;
       uint64_t all = ~uint64_t{0};
-      for_each_part(range, [&](const ManagedSettings& f) { all &= f.accessed_by; });
+      for_each_part_settings(range, [&](const ManagedMemorySettings& f) { all &= f.accessed_by; });
       std::vector<int> numbers(size / sizeof(int), cudaInvalidDeviceId);
       size_t next = 0;
       for (unsigned bit = 0; bit <= kHost; ++bit)

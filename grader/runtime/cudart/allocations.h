@@ -35,14 +35,14 @@ struct AllocationInfo {
 
 // Memory that graph nodes hold on a device, in pieces of 32 MiB, as on an H100. Freed pieces are
 // kept for the next allocation until the program trims them.
-struct GraphMemory {
+struct GraphMemoryUsage {
   uint64_t held = 0, kept = 0;
   uint64_t most = 0;     // the maximum of each
   bool is_known = true;  // false: how several allocations of one graph share pieces is not known
 
   uint64_t now() const { return held + kept; }
-  void hold_bytes(uint64_t bytes);
-  void free(uint64_t bytes);
+  void count_held_bytes(uint64_t bytes);
+  void count_freed_bytes(uint64_t bytes);
   void trim() { kept = 0; }
 };
 
@@ -64,7 +64,7 @@ class Allocations {
   const AllocationInfo* allocate(uint64_t bytes, MemoryKind home, const char* what,
                                  const uint64_t* reached_by = nullptr);
   // Sets the devices whose kernels reach memory that `device` allocates without a set of its own.
-  void set_default_reach(int device, const uint64_t* reached_by) {
+  void set_default_reaching_devices(int device, const uint64_t* reached_by) {
     reached_by_[static_cast<size_t>(device)] = reached_by;
   }
   void release(uint64_t begin);
@@ -90,9 +90,9 @@ class Allocations {
   }
   void give_up(int device, uint64_t bytes) { used_[static_cast<size_t>(device)] -= bytes; }
   // Reserves an address for memory that is allocated and freed repeatedly; 0: out of memory.
-  // allocate_reserved() allocates memory at that address until it is released.
+  // allocate_at_reserved_address() allocates memory at that address until it is released.
   uint64_t reserve_address(uint64_t bytes, const char* what);
-  void allocate_reserved(uint64_t begin, uint64_t bytes);
+  void allocate_at_reserved_address(uint64_t begin, uint64_t bytes);
   // Releases a device's memory and the memory that was pinned or managed for it, except allocations
   // for whose first address `keeps` returns true.
   void release_all(int device, const std::function<bool(uint64_t)>& keeps);
@@ -102,7 +102,7 @@ class Allocations {
   // nullptr: none.
   AllocationInfo* find(const void* pointer);
 
-  GraphMemory& graph_memory(int device) { return graph_memory_[static_cast<size_t>(device)]; }
+  GraphMemoryUsage& graph_memory(int device) { return graph_memory_[static_cast<size_t>(device)]; }
   uint64_t used(int device) const { return used_[static_cast<size_t>(device)]; }
   uint64_t capacity() const { return capacity_; }
   std::map<uint64_t, RegisteredHostMemory>& registered() { return registered_; }
@@ -114,7 +114,7 @@ class Allocations {
   uint64_t capacity_;  // bytes of a device
   std::array<uint64_t, kMostDevices> used_{};
   std::array<const uint64_t*, kMostDevices> reached_by_{};
-  std::array<GraphMemory, kMostDevices> graph_memory_{};
+  std::array<GraphMemoryUsage, kMostDevices> graph_memory_{};
   bool remembers_sites_ = false;
   std::set<CallSite> freed_;
   std::map<uint64_t, AllocationInfo> held_;
@@ -124,7 +124,7 @@ class Allocations {
 // What the program set with cudaMemAdvise and cudaMemPrefetchAsync, page by page, so that
 // cudaMemRangeGetAttribute can return it. It has no other effect.
 
-struct ManagedSettings {
+struct ManagedMemorySettings {
   bool read_mostly = false;
   uint64_t accessed_by = 0;  // a bit for each device; the uppermost bit is the host
   std::optional<cudaMemLocation> preferred, prefetched;
@@ -145,23 +145,24 @@ class ManagedRanges {
   void prefetch(PageRange range, const cudaMemLocation& location);
   // Writes the attribute into `size` bytes at `data`. False: there is no such attribute, or it has
   // another size.
-  bool read(PageRange range, cudaMemRangeAttribute attribute, void* data, size_t size) const;
+  bool read_range_attribute(PageRange range, cudaMemRangeAttribute attribute, void* data,
+                            size_t size) const;
 
  private:
-  struct RangePart {
+  struct RangeEndAndSettings {
     uint64_t end;
-    ManagedSettings facts;
+    ManagedMemorySettings facts;
   };
   // Changes the settings of a range, and splits the parts at its ends.
   template <class F>
   void change_settings(PageRange range, F f);
   // Calls the function for every part of the range, including the gaps between parts.
   template <class F>
-  void for_each_part(PageRange range, F f) const;
+  void for_each_part_settings(PageRange range, F f) const;
   template <class F>
   std::optional<cudaMemLocation> common_location(PageRange range, F place_of) const;
 
-  std::map<uint64_t, RangePart> range_parts_;  // by first page
+  std::map<uint64_t, RangeEndAndSettings> range_parts_;  // by first page
 };
 
 }  // namespace lab32::cudart

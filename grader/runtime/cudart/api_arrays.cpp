@@ -32,10 +32,10 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* out, const cudaChanne
 cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* out, cudaMipmappedArray_const_t from,
                                        unsigned level) {
   return call("cudaGetMipmappedArrayLevel", Waits::no, [&](Runtime& r) {
-    const Mipmap* mipmap = r.arrays.find(from);
+    const MipmappedArray* mipmap = r.arrays.find(from);
     if (!mipmap) return cudaErrorInvalidResourceHandle;
     if (!out || level >= mipmap->levels.size()) return cudaErrorInvalidValue;
-    *out = Arrays::handle(mipmap->levels[level]);
+    *out = CudaArrays::handle(mipmap->levels[level]);
     return cudaSuccess;
   });
 }
@@ -43,7 +43,7 @@ cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* out, cudaMipmappedArray_cons
 cudaError_t cudaFreeArray(cudaArray_t array) {
   return call("cudaFreeArray", Waits::yes, [&](Runtime& r) {
     if (!array) return cudaSuccess;
-    Array* own = r.arrays.find(array);
+    CudaArray* own = r.arrays.find(array);
     if (!own) return cudaErrorInvalidResourceHandle;
     r.arrays.release(*own);
     return cudaSuccess;
@@ -53,7 +53,7 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
   return call("cudaFreeMipmappedArray", Waits::yes, [&](Runtime& r) {
     if (!mipmap) return cudaSuccess;
-    Mipmap* own = r.arrays.find(mipmap);
+    MipmappedArray* own = r.arrays.find(mipmap);
     if (!own) return cudaErrorInvalidResourceHandle;
     r.arrays.release(*own);
     return cudaSuccess;
@@ -63,7 +63,7 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
 cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags,
                              cudaArray_t array) {
   return call("cudaArrayGetInfo", Waits::no, [&](Runtime& r) {
-    const Array* own = r.arrays.find(array);
+    const CudaArray* own = r.arrays.find(array);
     if (format) *format = own ? own->format : cudaChannelFormatDesc{};
     if (extent) *extent = own ? own->extent : cudaExtent{};
     if (flags) *flags = own ? own->flags : 0;
@@ -73,7 +73,7 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, 
 
 cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t array) {
   return call("cudaGetChannelDesc", Waits::no, [&](Runtime& r) {
-    const Array* own = r.arrays.find(array);
+    const CudaArray* own = r.arrays.find(array);
     if (!format) return cudaErrorInvalidValue;
     if (!own) return cudaErrorInvalidResourceHandle;
     *format = own->format;
@@ -87,7 +87,7 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* out, const cudaChannelF
     lab32::sim::TexelFormat texels;
     if (device != 0) return cudaErrorInvalidDevice;
     if (!out || !format) return cudaErrorInvalidValue;
-    if (!convert_format(*format, &texels)) return cudaErrorInvalidChannelDescriptor;
+    if (!convert_to_texel_format(*format, &texels)) return cudaErrorInvalidChannelDescriptor;
     *out = std::min(size_t{1} << 30, (size_t{1} << 32) / texels.bytes());
     return cudaSuccess;
   });
@@ -105,7 +105,7 @@ cudaError_t lab32::cudart::create_texture_object(cudaTextureObject_t* out,
     if (const cudaError_t error =
             build_texture_object(r.arrays, r.memory, *resource, *texture, view, fractions, &object))
       return error;
-    object.device = static_cast<unsigned>(call_device());
+    object.device = static_cast<unsigned>(device_of_current_call());
     *out = r.memory.textures().add(std::move(object));
     r.textures[*out] = {*resource, *texture};
     if (view) r.textures[*out].view = *view;
@@ -123,12 +123,12 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* out, const cudaResource
   return call("cudaCreateSurfaceObject", Waits::no, [&](Runtime& r) {
     if (!out || !resource || resource->resType != cudaResourceTypeArray)
       return cudaErrorInvalidValue;
-    const Array* array = r.arrays.find(resource->res.array.array);
+    const CudaArray* array = r.arrays.find(resource->res.array.array);
     if (!array) return cudaErrorInvalidResourceHandle;
     lab32::sim::TextureObject object;
     object.surface = true;
-    object.array = Arrays::texels(*array);
-    object.device = static_cast<unsigned>(call_device());
+    object.array = CudaArrays::texel_array_of(*array);
+    object.device = static_cast<unsigned>(device_of_current_call());
     *out = r.memory.textures().add(std::move(object));
     r.textures[*out] = {*resource, {}};
     return cudaSuccess;
@@ -138,7 +138,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* out, const cudaResource
 namespace {
 
 // Destroys an object of that kind. Its number remains known, so that a later use is recognised.
-cudaError_t destroy_object(const char* name, unsigned long long number, bool surface) {
+cudaError_t destroy_texture_or_surface(const char* name, unsigned long long number, bool surface) {
   return call(name, Waits::no, [&](Runtime& r) {
     if (number == 0) return cudaSuccess;
     lab32::sim::TextureObject* object = r.memory.textures().find(number);
@@ -150,8 +150,8 @@ cudaError_t destroy_object(const char* name, unsigned long long number, bool sur
 }
 
 template <class Description>
-cudaError_t store_description(const char* name, unsigned long long number, Description* out,
-                              Description TextureDescriptions::*part) {
+cudaError_t store_texture_description(const char* name, unsigned long long number, Description* out,
+                                      Description TextureDescriptions::*part) {
   return call(name, Waits::no, [&](Runtime& r) {
     const auto at = r.textures.find(number);
     if (!out || at == r.textures.end()) return cudaErrorInvalidValue;
@@ -163,14 +163,14 @@ cudaError_t store_description(const char* name, unsigned long long number, Descr
 }  // namespace
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
-  return destroy_object("cudaDestroyTextureObject", texture, false);
+  return destroy_texture_or_surface("cudaDestroyTextureObject", texture, false);
 }
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
-  return destroy_object("cudaDestroySurfaceObject", surface, true);
+  return destroy_texture_or_surface("cudaDestroySurfaceObject", surface, true);
 }
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* out, cudaTextureObject_t texture) {
-  return store_description("cudaGetTextureObjectResourceDesc", texture, out,
-                           &TextureDescriptions::resource);
+  return store_texture_description("cudaGetTextureObjectResourceDesc", texture, out,
+                                   &TextureDescriptions::resource);
 }
 cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* out,
                                                  cudaTextureObject_t texture) {
@@ -182,12 +182,12 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* out,
   });
 }
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* out, cudaTextureObject_t texture) {
-  return store_description("cudaGetTextureObjectTextureDesc", texture, out,
-                           &TextureDescriptions::texture);
+  return store_texture_description("cudaGetTextureObjectTextureDesc", texture, out,
+                                   &TextureDescriptions::texture);
 }
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceObject_t surface) {
-  return store_description("cudaGetSurfaceObjectResourceDesc", surface, out,
-                           &TextureDescriptions::resource);
+  return store_texture_description("cudaGetSurfaceObjectResourceDesc", surface, out,
+                                   &TextureDescriptions::resource);
 }
 
 // Copies to, from and between CUDA arrays.
@@ -210,7 +210,7 @@ bool is_copy_from_host(cudaMemcpyKind kind) {
   return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost;
 }
 
-Box memory_box(const void* pointer, size_t pitch = 0) {
+PitchedBox memory_box(const void* pointer, size_t pitch = 0) {
   return {reinterpret_cast<uint64_t>(pointer), pitch, 0};
 }
 
@@ -220,29 +220,30 @@ Body copy_array_rows(ArrayPosition place, void* pointer, size_t pitch, size_t wi
   return [=](Runtime& r) {
     if (to_array ? is_copy_to_host(kind) : is_copy_from_host(kind))
       return cudaErrorInvalidMemcpyDirection;
-    const Array* a = r.arrays.find(place.array);
+    const CudaArray* a = r.arrays.find(place.array);
     if (!a) return cudaErrorInvalidResourceHandle;
     if (width > pitch) return cudaErrorInvalidPitchValue;
-    const Extent extent{width, height, 1};
+    const CopyExtent extent{width, height, 1};
     if (!a->contains_box(place.x, place.y, 0, extent)) return cudaErrorInvalidValue;
-    const Box box = a->box(place.x, place.y, 0), other = memory_box(pointer, pitch);
+    const PitchedBox box = a->box_from_element(place.x, place.y, 0),
+                     other = memory_box(pointer, pitch);
     return to_array ? copy(r, box, other, extent, kind) : copy(r, other, box, extent, kind);
   };
 }
 
 // Copies bytes between an array and memory; the bytes continue from the end of a row at the next
 // row.
-Body copy_linear_bytes(ArrayPosition place, void* pointer, size_t count, cudaMemcpyKind kind,
-                       bool to_array) {
+Body copy_array_bytes_across_rows(ArrayPosition place, void* pointer, size_t count,
+                                  cudaMemcpyKind kind, bool to_array) {
   return [=](Runtime& r) {
     if (to_array ? is_copy_to_host(kind) : is_copy_from_host(kind))
       return cudaErrorInvalidMemcpyDirection;
-    const Array* a = r.arrays.find(place.array);
+    const CudaArray* a = r.arrays.find(place.array);
     if (!a) return cudaErrorInvalidResourceHandle;
     if (!a->contains_bytes_from(place.x, place.y, count)) return cudaErrorInvalidValue;
     // The rows of an array have no gaps between them.
-    const Box box = a->box(place.x, place.y, 0), other = memory_box(pointer);
-    const Extent extent{count, 1, 1};
+    const PitchedBox box = a->box_from_element(place.x, place.y, 0), other = memory_box(pointer);
+    const CopyExtent extent{count, 1, 1};
     return to_array ? copy(r, box, other, extent, kind) : copy(r, other, box, extent, kind);
   };
 }
@@ -252,13 +253,14 @@ Body copy_between_arrays(ArrayPosition to, ArrayPosition from, size_t width, siz
   return [=](Runtime& r) {
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
       return cudaErrorInvalidMemcpyDirection;
-    const Array *target = r.arrays.find(to.array), *source = r.arrays.find(from.array);
+    const CudaArray *target = r.arrays.find(to.array), *source = r.arrays.find(from.array);
     if (!target || !source) return cudaErrorInvalidResourceHandle;
-    const Extent extent{width, height, 1};
+    const CopyExtent extent{width, height, 1};
     if (!target->contains_box(to.x, to.y, 0, extent) ||
         !source->contains_box(from.x, from.y, 0, extent))
       return cudaErrorInvalidValue;
-    return copy(r, target->box(to.x, to.y, 0), source->box(from.x, from.y, 0), extent, kind);
+    return copy(r, target->box_from_element(to.x, to.y, 0),
+                source->box_from_element(from.x, from.y, 0), extent, kind);
   };
 }
 
@@ -267,42 +269,44 @@ Body copy_between_arrays(ArrayPosition to, ArrayPosition from, size_t width, siz
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes,
                               cudaMemcpyKind kind) {
   return call("cudaMemcpyToArray", Waits::yes,
-              copy_linear_bytes({to, x, y}, const_cast<void*>(from), bytes, kind, true));
+              copy_array_bytes_across_rows({to, x, y}, const_cast<void*>(from), bytes, kind, true));
 }
 LAB32_PER_THREAD(cudaMemcpyToArray, _ptds);
 
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
                                 cudaMemcpyKind kind) {
   return call("cudaMemcpyFromArray", Waits::yes,
-              copy_linear_bytes({from, x, y}, to, bytes, kind, false));
+              copy_array_bytes_across_rows({from, x, y}, to, bytes, kind, false));
 }
 LAB32_PER_THREAD(cudaMemcpyFromArray, _ptds);
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
                                    size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-  return run_in_stream("cudaMemcpyToArrayAsync", stream,
-                       copy_linear_bytes({to, x, y}, const_cast<void*>(from), bytes, kind, true));
+  return run_or_capture_in_stream(
+      "cudaMemcpyToArrayAsync", stream,
+      copy_array_bytes_across_rows({to, x, y}, const_cast<void*>(from), bytes, kind, true));
 }
 LAB32_PER_THREAD(cudaMemcpyToArrayAsync, _ptsz);
 
 cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x, size_t y,
                                      size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-  return run_in_stream("cudaMemcpyFromArrayAsync", stream,
-                       copy_linear_bytes({from, x, y}, to, bytes, kind, false));
+  return run_or_capture_in_stream(
+      "cudaMemcpyFromArrayAsync", stream,
+      copy_array_bytes_across_rows({from, x, y}, to, bytes, kind, false));
 }
 LAB32_PER_THREAD(cudaMemcpyFromArrayAsync, _ptsz);
 
 cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
                                    size_t x, size_t y, size_t bytes, cudaMemcpyKind kind) {
   return call("cudaMemcpyArrayToArray", Waits::yes, [&](Runtime& r) {
-    const Array* source = r.arrays.find(from);
+    const CudaArray* source = r.arrays.find(from);
     if (!source) return cudaErrorInvalidResourceHandle;
-    const Box box = source->box(x, y, 0);
+    const PitchedBox box = source->box_from_element(x, y, 0);
     if (!source->contains_bytes_from(x, y, bytes)) return cudaErrorInvalidValue;
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
       return cudaErrorInvalidMemcpyDirection;
-    return copy_linear_bytes({to, to_x, to_y}, reinterpret_cast<void*>(box.begin), bytes, kind,
-                             true)(r);
+    return copy_array_bytes_across_rows({to, to_x, to_y}, reinterpret_cast<void*>(box.begin), bytes,
+                                        kind, true)(r);
   });
 }
 LAB32_PER_THREAD(cudaMemcpyArrayToArray, _ptds);
@@ -325,7 +329,7 @@ LAB32_PER_THREAD(cudaMemcpy2DFromArray, _ptds);
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
                                      size_t pitch, size_t width, size_t height, cudaMemcpyKind kind,
                                      cudaStream_t stream) {
-  return run_in_stream(
+  return run_or_capture_in_stream(
       "cudaMemcpy2DToArrayAsync", stream,
       copy_array_rows({to, x, y}, const_cast<void*>(from), pitch, width, height, kind, true));
 }
@@ -334,8 +338,9 @@ LAB32_PER_THREAD(cudaMemcpy2DToArrayAsync, _ptsz);
 cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x,
                                        size_t y, size_t width, size_t height, cudaMemcpyKind kind,
                                        cudaStream_t stream) {
-  return run_in_stream("cudaMemcpy2DFromArrayAsync", stream,
-                       copy_array_rows({from, x, y}, to, pitch, width, height, kind, false));
+  return run_or_capture_in_stream(
+      "cudaMemcpy2DFromArrayAsync", stream,
+      copy_array_rows({from, x, y}, to, pitch, width, height, kind, false));
 }
 LAB32_PER_THREAD(cudaMemcpy2DFromArrayAsync, _ptsz);
 

@@ -11,7 +11,7 @@ using namespace lab32::cudart;
 
 namespace {
 
-Box box_at(const void* begin, size_t pitch = 0, size_t slice = 0) {
+PitchedBox box_at(const void* begin, size_t pitch = 0, size_t slice = 0) {
   return {reinterpret_cast<uint64_t>(begin), pitch, slice};
 }
 
@@ -51,19 +51,19 @@ Body copy_slices(const cudaMemcpy3DPeerParms* p) {
   return with_valid_devices(p->dstDevice, p->srcDevice, copy_slices(&same));
 }
 
-Body fill_box(void* to, size_t pitch, size_t slice, int value, const Extent& extent) {
+Body fill_box(void* to, size_t pitch, size_t slice, int value, const CopyExtent& extent) {
   return [=](Runtime& r) {
     return fill(r, box_at(to, pitch, slice), extent, static_cast<unsigned>(value));
   };
 }
 
 // Calls `body` with the address of the symbol's bytes.
-Body with_symbol(const void* symbol, size_t bytes, size_t offset,
-                 const std::function<cudaError_t(Runtime&, void*)>& body) {
+Body with_symbol_address(const void* symbol, size_t bytes, size_t offset,
+                         const std::function<cudaError_t(Runtime&, void*)>& body) {
   return [=](Runtime& r) {
     const VariableEntry* variable = r.registry.find_variable(symbol);
     if (!variable) return cudaErrorInvalidSymbol;
-    const lab32::device::Buffer where = r.registry.locate_variable(*variable);
+    const lab32::device::DeviceBuffer where = r.registry.locate_variable(*variable);
     if (offset > where.bytes || bytes > where.bytes - offset) return cudaErrorInvalidValue;
     return body(r, reinterpret_cast<void*>(where.address + offset));
   };
@@ -71,7 +71,7 @@ Body with_symbol(const void* symbol, size_t bytes, size_t offset,
 
 Body copy_to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset,
                     cudaMemcpyKind kind) {
-  return with_symbol(symbol, bytes, offset, [=](Runtime& r, void* at) {
+  return with_symbol_address(symbol, bytes, offset, [=](Runtime& r, void* at) {
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
       return cudaErrorInvalidMemcpyDirection;
     return copy(r, at, from, bytes, kind);
@@ -80,7 +80,7 @@ Body copy_to_symbol(const void* symbol, const void* from, size_t bytes, size_t o
 
 Body copy_from_symbol(void* to, const void* symbol, size_t bytes, size_t offset,
                       cudaMemcpyKind kind) {
-  return with_symbol(symbol, bytes, offset, [=](Runtime& r, void* at) {
+  return with_symbol_address(symbol, bytes, offset, [=](Runtime& r, void* at) {
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
       return cudaErrorInvalidMemcpyDirection;
     return copy(r, to, at, bytes, kind);
@@ -91,8 +91,8 @@ Body copy_from_symbol(void* to, const void* symbol, size_t bytes, size_t offset,
 
 namespace lab32::cudart {
 
-cudaError_t run_in_stream(const char* name, cudaStream_t stream, const Body& body,
-                          cudaGraphNodeType type, NodeWork::NodeParameters given) {
+cudaError_t run_or_capture_in_stream(const char* name, cudaStream_t stream, const Body& body,
+                                     cudaGraphNodeType type, NodeWork::NodeParameters given) {
   return call(name, Waits::no, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (!r.captures.captures(stream)) {
@@ -116,7 +116,7 @@ LAB32_PER_THREAD(cudaMemcpy, _ptds);
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return run_in_stream("cudaMemcpyAsync", stream, copy_bytes(to, from, bytes, kind));
+  return run_or_capture_in_stream("cudaMemcpyAsync", stream, copy_bytes(to, from, bytes, kind));
 }
 LAB32_PER_THREAD(cudaMemcpyAsync, _ptsz);
 
@@ -129,7 +129,7 @@ cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_d
 
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
                                 size_t bytes, cudaStream_t stream) {
-  return run_in_stream(
+  return run_or_capture_in_stream(
       "cudaMemcpyPeerAsync", stream,
       with_valid_devices(to_device, from_device, copy_bytes_between_devices(to, from, bytes)));
 }
@@ -140,7 +140,7 @@ cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
 LAB32_PER_THREAD(cudaMemcpy3DPeer, _ptds);
 
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
-  return run_in_stream("cudaMemcpy3DPeerAsync", stream, copy_slices(p));
+  return run_or_capture_in_stream("cudaMemcpy3DPeerAsync", stream, copy_slices(p));
 }
 LAB32_PER_THREAD(cudaMemcpy3DPeerAsync, _ptsz);
 
@@ -154,8 +154,8 @@ LAB32_PER_THREAD(cudaMemcpy2D, _ptds);
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
-  return run_in_stream("cudaMemcpy2DAsync", stream,
-                       copy_rows(to, to_pitch, from, from_pitch, width, height, kind));
+  return run_or_capture_in_stream("cudaMemcpy2DAsync", stream,
+                                  copy_rows(to, to_pitch, from, from_pitch, width, height, kind));
 }
 LAB32_PER_THREAD(cudaMemcpy2DAsync, _ptsz);
 
@@ -165,7 +165,7 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
 LAB32_PER_THREAD(cudaMemcpy3D, _ptds);
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream) {
-  return run_in_stream("cudaMemcpy3DAsync", stream, copy_slices(p));
+  return run_or_capture_in_stream("cudaMemcpy3DAsync", stream, copy_slices(p));
 }
 LAB32_PER_THREAD(cudaMemcpy3DAsync, _ptsz);
 
@@ -177,8 +177,8 @@ LAB32_PER_THREAD(cudaMemcpyToSymbol, _ptds);
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes,
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
-  return run_in_stream("cudaMemcpyToSymbolAsync", stream,
-                       copy_to_symbol(symbol, from, bytes, offset, kind));
+  return run_or_capture_in_stream("cudaMemcpyToSymbolAsync", stream,
+                                  copy_to_symbol(symbol, from, bytes, offset, kind));
 }
 LAB32_PER_THREAD(cudaMemcpyToSymbolAsync, _ptsz);
 
@@ -191,13 +191,14 @@ LAB32_PER_THREAD(cudaMemcpyFromSymbol, _ptds);
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
-  return run_in_stream("cudaMemcpyFromSymbolAsync", stream,
-                       copy_from_symbol(to, symbol, bytes, offset, kind));
+  return run_or_capture_in_stream("cudaMemcpyFromSymbolAsync", stream,
+                                  copy_from_symbol(to, symbol, bytes, offset, kind));
 }
 LAB32_PER_THREAD(cudaMemcpyFromSymbolAsync, _ptsz);
 
 cudaError_t cudaGetSymbolAddress(void** out, const void* symbol) {
-  return call("cudaGetSymbolAddress", Waits::no, with_symbol(symbol, 0, 0, [=](Runtime&, void* at) {
+  return call("cudaGetSymbolAddress", Waits::no,
+              with_symbol_address(symbol, 0, 0, [=](Runtime&, void* at) {
                 if (!out) return cudaErrorInvalidValue;
                 *out = at;
                 return cudaSuccess;
@@ -222,8 +223,9 @@ LAB32_PER_THREAD(cudaMemset, _ptds);
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
   const cudaMemsetParams given{to, 0, static_cast<unsigned char>(value), 1, bytes, 1};
-  return run_in_stream("cudaMemsetAsync", stream, fill_box(to, 0, 0, value, {bytes, 1, 1}),
-                       cudaGraphNodeTypeMemset, given);
+  return run_or_capture_in_stream("cudaMemsetAsync", stream,
+                                  fill_box(to, 0, 0, value, {bytes, 1, 1}), cudaGraphNodeTypeMemset,
+                                  given);
 }
 LAB32_PER_THREAD(cudaMemsetAsync, _ptsz);
 
@@ -234,8 +236,9 @@ LAB32_PER_THREAD(cudaMemset2D, _ptds);
 
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
-  return run_in_stream("cudaMemset2DAsync", stream,
-                       fill_box(to, pitch, 0, value, {width, height, 1}), cudaGraphNodeTypeMemset);
+  return run_or_capture_in_stream("cudaMemset2DAsync", stream,
+                                  fill_box(to, pitch, 0, value, {width, height, 1}),
+                                  cudaGraphNodeTypeMemset);
 }
 LAB32_PER_THREAD(cudaMemset2DAsync, _ptsz);
 
@@ -246,7 +249,7 @@ cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent e) {
 LAB32_PER_THREAD(cudaMemset3D, _ptds);
 
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent e, cudaStream_t stream) {
-  return run_in_stream(
+  return run_or_capture_in_stream(
       "cudaMemset3DAsync", stream,
       fill_box(to.ptr, to.pitch, to.pitch * to.ysize, value, {e.width, e.height, e.depth}),
       cudaGraphNodeTypeMemset);

@@ -18,9 +18,9 @@ namespace {
 // Each simulated device has a PCI bus of its own.
 std::string bus_id(int device) { return "0000:0" + std::to_string(device + 1) + ":00.0"; }
 
-cudaError_t call_for_device(const char* name, int device,
-                            const std::function<cudaError_t(Runtime&)>& body,
-                            Waits waits = Waits::no) {
+cudaError_t call_with_valid_device(const char* name, int device,
+                                   const std::function<cudaError_t(Runtime&)>& body,
+                                   Waits waits = Waits::no) {
   return call(name, waits,
               [&](Runtime& r) { return r.has_device(device) ? body(r) : cudaErrorInvalidDevice; });
 }
@@ -72,7 +72,7 @@ cudaError_t cudaSetDevice(int device) {
 }
 
 cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
-  return call_for_device("cudaInitDevice", device, [](Runtime&) { return cudaSuccess; });
+  return call_with_valid_device("cudaInitDevice", device, [](Runtime&) { return cudaSuccess; });
 }
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
@@ -87,7 +87,7 @@ cudaError_t cudaSetValidDevices(int* devices, int count) {
 
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wish) {
   return wish ? store_result("cudaChooseDevice", device, 0, Waits::regardless)
-              : store_error(cudaErrorInvalidValue);
+              : store_last_error(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
@@ -107,23 +107,23 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
-  return call_for_device(
+  return call_with_valid_device(
       "cudaGetDeviceProperties", device,
       [&](Runtime& r) {
         if (!out) return cudaErrorInvalidValue;
-        *out = properties(r, device);
+        *out = device_properties(r, device);
         return cudaSuccess;
       },
       Waits::regardless);
 }
 
 cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr which, int device) {
-  return call_for_device(
+  return call_with_valid_device(
       "cudaDeviceGetAttribute", device,
       [&](Runtime& r) {
         if (!out || which < cudaDevAttrMaxThreadsPerBlock || which >= cudaDevAttrMax)
           return cudaErrorInvalidValue;
-        const auto value = attribute(r, which, device);
+        const auto value = device_attribute(r, which, device);
         if (!value) throw lab32::Error("attribute " + std::to_string(which) + " is not known");
         *out = *value;
         return cudaSuccess;
@@ -132,7 +132,7 @@ cudaError_t cudaDeviceGetAttribute(int* out, cudaDeviceAttr which, int device) {
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* out, int bytes, int device) {
-  return call_for_device(
+  return call_with_valid_device(
       "cudaDeviceGetPCIBusId", device,
       [&](Runtime&) {
         const std::string id = bus_id(device);
@@ -167,7 +167,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 
 // Only the current device gets access to the peer's memory, not the peer to its own.
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-  return call_for_device("cudaDeviceEnablePeerAccess", peer, [&](Runtime& r) {
+  return call_with_valid_device("cudaDeviceEnablePeerAccess", peer, [&](Runtime& r) {
     if (flags != 0) return cudaErrorInvalidValue;
     if (peer == r.gpu().number) return cudaErrorPeerAccessUnsupported;
     if (r.gpu(peer).reached_by & r.gpu().own) return cudaErrorPeerAccessAlreadyEnabled;
@@ -176,7 +176,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   });
 }
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
-  return call_for_device("cudaDeviceDisablePeerAccess", peer, [&](Runtime& r) {
+  return call_with_valid_device("cudaDeviceDisablePeerAccess", peer, [&](Runtime& r) {
     if (peer == r.gpu().number || !(r.gpu(peer).reached_by & r.gpu().own))
       return cudaErrorPeerAccessNotEnabled;
     r.gpu(peer).reached_by &= ~r.gpu().own;
@@ -209,7 +209,7 @@ cudaError_t cudaDeviceReset() {
   return call("cudaDeviceReset", Waits::regardless, [](Runtime& r) {
     r.wait_for(r.gpu());
     note_leaks(r, r.gpu().number);
-    r.reset();
+    r.reset_current_device();
     // A GPU is lost to the process after a kernel's fault.
     if (r.sticky) r.sticky = cudaErrorDevicesUnavailable;
     return cudaSuccess;

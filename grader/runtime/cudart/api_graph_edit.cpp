@@ -23,41 +23,41 @@ cudaError_t set_node_work(cudaGraphNode_t node, cudaGraphNodeType type, NodeWork
 bool is_element(unsigned bytes) { return bytes == 1 || bytes == 2 || bytes == 4; }
 
 // Resolves the address of a variable's bytes when the node is made.
-cudaError_t find_symbol_bytes(Runtime& r, const void* symbol, size_t bytes, size_t offset,
-                              void** at) {
+cudaError_t find_symbol_address(Runtime& r, const void* symbol, size_t bytes, size_t offset,
+                                void** at) {
   const VariableEntry* variable = r.registry.find_variable(symbol);
   if (!variable) return cudaErrorInvalidSymbol;
-  const lab32::device::Buffer where = r.registry.locate_variable(*variable);
+  const lab32::device::DeviceBuffer where = r.registry.locate_variable(*variable);
   if (offset > where.bytes || bytes > where.bytes - offset) return cudaErrorInvalidValue;
   *at = reinterpret_cast<void*>(where.address + offset);
   return cudaSuccess;
 }
 
-cudaError_t make_copy_to_symbol(Runtime& r, const void* symbol, const void* from, size_t bytes,
-                                size_t offset, cudaMemcpyKind kind, NodeWork* work) {
+cudaError_t make_copy_to_symbol_work(Runtime& r, const void* symbol, const void* from, size_t bytes,
+                                     size_t offset, cudaMemcpyKind kind, NodeWork* work) {
   if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
     return cudaErrorInvalidMemcpyDirection;
   void* at = nullptr;
-  if (const cudaError_t e = find_symbol_bytes(r, symbol, bytes, offset, &at)) return e;
+  if (const cudaError_t e = find_symbol_address(r, symbol, bytes, offset, &at)) return e;
   if (!from) return cudaErrorInvalidValue;
   *work = copy_work(at, from, bytes, kind);
   return cudaSuccess;
 }
 
-cudaError_t make_copy_from_symbol(Runtime& r, void* to, const void* symbol, size_t bytes,
-                                  size_t offset, cudaMemcpyKind kind, NodeWork* work) {
+cudaError_t make_copy_from_symbol_work(Runtime& r, void* to, const void* symbol, size_t bytes,
+                                       size_t offset, cudaMemcpyKind kind, NodeWork* work) {
   if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
     return cudaErrorInvalidMemcpyDirection;
   void* at = nullptr;
-  if (const cudaError_t e = find_symbol_bytes(r, symbol, bytes, offset, &at)) return e;
+  if (const cudaError_t e = find_symbol_address(r, symbol, bytes, offset, &at)) return e;
   if (!to) return cudaErrorInvalidValue;
   *work = copy_work(to, at, bytes, kind);
   return cudaSuccess;
 }
 
 // The event that a node records or waits for.
-cudaError_t get_event(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
-                      cudaEvent_t* out) {
+cudaError_t get_node_event(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
+                           cudaEvent_t* out) {
   return with_node(name, node, [&](Runtime&) {
     if (!out || node->type != type) return cudaErrorInvalidValue;
     const auto* event = std::get_if<cudaEvent_t>(&node->work.given);
@@ -69,12 +69,12 @@ cudaError_t get_event(const char* name, cudaGraphNode_t node, cudaGraphNodeType 
 
 cudaError_t make_event_work(Runtime& r, cudaGraphNodeType type, cudaEvent_t event, NodeWork* work) {
   if (!r.streams.knows(event)) return cudaErrorInvalidValue;
-  *work = type == cudaGraphNodeTypeEventRecord ? record_work(event) : wait_work(event);
+  *work = type == cudaGraphNodeTypeEventRecord ? event_record_work(event) : event_wait_work(event);
   return cudaSuccess;
 }
 
-cudaError_t set_event(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
-                      cudaEvent_t event) {
+cudaError_t set_node_event(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
+                           cudaEvent_t event) {
   return with_node(name, node, [&](Runtime& r) {
     NodeWork work;
     const cudaError_t error = make_event_work(r, type, event, &work);
@@ -82,8 +82,8 @@ cudaError_t set_event(const char* name, cudaGraphNode_t node, cudaGraphNodeType 
   });
 }
 
-cudaError_t set_event(const char* name, cudaGraphExec_t exec, cudaGraphNode_t node,
-                      cudaGraphNodeType type, cudaEvent_t event) {
+cudaError_t set_node_event(const char* name, cudaGraphExec_t exec, cudaGraphNode_t node,
+                           cudaGraphNodeType type, cudaEvent_t event) {
   return with_exec(name, exec, [&](Runtime& r) {
     NodeWork work;
     const cudaError_t error = make_event_work(r, type, event, &work);
@@ -160,7 +160,7 @@ cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetP
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* p) {
   return with_node("cudaGraphHostNodeSetParams", node, [&](Runtime&) {
     if (!p || !p->fn) return cudaErrorInvalidValue;
-    return set_node_work(node, cudaGraphNodeTypeHost, host_work(*p));
+    return set_node_work(node, cudaGraphNodeTypeHost, host_function_work(*p));
   });
 }
 
@@ -172,7 +172,7 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* out, cudaGraph_t gra
                                            size_t offset, cudaMemcpyKind kind) {
   return add_node("cudaGraphAddMemcpyNodeToSymbol", out, graph, from, count,
                   cudaGraphNodeTypeMemcpy, [&](Runtime& r, NodeWork* work) {
-                    return make_copy_to_symbol(r, symbol, source, bytes, offset, kind, work);
+                    return make_copy_to_symbol_work(r, symbol, source, bytes, offset, kind, work);
                   });
 }
 
@@ -182,7 +182,7 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* out, cudaGraph_t g
                                              cudaMemcpyKind kind) {
   return add_node("cudaGraphAddMemcpyNodeFromSymbol", out, graph, from, count,
                   cudaGraphNodeTypeMemcpy, [&](Runtime& r, NodeWork* work) {
-                    return make_copy_from_symbol(r, to, symbol, bytes, offset, kind, work);
+                    return make_copy_from_symbol_work(r, to, symbol, bytes, offset, kind, work);
                   });
 }
 
@@ -191,7 +191,7 @@ cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const voi
                                                  cudaMemcpyKind kind) {
   return with_node("cudaGraphMemcpyNodeSetParamsToSymbol", node, [&](Runtime& r) {
     NodeWork work;
-    const cudaError_t error = make_copy_to_symbol(r, symbol, from, bytes, offset, kind, &work);
+    const cudaError_t error = make_copy_to_symbol_work(r, symbol, from, bytes, offset, kind, &work);
     return error ? error : set_node_work(node, cudaGraphNodeTypeMemcpy, std::move(work));
   });
 }
@@ -201,7 +201,7 @@ cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* t
                                                    cudaMemcpyKind kind) {
   return with_node("cudaGraphMemcpyNodeSetParamsFromSymbol", node, [&](Runtime& r) {
     NodeWork work;
-    const cudaError_t error = make_copy_from_symbol(r, to, symbol, bytes, offset, kind, &work);
+    const cudaError_t error = make_copy_from_symbol_work(r, to, symbol, bytes, offset, kind, &work);
     return error ? error : set_node_work(node, cudaGraphNodeTypeMemcpy, std::move(work));
   });
 }
@@ -212,7 +212,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaG
                                                      cudaMemcpyKind kind) {
   return with_exec("cudaGraphExecMemcpyNodeSetParamsToSymbol", exec, [&](Runtime& r) {
     NodeWork work;
-    const cudaError_t error = make_copy_to_symbol(r, symbol, from, bytes, offset, kind, &work);
+    const cudaError_t error = make_copy_to_symbol_work(r, symbol, from, bytes, offset, kind, &work);
     return error ? error
                  : set_step_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, std::move(work));
   });
@@ -223,7 +223,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cud
                                                        size_t offset, cudaMemcpyKind kind) {
   return with_exec("cudaGraphExecMemcpyNodeSetParamsFromSymbol", exec, [&](Runtime& r) {
     NodeWork work;
-    const cudaError_t error = make_copy_from_symbol(r, to, symbol, bytes, offset, kind, &work);
+    const cudaError_t error = make_copy_from_symbol_work(r, to, symbol, bytes, offset, kind, &work);
     return error ? error
                  : set_step_work(step_of(exec, node), cudaGraphNodeTypeMemcpy, std::move(work));
   });
@@ -232,26 +232,28 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cud
 // ---- events ------------------------------------------------------------------------------------
 
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* out) {
-  return get_event("cudaGraphEventRecordNodeGetEvent", node, cudaGraphNodeTypeEventRecord, out);
+  return get_node_event("cudaGraphEventRecordNodeGetEvent", node, cudaGraphNodeTypeEventRecord,
+                        out);
 }
 cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* out) {
-  return get_event("cudaGraphEventWaitNodeGetEvent", node, cudaGraphNodeTypeWaitEvent, out);
+  return get_node_event("cudaGraphEventWaitNodeGetEvent", node, cudaGraphNodeTypeWaitEvent, out);
 }
 cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return set_event("cudaGraphEventRecordNodeSetEvent", node, cudaGraphNodeTypeEventRecord, event);
+  return set_node_event("cudaGraphEventRecordNodeSetEvent", node, cudaGraphNodeTypeEventRecord,
+                        event);
 }
 cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return set_event("cudaGraphEventWaitNodeSetEvent", node, cudaGraphNodeTypeWaitEvent, event);
+  return set_node_event("cudaGraphEventWaitNodeSetEvent", node, cudaGraphNodeTypeWaitEvent, event);
 }
 cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                  cudaEvent_t event) {
-  return set_event("cudaGraphExecEventRecordNodeSetEvent", exec, node, cudaGraphNodeTypeEventRecord,
-                   event);
+  return set_node_event("cudaGraphExecEventRecordNodeSetEvent", exec, node,
+                        cudaGraphNodeTypeEventRecord, event);
 }
 cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                cudaEvent_t event) {
-  return set_event("cudaGraphExecEventWaitNodeSetEvent", exec, node, cudaGraphNodeTypeWaitEvent,
-                   event);
+  return set_node_event("cudaGraphExecEventWaitNodeSetEvent", exec, node,
+                        cudaGraphNodeTypeWaitEvent, event);
 }
 
 // ---- executable graphs -------------------------------------------------------------------------
@@ -302,7 +304,7 @@ cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraph
     if (!r.graphs.knows(child) || !step || step->type != cudaGraphNodeTypeGraph)
       return cudaErrorInvalidValue;
     NodeWork work;
-    if (const cudaError_t error = child_work(*child, &work)) return error;
+    if (const cudaError_t error = child_graph_work(*child, &work)) return error;
     if (!have_same_topology(*step->work.child, *work.child)) return cudaErrorGraphExecUpdateFailure;
     step->work = std::move(work);
     return cudaSuccess;

@@ -12,12 +12,12 @@ using namespace lab32::cudart;
 
 namespace {
 
-bool is_zero(const cudaGraphNodeParams& p) {
+bool has_zero_reserved_fields(const cudaGraphNodeParams& p) {
   return p.reserved2 == 0 &&
          std::all_of(p.reserved0, p.reserved0 + 3, [](int word) { return word == 0; });
 }
 
-// The work of a node with these parameters. add_conditional() makes conditional nodes.
+// The work of a node with these parameters. add_conditional_node() makes conditional nodes.
 cudaError_t make_node_work(Runtime& r, const cudaGraphNodeParams& p, NodeWork* work) {
   switch (p.type) {
     case cudaGraphNodeTypeKernel: {
@@ -40,22 +40,22 @@ cudaError_t make_node_work(Runtime& r, const cudaGraphNodeParams& p, NodeWork* w
     }
     case cudaGraphNodeTypeHost:
       if (!p.host.fn) return cudaErrorInvalidValue;
-      *work = host_work({p.host.fn, p.host.userData});
+      *work = host_function_work({p.host.fn, p.host.userData});
       return cudaSuccess;
     case cudaGraphNodeTypeGraph:
       if (!r.graphs.knows(p.graph.graph)) return cudaErrorInvalidValue;
       if (p.graph.ownership != cudaGraphChildGraphOwnershipClone)
         throw lab32::Error("child graphs that are moved into their parent are not simulated");
-      return child_work(*p.graph.graph, work);
+      return child_graph_work(*p.graph.graph, work);
     case cudaGraphNodeTypeEmpty:
       return cudaSuccess;
     case cudaGraphNodeTypeEventRecord:
       if (!r.streams.knows(p.eventRecord.event)) return cudaErrorInvalidValue;
-      *work = record_work(p.eventRecord.event);
+      *work = event_record_work(p.eventRecord.event);
       return cudaSuccess;
     case cudaGraphNodeTypeWaitEvent:
       if (!r.streams.knows(p.eventWait.event)) return cudaErrorInvalidValue;
-      *work = wait_work(p.eventWait.event);
+      *work = event_wait_work(p.eventWait.event);
       return cudaSuccess;
     case cudaGraphNodeTypeExtSemaphoreSignal:
     case cudaGraphNodeTypeExtSemaphoreWait:
@@ -80,9 +80,9 @@ bool has_valid_body_count(const cudaConditionalNodeParams& p) {
   return false;
 }
 
-cudaError_t add_conditional(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
-                            const cudaGraphNode_t* from, size_t count,
-                            cudaConditionalNodeParams* p) {
+cudaError_t add_conditional_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
+                                 const cudaGraphNode_t* from, size_t count,
+                                 cudaConditionalNodeParams* p) {
   return with_graph(name, graph, [&](Runtime& r) {
     GraphCondition* condition = r.graphs.find_condition(graph, p->handle);
     if (!condition || condition->used || !has_valid_body_count(*p)) return cudaErrorInvalidValue;
@@ -101,7 +101,7 @@ cudaError_t add_conditional(const char* name, cudaGraphNode_t* out, cudaGraph_t 
   });
 }
 
-void refuse_special_edges(const cudaGraphEdgeData* edges, size_t count) {
+void refuse_programmatic_edges(const cudaGraphEdgeData* edges, size_t count) {
   for (size_t i = 0; edges && i < count; ++i)
     if (edges[i].type != cudaGraphDependencyTypeDefault)
       throw lab32::Error("programmatic dependencies are not simulated");
@@ -135,13 +135,13 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* out, cu
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* from,
                              const cudaGraphEdgeData* edges, size_t count, cudaGraphNodeParams* p) {
   constexpr const char* kName = "cudaGraphAddNode";
-  if (!p || !is_zero(*p)) return store_error(cudaErrorInvalidValue);
+  if (!p || !has_zero_reserved_fields(*p)) return store_last_error(cudaErrorInvalidValue);
   if (p->type == cudaGraphNodeTypeConditional)
-    return add_conditional(kName, out, graph, from, count, &p->conditional);
+    return add_conditional_node(kName, out, graph, from, count, &p->conditional);
   if (p->type == cudaGraphNodeTypeGraph && p->graph.ownership == cudaGraphChildGraphOwnershipClone)
     return add_child(kName, out, graph, from, count, p->graph.graph);
   return add_node(kName, out, graph, from, count, p->type, [&](Runtime& r, NodeWork* work) {
-    refuse_special_edges(edges, count);
+    refuse_programmatic_edges(edges, count);
     if (p->type == cudaGraphNodeTypeMemAlloc) {
       auto& a = p->alloc;
       cudaMemAllocNodeParams same{a.poolProps, a.accessDescs, a.accessDescCount, a.bytesize, {}};
@@ -156,7 +156,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cuda
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* p) {
   return with_node("cudaGraphNodeSetParams", node, [&](Runtime& r) {
-    if (!p || !is_zero(*p) || p->type != node->type) return cudaErrorInvalidValue;
+    if (!p || !has_zero_reserved_fields(*p) || p->type != node->type) return cudaErrorInvalidValue;
     NodeWork work;
     if (const cudaError_t error = make_node_work(r, *p, &work)) return error;
     node->work = std::move(work);
@@ -172,7 +172,7 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* p)
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                        cudaGraphNodeParams* p) {
   return with_exec("cudaGraphExecNodeSetParams", exec, [&](Runtime& r) {
-    if (!p || !is_zero(*p)) return cudaErrorInvalidValue;
+    if (!p || !has_zero_reserved_fields(*p)) return cudaErrorInvalidValue;
     NodeWork work;
     if (const cudaError_t error = make_node_work(r, *p, &work)) return error;
     return set_step_work(step_of(exec, node), p->type, std::move(work));
@@ -187,7 +187,7 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (stream == nullptr || stream == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
     if ((count && !from) || !are_in_graph(r, graph, from, count)) return cudaErrorInvalidValue;
-    refuse_special_edges(edges, count);
+    refuse_programmatic_edges(edges, count);
     return r.captures.begin(stream, graph, {from, from + count});
   });
 }
@@ -202,7 +202,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
     if (flags > cudaStreamSetCaptureDependencies || (count && !nodes) ||
         !are_in_graph(r, r.captures.graph(stream), nodes, count))
       return cudaErrorInvalidValue;
-    refuse_special_edges(edges, count);
+    refuse_programmatic_edges(edges, count);
     std::vector<cudaGraphNode_t> last(nodes, nodes + count);
     if (flags == cudaStreamAddCaptureDependencies) {
       const auto& before = r.captures.last_nodes(stream);

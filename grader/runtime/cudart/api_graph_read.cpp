@@ -13,8 +13,8 @@ namespace {
 
 // The parameters of a copy, fill or host function node.
 template <class Parameters>
-cudaError_t read_parameters(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
-                            Parameters* out) {
+cudaError_t read_node_parameters(const char* name, cudaGraphNode_t node, cudaGraphNodeType type,
+                                 Parameters* out) {
   return with_node(name, node, [&](Runtime&) {
     if (!out || node->type != type) return cudaErrorInvalidValue;
     const auto* given = std::get_if<Parameters>(&node->work.given);
@@ -38,7 +38,7 @@ std::vector<GraphEdge> edges_of(const CUgraph_st& graph) {
   return all;
 }
 
-void set_plain_edges(cudaGraphEdgeData* data, size_t count) {
+void set_default_edge_data(cudaGraphEdgeData* data, size_t count) {
   if (data) std::fill_n(data, count, cudaGraphEdgeData{});
 }
 
@@ -64,13 +64,13 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
 }
 
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* out) {
-  return read_parameters("cudaGraphMemcpyNodeGetParams", node, cudaGraphNodeTypeMemcpy, out);
+  return read_node_parameters("cudaGraphMemcpyNodeGetParams", node, cudaGraphNodeTypeMemcpy, out);
 }
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* out) {
-  return read_parameters("cudaGraphMemsetNodeGetParams", node, cudaGraphNodeTypeMemset, out);
+  return read_node_parameters("cudaGraphMemsetNodeGetParams", node, cudaGraphNodeTypeMemset, out);
 }
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* out) {
-  return read_parameters("cudaGraphHostNodeGetParams", node, cudaGraphNodeTypeHost, out);
+  return read_node_parameters("cudaGraphHostNodeGetParams", node, cudaGraphNodeTypeHost, out);
 }
 
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
@@ -83,7 +83,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
       ends.push_back(edge.to);
     }
     size_t room = *count;
-    if (from) set_plain_edges(data, std::min(room, begins.size()));
+    if (from) set_default_edge_data(data, std::min(room, begins.size()));
     const cudaError_t error = store_nodes(begins, from, count);
     return error ? error : store_nodes(ends, to, &room);
   });
@@ -93,7 +93,7 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* 
                                          cudaGraphEdgeData* data, size_t* count) {
   return with_node("cudaGraphNodeGetDependencies", node, [&](Runtime&) {
     const cudaError_t error = store_nodes(node->from, out, count);
-    if (!error && out) set_plain_edges(data, *count);
+    if (!error && out) set_default_edge_data(data, *count);
     return error;
   });
 }
@@ -105,7 +105,7 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t
     for (const GraphEdge& edge : edges_of(*node->graph))
       if (edge.from == node) all.push_back(edge.to);
     const cudaError_t error = store_nodes(all, out, count);
-    if (!error && out) set_plain_edges(data, *count);
+    if (!error && out) set_default_edge_data(data, *count);
     return error;
   });
 }
@@ -187,7 +187,7 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType
     const bool is_most =
         which == cudaGraphMemAttrUsedMemHigh || which == cudaGraphMemAttrReservedMemHigh;
     if (!out || which > cudaGraphMemAttrReservedMemHigh) return cudaErrorInvalidValue;
-    const GraphMemory& memory = r.allocations.graph_memory(device);
+    const GraphMemoryUsage& memory = r.allocations.graph_memory(device);
     if (!memory.is_known)
       throw lab32::Error(
           "how much memory graphs with several allocations at once hold is not known");
@@ -206,7 +206,7 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType
     if (value) std::memcpy(&to, value, sizeof to);
     if ((which != cudaGraphMemAttrUsedMemHigh && which != cudaGraphMemAttrReservedMemHigh) || to)
       return cudaErrorInvalidValue;
-    GraphMemory& memory = r.allocations.graph_memory(device);
+    GraphMemoryUsage& memory = r.allocations.graph_memory(device);
     memory.most = memory.now();
     return cudaSuccess;
   });

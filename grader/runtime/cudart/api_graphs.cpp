@@ -79,7 +79,7 @@ cudaError_t instantiate(Runtime& r, cudaGraphExec_t* exec, cudaGraph_t graph,
 }
 
 // Lets the graph's kernels set its conditions from here until the graph ends.
-void open_conditions(Runtime& r, const std::vector<GraphCondition*>& conditions) {
+void let_kernels_set_conditions(Runtime& r, const std::vector<GraphCondition*>& conditions) {
   for (GraphCondition* c : conditions) {
     if (c->reset_at_launch) r.memory.upload(c->word, &c->otherwise, sizeof c->otherwise);
     c->reached_by = ~uint64_t{0};
@@ -107,7 +107,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
   return with_graph("cudaGraphClone", graph, [&](Runtime& r) {
     if (!out) return cudaErrorInvalidValue;
-    if (has_conditions(*graph) || has_memory(*graph)) return cudaErrorNotSupported;
+    if (has_conditional_nodes(*graph) || has_memory_nodes(*graph)) return cudaErrorNotSupported;
     *out = r.graphs.clone(graph);
     return cudaSuccess;
   });
@@ -164,7 +164,7 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* out, cudaGraph_t graph,
   return add_node("cudaGraphAddHostNode", out, graph, from, count, cudaGraphNodeTypeHost,
                   [&](Runtime&, NodeWork* work) {
                     if (!p || !p->fn) return cudaErrorInvalidValue;
-                    *work = host_work(*p);
+                    *work = host_function_work(*p);
                     return cudaSuccess;
                   });
 }
@@ -181,7 +181,7 @@ cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* out, cudaGraph_t graph,
   return add_node("cudaGraphAddEventRecordNode", out, graph, from, count,
                   cudaGraphNodeTypeEventRecord, [&](Runtime& r, NodeWork* work) {
                     if (!r.streams.knows(event)) return cudaErrorInvalidValue;
-                    *work = record_work(event);
+                    *work = event_record_work(event);
                     return cudaSuccess;
                   });
 }
@@ -192,7 +192,7 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* out, cudaGraph_t graph,
   return add_node("cudaGraphAddEventWaitNode", out, graph, from, count, cudaGraphNodeTypeWaitEvent,
                   [&](Runtime& r, NodeWork* work) {
                     if (!r.streams.knows(event)) return cudaErrorInvalidValue;
-                    *work = wait_work(event);
+                    *work = event_wait_work(event);
                     return cudaSuccess;
                   });
 }
@@ -326,7 +326,7 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t
                                            const cudaHostNodeParams* p) {
   return with_exec("cudaGraphExecHostNodeSetParams", exec, [&](Runtime&) {
     if (!p || !p->fn) return cudaErrorInvalidValue;
-    return set_step_work(step_of(exec, node), cudaGraphNodeTypeHost, host_work(*p));
+    return set_step_work(step_of(exec, node), cudaGraphNodeTypeHost, host_function_work(*p));
   });
 }
 
@@ -334,7 +334,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
   return with_exec("cudaGraphExecUpdate", exec, [&](Runtime& r) {
     if (!r.graphs.knows(graph)) return cudaErrorInvalidValue;
-    if (uses_memory(exec->steps) || has_memory(*graph))
+    if (allocates_or_frees_memory(exec->steps) || has_memory_nodes(*graph))
       throw lab32::Error("updating graphs whose nodes allocate or free is not simulated");
     std::vector<GraphStep> steps;
     const bool same = build_steps(*graph, &steps) && have_same_topology(exec->steps, steps);
@@ -362,13 +362,14 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   const cudaError_t error = with_exec("cudaGraphLaunch", exec, [&](Runtime& r) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (r.captures.captures(stream)) {
-      if (!exec->conditions.empty() || uses_memory(exec->steps)) return cudaErrorNotSupported;
-      return r.captures.add(stream, cudaGraphNodeTypeGraph, child_work(exec->steps));
+      if (!exec->conditions.empty() || allocates_or_frees_memory(exec->steps))
+        return cudaErrorNotSupported;
+      return r.captures.add(stream, cudaGraphNodeTypeGraph, child_graph_work(exec->steps));
     }
     if (const cudaError_t wrong = check_graph_memory(r, *exec)) return wrong;
     steps = exec->steps;
     conditions = exec->conditions;
-    open_conditions(r, conditions);
+    let_kernels_set_conditions(r, conditions);
     return cudaSuccess;
   });
   if (error) return error;

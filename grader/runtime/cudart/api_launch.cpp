@@ -24,12 +24,12 @@ cudaError_t with_kernel(const char* name, const void* function,
   });
 }
 
-cudaError_t launch_under_name(const char* name, const void* function, const LaunchRequest& request,
-                              void** args) {
+cudaError_t launch_or_capture_kernel(const char* name, const void* function,
+                                     const LaunchRequest& request, void** args) {
   return with_kernel(name, function, [&](Runtime& r, KernelEntry& entry) {
     if (!r.captures.captures(request.stream)) return launch(r, entry, request, args);
     return r.captures.add(request.stream, cudaGraphNodeTypeKernel,
-                          launch_work(prepare_launch(r, entry, function, request, args)));
+                          launch_work(make_kernel_call(r, entry, function, request, args)));
   });
 }
 
@@ -38,7 +38,8 @@ int max_dynamic_shared_bytes(const Runtime& r, const lab32::device::KernelInfo& 
   return static_cast<int>(r.profile.shared_bytes_opt_in) - static_cast<int>(info.static_shared);
 }
 
-cudaError_t set_attribute(Runtime& r, KernelEntry& entry, cudaFuncAttribute which, int value) {
+cudaError_t set_function_attribute(Runtime& r, KernelEntry& entry, cudaFuncAttribute which,
+                                   int value) {
   switch (which) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
       if (value < 0 || value > max_dynamic_shared_bytes(r, r.registry.load(entry).info()))
@@ -70,7 +71,7 @@ cudaError_t set_attribute(Runtime& r, KernelEntry& entry, cudaFuncAttribute whic
   }
 }
 
-std::optional<dim3> requested_cluster(const cudaLaunchConfig_t& config) {
+std::optional<dim3> requested_cluster_shape(const cudaLaunchConfig_t& config) {
   std::optional<dim3> asked;
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute& a = config.attrs[i];
@@ -82,12 +83,13 @@ std::optional<dim3> requested_cluster(const cudaLaunchConfig_t& config) {
 
 // The number of blocks of such a launch that reside on a multiprocessor; 0: not even one block
 // fits.
-uint32_t resident_blocks_of_config(Runtime& r, KernelEntry& entry,
-                                   const cudaLaunchConfig_t& config) {
+uint32_t config_blocks_per_multiprocessor(Runtime& r, KernelEntry& entry,
+                                          const cudaLaunchConfig_t& config) {
   const dim3& b = config.blockDim;
   const lab32::device::KernelInfo& info = r.registry.load(entry).info();
   if (config.dynamicSmemBytes > dynamic_shared_limit(entry, info)) return 0;
-  return resident_blocks(r, entry, uint64_t{b.x} * b.y * b.z, config.dynamicSmemBytes);
+  return resident_blocks_per_multiprocessor(r, entry, uint64_t{b.x} * b.y * b.z,
+                                            config.dynamicSmemBytes);
 }
 
 }  // namespace
@@ -95,24 +97,27 @@ uint32_t resident_blocks_of_config(Runtime& r, KernelEntry& entry,
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
                              size_t shared, cudaStream_t stream) {
   LaunchRequest request{grid, block, shared, stream, false, {}};
-  return launch_under_name("cudaLaunchKernel", function, request, args);
+  return launch_or_capture_kernel("cudaLaunchKernel", function, request, args);
 }
 LAB32_PER_THREAD(cudaLaunchKernel, _ptsz);
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,
                                         size_t shared, cudaStream_t stream) {
   LaunchRequest request{grid, block, shared, stream, true, {}};
-  return launch_under_name("cudaLaunchCooperativeKernel", function, request, args);
+  return launch_or_capture_kernel("cudaLaunchCooperativeKernel", function, request, args);
 }
 LAB32_PER_THREAD(cudaLaunchCooperativeKernel, _ptsz);
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                 void** args) {
   constexpr const char* kName = "cudaLaunchKernelExC";
-  if (!config) return store_error(cudaErrorInvalidValue);
-  LaunchRequest request{
-      config->gridDim, config->blockDim,          config->dynamicSmemBytes, config->stream,
-      false,           requested_cluster(*config)};
+  if (!config) return store_last_error(cudaErrorInvalidValue);
+  LaunchRequest request{config->gridDim,
+                        config->blockDim,
+                        config->dynamicSmemBytes,
+                        config->stream,
+                        false,
+                        requested_cluster_shape(*config)};
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const cudaLaunchAttribute& a = config->attrs[i];
     switch (a.id) {
@@ -131,7 +136,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
         break;
     }
   }
-  return launch_under_name(kName, function, request, args);
+  return launch_or_capture_kernel(kName, function, request, args);
 }
 LAB32_PER_THREAD(cudaLaunchKernelExC, _ptsz);
 
@@ -139,7 +144,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* function)
   return with_kernel("cudaFuncGetAttributes", function, [&](Runtime& r, KernelEntry& entry) {
     if (!out) return cudaErrorInvalidValue;
     const lab32::device::KernelInfo& info = r.registry.load(entry).info();
-    const Binary& binary = *entry.binary;
+    const DeviceBinary& binary = *entry.binary;
     const auto resources = binary.cubin.kernels.find(entry.symbol);
     const auto version = [](const std::string& arch) {
       return std::stoi(arch.substr(arch.find('_') + 1));
@@ -152,7 +157,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* function)
     a.maxThreadsPerBlock = static_cast<int>(info.max_threads);
     // The number of registers per thread limits the block size, too.
     while (info.registers && a.maxThreadsPerBlock > 32 &&
-           resident_blocks(r, entry, static_cast<uint64_t>(a.maxThreadsPerBlock), 0) == 0)
+           resident_blocks_per_multiprocessor(r, entry, static_cast<uint64_t>(a.maxThreadsPerBlock),
+                                              0) == 0)
       a.maxThreadsPerBlock -= 32;
     a.ptxVersion = version(binary.arch);
     a.binaryVersion = version(r.profile.arch);
@@ -175,7 +181,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* function)
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
   return with_kernel("cudaFuncSetAttribute", function, [&](Runtime& r, KernelEntry& entry) {
-    return set_attribute(r, entry, which, value);
+    return set_function_attribute(r, entry, which, value);
   });
 }
 
@@ -185,7 +191,7 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribu
                      [&](Runtime& r, KernelEntry& entry) {
                        if (!r.has_device(device)) return cudaErrorInvalidDevice;
                        const DeviceScope on(r, device);
-                       return set_attribute(r, entry, which, value);
+                       return set_function_attribute(r, entry, which, value);
                      });
 }
 
@@ -228,8 +234,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
   return with_kernel("cudaOccupancyMaxActiveBlocksPerMultiprocessor", function,
                      [&](Runtime& r, KernelEntry& entry) {
                        if (!blocks || threads <= 0) return cudaErrorInvalidValue;
-                       *blocks = static_cast<int>(
-                           resident_blocks(r, entry, static_cast<uint64_t>(threads), shared));
+                       *blocks = static_cast<int>(resident_blocks_per_multiprocessor(
+                           r, entry, static_cast<uint64_t>(threads), shared));
                        return cudaSuccess;
                      });
 }
@@ -247,8 +253,8 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
         if (!bytes || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
         const lab32::device::KernelInfo& info = r.registry.load(entry).info();
         const auto available = lab32::model::available_dynamic_shared(
-            r.profile, static_cast<uint32_t>(threads), registers_of(r, info), info.static_shared,
-            dynamic_shared_limit(entry, info), static_cast<uint32_t>(blocks));
+            r.profile, static_cast<uint32_t>(threads), registers_per_thread(r, info),
+            info.static_shared, dynamic_shared_limit(entry, info), static_cast<uint32_t>(blocks));
         if (!available) return cudaErrorInvalidValue;
         *bytes = *available;
         return cudaSuccess;
@@ -262,11 +268,13 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
         if (!clusters || !config) return cudaErrorInvalidValue;
         dim3 c;
         bool explicitly = false;
-        if (const cudaError_t error = find_cluster(r, entry, r.registry.load(entry).info(),
-                                                   requested_cluster(*config), &c, &explicitly))
+        if (const cudaError_t error =
+                find_cluster_shape(r, entry, r.registry.load(entry).info(),
+                                   requested_cluster_shape(*config), &c, &explicitly))
           return error;
         const auto active = lab32::model::active_clusters(
-            r.profile, resident_blocks_of_config(r, entry, *config), uint64_t{c.x} * c.y * c.z);
+            r.profile, config_blocks_per_multiprocessor(r, entry, *config),
+            uint64_t{c.x} * c.y * c.z);
         if (!active) throw lab32::Error("how many clusters this device holds at once is not known");
         *clusters = explicitly ? static_cast<int>(*active) : 0;
         return cudaSuccess;
@@ -278,9 +286,9 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function
   return with_kernel("cudaOccupancyMaxPotentialClusterSize", function,
                      [&](Runtime& r, KernelEntry& entry) {
                        if (!size || !config) return cudaErrorInvalidValue;
-                       *size = resident_blocks_of_config(r, entry, *config) == 0
+                       *size = config_blocks_per_multiprocessor(r, entry, *config) == 0
                                    ? 0
-                                   : static_cast<int>(cluster_limit(entry));
+                                   : static_cast<int>(max_blocks_per_cluster(entry));
                        return cudaSuccess;
                      });
 }
@@ -289,17 +297,17 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function
 
 namespace {
 
-Binary* binary_of(void** handle) { return reinterpret_cast<Binary*>(handle); }
+DeviceBinary* binary_of(void** handle) { return reinterpret_cast<DeviceBinary*>(handle); }
 
 // Registration before main() is not an API call, so it makes no context current.
-void register_code(const char* name, const std::function<cudaError_t(Runtime&)>& body) {
+void run_code_registration(const char* name, const std::function<cudaError_t(Runtime&)>& body) {
   const DriverCallScope not_the_program(name);
   call(name, Waits::no, body);
 }
 
 // The configurations that <<<>>> has pushed and the host stub will pop. They form a stack, because
 // evaluating a launch's arguments may launch another kernel.
-std::vector<LaunchRequest>& pushed_configurations() {
+std::vector<LaunchRequest>& pushed_launch_configurations() {
   struct OfLaunches;
   return lab32::thread_variable<std::vector<LaunchRequest>, OfLaunches>();
 }
@@ -308,7 +316,7 @@ std::vector<LaunchRequest>& pushed_configurations() {
 
 void** __cudaRegisterFatBinary(void* wrapper) {
   void** handle = nullptr;
-  register_code("__cudaRegisterFatBinary", [&](Runtime& r) {
+  run_code_registration("__cudaRegisterFatBinary", [&](Runtime& r) {
     handle = reinterpret_cast<void**>(r.registry.add_binary(wrapper));
     return cudaSuccess;
   });
@@ -327,7 +335,7 @@ void __cudaUnregisterFatBinary(void** handle) {
 void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int, uint3*,
                             uint3*, dim3*, dim3*, int*) {
   if (!handle) return;
-  register_code("__cudaRegisterFunction", [&](Runtime& r) {
+  run_code_registration("__cudaRegisterFunction", [&](Runtime& r) {
     r.registry.add_kernel(binary_of(handle), host, name);
     return cudaSuccess;
   });
@@ -336,7 +344,7 @@ void __cudaRegisterFunction(void** handle, const char* host, char*, const char* 
 void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, size_t bytes, int,
                        int) {
   if (!handle) return;
-  register_code("__cudaRegisterVar", [&](Runtime& r) {
+  run_code_registration("__cudaRegisterVar", [&](Runtime& r) {
     r.registry.add_variable(binary_of(handle), host, name, bytes);
     return cudaSuccess;
   });
@@ -345,7 +353,7 @@ void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, 
 void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int,
                               size_t bytes, int, int) {
   if (!handle) return;
-  register_code("__cudaRegisterManagedVar", [&](Runtime& r) {
+  run_code_registration("__cudaRegisterManagedVar", [&](Runtime& r) {
     r.registry.add_variable(binary_of(handle), host, name, bytes);
     binary_of(handle)->managed.emplace_back(host, name);
     return cudaSuccess;
@@ -369,14 +377,15 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstr
   request.block = block;
   request.shared = shared;
   request.stream = stream;
-  pushed_configurations().push_back(request);
+  pushed_launch_configurations().push_back(request);
   return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
-  if (pushed_configurations().empty()) return store_error(cudaErrorMissingConfiguration);
-  const LaunchRequest request = pushed_configurations().back();
-  pushed_configurations().pop_back();
+  if (pushed_launch_configurations().empty())
+    return store_last_error(cudaErrorMissingConfiguration);
+  const LaunchRequest request = pushed_launch_configurations().back();
+  pushed_launch_configurations().pop_back();
   *grid = request.grid;
   *block = request.block;
   *shared = request.shared;

@@ -40,7 +40,7 @@ std::string reason_not_freed(const Runtime& r, const void* pointer, const Alloca
              : fmt::format("`{}` is freed in another way", in->name);
 }
 
-void forget_allocation_at_exit(const void* pointer) {
+void free_allocation_at_exit(const void* pointer) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   Allocations& all = runtime().allocations;
   const AllocationInfo* held = all.find(pointer);
@@ -50,7 +50,7 @@ void forget_allocation_at_exit(const void* pointer) {
 // Frees the allocation that begins at the pointer, if `passes` accepts its kind; otherwise returns
 // the error.
 template <class Passes>
-cudaError_t release(const char* name, void* pointer, Passes&& passes) {
+cudaError_t free_memory_of_kind(const char* name, void* pointer, Passes&& passes) {
   // cudaFree waits for the device.
   const cudaError_t error = call(name, Waits::yes, [&](Runtime& r) {
     if (!pointer) return cudaSuccess;
@@ -62,7 +62,7 @@ cudaError_t release(const char* name, void* pointer, Passes&& passes) {
   });
   // The destructor of a static variable frees the memory, too late for the runtime, but it is no
   // leak.
-  if (error == cudaErrorCudartUnloading) forget_allocation_at_exit(pointer);
+  if (error == cudaErrorCudartUnloading) free_allocation_at_exit(pointer);
   return error;
 }
 
@@ -73,7 +73,8 @@ cudaError_t cudaMalloc(void** out, size_t bytes) {
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return release("cudaFree", pointer, [](MemoryKind home) { return home != MemoryKind::pinned; });
+  return free_memory_of_kind("cudaFree", pointer,
+                             [](MemoryKind home) { return home != MemoryKind::pinned; });
 }
 
 cudaError_t cudaMallocHost(void** out, size_t bytes) {
@@ -83,29 +84,29 @@ cudaError_t cudaMallocHost(void** out, size_t bytes) {
 cudaError_t cudaHostAlloc(void** out, size_t bytes, unsigned flags) {
   if (flags & ~static_cast<unsigned>(cudaHostAllocPortable | cudaHostAllocMapped |
                                      cudaHostAllocWriteCombined))
-    return store_error(cudaErrorInvalidValue);
+    return store_last_error(cudaErrorInvalidValue);
   return allocate("cudaHostAlloc", out, bytes, MemoryKind::pinned, flags);
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  return release("cudaFreeHost", pointer,
-                 [](MemoryKind home) { return home == MemoryKind::pinned; });
+  return free_memory_of_kind("cudaFreeHost", pointer,
+                             [](MemoryKind home) { return home == MemoryKind::pinned; });
 }
 
 cudaError_t cudaMallocManaged(void** out, size_t bytes, unsigned flags) {
   if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
-    return store_error(cudaErrorInvalidValue);
+    return store_last_error(cudaErrorInvalidValue);
   return allocate("cudaMallocManaged", out, bytes, MemoryKind::managed, flags);
 }
 
 cudaError_t cudaMallocPitch(void** out, size_t* pitch, size_t width, size_t height) {
-  if (!pitch) return store_error(cudaErrorInvalidValue);
+  if (!pitch) return store_last_error(cudaErrorInvalidValue);
   *pitch = lab32::align_up(width, kPitch);
   return allocate("cudaMallocPitch", out, *pitch * height, MemoryKind::device, 0);
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* out, cudaExtent extent) {
-  if (!out) return store_error(cudaErrorInvalidValue);
+  if (!out) return store_last_error(cudaErrorInvalidValue);
   void* pointer = nullptr;
   size_t pitch = 0;
   const cudaError_t error =
@@ -238,15 +239,15 @@ std::optional<ManagedRanges::PageRange> managed_pages(Runtime& r, const void* po
   return ManagedRanges::page_range(memory->begin, memory->end, begin, begin + bytes);
 }
 
-cudaError_t read_attributes(const char* name, void** data, const size_t* sizes,
-                            const cudaMemRangeAttribute* attributes, size_t count,
-                            const void* pointer, size_t bytes) {
+cudaError_t read_range_attributes(const char* name, void** data, const size_t* sizes,
+                                  const cudaMemRangeAttribute* attributes, size_t count,
+                                  const void* pointer, size_t bytes) {
   return call(name, Waits::no, [&](Runtime& r) {
     if (!data || !sizes || !attributes || count == 0) return cudaErrorInvalidValue;
     const auto range = managed_pages(r, pointer, bytes, true);
     if (!range) return cudaErrorInvalidValue;
     for (size_t i = 0; i < count; ++i)
-      if (!data[i] || !r.managed.read(*range, attributes[i], data[i], sizes[i]))
+      if (!data[i] || !r.managed.read_range_attribute(*range, attributes[i], data[i], sizes[i]))
         return cudaErrorInvalidValue;
     return cudaSuccess;
   });
@@ -279,11 +280,12 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise ad
 
 cudaError_t cudaMemRangeGetAttribute(void* data, size_t size, cudaMemRangeAttribute attribute,
                                      const void* pointer, size_t bytes) {
-  return read_attributes("cudaMemRangeGetAttribute", &data, &size, &attribute, 1, pointer, bytes);
+  return read_range_attributes("cudaMemRangeGetAttribute", &data, &size, &attribute, 1, pointer,
+                               bytes);
 }
 
 cudaError_t cudaMemRangeGetAttributes(void** data, size_t* sizes, cudaMemRangeAttribute* attributes,
                                       size_t count, const void* pointer, size_t bytes) {
-  return read_attributes("cudaMemRangeGetAttributes", data, sizes, attributes, count, pointer,
-                         bytes);
+  return read_range_attributes("cudaMemRangeGetAttributes", data, sizes, attributes, count, pointer,
+                               bytes);
 }

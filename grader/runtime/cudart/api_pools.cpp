@@ -25,8 +25,8 @@ struct DevicePools {
   cudaMemPool_t current = &standard;
 };
 
-struct Pools {
-  Pools() {
+struct MemoryPools {
+  MemoryPools() {
     for (int i = 0; i < kMostDevices; ++i) {
       on(i).standard.device = i;
       on(i).standard.reached_by = uint64_t{1} << i;
@@ -43,8 +43,8 @@ struct Pools {
   std::set<cudaMemPool_t> made;
 };
 
-Pools& pools() {
-  static auto* all = new Pools;
+MemoryPools& pools() {
+  static auto* all = new MemoryPools;
   return *all;
 }
 
@@ -92,7 +92,7 @@ LAB32_PER_THREAD(cudaMallocAsync, _ptsz);
 
 cudaError_t cudaMallocFromPoolAsync(void** out, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
-  if (!pool) return store_error(cudaErrorInvalidValue);
+  if (!pool) return store_last_error(cudaErrorInvalidValue);
   return allocate("cudaMallocFromPoolAsync", out, bytes, pool, stream);
 }
 LAB32_PER_THREAD(cudaMallocFromPoolAsync, _ptsz);

@@ -253,7 +253,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
       return cudaErrorInvalidResourceHandle;
     if (flags > cudaEventRecordExternal) return cudaErrorInvalidValue;
     if (flags == cudaEventRecordExternal && r.captures.captures(stream))
-      return r.captures.add(stream, cudaGraphNodeTypeEventRecord, record_work(event));
+      return r.captures.add(stream, cudaGraphNodeTypeEventRecord, event_record_work(event));
     r.captures.record(event, stream);
     if (!r.captures.captures(stream)) r.streams.record(event, r.gpu(event->device).timeline.now());
     return cudaSuccess;

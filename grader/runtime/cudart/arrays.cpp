@@ -44,13 +44,13 @@ cudaError_t check_array_request(const cudaChannelFormatDesc* format, const cudaE
   if (flags & (cudaArraySparse | cudaArrayDeferredMapping))
     throw Error("sparse arrays and deferred mapping are not simulated");
   sim::TexelFormat texels;
-  if (!convert_format(*format, &texels)) return cudaErrorInvalidChannelDescriptor;
+  if (!convert_to_texel_format(*format, &texels)) return cudaErrorInvalidChannelDescriptor;
   if ((flags & ~kKnownFlags) != 0 || !is_valid_extent(extent, flags)) return cudaErrorInvalidValue;
   return cudaSuccess;
 }
 
 // Assigns addresses to the levels of an array, one after another. Returns the bytes of all levels.
-uint64_t assign_level_addresses(Array& a, uint64_t from) {
+uint64_t assign_level_addresses(CudaArray& a, uint64_t from) {
   a.grid.width = static_cast<uint32_t>(a.extent.width);
   a.grid.height = static_cast<uint32_t>(std::max<size_t>(a.extent.height, 1));
   a.grid.slices = static_cast<uint32_t>(std::max<size_t>(a.extent.depth, 1));
@@ -65,19 +65,19 @@ size_t halved(size_t n, unsigned level) { return n == 0 ? 0 : std::max<size_t>(n
 
 }  // namespace
 
-bool Array::contains_box(uint64_t x, uint64_t y, uint64_t z, const Extent& e) const {
+bool CudaArray::contains_box(uint64_t x, uint64_t y, uint64_t z, const CopyExtent& e) const {
   const auto in = [](uint64_t from, uint64_t count, uint64_t of) {
     return from <= of && count <= of - from;
   };
   return in(x, e.width, row_bytes()) && in(y, e.height, grid.height) && in(z, e.depth, grid.slices);
 }
 
-bool Array::contains_bytes_from(uint64_t x, uint64_t y, uint64_t bytes) const {
+bool CudaArray::contains_bytes_from(uint64_t x, uint64_t y, uint64_t bytes) const {
   const uint64_t row = row_bytes(), all = row * grid.height;
   return x <= row && y <= grid.height && y * row + x <= all && bytes <= all - (y * row + x);
 }
 
-bool convert_format(const cudaChannelFormatDesc& d, sim::TexelFormat* format) {
+bool convert_to_texel_format(const cudaChannelFormatDesc& d, sim::TexelFormat* format) {
   using Kind = sim::TexelFormat::Kind;
   const int channels = d.y == 0 ? 1 : d.z == 0 ? 2 : 4;
   const auto same = [&](int bits, int from) { return bits == (from < channels ? d.x : 0); };
@@ -95,21 +95,21 @@ bool convert_format(const cudaChannelFormatDesc& d, sim::TexelFormat* format) {
   return true;
 }
 
-Array& Arrays::add(const cudaChannelFormatDesc& format, cudaExtent extent, unsigned flags) {
-  auto made = std::make_unique<Array>();
+CudaArray& CudaArrays::add(const cudaChannelFormatDesc& format, cudaExtent extent, unsigned flags) {
+  auto made = std::make_unique<CudaArray>();
   made->format = format;
   made->extent = extent;
   made->flags = flags;
-  Array& array = *made;
+  CudaArray& array = *made;
   arrays_[&array] = std::move(made);
   return array;
 }
 
-cudaError_t Arrays::make(cudaArray_t* out, const cudaChannelFormatDesc* format, cudaExtent extent,
-                         unsigned flags, const char* what) {
+cudaError_t CudaArrays::make(cudaArray_t* out, const cudaChannelFormatDesc* format,
+                             cudaExtent extent, unsigned flags, const char* what) {
   if (!out) return cudaErrorInvalidValue;
   if (const cudaError_t error = check_array_request(format, extent, flags)) return error;
-  Array& array = add(*format, extent, flags);
+  CudaArray& array = add(*format, extent, flags);
   const AllocationInfo* held =
       allocations_.allocate(assign_level_addresses(array, 0), MemoryKind::device, what);
   if (!held) {
@@ -121,26 +121,26 @@ cudaError_t Arrays::make(cudaArray_t* out, const cudaChannelFormatDesc* format, 
   return cudaSuccess;
 }
 
-cudaError_t Arrays::make(cudaMipmappedArray_t* out, const cudaChannelFormatDesc* format,
-                         cudaExtent extent, unsigned levels, unsigned flags) {
+cudaError_t CudaArrays::make(cudaMipmappedArray_t* out, const cudaChannelFormatDesc* format,
+                             cudaExtent extent, unsigned levels, unsigned flags) {
   if (!out) return cudaErrorInvalidValue;
   if (const cudaError_t error = check_array_request(format, extent, flags)) return error;
   const size_t depth = is_layered(flags) ? 1 : extent.depth;
   const size_t longest = std::max({extent.width, extent.height, depth});
   const auto most = static_cast<unsigned>(64 - __builtin_clzll(longest));
-  auto made = std::make_unique<Mipmap>();
+  auto made = std::make_unique<MipmappedArray>();
   uint64_t bytes = 0;
   for (unsigned l = 0; l < std::clamp(levels, 1u, most); ++l) {
     const cudaExtent own{halved(extent.width, l), halved(extent.height, l),
                          is_layered(flags) ? extent.depth : halved(extent.depth, l)};
-    Array& array = add(*format, own, flags);
+    CudaArray& array = add(*format, own, flags);
     array.is_level = true;
     bytes += assign_level_addresses(array, bytes);
     made->levels.push_back(&array);
   }
   const AllocationInfo* held =
       allocations_.allocate(bytes, MemoryKind::device, "cudaMallocMipmappedArray");
-  for (Array* level : made->levels) {
+  for (CudaArray* level : made->levels) {
     if (held)
       level->grid.begin += held->begin;
     else
@@ -152,30 +152,30 @@ cudaError_t Arrays::make(cudaMipmappedArray_t* out, const cudaChannelFormatDesc*
   return cudaSuccess;
 }
 
-Array* Arrays::find(cudaArray_const_t handle) const {
+CudaArray* CudaArrays::find(cudaArray_const_t handle) const {
   const auto at = arrays_.find(handle);
   return at == arrays_.end() ? nullptr : at->second.get();
 }
 
-Mipmap* Arrays::find(cudaMipmappedArray_const_t handle) const {
+MipmappedArray* CudaArrays::find(cudaMipmappedArray_const_t handle) const {
   const auto at = mipmaps_.find(handle);
   return at == mipmaps_.end() ? nullptr : at->second.get();
 }
 
-void Arrays::release(Array& array) {
+void CudaArrays::release(CudaArray& array) {
   if (array.is_level) return;  // a level is freed with its mipmapped array
   allocations_.release(array.grid.begin);
   arrays_.erase(&array);
 }
 
-void Arrays::release(Mipmap& mipmap) {
+void CudaArrays::release(MipmappedArray& mipmap) {
   allocations_.release(mipmap.levels.front()->grid.begin);
-  for (Array* level : mipmap.levels) arrays_.erase(level);
+  for (CudaArray* level : mipmap.levels) arrays_.erase(level);
   mipmaps_.erase(&mipmap);
 }
 
-void Arrays::clear() {
-  const auto is_gone = [&](const Array& array) {
+void CudaArrays::forget_freed_arrays() {
+  const auto is_gone = [&](const CudaArray& array) {
     return allocations_.find(reinterpret_cast<void*>(array.grid.begin)) == nullptr;
   };
   for (auto at = mipmaps_.begin(); at != mipmaps_.end();)
@@ -184,9 +184,9 @@ void Arrays::clear() {
     at = is_gone(*at->second) ? arrays_.erase(at) : std::next(at);
 }
 
-sim::TexelArray Arrays::texels(const Array& array) {
+sim::TexelArray CudaArrays::texel_array_of(const CudaArray& array) {
   sim::TexelArray texels;
-  convert_format(array.format, &texels.format);
+  convert_to_texel_format(array.format, &texels.format);
   texels.cube = (array.flags & cudaArrayCubemap) != 0;
   texels.layered = (array.flags & cudaArrayLayered) != 0;
   const bool deep = array.extent.depth != 0 && !is_layered(array.flags);
@@ -195,8 +195,8 @@ sim::TexelArray Arrays::texels(const Array& array) {
   return texels;
 }
 
-sim::TexelArray Arrays::texels(const Mipmap& mipmap) {
-  sim::TexelArray all = texels(*mipmap.levels.front());
+sim::TexelArray CudaArrays::texel_array_of(const MipmappedArray& mipmap) {
+  sim::TexelArray all = texel_array_of(*mipmap.levels.front());
   for (size_t l = 1; l < mipmap.levels.size(); ++l) all.levels.push_back(mipmap.levels[l]->grid);
   return all;
 }

@@ -26,10 +26,10 @@ namespace lab32::cudart {
 
 DriverCallScope::DriverCallScope(const char* name, ErrorNames names)
     : before_(std::exchange(current_driver_function(), name)),
-      names_before_(std::exchange(error_names(), names)) {}
+      names_before_(std::exchange(error_name_function(), names)) {}
 DriverCallScope::~DriverCallScope() {
   current_driver_function() = before_;
-  error_names() = names_before_;
+  error_name_function() = names_before_;
 }
 
 namespace {
@@ -38,7 +38,7 @@ namespace {
 // program passed to atexit() after its first CUDA call, and static variables constructed after it,
 // can still call it; earlier ones cannot (H100, static and shared runtime).
 std::atomic<bool> destroyed{false};
-void mark_destroyed_at_exit() {
+void mark_runtime_destroyed_at_exit() {
   static const int registered = on_exit(
       [](int status, void*) {
         note_exit_status(status);
@@ -104,7 +104,7 @@ cudaError_t call_with_lock(const char* name, Waits waits,
     if (current_driver_function()) {
       name = current_driver_function();
     } else {
-      mark_destroyed_at_exit();
+      mark_runtime_destroyed_at_exit();
       r.contexts.ensure_current_context();
     }
     const CurrentCallScope current(name, waits == Waits::yes);
@@ -113,28 +113,28 @@ cudaError_t call_with_lock(const char* name, Waits waits,
     // Registered memory belongs to the program, which can write to it without a call.
     if (!leaves_memory_unchanged(name) || r.devices() > 1 || !r.allocations.registered().empty())
       LaunchMemo::forget_digests();
-    if (r.sticky && waits != Waits::regardless) return store_error(r.sticky);
+    if (r.sticky && waits != Waits::regardless) return store_last_error(r.sticky);
     const cudaError_t error = body(r);
     if (current.is_outermost()) note_failure(r, error);
     *dead = r.graphs.objects().take_unreferenced();
-    return store_error(error);
+    return store_last_error(error);
   } catch (const NotLoaded&) {
-    return store_error(cudaErrorNotSupported);
+    return store_last_error(cudaErrorNotSupported);
   } catch (const Error& e) {
     report_unsupported(fmt::format("{}: {}", name, e.what()));
-    return store_error(cudaErrorNotSupported);
+    return store_last_error(cudaErrorNotSupported);
   } catch (const std::bad_alloc&) {
-    return store_error(cudaErrorMemoryAllocation);
+    return store_last_error(cudaErrorMemoryAllocation);
   } catch (const std::exception& e) {
     report_unsupported(fmt::format("{}: {}", name, e.what()));
-    return store_error(cudaErrorUnknown);
+    return store_last_error(cudaErrorUnknown);
   }
 }
 
 }  // namespace
 
 cudaError_t call(const char* name, Waits waits, const std::function<cudaError_t(Runtime&)>& body) {
-  if (destroyed) return store_error(cudaErrorCudartUnloading);
+  if (destroyed) return store_last_error(cudaErrorCudartUnloading);
   UserObjects::Unreferenced dead;
   const cudaError_t error = call_with_lock(name, waits, body, &dead);
   for (const auto& [destroy, pointer] : dead) destroy(pointer);
@@ -158,8 +158,9 @@ struct FailedCall {
   std::string reason;
   CallSite site;
 
-  std::string text(bool with_name) const {
-    const std::string name = with_name ? fmt::format("{}: ", error_names()(error)) : "";
+  std::string text(bool with_error_name) const {
+    const std::string name =
+        with_error_name ? fmt::format("{}: ", error_name_function()(error)) : "";
     return fmt::format("failed ({}{}){}", name, error_text(error),
                        reason.empty() ? "" : ": " + reason);
   }
@@ -202,7 +203,7 @@ void record_finding(record::HostFinding finding, const CallSite& site) {
   finding.file = place.file;
   finding.line = place.line;
   if (const std::string path = environment_value(variables::kRecord); !path.empty())
-    record::append_line(path, with_variable_names(record::to_line(finding)));
+    record::append_line(path, with_allocations_named_by_variable(record::to_line(finding)));
 }
 
 void note_failure(Runtime& r, cudaError_t error) {
@@ -229,14 +230,15 @@ void note_error_query(cudaError_t error) {
   if (unqueried_failure() && unqueried_failure()->error == error) unqueried_failure().reset();
 }
 
-void note_unwritten_copy(const sim::Allocation& from, uint64_t first, uint64_t bytes) {
+void note_copy_of_unwritten_bytes(const sim::Allocation& from, uint64_t first, uint64_t bytes) {
   record::HostFinding finding;
   finding.kind = record::HostFinding::Kind::initialisation;
   finding.call = current_call().name;
   finding.text = fmt::format(
       "copies {} bytes to the host that no kernel and no copy has written, the first at offset {} "
       "of `{}` ({} bytes)",
-      grouped(bytes), grouped(first), from.name, grouped(from.end - from.begin));
+      grouped_digits(bytes), grouped_digits(first), from.name,
+      grouped_digits(from.end - from.begin));
   record_finding(std::move(finding), CallSite::current());
 }
 
@@ -268,7 +270,7 @@ void note_leaks(Runtime& r, int device) {
     finding.text = fmt::format(
         "allocates {} bytes{} that the program never frees, although it frees other memory that "
         "`{}` allocates",
-        grouped(leak.bytes), leak.count == 1 ? "" : fmt::format(" in {} pieces", leak.count),
+        grouped_digits(leak.bytes), leak.count == 1 ? "" : fmt::format(" in {} pieces", leak.count),
         function);
     record_finding(std::move(finding), site);
   }
@@ -277,7 +279,7 @@ void note_leaks(Runtime& r, int device) {
 namespace {
 
 // Call when the program has ended with this exit status.
-void report_at_program_end(int status) {
+void report_leaks_and_ignored_failures(int status) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   Runtime& r = runtime();
   // A program that ends with an error may have left its memory for that reason.
@@ -288,7 +290,8 @@ void report_at_program_end(int status) {
   // another call may have been looked at if the program then ended with an error.
   const bool launch = is_launch_call(unqueried_failure()->call);
   if (!launch && status != 0) return;
-  print_message(fmt::format("{}{} {}; {}", place_prefix(source_place(unqueried_failure()->site)),
+  print_message(fmt::format("{}{} {}; {}",
+                            file_and_line_prefix(source_place(unqueried_failure()->site)),
                             unqueried_failure()->call, unqueried_failure()->text(false),
                             launch ? "the program never asked for this error (cudaGetLastError)"
                                    : "the program ended as if it had not"));
@@ -299,7 +302,7 @@ void report_at_program_end(int status) {
 void note_exit_status(int status) {
   static std::atomic<int> of_program;
   of_program = status;
-  run_at_end([] { report_at_program_end(of_program); });
+  run_at_end([] { report_leaks_and_ignored_failures(of_program); });
 }
 
 }  // namespace lab32::cudart

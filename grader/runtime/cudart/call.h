@@ -61,7 +61,7 @@ void note_error_query(cudaError_t error);
 
 // Under `check`: bytes that nothing has written are copied from an allocation to the host.
 // `first`: the offset of the first such byte.
-void note_unwritten_copy(const sim::Allocation& from, uint64_t first, uint64_t bytes);
+void note_copy_of_unwritten_bytes(const sim::Allocation& from, uint64_t first, uint64_t bytes);
 
 // Records a finding, once for each call, place and kind.
 void record_finding(record::HostFinding finding, const CallSite& site);

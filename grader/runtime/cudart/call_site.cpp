@@ -51,7 +51,7 @@ fs::path find_addr2line() {
 // The function, and "file:line" in it, for each address. An inlined function gives an entry of its
 // own; the innermost comes first.
 std::vector<std::pair<std::string, std::string>> source_lines_of(const CallSite& site) {
-  Command command;
+  ProcessCommand command;
   command.argv = {find_addr2line().string(), "-f", "-C", "-i", "-e", site.file.string()};
   for (const uint64_t address : site.addresses)
     command.argv.push_back(fmt::format("{:#x}", address));
@@ -76,7 +76,7 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.npos, end) == 0;
 }
 
-SourcePlace find_place(const CallSite& site) {
+SourcePlace look_up_source_place(const CallSite& site) {
   if (site.addresses.empty()) return {};
   bool behind_stub = false;
   for (const auto& [function, line] : source_lines_of(site)) {
@@ -123,7 +123,7 @@ CallSite CallSite::current() {
   return found;
 }
 
-CallSite CallSite::of_code(const void* code) {
+CallSite CallSite::of_code_address(const void* code) {
   void* frames[kMostDepth];
   const int count = backtrace(frames, kMostDepth);
   void** const end = frames + count;
@@ -146,13 +146,13 @@ CallSite CallSite::of_code(const void* code) {
 
 SourcePlace source_place(const CallSite& site) {
   try {
-    return find_place(site);
+    return look_up_source_place(site);
   } catch (const std::exception&) {  // addr2line is not installed
     return {};
   }
 }
 
-std::string place_prefix(const SourcePlace& place) {
+std::string file_and_line_prefix(const SourcePlace& place) {
   return place.line == 0 ? "" : fmt::format("{}:{}: ", path_for_display(place.file), place.line);
 }
 
@@ -220,7 +220,8 @@ std::string variable_of_argument(std::string argument) {
 }
 
 // The variables whose addresses the calls on this line get, in order; an empty one is not known.
-std::vector<std::string> variables_on_line(const SourcePlace& place, const std::string& call) {
+std::vector<std::string> allocated_variables_on_line(const SourcePlace& place,
+                                                     const std::string& call) {
   const std::optional<std::string> source = read_file(place.file);
   if (!source) return {};
   std::istringstream lines(*source);
@@ -259,7 +260,7 @@ std::pair<size_t, size_t> call_position_on_line(const NamedAllocation& made) {
 std::string allocation_display_name(NamedAllocation& made, bool quoted) {
   const SourcePlace& place = place_of_allocation(made);
   if (place.line == 0) return "";
-  const std::vector<std::string> variables = variables_on_line(place, made.call);
+  const std::vector<std::string> variables = allocated_variables_on_line(place, made.call);
   std::string variable = variables.size() == 1 ? variables[0] : "";
   // The compiler keeps the order of several calls on one line.
   constexpr size_t kMostOnLine = 8;
@@ -279,7 +280,7 @@ std::string name_allocation(const std::string& call) {
   return fmt::format("{} no. {}", call, ++allocations_made);
 }
 
-std::string with_variable_names(std::string text) {
+std::string with_allocations_named_by_variable(std::string text) {
   static const std::string kNumber = " no. ";
   for (size_t at = text.find(kNumber); at != text.npos; at = text.find(kNumber, at + 1)) {
     size_t begin = at, end = at + kNumber.size();

@@ -70,7 +70,7 @@ bool may_be_padding(const Gaps& gaps, uint64_t bytes) {
 }
 
 std::optional<UnwrittenBytes> find_unwritten(const sim::Memory& memory, const sim::Allocation& in,
-                                             const Box& box, const Extent& e) {
+                                             const PitchedBox& box, const CopyExtent& e) {
   if (in.initialised) return std::nullopt;
   std::optional<UnwrittenBytes> found;
   for (uint64_t z = 0; z < e.depth; ++z)
@@ -118,14 +118,14 @@ CopySide find_copy_side(const Runtime& r, uint64_t begin, uint64_t bytes, bool w
 }
 
 // The bytes from the first to the last byte of a box, including the gaps between its rows.
-uint64_t bytes_spanned(const Box& box, const Extent& e) {
+uint64_t bytes_spanned(const PitchedBox& box, const CopyExtent& e) {
   return (e.depth - 1) * box.slice + (e.height - 1) * box.pitch + e.width;
 }
 
 // Whether the kind that the program states fits this side. The addresses determine the direction.
 // As in CUDA 13, a kind may call device memory the host's, but not pageable host memory the
 // device's.
-bool side_has_stated_kind(bool device_by_kind, const CopySide& side) {
+bool side_fits_stated_kind(bool device_by_kind, const CopySide& side) {
   return side.on_device || !device_by_kind;
 }
 bool is_to_device(cudaMemcpyKind kind) {
@@ -135,8 +135,8 @@ bool is_from_device(cudaMemcpyKind kind) {
   return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
 }
 bool direction_matches_kind(cudaMemcpyKind kind, const CopySide& to, const CopySide& from) {
-  return side_has_stated_kind(is_to_device(kind), to) &&
-         side_has_stated_kind(is_from_device(kind), from);
+  return side_fits_stated_kind(is_to_device(kind), to) &&
+         side_fits_stated_kind(is_from_device(kind), from);
 }
 
 // Why a range cannot be accessed; "" if it can.
@@ -149,8 +149,9 @@ std::string explain_refused_range(const CopySide& side, const char* role, uint64
   if (bytes <= in->end - begin)
     return fmt::format("the program has not mapped these bytes of the {}, `{}`", role, in->name);
   return fmt::format(
-      "{} bytes, but the {} has {} ({} of `{}`)", grouped(bytes), role, grouped(in->end - begin),
-      begin == in->begin ? "all" : fmt::format("from offset {}", grouped(begin - in->begin)),
+      "{} bytes, but the {} has {} ({} of `{}`)", grouped_digits(bytes), role,
+      grouped_digits(in->end - begin),
+      begin == in->begin ? "all" : fmt::format("from offset {}", grouped_digits(begin - in->begin)),
       in->name);
 }
 
@@ -159,7 +160,7 @@ std::string explain_refused_range(cudaMemcpyKind kind, const CopySide& to, const
                                            "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice"};
   if (direction_matches_kind(kind, to, from)) return "";
   return fmt::format("the direction is {}, but the {} is host memory", kNames[kind],
-                     side_has_stated_kind(is_to_device(kind), to) ? "source" : "destination");
+                     side_fits_stated_kind(is_to_device(kind), to) ? "source" : "destination");
 }
 
 void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_device,
@@ -200,7 +201,7 @@ Route copy_route(Runtime& r, const CopySide& to, const CopySide& from) {
 }
 
 // Merges rows without gaps into a single row.
-void merge_contiguous_rows(Extent& e, Box& a, Box& b) {
+void merge_contiguous_rows(CopyExtent& e, PitchedBox& a, PitchedBox& b) {
   if (e.height > 1 && a.pitch == e.width && b.pitch == e.width &&
       (e.depth == 1 || (a.slice == e.width * e.height && b.slice == e.width * e.height))) {
     e.width *= e.height * e.depth;
@@ -210,7 +211,7 @@ void merge_contiguous_rows(Extent& e, Box& a, Box& b) {
 
 }  // namespace
 
-cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
+cudaError_t copy(Runtime& r, PitchedBox to, PitchedBox from, CopyExtent e, cudaMemcpyKind kind) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
     return cudaErrorInvalidMemcpyDirection;
   if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
@@ -235,7 +236,7 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
   const bool to_host = !target.on_device || target.allocation->shared_with_host;
   if (r.tool == Tool::check && source.on_device && to_host)
     if (const auto gap = find_unwritten(r.memory, *source.allocation, from, e))
-      note_unwritten_copy(*source.allocation, gap->first, gap->bytes);
+      note_copy_of_unwritten_bytes(*source.allocation, gap->first, gap->bytes);
   merge_contiguous_rows(e, to, from);
   for (uint64_t z = 0; z < e.depth; ++z) {
     for (uint64_t y = 0; y < e.height; ++y) {
@@ -259,7 +260,7 @@ cudaError_t copy(Runtime& r, Box to, Box from, Extent e, cudaMemcpyKind kind) {
 }
 
 cudaError_t copy(Runtime& r, void* to, const void* from, uint64_t bytes, cudaMemcpyKind kind) {
-  Box target, source;
+  PitchedBox target, source;
   target.begin = reinterpret_cast<uint64_t>(to);
   source.begin = reinterpret_cast<uint64_t>(from);
   return copy(r, target, source, {bytes, 1, 1}, kind);
@@ -278,7 +279,7 @@ bool is_already_filled(const sim::Memory& memory, const sim::Allocation& allocat
   return true;
 }
 
-cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element) {
+cudaError_t fill(Runtime& r, PitchedBox to, CopyExtent e, unsigned value, unsigned element) {
   if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
   if (e.height > 1 && to.pitch < e.width) return cudaErrorInvalidPitchValue;
   const CopySide target = find_copy_side(r, to.begin, bytes_spanned(to, e), true);
@@ -288,7 +289,7 @@ cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element)
                 explain_refused_range(target, "destination", to.begin, bytes_spanned(to, e)));
   if (!r.memory.can_access(*target.allocation)) return cudaErrorInvalidValue;
   if (r.gpu().fault) return cudaSuccess;
-  Box same = to;
+  PitchedBox same = to;
   const uint64_t bytes = e.width * e.height * e.depth;
   merge_contiguous_rows(e, to, same);
   if (element == 1 && e.height == 1 && e.depth == 1 &&
@@ -315,21 +316,21 @@ cudaError_t fill(Runtime& r, Box to, Extent e, unsigned value, unsigned element)
 }
 
 cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& p) {
-  const Array *to = nullptr, *from = nullptr;
+  const CudaArray *to = nullptr, *from = nullptr;
   if (p.dstArray && !(to = runtime.arrays.find(p.dstArray))) return cudaErrorInvalidResourceHandle;
   if (p.srcArray && !(from = runtime.arrays.find(p.srcArray)))
     return cudaErrorInvalidResourceHandle;
   if ((to && p.dstPtr.ptr) || (from && p.srcPtr.ptr)) return cudaErrorInvalidValue;
   if (to && from && to->element_bytes() != from->element_bytes()) return cudaErrorInvalidValue;
   const uint64_t unit = to ? to->element_bytes() : from ? from->element_bytes() : 1;
-  const Extent extent{p.extent.width * unit, p.extent.height, p.extent.depth};
-  const auto at = [&](const cudaPitchedPtr& pointer, const cudaPos& pos) -> Box {
+  const CopyExtent extent{p.extent.width * unit, p.extent.height, p.extent.depth};
+  const auto at = [&](const cudaPitchedPtr& pointer, const cudaPos& pos) -> PitchedBox {
     const size_t slice = pointer.pitch * pointer.ysize;
     return {reinterpret_cast<uint64_t>(pointer.ptr) + pos.z * slice + pos.y * pointer.pitch +
                 pos.x * unit,
             pointer.pitch, slice};
   };
-  const auto holds = [&](const Array& a, const cudaPos& pos) {
+  const auto holds = [&](const CudaArray& a, const cudaPos& pos) {
     return a.contains_box(pos.x * unit, pos.y, pos.z, extent);
   };
   if ((to && !holds(*to, p.dstPos)) || (from && !holds(*from, p.srcPos)))
@@ -340,8 +341,8 @@ cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& p) {
   };
   if ((to && !from && !fits(p.srcPtr, p.srcPos)) || (from && !to && !fits(p.dstPtr, p.dstPos)))
     return cudaErrorInvalidValue;
-  const auto box = [&](const Array* a, const cudaPitchedPtr& pointer, const cudaPos& pos) {
-    return a ? a->box(pos.x * unit, pos.y, pos.z) : at(pointer, pos);
+  const auto box = [&](const CudaArray* a, const cudaPitchedPtr& pointer, const cudaPos& pos) {
+    return a ? a->box_from_element(pos.x * unit, pos.y, pos.z) : at(pointer, pos);
   };
   return copy(runtime, box(to, p.dstPtr, p.dstPos), box(from, p.srcPtr, p.srcPos), extent, p.kind);
 }

@@ -23,7 +23,7 @@ struct UnwrittenBytes {
 };
 // nullopt: all bytes of the box, which lies in this allocation, are written.
 std::optional<UnwrittenBytes> find_unwritten(const sim::Memory& memory, const sim::Allocation& in,
-                                             const Box& box, const Extent& extent);
+                                             const PitchedBox& box, const CopyExtent& extent);
 
 // Ranges of unwritten bytes, {begin, end}, in order.
 using Gaps = std::vector<std::pair<uint64_t, uint64_t>>;
@@ -34,17 +34,19 @@ bool may_be_padding(const Gaps& gaps, uint64_t bytes);
 // ---------------------------------------------------------------------------------------------
 
 // Copies a box. All rows are checked before the first byte moves.
-cudaError_t copy(Runtime& runtime, Box to, Box from, Extent extent, cudaMemcpyKind kind);
+cudaError_t copy(Runtime& runtime, PitchedBox to, PitchedBox from, CopyExtent extent,
+                 cudaMemcpyKind kind);
 cudaError_t copy(Runtime& runtime, void* to, const void* from, uint64_t bytes, cudaMemcpyKind kind);
 // Positions and extents count bytes, or elements if one side is an array.
 cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& parameters);
 // The work of a call, which runs now or when the graph that captured it is launched.
 using Body = std::function<cudaError_t(Runtime&)>;
-cudaError_t run_in_stream(const char* name, cudaStream_t stream, const Body& body,
-                          cudaGraphNodeType type = cudaGraphNodeTypeMemcpy,
-                          NodeWork::NodeParameters given = {});
+cudaError_t run_or_capture_in_stream(const char* name, cudaStream_t stream, const Body& body,
+                                     cudaGraphNodeType type = cudaGraphNodeTypeMemcpy,
+                                     NodeWork::NodeParameters given = {});
 
 // Fills a box with the low bytes of `value`, in elements of 1, 2 or 4 bytes.
-cudaError_t fill(Runtime& runtime, Box to, Extent extent, unsigned value, unsigned element = 1);
+cudaError_t fill(Runtime& runtime, PitchedBox to, CopyExtent extent, unsigned value,
+                 unsigned element = 1);
 
 }  // namespace lab32::cudart

@@ -51,7 +51,7 @@ struct FatbinEntryHeader {
 static_assert(sizeof(FatbinHeader) == 16 && sizeof(FatbinEntryHeader) == 64);
 
 template <class T>
-T read(const char* at) {
+T read_value_at(const char* at) {
   T value;
   std::memcpy(&value, at, sizeof value);
   return value;
@@ -59,29 +59,29 @@ T read(const char* at) {
 
 // Reads the entries of the block at `at`, of which `room` bytes are readable. Writes the block's
 // length to `bytes`.
-std::vector<FatEntry> read_block(const char* at, uint64_t room, uint64_t* bytes) {
-  if (!at || room < sizeof(FatbinHeader) || read<FatbinHeader>(at).magic != kBlockMagic)
+std::vector<FatbinEntry> read_fatbin_block(const char* at, uint64_t room, uint64_t* bytes) {
+  if (!at || room < sizeof(FatbinHeader) || read_value_at<FatbinHeader>(at).magic != kBlockMagic)
     throw Error("the program's device code has an unknown format: compile it with CUDA 13");
-  const auto header = read<FatbinHeader>(at);
+  const auto header = read_value_at<FatbinHeader>(at);
   if (header.header_bytes > room || header.bytes > room - header.header_bytes)
     throw Error("the program's device code is damaged: it is cut off");
   *bytes = header.header_bytes + header.bytes;
   const char* const end = at + *bytes;
   at += header.header_bytes;
-  std::vector<FatEntry> entries;
+  std::vector<FatbinEntry> entries;
   while (static_cast<size_t>(end - at) >= sizeof(FatbinEntryHeader)) {
-    const auto e = read<FatbinEntryHeader>(at);
+    const auto e = read_value_at<FatbinEntryHeader>(at);
     if (e.header_bytes < sizeof(FatbinEntryHeader) ||
         e.header_bytes > static_cast<uint64_t>(end - at) ||
         e.bytes > static_cast<uint64_t>(end - at) - e.header_bytes)
       throw Error("the program's device code is damaged: an entry is longer than the whole");
-    FatEntry entry;
-    entry.kind = e.kind == kPtx ? FatEntry::Kind::ptx : FatEntry::Kind::cubin;
+    FatbinEntry entry;
+    entry.kind = e.kind == kPtx ? FatbinEntry::Kind::ptx : FatbinEntry::Kind::cubin;
     entry.arch = e.arch;
-    entry.packing = e.flags & kLz4    ? FatEntry::Packing::lz4
-                    : e.flags & kZstd ? FatEntry::Packing::zstd
-                                      : FatEntry::Packing::none;
-    const bool packed = entry.packing != FatEntry::Packing::none;
+    entry.packing = e.flags & kLz4    ? FatbinEntry::Packing::lz4
+                    : e.flags & kZstd ? FatbinEntry::Packing::zstd
+                                      : FatbinEntry::Packing::none;
+    const bool packed = entry.packing != FatbinEntry::Packing::none;
     entry.plain_bytes = e.plain_bytes;
     entry.bytes = {at + e.header_bytes,
                    packed ? std::min<uint64_t>(e.compressed_bytes, e.bytes) : e.bytes};
@@ -96,10 +96,11 @@ uint32_t architecture_number(const std::string& arch) {
 }
 
 // The newest PTX that a GPU of `arch` can run; nullptr: none.
-const FatEntry* newest_ptx(const std::vector<FatEntry>& entries, const std::string& arch) {
-  const FatEntry* ptx = nullptr;
-  for (const FatEntry& e : entries)
-    if (e.kind == FatEntry::Kind::ptx && e.arch <= architecture_number(arch) &&
+const FatbinEntry* newest_runnable_ptx(const std::vector<FatbinEntry>& entries,
+                                       const std::string& arch) {
+  const FatbinEntry* ptx = nullptr;
+  for (const FatbinEntry& e : entries)
+    if (e.kind == FatbinEntry::Kind::ptx && e.arch <= architecture_number(arch) &&
         (!ptx || ptx->arch < e.arch))
       ptx = &e;
   return ptx;
@@ -107,29 +108,29 @@ const FatEntry* newest_ptx(const std::vector<FatEntry>& entries, const std::stri
 
 // The newest PTX that a GPU of `arch` can run, unpacked. Throws Error if there is none; the message
 // lists the code that there is.
-std::string choose_ptx(const std::vector<FatEntry>& entries, const std::string& arch) {
-  const FatEntry* ptx = newest_ptx(entries, arch);
+std::string choose_ptx(const std::vector<FatbinEntry>& entries, const std::string& arch) {
+  const FatbinEntry* ptx = newest_runnable_ptx(entries, arch);
   if (!ptx) {
     std::string have;
-    for (const FatEntry& e : entries)
+    for (const FatbinEntry& e : entries)
       have += fmt::format("{}{} for {}", have.empty() ? "" : ", ",
-                          e.kind == FatEntry::Kind::ptx ? "PTX" : "a cubin", e.arch);
+                          e.kind == FatbinEntry::Kind::ptx ? "PTX" : "a cubin", e.arch);
     throw Error(fmt::format(
         "the program contains no PTX for {} ({}): build it with lab32 nvcc, or nvcc -arch={}", arch,
         have.empty() ? "it contains no device code" : "it contains " + have, arch));
   }
-  std::string text = unpack_entry(*ptx);
+  std::string text = unpack_fatbin_entry(*ptx);
   text.resize(std::min(text.size(), text.find('\0')));  // the payload is padded with zeros
   return text;
 }
 
 }  // namespace
 
-std::string unpack_entry(const FatEntry& e) {
-  if (e.packing == FatEntry::Packing::none) return std::string(e.bytes);
+std::string unpack_fatbin_entry(const FatbinEntry& e) {
+  if (e.packing == FatbinEntry::Packing::none) return std::string(e.bytes);
   std::string plain(std::min(e.plain_bytes, kMostPlain), '\0');
   bool whole = false;
-  if (e.packing == FatEntry::Packing::zstd) {
+  if (e.packing == FatbinEntry::Packing::zstd) {
     whole = ZSTD_decompress(plain.data(), plain.size(), e.bytes.data(), e.bytes.size()) ==
             e.plain_bytes;
   } else {
@@ -146,7 +147,7 @@ std::string unpack_entry(const FatEntry& e) {
 }
 
 bool is_fatbin(const void* image) {
-  const auto magic = read<uint32_t>(static_cast<const char*>(image));
+  const auto magic = read_value_at<uint32_t>(static_cast<const char*>(image));
   return magic == kWrapperMagic || magic == kBlockMagic;
 }
 
@@ -156,16 +157,16 @@ FatBinary read_fatbin(const void* wrapper) {
   uint64_t bytes = 0;
   FatBinary binary;
   const auto* begin = static_cast<const char*>(wrapper);
-  if (read<uint32_t>(begin) == kBlockMagic) {
-    binary.entries = read_block(begin, kAll, &bytes);
+  if (read_value_at<uint32_t>(begin) == kBlockMagic) {
+    binary.entries = read_fatbin_block(begin, kAll, &bytes);
     return binary;
   }
-  const auto outer = read<FatbinWrapper>(begin);
-  binary.entries = read_block(
+  const auto outer = read_value_at<FatbinWrapper>(begin);
+  binary.entries = read_fatbin_block(
       outer.magic == kWrapperMagic ? static_cast<const char*>(outer.block) : nullptr, kAll, &bytes);
   if (outer.version != kLinked || !outer.more) return binary;
   const auto* blocks = static_cast<const char* const*>(outer.more);
-  for (; *blocks; ++blocks) binary.parts.push_back(read_block(*blocks, kAll, &bytes));
+  for (; *blocks; ++blocks) binary.parts.push_back(read_fatbin_block(*blocks, kAll, &bytes));
   return binary;
 }
 
@@ -190,13 +191,13 @@ std::string write_fatbin(const std::string& ptx, const std::string& cubin, uint3
   return std::string(reinterpret_cast<const char*>(&block), sizeof block) + entries;
 }
 
-std::vector<std::vector<FatEntry>> read_blocks(std::string_view section) {
-  std::vector<std::vector<FatEntry>> blocks;
+std::vector<std::vector<FatbinEntry>> read_fatbin_blocks(std::string_view section) {
+  std::vector<std::vector<FatbinEntry>> blocks;
   // Zeros between blocks are padding for alignment.
   while ((section.remove_prefix(std::min(section.find_first_not_of('\0'), section.size())),
           !section.empty())) {
     uint64_t bytes = 0;
-    blocks.push_back(read_block(section.data(), section.size(), &bytes));
+    blocks.push_back(read_fatbin_block(section.data(), section.size(), &bytes));
     section.remove_prefix(bytes);
   }
   return blocks;
@@ -211,16 +212,16 @@ DeviceCode choose_device_code(const FatBinary& binary, const std::string& arch) 
     // remain extern, and the simulator refuses them by name.
     std::vector<std::string> texts;
     for (const auto& part : binary.parts)
-      if (newest_ptx(part, arch)) texts.push_back(choose_ptx(part, arch));
+      if (newest_runnable_ptx(part, arch)) texts.push_back(choose_ptx(part, arch));
     // This call throws an error that lists what is missing.
     if (texts.empty()) choose_ptx(binary.parts[0], arch);
-    ptx::Linked linked = ptx::link(texts);
+    ptx::LinkedPtx linked = ptx::link_ptx(texts);
     code.ptx = std::move(linked.text);
     code.lines_before = std::move(linked.lines_before);
   }
-  for (const FatEntry& e : binary.entries)
-    if (e.kind == FatEntry::Kind::cubin && e.arch == architecture_number(arch))
-      code.cubin = unpack_entry(e);
+  for (const FatbinEntry& e : binary.entries)
+    if (e.kind == FatbinEntry::Kind::cubin && e.arch == architecture_number(arch))
+      code.cubin = unpack_fatbin_entry(e);
   return code;
 }
 
@@ -295,8 +296,8 @@ void for_each_line_note(const std::string& listing, Each each) {
 
 }  // namespace
 
-std::string with_linked_lines(const std::string& listing,
-                              const std::map<std::string, int>& lines_before) {
+std::string with_lines_of_linked_ptx(const std::string& listing,
+                                     const std::map<std::string, int>& lines_before) {
   if (lines_before.empty()) return listing;
   // Linking renames functions local to a file, so a file's kernels identify the file.
   std::map<std::string_view, int> before;
@@ -324,7 +325,7 @@ std::string with_linked_lines(const std::string& listing,
   return text.append(listing, copied, std::string::npos);
 }
 
-std::set<std::string> kernels_of_system_scope(const std::string& ptx) {
+std::set<std::string> kernels_using_system_scope(const std::string& ptx) {
   std::set<std::string> all, found;
   if (ptx.find(".sys") == std::string::npos) return found;
   constexpr std::string_view kEntry = ".entry ";

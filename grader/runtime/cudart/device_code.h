@@ -14,7 +14,7 @@
 
 namespace lab32::cudart {
 
-struct FatEntry {
+struct FatbinEntry {
   enum class Kind : uint8_t { ptx, cubin };
   Kind kind = Kind::ptx;
   uint32_t arch = 0;  // 90
@@ -24,10 +24,10 @@ struct FatEntry {
 };
 
 struct FatBinary {
-  std::vector<FatEntry> entries;
+  std::vector<FatbinEntry> entries;
   // For a linked program (nvcc -rdc=true) `entries` has the linked cubins, and `parts` has the
   // entries of each source file.
-  std::vector<std::vector<FatEntry>> parts;
+  std::vector<std::vector<FatbinEntry>> parts;
 };
 
 // Whether the bytes at `image` begin with a fat binary: a wrapper or a block of entries.
@@ -41,21 +41,21 @@ FatBinary read_fatbin(const void* wrapper);
 std::string write_fatbin(const std::string& ptx, const std::string& cubin, uint32_t arch);
 
 // Reads the consecutive blocks in a section of a program. Throws Error if the format is unknown.
-std::vector<std::vector<FatEntry>> read_blocks(std::string_view section);
+std::vector<std::vector<FatbinEntry>> read_fatbin_blocks(std::string_view section);
 
 // The entry's content, unpacked. Throws Error if it cannot be unpacked.
-std::string unpack_entry(const FatEntry& entry);
+std::string unpack_fatbin_entry(const FatbinEntry& entry);
 
 // The kernels of a module that use a fence or an access of system scope. If a device function uses
 // one, all kernels count.
-std::set<std::string> kernels_of_system_scope(const std::string& ptx);
+std::set<std::string> kernels_using_system_scope(const std::string& ptx);
 
 struct DeviceCode {
   std::string ptx;
   std::string name;  // the artifact's name
   toolchain::Places places;
   std::string cubin;  // empty: none for this architecture
-  // If the PTX was linked from several texts: ptx::Linked::lines_before; otherwise empty.
+  // If the PTX was linked from several texts: ptx::LinkedPtx::lines_before; otherwise empty.
   std::map<std::string, int> lines_before;
 };
 
@@ -83,9 +83,9 @@ CubinInfo read_cubin(const std::string& cubin);
 //
 // nvdisasm -gp prints for each instruction its line in the PTX of its own file, which the listing
 // calls ".nv_debug_ptx_txt.NUMBER". `lines_before` has, for each function, how many lines later it
-// begins in the linked PTX (ptx::Linked). If it is empty, the cubin was not linked and the listing
-// is unchanged.
-std::string with_linked_lines(const std::string& listing,
-                              const std::map<std::string, int>& lines_before);
+// begins in the linked PTX (ptx::LinkedPtx). If it is empty, the cubin was not linked and the
+// listing is unchanged.
+std::string with_lines_of_linked_ptx(const std::string& listing,
+                                     const std::map<std::string, int>& lines_before);
 
 }  // namespace lab32::cudart

@@ -21,7 +21,7 @@ namespace lab32::cudart {
 
 void print_message(const std::string& text) {
   std::fflush(stdout);  // keeps the order of output if stdout and stderr are the same file
-  std::fprintf(stderr, "lab32: %s\n", with_variable_names(text).c_str());
+  std::fprintf(stderr, "lab32: %s\n", with_allocations_named_by_variable(text).c_str());
 }
 
 namespace {
@@ -46,7 +46,7 @@ ErrorText find_error_text(cudaError_t error) {
 }
 
 // stdio's buffers may still hold output, so they are flushed before _exit().
-void exit_if_refused() {
+void exit_if_call_was_refused() {
   if (!refused) return;
   std::fflush(nullptr);
   _exit(kNotSupported);
@@ -56,13 +56,13 @@ void exit_if_refused() {
 // loaded later.
 __attribute__((destructor)) void end_process() {
   if (const auto function = at_end.load()) function();
-  exit_if_refused();
+  exit_if_call_was_refused();
 }
 
 // After an unexpected error a program may throw, fail an assertion, or exit without exit handlers.
 // Its exit status must then be 2 as well, unless it has a handler of its own.
 void handle_abnormal_exits() {
-  at_quick_exit([] { exit_if_refused(); });
+  at_quick_exit([] { exit_if_call_was_refused(); });
   struct sigaction old {
   }, leave{};
   leave.sa_handler = [](int) { _exit(kNotSupported); };
@@ -82,7 +82,7 @@ const char*& current_driver_function() {
   return name;
 }
 
-cudaError_t store_error(cudaError_t error) {
+cudaError_t store_last_error(cudaError_t error) {
   // "Not ready" is an answer and no error.
   if (error != cudaSuccess && error != cudaErrorNotReady && !current_driver_function())
     last_error() = error;
@@ -92,7 +92,7 @@ cudaError_t store_error(cudaError_t error) {
 const char* error_name(cudaError_t error) { return find_error_text(error).name; }
 const char* error_text(cudaError_t error) { return find_error_text(error).text; }
 
-ErrorNames& error_names() {
+ErrorNames& error_name_function() {
   thread_local ErrorNames names = error_name;
   return names;
 }
@@ -108,8 +108,9 @@ void report_unsupported(const std::string& message) {
   if (first) handle_abnormal_exits();
   if (!said.insert(what).second) return;
   // If the line of device code is known, `what` contains it, and the line of the call is left out.
-  const std::string place =
-      what.find("(source: ") == what.npos ? place_prefix(source_place(CallSite::current())) : "";
+  const std::string place = what.find("(source: ") == what.npos
+                                ? file_and_line_prefix(source_place(CallSite::current()))
+                                : "";
   print_message(place + what + (first ? "; the program's results are not valid from here on" : ""));
   if (const std::string path = environment_value(variables::kRecord); !path.empty())
     record::append_line(path, record::to_line_unsupported(what));
@@ -139,7 +140,7 @@ namespace {
 // cleans up, a function without parameters may be called with any.
 cudaError_t refuse_call(const char* name) {
   lab32::cudart::report_unsupported(lab32::cudart::refusal_message(name));
-  return lab32::cudart::store_error(cudaErrorNotSupported);
+  return lab32::cudart::store_last_error(cudaErrorNotSupported);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct CallSite {
   // The site of the current call. It is empty if the call did not come from a file.
   static CallSite current();
   // The site of the call that led to this address of code, for a signal handler.
-  static CallSite of_code(const void* code);
+  static CallSite of_code_address(const void* code);
 
   bool operator<(const CallSite& b) const {
     return std::tie(file, addresses) < std::tie(b.file, b.addresses);
@@ -40,14 +40,14 @@ struct SourcePlace {
 SourcePlace source_place(const CallSite& site);
 
 // "a.cu:12: ", or "" if the line is not known.
-std::string place_prefix(const SourcePlace& place);
+std::string file_and_line_prefix(const SourcePlace& place);
 
 // Names the allocation that the function `call` makes now: "cudaMalloc no. 2".
 std::string name_allocation(const std::string& call);
 // Replaces such names in a message by the program's variable and the line of the call: "`d_in`
 // (allocated on line 42)" if the call passes `&d_in`, otherwise "the allocation of line 42". A name
 // remains if the line is not known. Finding the line takes some hundredths of a second.
-std::string with_variable_names(std::string text);
+std::string with_allocations_named_by_variable(std::string text);
 
 // ---------------------------------------------------------------------------------------------
 
@@ -59,7 +59,7 @@ const char*& current_driver_function();
 
 // Stores an error for cudaGetLastError() and returns it. Success and errors of driver functions
 // leave the stored error unchanged.
-cudaError_t store_error(cudaError_t error);
+cudaError_t store_last_error(cudaError_t error);
 
 // The name "cudaErrorInvalidValue" and the text "invalid argument" of an error; both are
 // "unrecognized error code" for an unknown number.
@@ -68,7 +68,7 @@ const char* error_text(cudaError_t error);
 
 // The names of errors in the API that this thread is in: error_name(), or the driver's.
 using ErrorNames = const char* (*)(cudaError_t);
-ErrorNames& error_names();
+ErrorNames& error_name_function();
 
 // Reports a feature that is not supported. Prints the first line of the message on stderr once,
 // with the place of the call if it is known. From then on the exit status is 2 if the program exits
@@ -79,7 +79,7 @@ void report_unsupported(const std::string& message);
 // the exit status.
 void run_at_end(void (*function)());
 
-// Prints "lab32: TEXT" on stderr, with_variable_names().
+// Prints "lab32: TEXT" on stderr, with_allocations_named_by_variable().
 void print_message(const std::string& text);
 
 // The functions of the runtime that exist only to be refused.

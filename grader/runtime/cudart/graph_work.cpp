@@ -11,7 +11,7 @@
 namespace lab32::cudart {
 
 NodeWork work_on_current_device(const std::function<cudaError_t(Runtime&)>& body) {
-  return {[body, device = static_cast<int>(call_device())](Runtime& r, cudaStream_t) {
+  return {[body, device = static_cast<int>(device_of_current_call())](Runtime& r, cudaStream_t) {
             const DeviceScope on(r, device);
             return body(r);
           },
@@ -19,7 +19,7 @@ NodeWork work_on_current_device(const std::function<cudaError_t(Runtime&)>& body
           {}};
 }
 
-NodeWork record_work(cudaEvent_t event) {
+NodeWork event_record_work(cudaEvent_t event) {
   NodeWork work;
   work.device = [event](Runtime& r, cudaStream_t) {
     if (!r.streams.knows(event)) return cudaErrorInvalidResourceHandle;
@@ -30,13 +30,13 @@ NodeWork record_work(cudaEvent_t event) {
   return work;
 }
 
-NodeWork wait_work(cudaEvent_t event) {
+NodeWork event_wait_work(cudaEvent_t event) {
   NodeWork work;
   work.given = event;
   return work;
 }
 
-NodeWork host_work(const cudaHostNodeParams& p) {
+NodeWork host_function_work(const cudaHostNodeParams& p) {
   NodeWork work{{}, [p] { p.fn(p.userData); }, {}};
   work.given = p;
   return work;
@@ -71,15 +71,15 @@ NodeWork fill_work(const cudaMemsetParams& p) {
   return work;
 }
 
-NodeWork child_work(std::vector<GraphStep> steps) {
+NodeWork child_graph_work(std::vector<GraphStep> steps) {
   return {{}, {}, std::make_shared<std::vector<GraphStep>>(std::move(steps))};
 }
 
-cudaError_t child_work(const CUgraph_st& graph, NodeWork* work) {
-  if (has_conditions(graph) || has_memory(graph)) return cudaErrorNotSupported;
+cudaError_t child_graph_work(const CUgraph_st& graph, NodeWork* work) {
+  if (has_conditional_nodes(graph) || has_memory_nodes(graph)) return cudaErrorNotSupported;
   std::vector<GraphStep> steps;
   if (!build_steps(graph, &steps)) return cudaErrorInvalidValue;
-  *work = child_work(std::move(steps));
+  *work = child_graph_work(std::move(steps));
   return cudaSuccess;
 }
 
@@ -94,7 +94,7 @@ NodeWork kernel_work(Runtime& r, const cudaKernelNodeParams& p) {
   if (!entry) return {};
   if (!p.kernelParams && p.extra) throw Error("arguments in the `extra` form are not simulated");
   const LaunchRequest request{p.gridDim, p.blockDim, p.sharedMemBytes, nullptr, false, {}};
-  return launch_work(prepare_launch(r, *entry, p.func, request, p.kernelParams));
+  return launch_work(make_kernel_call(r, *entry, p.func, request, p.kernelParams));
 }
 
 namespace {
@@ -128,7 +128,7 @@ cudaError_t alloc_work(Runtime& r, cudaMemAllocNodeParams* p, NodeWork* work) {
   work->allocates = begin;
   work->device = [begin, bytes = p->bytesize, device = where.id](Runtime& now, cudaStream_t) {
     const DeviceScope there(now, device);
-    now.allocations.allocate_reserved(begin, bytes);
+    now.allocations.allocate_at_reserved_address(begin, bytes);
     return cudaSuccess;
   };
   return cudaSuccess;
@@ -148,7 +148,7 @@ cudaError_t free_work(Runtime& r, const CUgraph_st& graph, void* pointer, NodeWo
   return cudaSuccess;
 }
 
-bool uses_memory(const std::vector<GraphStep>& steps) {
+bool allocates_or_frees_memory(const std::vector<GraphStep>& steps) {
   return std::any_of(steps.begin(), steps.end(), [](const GraphStep& step) {
     return step.work.allocates != 0 || step.work.frees != 0;
   });
@@ -220,7 +220,7 @@ cudaError_t add_child(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,
                                        [&](Runtime&, NodeWork* work) {
                                          if (!r.graphs.knows(child) || child == graph)
                                            return cudaErrorInvalidValue;
-                                         return child_work(*child, work);
+                                         return child_graph_work(*child, work);
                                        });
     if (error) return error;
     cudaGraph_t const own = r.graphs.clone(child);

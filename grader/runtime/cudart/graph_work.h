@@ -14,14 +14,14 @@ namespace lab32::cudart {
 // is launched.
 NodeWork work_on_current_device(const std::function<cudaError_t(Runtime&)>& body);
 
-NodeWork record_work(cudaEvent_t event);
-NodeWork wait_work(cudaEvent_t event);  // wait until the recorded work is done
-NodeWork host_work(const cudaHostNodeParams& parameters);
+NodeWork event_record_work(cudaEvent_t event);
+NodeWork event_wait_work(cudaEvent_t event);  // wait until the recorded work is done
+NodeWork host_function_work(const cudaHostNodeParams& parameters);
 NodeWork copy_work(const cudaMemcpy3DParms& parameters);
 NodeWork copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 NodeWork fill_work(const cudaMemsetParams& parameters);
-NodeWork child_work(std::vector<GraphStep> steps);
-cudaError_t child_work(const CUgraph_st& graph, NodeWork* work);
+NodeWork child_graph_work(std::vector<GraphStep> steps);
+cudaError_t child_graph_work(const CUgraph_st& graph, NodeWork* work);
 NodeWork launch_work(std::shared_ptr<KernelCall> call);
 // Throws Error for features that a launch would refuse. If the result has no `kernel`, there is no
 // kernel to launch.
@@ -35,7 +35,7 @@ cudaError_t alloc_work(Runtime& runtime, cudaMemAllocNodeParams* parameters, Nod
 // Frees an address that a node of this or another graph allocates. A graph may free it once.
 cudaError_t free_work(Runtime& runtime, const CUgraph_st& graph, void* pointer, NodeWork* work);
 
-bool uses_memory(const std::vector<GraphStep>& steps);
+bool allocates_or_frees_memory(const std::vector<GraphStep>& steps);
 // Checks before a launch that memory which the graph allocates is not allocated (except if the
 // graph frees it first), and that memory which it frees is allocated, by the graph itself or
 // before. Otherwise returns cudaErrorInvalidValue.

@@ -40,10 +40,10 @@ NodeWork copy_of_work(const NodeWork& work) {
 }
 
 // Collects the user objects of a graph and of the graphs in it.
-void gather_objects(const CUgraph_st& graph, OwnedObjects* all) {
+void gather_user_objects(const CUgraph_st& graph, OwnedObjects* all) {
   for (const auto& [object, count] : graph.objects) (*all)[object] += count;
   for (const auto& node : graph.nodes)
-    for (const CUgraph_st* body : node->bodies) gather_objects(*body, all);
+    for (const CUgraph_st* body : node->bodies) gather_user_objects(*body, all);
 }
 
 }  // namespace
@@ -121,15 +121,16 @@ namespace {
 
 // The other kinds of nodes that a body may contain, besides kernels and copies
 // (cudaConditionalNodeParams in the toolkit's header of driver types).
-bool may_be_in_body(cudaGraphNodeType type) {
+bool may_be_in_conditional_body(cudaGraphNodeType type) {
   return type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemcpy ||
          type == cudaGraphNodeTypeMemset || type == cudaGraphNodeTypeEmpty ||
          type == cudaGraphNodeTypeGraph || type == cudaGraphNodeTypeConditional;
 }
 
-bool may_be_body(const std::vector<GraphStep>& steps) {
+bool may_be_conditional_body(const std::vector<GraphStep>& steps) {
   return std::all_of(steps.begin(), steps.end(), [](const GraphStep& step) {
-    return may_be_in_body(step.type) && (!step.work.child || may_be_body(*step.work.child));
+    return may_be_in_conditional_body(step.type) &&
+           (!step.work.child || may_be_conditional_body(*step.work.child));
   });
 }
 
@@ -142,7 +143,7 @@ bool build_body_steps(const CUgraphNode_st& node, GraphStep* step) {
   step->work.branch = std::make_shared<ConditionalBranch>(*node.work.branch);
   for (cudaGraph_t body : node.bodies) {
     std::vector<GraphStep> steps;
-    if (!build_steps(*body, &steps) || !may_be_body(steps)) return false;
+    if (!build_steps(*body, &steps) || !may_be_conditional_body(steps)) return false;
     step->work.branch->bodies.push_back(std::move(steps));
   }
   return true;
@@ -162,12 +163,12 @@ std::vector<GraphCondition*> conditions_of(const CUgraph_st& graph) {
   return all;
 }
 
-bool has_conditions(const CUgraph_st& graph) {
+bool has_conditional_nodes(const CUgraph_st& graph) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(),
                      [](const auto& node) { return node->type == cudaGraphNodeTypeConditional; });
 }
 
-bool has_memory(const CUgraph_st& graph) {
+bool has_memory_nodes(const CUgraph_st& graph) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
     return node->type == cudaGraphNodeTypeMemAlloc || node->type == cudaGraphNodeTypeMemFree;
   });
@@ -205,14 +206,14 @@ cudaError_t Graphs::instantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                            : cudaGraphInstantiateSuccess;
   if (*result != cudaGraphInstantiateSuccess) return cudaErrorInvalidValue;
   // Conditions and memory belong to the graph, so two executable graphs would conflict.
-  const bool single = !conditions.empty() || has_memory(*graph);
+  const bool single = !conditions.empty() || has_memory_nodes(*graph);
   if (single)
     for (cudaGraphExec_t other : execs_)
       if (other->of == graph) return cudaErrorNotSupported;
   cudaGraph_t const of = single ? graph : nullptr;
   *exec =
       *execs_.insert(new CUgraphExec_st{std::move(steps), std::move(conditions), of, false}).first;
-  gather_objects(*graph, &(*exec)->objects);
+  gather_user_objects(*graph, &(*exec)->objects);
   objects_.retain((*exec)->objects);
   return cudaSuccess;
 }

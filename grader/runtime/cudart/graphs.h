@@ -201,9 +201,9 @@ class Graphs {
 
 // Orders the nodes so that each follows its predecessors. False: the edges form a cycle.
 bool build_steps(const CUgraph_st& graph, std::vector<GraphStep>* steps);
-bool has_conditions(const CUgraph_st& graph);
+bool has_conditional_nodes(const CUgraph_st& graph);
 // Whether any node allocates or frees memory.
-bool has_memory(const CUgraph_st& graph);
+bool has_memory_nodes(const CUgraph_st& graph);
 // The conditions of the graph and of its bodies.
 std::vector<GraphCondition*> conditions_of(const CUgraph_st& graph);
 

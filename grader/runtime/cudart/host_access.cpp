@@ -29,7 +29,7 @@ class InterruptedThread {
 
 #if defined(__x86_64__)
   static constexpr bool kHasSteps = true;
-  const void* code() const {
+  const void* interrupted_code() const {
     return reinterpret_cast<const void*>(context_->uc_mcontext.gregs[REG_RIP]);
   }
   const char* access_verb() const {
@@ -43,7 +43,9 @@ class InterruptedThread {
   }
 #else
   static constexpr bool kHasSteps = false;
-  const void* code() const { return reinterpret_cast<const void*>(context_->uc_mcontext.pc); }
+  const void* interrupted_code() const {
+    return reinterpret_cast<const void*>(context_->uc_mcontext.pc);
+  }
   const char* access_verb() const { return "accesses"; }
   void set_single_step(bool) {}
 #endif
@@ -89,12 +91,13 @@ bool step_over_access(InterruptedThread& at, uint64_t address) {
 }
 
 std::string offset_text(const sim::Allocation& a, uint64_t address) {
-  return fmt::format("offset {} of `{}` ({} bytes)", grouped(address - a.begin), a.name,
-                     grouped(a.end - a.begin));
+  return fmt::format("offset {} of `{}` ({} bytes)", grouped_digits(address - a.begin), a.name,
+                     grouped_digits(a.end - a.begin));
 }
 
-void record_early_access(const UnfinishedWrites::UnfinishedWork& work, const sim::Allocation& in,
-                         uint64_t address, const InterruptedThread& at) {
+void record_access_before_wait(const UnfinishedWrites::UnfinishedWork& work,
+                               const sim::Allocation& in, uint64_t address,
+                               const InterruptedThread& at) {
   record::HostFinding finding;
   finding.kind = record::HostFinding::Kind::race;
   const SourcePlace begun = source_place(work.site);
@@ -102,24 +105,24 @@ void record_early_access(const UnfinishedWrites::UnfinishedWork& work, const sim
       "the host {} {}, which {}{} may still be writing: the program has not waited for it",
       at.access_verb(), offset_text(in, address), work.name,
       begun.line == 0 ? "" : fmt::format(" (begun on line {})", begun.line));
-  record_finding(std::move(finding), CallSite::of_code(at.code()));
+  record_finding(std::move(finding), CallSite::of_code_address(at.interrupted_code()));
 }
 
-void record_bad_access(Runtime& r, const sim::Allocation& in, uint64_t address,
-                       const InterruptedThread& at) {
+void record_invalid_host_access(Runtime& r, const sim::Allocation& in, uint64_t address,
+                                const InterruptedThread& at) {
   record::HostFinding finding;
   finding.text =
       fmt::format("the host {} {}, {}", at.access_verb(), offset_text(in, address),
                   in.freed ? "which the program has freed"
                            : "which is device memory: only kernels and copies can access it");
-  const CallSite site = CallSite::of_code(at.code());
+  const CallSite site = CallSite::of_code_address(at.interrupted_code());
   if (r.tool == Tool::check)
     record_finding(std::move(finding), site);
   else
-    print_message(place_prefix(source_place(site)) + finding.text);
+    print_message(file_and_line_prefix(source_place(site)) + finding.text);
 }
 
-void handle_fault(int signal, siginfo_t* info, void* context) {
+void handle_segmentation_fault(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<uint64_t>(info->si_addr);
   InterruptedThread at(context);
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
@@ -128,17 +131,17 @@ void handle_fault(int signal, siginfo_t* info, void* context) {
   if (in && r.unfinished.closes_page_of(address)) {
     const UnfinishedWrites::UnfinishedWork* const work = r.unfinished.find_writer(address);
     if (!work && step_over_access(at, address)) return;
-    if (work) record_early_access(*work, *in, address, at);
+    if (work) record_access_before_wait(*work, *in, address, at);
     r.unfinished.clear();
     return;
   }
-  if (in && info->si_code > 0) record_bad_access(r, *in, address, at);
+  if (in && info->si_code > 0) record_invalid_host_access(r, *in, address, at);
   // The instruction is executed again and then ends the program.
   ::signal(signal, SIG_DFL);
 }
 
-bool is_handled_here(const struct sigaction& action) {
-  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == handle_fault;
+bool is_our_signal_handler(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == handle_segmentation_fault;
 }
 
 }  // namespace
@@ -146,13 +149,13 @@ bool is_handled_here(const struct sigaction& action) {
 bool watch_host_accesses() {
   struct sigaction now {};
   sigaction(SIGSEGV, nullptr, &now);
-  if (is_handled_here(now)) return true;
+  if (is_our_signal_handler(now)) return true;
   if ((now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != SIG_DFL) return false;
   // The first call of backtrace() loads a library, which a signal handler must not do.
   void* frame = nullptr;
   backtrace(&frame, 1);
   struct sigaction ours {};
-  ours.sa_sigaction = handle_fault;
+  ours.sa_sigaction = handle_segmentation_fault;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigaction(SIGSEGV, &ours, nullptr);
   return true;

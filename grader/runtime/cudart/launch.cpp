@@ -31,13 +31,13 @@ constexpr uint64_t kWarpBudget = 20'000'000'000;
 
 uint64_t count(const dim3& d) { return uint64_t{d.x} * d.y * d.z; }
 
-bool is_grid_within(const dim3& d, const std::array<uint32_t, 3>& most) {
+bool are_dimensions_within(const dim3& d, const std::array<uint32_t, 3>& most) {
   return count(d) != 0 && d.x <= most[0] && d.y <= most[1] && d.z <= most[2];
 }
 
 // The reason why a launch of this shape cannot start.
 device::LaunchRefusal refusal_of_shape(const Runtime& r, const device::KernelInfo& info,
-                                       const device::Shape& shape) {
+                                       const device::LaunchShape& shape) {
   using Limit = device::LaunchRefusal::Limit;
   const auto limit_of = [](const std::array<uint32_t, 3>& most) {
     return Dim3{most[0], most[1], most[2]};
@@ -61,7 +61,7 @@ device::LaunchRefusal refusal_of_shape(const Runtime& r, const device::KernelInf
 }
 
 cudaError_t refuse_launch(cudaError_t error, const device::LaunchRefusal& refusal) {
-  device::Fault fault;
+  device::KernelFault fault;
   fault.refusal = refusal;
   return fail(error, device::describe(fault));
 }
@@ -69,11 +69,11 @@ cudaError_t refuse_launch(cudaError_t error, const device::LaunchRefusal& refusa
 // Returns the errors that the real runtime returns from the launch itself. Adds the cluster to the
 // shape.
 cudaError_t check_launch(Runtime& r, KernelEntry& entry, const device::KernelInfo& info,
-                         const LaunchRequest& request, device::Shape* shape) {
+                         const LaunchRequest& request, device::LaunchShape* shape) {
   using Limit = device::LaunchRefusal::Limit;
   const uint64_t threads = count(request.block);
-  if (!is_grid_within(request.grid, r.profile.max_grid) ||
-      !is_grid_within(request.block, r.profile.max_block) ||
+  if (!are_dimensions_within(request.grid, r.profile.max_grid) ||
+      !are_dimensions_within(request.block, r.profile.max_block) ||
       threads > r.profile.max_threads_per_block || threads > info.max_threads)
     // CUDA 13.0 returns this; other versions return cudaErrorInvalidConfiguration
     return refuse_launch(cudaErrorInvalidValue, refusal_of_shape(r, info, *shape));
@@ -84,19 +84,20 @@ cudaError_t check_launch(Runtime& r, KernelEntry& entry, const device::KernelInf
                             request.shared, most,
                             r.profile.shared_bytes_opt_in -
                                 std::min(r.profile.shared_bytes_opt_in, info.static_shared)));
-  if (info.registers && resident_blocks(r, entry, threads, request.shared) == 0)
+  if (info.registers && resident_blocks_per_multiprocessor(r, entry, threads, request.shared) == 0)
     return refuse_launch(cudaErrorLaunchOutOfResources,
                          {Limit::resources, info.name, *shape, *info.registers, 0, {}});
   dim3 c;
   bool explicitly = false;
-  if (const cudaError_t error = find_cluster(r, entry, info, request.cluster, &c, &explicitly))
+  if (const cudaError_t error =
+          find_cluster_shape(r, entry, info, request.cluster, &c, &explicitly))
     return error;
   if (request.grid.x % c.x != 0 || request.grid.y % c.y != 0 || request.grid.z % c.z != 0)
     return refuse_launch(cudaErrorInvalidClusterSize,
                          {Limit::cluster, info.name, *shape, 0, 0, {c.x, c.y, c.z}});
   if (explicitly) shape->cluster = {c.x, c.y, c.z};
   if (request.cooperative) {
-    const uint32_t blocks = resident_blocks(r, entry, threads, request.shared);
+    const uint32_t blocks = resident_blocks_per_multiprocessor(r, entry, threads, request.shared);
     uint64_t most = uint64_t{r.profile.multiprocessors} * blocks;
     if (explicitly) {
       const auto clusters = model::active_clusters(r.profile, blocks, count(c));
@@ -111,7 +112,7 @@ cudaError_t check_launch(Runtime& r, KernelEntry& entry, const device::KernelInf
   return cudaSuccess;
 }
 
-cudaError_t error_of_fault(const device::Fault& fault) {
+cudaError_t error_of_fault(const device::KernelFault& fault) {
   // Both codes are an H100's.
   if (fault.trap && (fault.trap->reason == sim::TrapReason::tensor_coordinate ||
                      fault.trap->reason == sim::TrapReason::tensor_map))
@@ -148,7 +149,7 @@ cudaError_t error_of_fault(const device::Fault& fault) {
   return cudaErrorIllegalAddress;
 }
 
-void print_fault(const device::Fault& fault, const std::string& kernel,
+void print_fault(const device::KernelFault& fault, const std::string& kernel,
                  const std::string& more = "") {
   std::string place = fault.file.empty() ? "" : fmt::format("{}:{}: ", fault.file, fault.line);
   print_message(fmt::format("{}kernel {}: {}: {}{}", place, kernel, words(fault.kind),
@@ -167,7 +168,8 @@ uint64_t launches = 0;
 
 record::LaunchProfile make_launch_record(Runtime& r, const KernelEntry& entry,
                                          const device::KernelInfo& info,
-                                         const LaunchRequest& request, const device::Shape& shape) {
+                                         const LaunchRequest& request,
+                                         const device::LaunchShape& shape) {
   record::LaunchProfile record;
   record.id = launches++;
   record.process_id = getpid();
@@ -220,8 +222,8 @@ device::LaunchOptions launch_options_for(Runtime& r, const LaunchRequest& reques
 // Whether a launch may be replaced by its remembered effects: only its memory contents and its
 // findings are visible, and its time is known. A kernel that reads clocks or allocates on the heap
 // depends on earlier launches.
-bool can_be_replayed(const Runtime& r, const device::KernelInfo& info,
-                     const device::LaunchOptions& options) {
+bool launch_can_be_replayed(const Runtime& r, const device::KernelInfo& info,
+                            const device::LaunchOptions& options) {
   return r.tool != Tool::profile && !options.schedule && !options.launch_detail && !options.count &&
          options.model == device::LaunchOptions::Model::none && !info.uses_heap &&
          !info.reads_clock;
@@ -237,14 +239,14 @@ uint64_t dynamic_shared_limit(const KernelEntry& entry, const device::KernelInfo
   return kSharedWithoutAsking - std::min<uint64_t>(kSharedWithoutAsking, info.static_shared);
 }
 
-uint32_t cluster_limit(const KernelEntry& entry) {
+uint32_t max_blocks_per_cluster(const KernelEntry& entry) {
   // the most blocks of a cluster, measured on an H100
   constexpr uint32_t kPortable = 8, kNonPortable = 16;
   return entry.here().non_portable_cluster ? kNonPortable : kPortable;
 }
 
-cudaError_t find_cluster(Runtime& r, const KernelEntry& entry, const device::KernelInfo& info,
-                         const std::optional<dim3>& asked, dim3* cluster, bool* explicitly) {
+cudaError_t find_cluster_shape(Runtime& r, const KernelEntry& entry, const device::KernelInfo& info,
+                               const std::optional<dim3>& asked, dim3* cluster, bool* explicitly) {
   const int* const set = entry.here().cluster;
   dim3 needed(info.cluster.x, info.cluster.y, info.cluster.z);
   if (count(needed) == 0)
@@ -255,7 +257,7 @@ cudaError_t find_cluster(Runtime& r, const KernelEntry& entry, const device::Ker
   *cluster = asked ? *asked : needs ? needed : dim3(1);
   if (!*explicitly) return cudaSuccess;
   const dim3& c = *cluster;
-  if (count(c) == 0 || count(c) > cluster_limit(entry)) return cudaErrorInvalidClusterSize;
+  if (count(c) == 0 || count(c) > max_blocks_per_cluster(entry)) return cudaErrorInvalidClusterSize;
   if (needs && (c.x != needed.x || c.y != needed.y || c.z != needed.z))
     return cudaErrorInvalidClusterSize;
   if (info.max_cluster != 0 && count(c) > info.max_cluster) return cudaErrorInvalidClusterSize;
@@ -265,7 +267,7 @@ cudaError_t find_cluster(Runtime& r, const KernelEntry& entry, const device::Ker
   return cudaSuccess;
 }
 
-uint32_t registers_of(const Runtime& r, const device::KernelInfo& info) {
+uint32_t registers_per_thread(const Runtime& r, const device::KernelInfo& info) {
   if (!info.registers)
     throw Error(
         fmt::format("occupancy needs the machine code of `{}` for {}: compile with nvcc "
@@ -274,12 +276,13 @@ uint32_t registers_of(const Runtime& r, const device::KernelInfo& info) {
   return *info.registers;
 }
 
-uint32_t resident_blocks(Runtime& r, KernelEntry& entry, uint64_t threads, uint64_t shared) {
+uint32_t resident_blocks_per_multiprocessor(Runtime& r, KernelEntry& entry, uint64_t threads,
+                                            uint64_t shared) {
   const device::KernelInfo& info = r.registry.load(entry).info();
   constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
   try {
     return model::occupancy(r.profile, static_cast<uint32_t>(std::min(threads, kMost)),
-                            registers_of(r, info), info.static_shared,
+                            registers_per_thread(r, info), info.static_shared,
                             static_cast<uint32_t>(std::min(shared, kMost)), entry.here().carveout)
         .blocks;
   } catch (const Error&) {
@@ -294,7 +297,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   warn_of_unsupported_kernels(r.registry, r.profile.arch);
   device::Kernel& kernel = r.registry.load(entry);
   const device::KernelInfo& info = kernel.info();
-  device::Shape shape;
+  device::LaunchShape shape;
   shape.grid = {request.grid.x, request.grid.y, request.grid.z};
   shape.block = {request.block.x, request.block.y, request.block.z};
   shape.dynamic_shared = static_cast<uint32_t>(request.shared);
@@ -304,17 +307,17 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
 
   r.gpu().heap_in_use |= info.uses_heap;
 
-  std::vector<device::Arg> arguments;
+  std::vector<device::KernelArgument> arguments;
   for (size_t i = 0; i < info.parameter_bytes.size(); ++i)
-    arguments.push_back(device::Arg::from_bytes(args[i], info.parameter_bytes[i]));
+    arguments.push_back(device::KernelArgument::from_bytes(args[i], info.parameter_bytes[i]));
 
   device::LaunchOptions options = launch_options_for(r, request);
   const std::string path = environment_value(variables::kRecord);
   const bool recorded = !path.empty();
   const std::string key = launch_key(entry.symbol, shape, arguments);
-  TimeEstimate* known = nullptr;
+  LaunchTimeEstimate* known = nullptr;
   if (options.model == device::LaunchOptions::Model::warm) {
-    const TimeEstimates::EstimateLookup found = r.gpu().known_times.look_up(
+    const LaunchTimeEstimates::EstimateLookup found = r.gpu().known_times.look_up(
         key, key_of_aligned_pieces(entry.symbol, shape, arguments, r.memory));
     known = found.time;
     if (!found.model) {
@@ -322,25 +325,25 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
       options.count = false;
     }
   }
-  LaunchMemo::Entry* repeated = nullptr;
-  if (can_be_replayed(r, info, options) && (!recorded || r.tool == Tool::check))
-    repeated = &r.gpu().launch_memo.entry(key + std::string(1, request.cooperative ? 'c' : 'p') +
-                                          std::to_string(entry.number));
-  const auto advance = [&](const device::Run& of) {
+  LaunchMemo::RememberedLaunch* repeated = nullptr;
+  if (launch_can_be_replayed(r, info, options) && (!recorded || r.tool == Tool::check))
+    repeated = &r.gpu().launch_memo.launch_of_key(
+        key + std::string(1, request.cooperative ? 'c' : 'p') + std::to_string(entry.number));
+  const auto advance = [&](const device::LaunchResult& of) {
     r.gpu().timeline.advance(known ? known->seconds(r.profile, of) : launch_seconds(r.profile, of));
   };
-  const auto append_record = [&](device::Run of) {
+  const auto append_record = [&](device::LaunchResult of) {
     record::LaunchProfile record = make_launch_record(r, entry, info, request, shape);
     record.run = std::move(of);
-    record::append_line(path, with_variable_names(record::to_line(record)));
+    record::append_line(path, with_allocations_named_by_variable(record::to_line(record)));
   };
   const bool watched = r.tool == Tool::check &&
                        entry.binary->order_for_host.count(entry.symbol) == 0 &&
                        watch_host_accesses();
   const UnfinishedWrites::Contents before =
-      watched ? r.unfinished.copy_contents() : UnfinishedWrites::Contents();
+      watched ? r.unfinished.copy_host_accessible_memory() : UnfinishedWrites::Contents();
   if (const auto instructions = repeated ? repeated->replay(r.memory) : std::nullopt) {
-    device::Run left_out;
+    device::LaunchResult left_out;
     left_out.warp_instructions = instructions;
     advance(left_out);
     r.unfinished.add_changes(before, info.name);
@@ -350,9 +353,9 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
     }
     return cudaSuccess;
   }
-  const auto before_launch = save_for_stale_trial(r, info);
+  const auto before_launch = save_memory_for_stale_trial(r, info);
   const auto start = std::chrono::steady_clock::now();
-  device::Run run = r.gpu().device->launch(kernel, shape, arguments, options);
+  device::LaunchResult run = r.gpu().device->launch(kernel, shape, arguments, options);
   if (before_launch) find_stale_loads(r, {kernel, shape, arguments, options}, *before_launch, run);
   if (!repeated)
     LaunchMemo::forget_digests();
@@ -389,9 +392,9 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   return cudaSuccess;
 }
 
-std::shared_ptr<KernelCall> prepare_launch(Runtime& runtime, KernelEntry& entry,
-                                           const void* function, const LaunchRequest& request,
-                                           void** args) {
+std::shared_ptr<KernelCall> make_kernel_call(Runtime& runtime, KernelEntry& entry,
+                                             const void* function, const LaunchRequest& request,
+                                             void** args) {
   auto call = std::make_shared<KernelCall>();
   call->entry = &entry;
   call->function = function;

@@ -41,7 +41,7 @@ std::map<uint32_t, KnownFill>& known_fills() {
 }
 
 // The bytes that the next comparison has to read.
-uint64_t bytes_to_read(const sim::Memory& memory) {
+uint64_t bytes_next_comparison_reads(const sim::Memory& memory) {
   if (!last_digests()) return sim::bytes_to_digest(memory);
   uint64_t bytes = 0;
   for (const auto& known : *last_digests())
@@ -54,12 +54,12 @@ std::vector<sim::AllocationDigest> digest_memory(const sim::Memory& memory) {
   if (last_digests()) {
     for (sim::AllocationDigest& known : *last_digests())
       if (const sim::Allocation& a = *memory.allocations()[known.allocation]; a.shared_with_host)
-        known = sim::digest(memory, a, device::host_threads());
+        known = sim::digest(memory, a, device::host_thread_count());
     return *last_digests();
   }
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  std::vector<sim::AllocationDigest> digest = sim::digest(memory, device::host_threads());
+  std::vector<sim::AllocationDigest> digest = sim::digest(memory, device::host_thread_count());
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const auto bytes = static_cast<double>(sim::bytes_to_digest(memory));
   if (bytes > 1e6 && seconds > 0) comparison_bytes_per_second() = bytes / seconds;
@@ -84,7 +84,7 @@ void LaunchMemo::record_fill(const sim::Allocation& allocation, const Fill& fill
     known_fills().insert_or_assign(allocation.index, KnownFill{fill, found->digest});
 }
 
-bool LaunchMemo::Entry::is_worthwhile(const sim::Memory& memory) const {
+bool LaunchMemo::RememberedLaunch::comparison_is_worthwhile(const sim::Memory& memory) const {
   // Limits of a comparison's cost, as a part of the time spent and as a part of a run's time. The
   // first limit is lower, because two comparisons are wasted if memory turns out to differ.
   constexpr double kPartOfSpent = 0.05, kPartOfRun = 0.5;
@@ -92,13 +92,14 @@ bool LaunchMemo::Entry::is_worthwhile(const sim::Memory& memory) const {
   // comparison.
   constexpr size_t kMost = 20'000;
   if (seconds_ == 0 || memory.allocations().size() >= kMost) return false;
-  const double look = static_cast<double>(bytes_to_read(memory)) / comparison_bytes_per_second();
+  const double look =
+      static_cast<double>(bytes_next_comparison_reads(memory)) / comparison_bytes_per_second();
   return before_ ? look < seconds_ * kPartOfRun : look < seconds_since_mismatch_ * kPartOfSpent;
 }
 
-std::optional<uint64_t> LaunchMemo::Entry::replay(sim::Memory& memory) {
+std::optional<uint64_t> LaunchMemo::RememberedLaunch::replay(sim::Memory& memory) {
   found_.reset();
-  if (!is_worthwhile(memory)) return std::nullopt;
+  if (!comparison_is_worthwhile(memory)) return std::nullopt;
   found_ = digest_memory(memory);
   if (!before_ || *found_ != *before_) return std::nullopt;
   for (const auto& [allocation, piece] : effects_)
@@ -107,7 +108,7 @@ std::optional<uint64_t> LaunchMemo::Entry::replay(sim::Memory& memory) {
   return warp_instructions_;
 }
 
-bool LaunchMemo::Entry::remember_result(const sim::Memory& memory) {
+bool LaunchMemo::RememberedLaunch::remember_result(const sim::Memory& memory) {
   // The limit of bytes stored for a launch, such that restoring them takes at most a tenth of the
   // launch's time.
   constexpr double kAlways = 64 << 20, kPerSecond = 256 << 20, kMost = 1 << 30;
@@ -122,14 +123,15 @@ bool LaunchMemo::Entry::remember_result(const sim::Memory& memory) {
     const sim::Allocation& changed = *memory.allocations()[after[i].allocation];
     kept += changed.end - changed.begin;
     if (kept > most) return false;
-    effects_.emplace_back(changed.index, memory.image(changed));
+    effects_.emplace_back(changed.index, memory.take_snapshot(changed));
   }
   after_ = after;
   return true;
 }
 
-void LaunchMemo::Entry::record_run(const sim::Memory& memory, const device::Run& run,
-                                   double seconds, bool silent) {
+void LaunchMemo::RememberedLaunch::record_run(const sim::Memory& memory,
+                                              const device::LaunchResult& run, double seconds,
+                                              bool silent) {
   // The first run includes the preparation of the kernel, so the shortest run is used.
   seconds_ = seconds_ == 0 ? seconds : std::min(seconds_, seconds);
   seconds_since_mismatch_ += seconds;
@@ -145,7 +147,7 @@ void LaunchMemo::Entry::record_run(const sim::Memory& memory, const device::Run&
   hazards_ = run.hazards;
 }
 
-LaunchMemo::Entry& LaunchMemo::entry(const std::string& key) {
+LaunchMemo::RememberedLaunch& LaunchMemo::launch_of_key(const std::string& key) {
   // A program whose launches all differ gains nothing, so the number of entries is limited.
   constexpr size_t kMost = 1024;
   if (known_.size() >= kMost && known_.count(key) == 0) known_.clear();

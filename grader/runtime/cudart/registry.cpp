@@ -31,7 +31,7 @@ std::string ptx_target(const std::string& ptx) {
 
 }  // namespace
 
-std::string shorten_paths(std::string text) {
+std::string make_paths_relative(std::string text) {
   static const std::string here = [] {
     char path[4096];
     return std::string(getcwd(path, sizeof path) ? path : "") + "/";
@@ -43,15 +43,15 @@ std::string shorten_paths(std::string text) {
   return text;
 }
 
-Binary* Registry::add_binary(const void* wrapper) {
-  binaries_.push_back(std::make_unique<Binary>());
+DeviceBinary* DeviceCodeRegistry::add_binary(const void* wrapper) {
+  binaries_.push_back(std::make_unique<DeviceBinary>());
   binaries_.back()->wrapper = wrapper;
   has_new_ = true;
   return binaries_.back().get();
 }
 
-Binary* Registry::add_module(DeviceCode code) {
-  Binary* module = add_binary(nullptr);
+DeviceBinary* DeviceCodeRegistry::add_module(DeviceCode code) {
+  DeviceBinary* module = add_binary(nullptr);
   module->code = std::move(code);
   try {
     load_on_current_device(*module);
@@ -62,7 +62,7 @@ Binary* Registry::add_module(DeviceCode code) {
   return module;
 }
 
-void Registry::remove_binary(Binary* binary) {
+void DeviceCodeRegistry::remove_binary(DeviceBinary* binary) {
   for (auto at = kernels_.begin(); at != kernels_.end();)
     at = at->second->binary == binary ? kernels_.erase(at) : std::next(at);
   for (auto at = variables_.begin(); at != variables_.end();)
@@ -72,15 +72,15 @@ void Registry::remove_binary(Binary* binary) {
                   binaries_.end());
 }
 
-std::vector<Binary*> Registry::take_unexamined_binaries() {
-  std::vector<Binary*> found;
+std::vector<DeviceBinary*> DeviceCodeRegistry::take_unexamined_binaries() {
+  std::vector<DeviceBinary*> found;
   if (!std::exchange(has_new_, false)) return found;
   for (auto& binary : binaries_)
     if (!std::exchange(binary->examined, true) && !binary->code) found.push_back(binary.get());
   return found;
 }
 
-void Registry::unload() {
+void DeviceCodeRegistry::unload_from_current_device() {
   for (auto& binary : binaries_) {
     const auto loaded = std::count_if(binary->modules.begin(), binary->modules.end(),
                                       [](const auto& m) { return m != nullptr; });
@@ -91,25 +91,26 @@ void Registry::unload() {
   }
 }
 
-void Registry::add_kernel(Binary* binary, const void* host, const char* symbol) {
+void DeviceCodeRegistry::add_kernel(DeviceBinary* binary, const void* host, const char* symbol) {
   auto entry = std::make_unique<KernelEntry>();
   entry->binary = binary;
   entry->symbol = symbol;
   kernels_[host] = std::move(entry);
 }
 
-void Registry::add_variable(Binary* binary, const void* host, const char* symbol, uint64_t bytes) {
+void DeviceCodeRegistry::add_variable(DeviceBinary* binary, const void* host, const char* symbol,
+                                      uint64_t bytes) {
   variables_[host] = {binary, symbol, bytes};
 }
 
-KernelEntry* Registry::find_kernel(const void* function) {
+KernelEntry* DeviceCodeRegistry::find_kernel(const void* function) {
   if (const auto at = kernels_.find(function); at != kernels_.end()) return at->second.get();
   for (const auto& [host, entry] : kernels_)
     if (entry.get() == function) return entry.get();
   return nullptr;
 }
 
-KernelEntry* Registry::find_kernel(Binary& module, const std::string& symbol) {
+KernelEntry* DeviceCodeRegistry::find_kernel(DeviceBinary& module, const std::string& symbol) {
   load(module);
   for (const auto& [host, entry] : kernels_)
     if (entry->binary == &module && entry->symbol == symbol) return entry.get();
@@ -124,36 +125,36 @@ KernelEntry* Registry::find_kernel(Binary& module, const std::string& symbol) {
   return made;
 }
 
-const void* Registry::host_function_of(const KernelEntry& kernel) const {
+const void* DeviceCodeRegistry::host_function_of(const KernelEntry& kernel) const {
   for (const auto& [host, entry] : kernels_)
     if (entry.get() == &kernel) return host;
   return nullptr;
 }
 
-const VariableEntry* Registry::find_variable(const void* host) const {
+const VariableEntry* DeviceCodeRegistry::find_variable(const void* host) const {
   const auto at = variables_.find(host);
   return at == variables_.end() ? nullptr : &at->second;
 }
 
-void Registry::load_on_current_device(Binary& binary) {
-  device::Device& device = *devices_[call_device()];
+void DeviceCodeRegistry::load_on_current_device(DeviceBinary& binary) {
+  device::Device& device = *devices_[device_of_current_call()];
   const DeviceCode code =
       binary.code ? *binary.code : choose_device_code(read_fatbin(binary.wrapper), device.arch());
-  toolchain::Artifact artifact;
+  toolchain::CompiledArtifact artifact;
   artifact.arch = device.arch();
-  artifact.ptx = shorten_paths(code.ptx);
+  artifact.ptx = make_paths_relative(code.ptx);
   artifact.cubin = code.cubin;
   artifact.name = code.name;
   artifact.places = code.places;
   binary.arch = ptx_target(code.ptx);
-  binary.order_for_host = kernels_of_system_scope(code.ptx);
+  binary.order_for_host = kernels_using_system_scope(code.ptx);
   if (!code.cubin.empty()) {
     binary.cubin = read_cubin(code.cubin);
     for (const auto& [symbol, resources] : binary.cubin.kernels)
       artifact.registers[symbol] = resources.registers;
     if (listings_)
-      artifact.sass =
-          with_linked_lines(shorten_paths(toolchain::disassemble(code.cubin)), code.lines_before);
+      artifact.sass = with_lines_of_linked_ptx(
+          make_paths_relative(toolchain::disassemble(code.cubin)), code.lines_before);
   }
   for (const auto& module : binary.modules)
     for (const auto& [pointer, symbol] : binary.managed)
@@ -166,7 +167,7 @@ void Registry::load_on_current_device(Binary& binary) {
   }
 }
 
-void Registry::load(Binary& binary) {
+void DeviceCodeRegistry::load(DeviceBinary& binary) {
   if (binary.here()) return;
   if (binary.refused) throw NotLoaded{};
   try {
@@ -178,7 +179,7 @@ void Registry::load(Binary& binary) {
   }
 }
 
-device::Kernel& Registry::load(KernelEntry& entry) {
+device::Kernel& DeviceCodeRegistry::load(KernelEntry& entry) {
   load(*entry.binary);
   if (!entry.here().kernel) entry.here().kernel = entry.binary->here()->find(entry.symbol);
   if (!entry.here().kernel)
@@ -186,7 +187,7 @@ device::Kernel& Registry::load(KernelEntry& entry) {
   return *entry.here().kernel;
 }
 
-device::Buffer Registry::locate_variable(const VariableEntry& entry) {
+device::DeviceBuffer DeviceCodeRegistry::locate_variable(const VariableEntry& entry) {
   load(*entry.binary);
   const auto where = entry.binary->here()->symbol(entry.symbol);
   if (!where) throw Error(fmt::format("the program's PTX has no variable `{}`", entry.symbol));
@@ -218,11 +219,11 @@ void add_refusals(const std::map<std::string, std::string>& refusals, const std:
 
 // Examines a module that the program has not used yet. The PTX is parsed only if it may contain an
 // unknown opcode.
-void examine_unused(const Binary& binary, const std::string& arch, CodeRefusals* all) {
+void examine_unused_binary(const DeviceBinary& binary, const std::string& arch, CodeRefusals* all) {
   try {
     const std::string ptx = choose_device_code(read_fatbin(binary.wrapper), arch).ptx;
     if (ptx::may_have_unknown_opcodes(ptx))
-      add_refusals(device::unsupported_kernels_of(shorten_paths(ptx)), "", all);
+      add_refusals(device::unsupported_kernels_of(make_paths_relative(ptx)), "", all);
   } catch (const Error&) {
     // The module has no code for this device, which its first use will report.
   }
@@ -231,7 +232,7 @@ void examine_unused(const Binary& binary, const std::string& arch, CodeRefusals*
 }  // namespace
 
 void CodeRefusals::add(const std::string& why, const std::string& kernel, const std::string& name) {
-  static const Pattern in_source("^PTX line [0-9]+: (.*) \\(source: (.*)\\)$"),
+  static const RegularExpression in_source("^PTX line [0-9]+: (.*) \\(source: (.*)\\)$"),
       in_ptx("^PTX line ([0-9]+): (.*)$");
   std::string text = why.substr(0, why.find('\n'));
   if (const auto found = in_source.match(text))
@@ -252,19 +253,19 @@ std::vector<std::string> CodeRefusals::lines() const {
   return lines;
 }
 
-void warn_of_unsupported_kernels(Registry& registry, const std::string& arch) {
-  const std::vector<Binary*> binaries = registry.take_unexamined_binaries();
+void warn_of_unsupported_kernels(DeviceCodeRegistry& registry, const std::string& arch) {
+  const std::vector<DeviceBinary*> binaries = registry.take_unexamined_binaries();
   if (binaries.empty()) return;
   CodeRefusals all;
-  for (Binary* binary : binaries)
+  for (DeviceBinary* binary : binaries)
     if (binary->here())
       add_refusals(binary->here()->refusals(), "", &all);
     else if (!binary->refused)
-      examine_unused(*binary, arch, &all);
+      examine_unused_binary(*binary, arch, &all);
   print_each_once("the program contains a kernel that cannot run", all.lines());
 }
 
-void warn_of_unsupported_kernels(Binary& module) {
+void warn_of_unsupported_kernels(DeviceBinary& module) {
   CodeRefusals all;
   add_refusals(module.here()->refusals(), module.code->name, &all);
   print_each_once("the program has loaded a kernel that cannot run", all.lines());

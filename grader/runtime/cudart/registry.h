@@ -20,14 +20,14 @@
 namespace lab32::cudart {
 
 // Shortens paths below the start directory to relative ones, as a compiler prints them.
-std::string shorten_paths(std::string text);
+std::string make_paths_relative(std::string text);
 
-struct Binary {
+struct DeviceBinary {
   const void* wrapper = nullptr;
   // The code of a module that the program loaded; empty if there is a wrapper.
   std::optional<DeviceCode> code;
   bool refused = false;   // whether loading failed; a message was then printed
-  bool examined = false;  // Registry::take_unexamined_binaries() has named it
+  bool examined = false;  // DeviceCodeRegistry::take_unexamined_binaries() has named it
   // The loaded module on each device; null before its first use there.
   std::array<std::unique_ptr<device::LoadedModule>, kMostDevices> modules;
   std::string arch;  // architecture of the PTX: "sm_90"
@@ -39,12 +39,12 @@ struct Binary {
   std::vector<std::pair<void**, std::string>> managed;
 
   // The module on the device that the call works on.
-  std::unique_ptr<device::LoadedModule>& here() { return modules[call_device()]; }
+  std::unique_ptr<device::LoadedModule>& here() { return modules[device_of_current_call()]; }
 };
 
 // What a cudaKernel_t points to.
 struct KernelEntry {
-  Binary* binary = nullptr;
+  DeviceBinary* binary = nullptr;
   std::string symbol;
   // A unique number, also among kernels that were unloaded.
   const uint64_t number = next_kernel_number();
@@ -60,7 +60,7 @@ struct KernelEntry {
   };
   mutable std::array<DeviceState, kMostDevices> devices{};
   // The kernel's state on the device that the call works on.
-  DeviceState& here() const { return devices[call_device()]; }
+  DeviceState& here() const { return devices[device_of_current_call()]; }
 
  private:
   static uint64_t next_kernel_number() {
@@ -70,56 +70,56 @@ struct KernelEntry {
 };
 
 struct VariableEntry {
-  Binary* binary = nullptr;
+  DeviceBinary* binary = nullptr;
   std::string symbol;
   uint64_t bytes = 0;
 };
 
-// Thrown by Registry::load() after it has printed the reason.
+// Thrown by DeviceCodeRegistry::load() after it has printed the reason.
 struct NotLoaded {};
 
-class Registry {
+class DeviceCodeRegistry {
  public:
   // `listings`: load each module with the disassembly of its machine code, which only counters
   // need. The devices must outlive the registry.
-  Registry(std::vector<device::Device*> devices, bool listings)
+  DeviceCodeRegistry(std::vector<device::Device*> devices, bool listings)
       : devices_(std::move(devices)), listings_(listings) {}
 
-  Binary* add_binary(const void* wrapper);
+  DeviceBinary* add_binary(const void* wrapper);
   // Loads a module for the program. Throws Error if it cannot be loaded.
-  Binary* add_module(DeviceCode code);
-  void remove_binary(Binary* binary);
+  DeviceBinary* add_module(DeviceCode code);
+  void remove_binary(DeviceBinary* binary);
   // Unloads the program's own modules from the device that the call works on. They are loaded again
   // at their next use. A module stays if another device uses one of its managed variables.
-  void unload();
-  void add_kernel(Binary* binary, const void* host, const char* symbol);
-  void add_variable(Binary* binary, const void* host, const char* symbol, uint64_t bytes);
+  void unload_from_current_device();
+  void add_kernel(DeviceBinary* binary, const void* host, const char* symbol);
+  void add_variable(DeviceBinary* binary, const void* host, const char* symbol, uint64_t bytes);
 
   // Finds a kernel by its host function's address or its handle; nullptr: no such kernel.
   KernelEntry* find_kernel(const void* function);
   // A module's kernel by its symbol; the same entry for each call. nullptr: no such kernel.
-  KernelEntry* find_kernel(Binary& module, const std::string& symbol);
+  KernelEntry* find_kernel(DeviceBinary& module, const std::string& symbol);
   // The address of the kernel's host function; nullptr: the kernel has none.
   const void* host_function_of(const KernelEntry& kernel) const;
   const VariableEntry* find_variable(const void* host) const;
 
   // Loads the module if necessary, and sets the pointers to its managed variables. Throws NotLoaded
   // if there is no PTX that the simulator understands.
-  void load(Binary& binary);
+  void load(DeviceBinary& binary);
   // Returns the kernel, ready to run. Throws Error if it needs something that the simulator does
   // not support.
   device::Kernel& load(KernelEntry& entry);
   // The modules that came with the program and that earlier calls have not returned.
-  std::vector<Binary*> take_unexamined_binaries();
+  std::vector<DeviceBinary*> take_unexamined_binaries();
   // The address and size of a variable.
-  device::Buffer locate_variable(const VariableEntry& entry);
+  device::DeviceBuffer locate_variable(const VariableEntry& entry);
 
  private:
-  void load_on_current_device(Binary& binary);
+  void load_on_current_device(DeviceBinary& binary);
 
   std::vector<device::Device*> devices_;
   bool listings_, has_new_ = false;
-  std::vector<std::unique_ptr<Binary>> binaries_;
+  std::vector<std::unique_ptr<DeviceBinary>> binaries_;
   std::map<const void*, std::unique_ptr<KernelEntry>> kernels_;  // by host address
   std::map<const void*, VariableEntry> variables_;
 };
@@ -146,9 +146,9 @@ class CodeRefusals {
 
 // Warns about the program's own modules that were registered since the last call. Every launch
 // calls it; without new modules it costs nothing.
-void warn_of_unsupported_kernels(Registry& registry, const std::string& arch);
+void warn_of_unsupported_kernels(DeviceCodeRegistry& registry, const std::string& arch);
 // Warns about a module that the program has just loaded.
-void warn_of_unsupported_kernels(Binary& module);
+void warn_of_unsupported_kernels(DeviceBinary& module);
 // `refusals`: messages about functions that the program imports.
 void warn_of_unsupported_calls(const std::vector<std::string>& refusals);
 

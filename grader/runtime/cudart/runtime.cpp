@@ -26,7 +26,7 @@ constexpr double kStagedBytesPerSecond = 36.4e9, kStagedSeconds = 18.9e-6;
 
 }  // namespace
 
-double copy_seconds(const model::Profile& profile, uint64_t bytes, Route route) {
+double copy_seconds(const model::DeviceProfile& profile, uint64_t bytes, Route route) {
   const auto seconds = [&](double first, double rate) {
     return first + static_cast<double>(bytes) / rate;
   };
@@ -45,16 +45,16 @@ double copy_seconds(const model::Profile& profile, uint64_t bytes, Route route) 
   return seconds(first, profile.time.dram_bytes_per_second / 2);
 }
 
-double fill_seconds(const model::Profile& profile, uint64_t bytes) {
+double fill_seconds(const model::DeviceProfile& profile, uint64_t bytes) {
   return profile.time.warm_launch_seconds +
          static_cast<double>(bytes) / profile.time.dram_bytes_per_second;
 }
 
-double launch_seconds(const model::Profile& profile, const device::Run& run) {
+double launch_seconds(const model::DeviceProfile& profile, const device::LaunchResult& run) {
   if (run.predicted) return run.predicted->seconds;
   uint64_t sectors = 0;
   if (run.counters) {
-    const counters::OtherTraffic& w = run.counters->other;
+    const counters::TextureBulkRemoteTraffic& w = run.counters->other;
     sectors = run.counters->l2_sectors + w.texture.sectors + w.surface_load.sectors +
               w.surface_store.sectors + w.bulk_load.sectors + w.bulk_store.sectors;
   }
@@ -62,7 +62,8 @@ double launch_seconds(const model::Profile& profile, const device::Run& run) {
          static_cast<double>(sectors) * 32 / profile.time.dram_bytes_per_second;
 }
 
-double TimeEstimate::seconds(const model::Profile& profile, const device::Run& run) {
+double LaunchTimeEstimate::seconds(const model::DeviceProfile& profile,
+                                   const device::LaunchResult& run) {
   // For textures, clusters and some other features there is no prediction, but sectors are counted.
   const bool modelled = !run.fault && (run.predicted || run.counters);
   if (modelled) {
@@ -77,23 +78,24 @@ double TimeEstimate::seconds(const model::Profile& profile, const device::Run& r
                         static_cast<double>(warp_instructions_);
 }
 
-std::string launch_key(const std::string& symbol, const device::Shape& shape,
-                       const std::vector<device::Arg>& arguments) {
+std::string launch_key(const std::string& symbol, const device::LaunchShape& shape,
+                       const std::vector<device::KernelArgument>& arguments) {
   std::string key = symbol + '\0';
   const auto add = [&key](const void* bytes, size_t size) {
     key.append(static_cast<const char*>(bytes), size);
   };
   add(&shape, sizeof shape);
-  for (const device::Arg& argument : arguments)
+  for (const device::KernelArgument& argument : arguments)
     add(argument.bytes().data(), argument.bytes().size());
   return key;
 }
 
-std::string key_of_aligned_pieces(const std::string& symbol, const device::Shape& shape,
-                                  std::vector<device::Arg> arguments, const sim::Memory& memory) {
+std::string key_of_aligned_pieces(const std::string& symbol, const device::LaunchShape& shape,
+                                  std::vector<device::KernelArgument> arguments,
+                                  const sim::Memory& memory) {
   // cudaMalloc's alignment, so that arrays have equal lines and sectors
   constexpr uint64_t kAligned = 256;
-  for (device::Arg& argument : arguments) {
+  for (device::KernelArgument& argument : arguments) {
     std::vector<std::byte> bytes = argument.bytes();
     for (size_t at = 0; at + sizeof(uint64_t) <= bytes.size(); at += sizeof(uint64_t)) {
       uint64_t word;
@@ -103,13 +105,13 @@ std::string key_of_aligned_pieces(const std::string& symbol, const device::Shape
       word = in->begin + (word - in->begin) % kAligned;
       std::memcpy(&bytes[at], &word, sizeof word);
     }
-    argument = device::Arg::from_bytes(bytes.data(), bytes.size());
+    argument = device::KernelArgument::from_bytes(bytes.data(), bytes.size());
   }
   return launch_key(symbol, shape, arguments);
 }
 
-TimeEstimates::EstimateLookup TimeEstimates::look_up(const std::string& launch,
-                                                     const std::string& pieces) {
+LaunchTimeEstimates::EstimateLookup LaunchTimeEstimates::look_up(const std::string& launch,
+                                                                 const std::string& pieces) {
   // A program whose launches all differ gains nothing, so the number of entries is limited.
   constexpr size_t kMost = 4096;
   if (first_.size() >= kMost && first_.count(pieces) == 0) {
@@ -117,11 +119,11 @@ TimeEstimates::EstimateLookup TimeEstimates::look_up(const std::string& launch,
     first_.clear();
   }
   const std::string& first = first_.try_emplace(pieces, launch).first->second;
-  TimeEstimate& time = known_[first];
+  LaunchTimeEstimate& time = known_[first];
   return {&time, first == launch && !time.settled()};
 }
 
-Gpu::Gpu(int which, const model::Profile& profile, sim::Memory& memory, double& host_time)
+Gpu::Gpu(int which, const model::DeviceProfile& profile, sim::Memory& memory, double& host_time)
     : number(which),
       own(uint64_t{1} << which),
       reached_by(own),
@@ -161,7 +163,7 @@ uint64_t address_space_bytes(uint64_t dram_bytes) {
   return std::min(dram_bytes, uint64_t{64} << 30);  // ulimit -v limits the address space
 }
 
-std::string environment_value_or(const Variable& variable, const char* otherwise) {
+std::string environment_value_or(const EnvironmentVariable& variable, const char* otherwise) {
   const std::string value = environment_value(variable);
   return value.empty() ? otherwise : value;
 }
@@ -189,7 +191,7 @@ int device_count_of(const std::string& text) {
               std::to_string(kMostDevices));
 }
 
-std::vector<std::unique_ptr<Gpu>> make_gpus(int devices, const model::Profile& profile,
+std::vector<std::unique_ptr<Gpu>> make_gpus(int devices, const model::DeviceProfile& profile,
                                             sim::Memory& memory, double& host_time) {
   std::vector<std::unique_ptr<Gpu>> gpus;
   for (int i = 0; i < devices; ++i)
@@ -214,40 +216,42 @@ Runtime::Runtime(const std::string& profile_name, int count)
     : tool(tool_of(environment_value_or(variables::kTool, "run"))),
       schedule(schedule_seed_if_given(environment_value(variables::kSchedule))),
       launch_detail(detail_filter_of(environment_value(variables::kLaunchDetail))),
-      profile(model::read_profile(profile_name)),
+      profile(model::read_device_profile(profile_name)),
       memory(address_space_bytes(profile.dram_bytes)),
       gpus(make_gpus(count, profile, memory, host_time)),
       registry(devices_of(gpus), tool == Tool::profile),
       allocations(memory, profile.dram_bytes),
       contexts(count) {
-  for (const auto& gpu : gpus) allocations.set_default_reach(gpu->number, &gpu->reached_by);
+  for (const auto& gpu : gpus)
+    allocations.set_default_reaching_devices(gpu->number, &gpu->reached_by);
   if (tool == Tool::check) allocations.remember_sites();
 }
 
-DeviceScope::DeviceScope(Runtime& runtime, int number) : runtime_(runtime), before_(call_device()) {
+DeviceScope::DeviceScope(Runtime& runtime, int number)
+    : runtime_(runtime), before_(device_of_current_call()) {
   switch_to(static_cast<size_t>(number));
 }
 
 DeviceScope::~DeviceScope() { switch_to(before_); }
 
 void DeviceScope::switch_to(size_t number) {
-  call_device() = number;
+  device_of_current_call() = number;
   // With a single device, kernels reach all memory.
   const bool alone = runtime_.gpus.size() == 1;
   runtime_.memory.set_current_device(static_cast<unsigned>(number),
                                      alone ? nullptr : &runtime_.gpus[number]->own);
 }
 
-void Runtime::reset() {
+void Runtime::reset_current_device() {
   allocations.release_all(gpu().number, [&](uint64_t begin) {
     Contexts::Context owner = contexts.owner_of_allocation(begin);
     return owner && !contexts.is_primary(owner);  // true for a context that the program created
   });
-  arrays.clear();
+  arrays.forget_freed_arrays();
   for (const auto& other : gpus)
     if (other->number != gpu().number) other->reached_by &= ~gpu().own;
   gpu().reached_by = gpu().own;
-  registry.unload();
+  registry.unload_from_current_device();
   gpu().device->release_heap();
   gpu().heap_in_use = false;
 }
@@ -281,8 +285,8 @@ void set_field(Field& field, Value value) {
 
 }  // namespace
 
-std::optional<int> attribute(const Runtime& r, cudaDeviceAttr which, int device) {
-  const model::Profile& p = r.profile;
+std::optional<int> device_attribute(const Runtime& r, cudaDeviceAttr which, int device) {
+  const model::DeviceProfile& p = r.profile;
   switch (which) {
 #define ATTRIBUTE(name, field, value) \
   case cudaDevAttr##name:             \
@@ -298,9 +302,9 @@ std::optional<int> attribute(const Runtime& r, cudaDeviceAttr which, int device)
   }
 }
 
-cudaDeviceProp properties(const Runtime& r, int device) {
-  const model::Profile& p = r.profile;
-  struct WithNoField : cudaDeviceProp {
+cudaDeviceProp device_properties(const Runtime& r, int device) {
+  const model::DeviceProfile& p = r.profile;
+  struct PropertiesWithDummyField : cudaDeviceProp {
     int64_t NO_FIELD;
   } out{};
   const std::string name = r.profile.name + " (simulated by lab32)";

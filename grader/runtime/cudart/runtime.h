@@ -54,23 +54,24 @@ class LaunchMemo {
   // Records that the whole allocation has been filled.
   static void record_fill(const sim::Allocation& allocation, const Fill& fill);
 
-  class Entry {
+  class RememberedLaunch {
    public:
     // Restores what the launch left the last time, if that is known and memory is equal. Returns
     // the warp instructions that the launch issues.
     std::optional<uint64_t> replay(sim::Memory& memory);
     // Call when the launch was simulated, in `seconds` of host time. `silent`: it printed nothing,
     // launched no kernels and had no fault.
-    void record_run(const sim::Memory& memory, const device::Run& run, double seconds, bool silent);
+    void record_run(const sim::Memory& memory, const device::LaunchResult& run, double seconds,
+                    bool silent);
     // The findings of the run whose effects replay() restores.
     const std::optional<std::vector<counters::Finding>>& hazards() const { return hazards_; }
 
    private:
-    bool is_worthwhile(const sim::Memory& memory) const;
+    bool comparison_is_worthwhile(const sim::Memory& memory) const;
     bool remember_result(const sim::Memory& memory);
 
     using Digest = std::vector<sim::AllocationDigest>;
-    using Effects = std::vector<std::pair<uint32_t, sim::Memory::Image::Piece>>;
+    using Effects = std::vector<std::pair<uint32_t, sim::Memory::Snapshot::AllocationSnapshot>>;
 
     double seconds_ = 0;  // duration of the shortest run; 0: no run yet
     // The seconds that the runs took since the last comparison that found different memory.
@@ -85,20 +86,20 @@ class LaunchMemo {
   };
 
   // The entry of launches with this key: kernel, shape and arguments, bit by bit.
-  Entry& entry(const std::string& key);
+  RememberedLaunch& launch_of_key(const std::string& key);
 
  private:
-  std::map<std::string, Entry> known_;
+  std::map<std::string, RememberedLaunch> known_;
 };
 
 // ---------------------------------------------------------------------------------------------
 // The modelled clock of a device. All its work runs in sequence.
 
-class Timeline {
+class GpuTimeline {
  public:
   // Work begins no earlier than the program's request. `host` is the time up to which the program
   // has waited; all devices share it. It must outlive the timeline.
-  explicit Timeline(double& host) : host_(host) {}
+  explicit GpuTimeline(double& host) : host_(host) {}
 
   double now() const { return std::max(now_, host_); }  // seconds
   void advance(double seconds) { now_ = now() + seconds; }
@@ -116,20 +117,20 @@ class Timeline {
 enum class Route : uint8_t { memory, host, peer, staged };
 
 // The modelled time of a copy in seconds.
-double copy_seconds(const model::Profile& profile, uint64_t bytes, Route route);
-double fill_seconds(const model::Profile& profile, uint64_t bytes);
+double copy_seconds(const model::DeviceProfile& profile, uint64_t bytes, Route route);
+double fill_seconds(const model::DeviceProfile& profile, uint64_t bytes);
 // The model's prediction for the launch in seconds; without one, its sectors divided by peak
 // bandwidth.
-double launch_seconds(const model::Profile& profile, const device::Run& run);
+double launch_seconds(const model::DeviceProfile& profile, const device::LaunchResult& run);
 
 // The modelled time of a launch that a program repeats. Only the first two runs are modelled, since
 // the first may find cold caches. Later runs take the second one's time, scaled by their warp
 // instructions, because modelling costs several times as much as running.
-class TimeEstimate {
+class LaunchTimeEstimate {
  public:
   bool settled() const { return modelled_ >= 2; }
   // The time of a launch, which must have been modelled unless settled().
-  double seconds(const model::Profile& profile, const device::Run& run);
+  double seconds(const model::DeviceProfile& profile, const device::LaunchResult& run);
 
  private:
   int modelled_ = 0;
@@ -138,18 +139,19 @@ class TimeEstimate {
 };
 
 // Launches with the same key have the same kernel, shape and arguments, bit by bit.
-std::string launch_key(const std::string& symbol, const device::Shape& shape,
-                       const std::vector<device::Arg>& arguments);
+std::string launch_key(const std::string& symbol, const device::LaunchShape& shape,
+                       const std::vector<device::KernelArgument>& arguments);
 // Launches with the same key differ at most in which part of the same arrays they work on, as when
 // a loop distributes pieces to streams. An address counts as its allocation and its offset within a
 // sector of an L2 line.
-std::string key_of_aligned_pieces(const std::string& symbol, const device::Shape& shape,
-                                  std::vector<device::Arg> arguments, const sim::Memory& memory);
+std::string key_of_aligned_pieces(const std::string& symbol, const device::LaunchShape& shape,
+                                  std::vector<device::KernelArgument> arguments,
+                                  const sim::Memory& memory);
 
-class TimeEstimates {
+class LaunchTimeEstimates {
  public:
   struct EstimateLookup {
-    TimeEstimate* time;
+    LaunchTimeEstimate* time;
     bool model;  // whether to model the launch, not to use the time known so far
   };
   // Looks up launch_key() and key_of_aligned_pieces(). If launches differ only in their pieces,
@@ -157,7 +159,7 @@ class TimeEstimates {
   EstimateLookup look_up(const std::string& launch, const std::string& pieces);
 
  private:
-  std::map<std::string, TimeEstimate> known_;
+  std::map<std::string, LaunchTimeEstimate> known_;
   std::map<std::string, std::string>
       first_;  // key_of_aligned_pieces() of the first launch -> launch_key()
 };
@@ -165,7 +167,7 @@ class TimeEstimates {
 // A simulated device and its state. All devices of a process have the same profile.
 
 struct Gpu {
-  Gpu(int number, const model::Profile& profile, sim::Memory& memory, double& host_time);
+  Gpu(int number, const model::DeviceProfile& profile, sim::Memory& memory, double& host_time);
 
   const int number;
   // Sets of devices whose kernels reach memory, a bit for each: `own` for what the device owns,
@@ -174,8 +176,8 @@ struct Gpu {
   const uint64_t own;
   uint64_t reached_by;
   std::unique_ptr<device::Device> device;
-  Timeline timeline;
-  TimeEstimates known_times;
+  GpuTimeline timeline;
+  LaunchTimeEstimates known_times;
   LaunchMemo launch_memo;
 
   std::string output;  // output of kernels that is not printed yet
@@ -203,15 +205,15 @@ struct Runtime {
   std::optional<uint64_t> schedule;
   std::optional<counters::DetailFilter>
       launch_detail;  // LAB32_LAUNCH_DETAIL: the accesses to record of each launch
-  model::Profile profile;
+  model::DeviceProfile profile;
   sim::Memory memory;  // memory of all devices, in one address space
   UnfinishedWrites unfinished{memory};
   double host_time = 0;  // the time up to which the program has waited, on the modelled clock
   std::vector<std::unique_ptr<Gpu>> gpus;  // by number; the list never changes
-  Registry registry;
+  DeviceCodeRegistry registry;
   Allocations allocations;
   ManagedRanges managed;
-  Arrays arrays{allocations};
+  CudaArrays arrays{allocations};
   std::map<unsigned long long, TextureDescriptions> textures;  // and surfaces
   Contexts contexts;
   Streams streams;
@@ -229,13 +231,13 @@ struct Runtime {
   bool has_device(int number) const { return number >= 0 && number < devices(); }
   Gpu& gpu(int number) { return *gpus[static_cast<size_t>(number)]; }
   // The device that the call works on.
-  Gpu& gpu() { return *gpus[call_device()]; }
-  const Gpu& gpu() const { return *gpus[call_device()]; }
+  Gpu& gpu() { return *gpus[device_of_current_call()]; }
+  const Gpu& gpu() const { return *gpus[device_of_current_call()]; }
   // Waits until the device has done all work. From then on calls report its fault.
   void wait_for(Gpu& gpu);
   // Frees what the program holds on the device that the call works on. Modules are loaded again at
   // their next use.
-  void reset();
+  void reset_current_device();
 };
 
 // While an object of this class lives, calls work on that device.
@@ -262,7 +264,7 @@ Runtime& runtime();
 // Device attributes and properties, computed from the device profile.
 
 // nullopt: unknown attribute.
-std::optional<int> attribute(const Runtime& runtime, cudaDeviceAttr which, int device);
-cudaDeviceProp properties(const Runtime& runtime, int device);
+std::optional<int> device_attribute(const Runtime& runtime, cudaDeviceAttr which, int device);
+cudaDeviceProp device_properties(const Runtime& runtime, int device);
 
 }  // namespace lab32::cudart

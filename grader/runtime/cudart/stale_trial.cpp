@@ -23,7 +23,7 @@ uint64_t bytes_in_use(const sim::Memory& memory) {
   return bytes;
 }
 
-bool has_race_finding(const device::Run& run) {
+bool has_race_finding(const device::LaunchResult& run) {
   return run.hazards && std::any_of(run.hazards->begin(), run.hazards->end(), [](const auto& f) {
            return !f.note && f.kind == counters::Finding::Kind::race;
          });
@@ -31,8 +31,8 @@ bool has_race_finding(const device::Run& run) {
 
 }  // namespace
 
-std::unique_ptr<device::SavedMemory> save_for_stale_trial(Runtime& r,
-                                                          const device::KernelInfo& info) {
+std::unique_ptr<device::SavedMemory> save_memory_for_stale_trial(Runtime& r,
+                                                                 const device::KernelInfo& info) {
   if (r.tool != Tool::check || !info.may_read_old_values || info.uses_heap || info.reads_clock)
     return nullptr;
   unsigned& tried = r.stale_trials[info.name];
@@ -42,7 +42,7 @@ std::unique_ptr<device::SavedMemory> save_for_stale_trial(Runtime& r,
 }
 
 void find_stale_loads(Runtime& r, const PreparedLaunch& launch, device::SavedMemory& before,
-                      device::Run& run) {
+                      device::LaunchResult& run) {
   if (run.fault || run.child_launches > 0 || has_race_finding(run) ||
       run.warp_instructions.value_or(0) > kMostTrialInstructions)
     return;
@@ -55,10 +55,10 @@ void find_stale_loads(Runtime& r, const PreparedLaunch& launch, device::SavedMem
     before.put_back();
     options.loads = loads;
     options.schedule = schedule;
-    device::Run again =
+    device::LaunchResult again =
         r.gpu().device->launch(launch.kernel, launch.shape, launch.arguments, options);
     stale = std::move(again.stale);
-    return !(again.fault && is_limit_of_launch(*again.fault)) && (again.fault || !after->same());
+    return !(again.fault && exceeds_launch_limit(*again.fault)) && (again.fault || !after->same());
   };
   // A program may allow several results, each of which comes from another order of the blocks.
   const auto varies_with_order = [&] {

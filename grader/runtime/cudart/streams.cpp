@@ -36,23 +36,23 @@ bool Contexts::is_primary(Context context) const {
                      [&](const PrimaryContext& p) { return &p.context == context; });
 }
 
-bool Contexts::release(int device) {
+bool Contexts::release_primary(int device) {
   int& retained = primaries_[index(device)].retained;
   return retained > 0 && --retained == 0;
 }
 
-bool Contexts::is_active(int device) const {
+bool Contexts::is_primary_active(int device) const {
   const PrimaryContext& p = primaries_[index(device)];
   return p.retained > 0 || p.in_use_by_runtime;
 }
 
-std::atomic<bool>& Contexts::initialised() {
+std::atomic<bool>& Contexts::is_driver_initialised() {
   static std::atomic<bool> called{false};
   return called;
 }
 
 void Contexts::ensure_current_context() {
-  initialised() = true;
+  is_driver_initialised() = true;
   if (!current()) use_device(chosen_device());
 }
 
@@ -89,8 +89,8 @@ void Contexts::set_current(Context context) {
 
 cudaStream_t Streams::make(unsigned flags, int priority) {
   // The numbers 1 and 2 are taken by cudaStreamLegacy and cudaStreamPerThread.
-  auto* stream = new CUstream_st{static_cast<int>(call_device()), Contexts::current(), flags,
-                                 priority, ++serial_ + 2};
+  auto* stream = new CUstream_st{static_cast<int>(device_of_current_call()), Contexts::current(),
+                                 flags, priority, ++serial_ + 2};
   streams_.insert(stream);
   return stream;
 }
@@ -119,20 +119,20 @@ unsigned long long Streams::id(cudaStream_t stream) const {
 }
 
 int Streams::device(cudaStream_t stream) const {
-  return is_default(stream) ? static_cast<int>(call_device()) : stream->device;
+  return is_default(stream) ? static_cast<int>(device_of_current_call()) : stream->device;
 }
 
 bool Streams::is_on_current_device(cudaStream_t stream) const {
-  return device(stream) == static_cast<int>(call_device());
+  return device(stream) == static_cast<int>(device_of_current_call());
 }
 
 bool Streams::is_on_current_device(cudaEvent_t event) const {
-  return event->device == static_cast<int>(call_device());
+  return event->device == static_cast<int>(device_of_current_call());
 }
 
 cudaEvent_t Streams::make_event(unsigned flags) {
   auto* event = new CUevent_st;
-  event->device = static_cast<int>(call_device());
+  event->device = static_cast<int>(device_of_current_call());
   event->flags = flags;
   events_.insert(event);
   return event;

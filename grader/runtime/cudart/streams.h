@@ -19,7 +19,7 @@ namespace lab32::cudart {
 constexpr int kMostDevices = 8;
 
 // The number of the device that the current call works on. Guarded by the runtime's lock.
-inline size_t& call_device() {
+inline size_t& device_of_current_call() {
   static size_t number = 0;
   return number;
 }
@@ -52,8 +52,8 @@ class Contexts {
   Context primary(int device) { return &primaries_[index(device)].context; }
   bool is_primary(Context context) const;
   void retain(int device) { ++primaries_[index(device)].retained; }
-  bool release(int device);  // true if this was the last reference
-  bool is_active(int device) const;
+  bool release_primary(int device);  // true if this was the last reference
+  bool is_primary_active(int device) const;
   // Call when a runtime function was called: without a current context, the first device's primary
   // context becomes current.
   void ensure_current_context();
@@ -64,7 +64,7 @@ class Contexts {
   Context owner_of_allocation(uint64_t begin);
 
   // Whether the program or the runtime has called cuInit().
-  static std::atomic<bool>& initialised();
+  static std::atomic<bool>& is_driver_initialised();
   // This thread's stack of contexts; the last one is current. An element may be null.
   static std::vector<Context>& context_stack();
   static Context current() { return context_stack().empty() ? nullptr : context_stack().back(); }

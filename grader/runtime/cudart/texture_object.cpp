@@ -19,7 +19,7 @@ bool is_compressed(cudaResourceViewFormat format) {
 }
 
 // The array's extent as the program gave it: a missing height or depth is 0.
-cudaExtent array_extent_of(const Arrays& arrays, const cudaResourceDesc& r) {
+cudaExtent array_extent_of(const CudaArrays& arrays, const cudaResourceDesc& r) {
   if (r.resType == cudaResourceTypeArray) return arrays.find(r.res.array.array)->extent;
   return arrays.find(r.res.mipmap.mipmap)->levels.front()->extent;
 }
@@ -40,7 +40,7 @@ bool keep_view_layers(const cudaResourceViewDesc& view, sim::TexelArray* texels)
   if (!texels->layered || texels->cube) return !some;
   if (view.firstLayer > view.lastLayer || view.lastLayer >= texels->levels.front().slices)
     return false;
-  for (sim::TexelGrid& grid : texels->levels) {
+  for (sim::MipmapLevel& grid : texels->levels) {
     grid.begin += view.firstLayer * grid.slice_bytes;
     grid.slices = view.lastLayer - view.firstLayer + 1;
   }
@@ -64,7 +64,7 @@ std::optional<cudaChannelFormatDesc> format_of_view(cudaResourceViewFormat forma
                                                : cudaChannelFormatKindUnsigned};
 }
 
-cudaError_t apply_view(const Arrays& arrays, const cudaResourceDesc& resource,
+cudaError_t apply_view(const CudaArrays& arrays, const cudaResourceDesc& resource,
                        const cudaResourceViewDesc& view, sim::TexelArray* texels) {
   // Linear memory has no views: an H100 ignores their description.
   if (resource.resType != cudaResourceTypeArray &&
@@ -73,7 +73,7 @@ cudaError_t apply_view(const Arrays& arrays, const cudaResourceDesc& resource,
   if (is_compressed(view.format)) throw Error("views of compressed formats are not simulated");
   const auto format = format_of_view(view.format);
   sim::TexelFormat seen;
-  if (!format || !convert_format(*format, &seen)) return cudaErrorInvalidValue;
+  if (!format || !convert_to_texel_format(*format, &seen)) return cudaErrorInvalidValue;
   const cudaExtent extent = array_extent_of(arrays, resource);
   if (seen.bytes() != texels->format.bytes() || view.width != extent.width ||
       view.height != extent.height || view.depth != extent.depth)
@@ -97,13 +97,13 @@ bool is_texture_aligned(const sim::Memory& memory, uint64_t address) {
 cudaError_t texels_of_linear(const sim::Memory& memory, const cudaResourceDesc& r,
                              sim::TexelArray* texels) {
   const auto& own = r.res.linear;
-  if (!convert_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
+  if (!convert_to_texel_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
   const uint64_t count = own.sizeInBytes / texels->format.bytes();
   const auto begin = reinterpret_cast<uint64_t>(own.devPtr);
   if (!is_texture_aligned(memory, begin)) return cudaErrorInvalidValue;
   if (count > kMostElements || own.sizeInBytes > kMostBytes) return cudaErrorInvalidValue;
   texels->linear = texels->in_rows = true;
-  sim::TexelGrid grid;
+  sim::MipmapLevel grid;
   grid.begin = begin;
   grid.width = static_cast<uint32_t>(count);
   texels->levels.push_back(grid);
@@ -113,7 +113,7 @@ cudaError_t texels_of_linear(const sim::Memory& memory, const cudaResourceDesc& 
 cudaError_t texels_of_pitched(const sim::Memory& memory, const cudaResourceDesc& r,
                               sim::TexelArray* texels) {
   const auto& own = r.res.pitch2D;
-  if (!convert_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
+  if (!convert_to_texel_format(own.desc, &texels->format)) return cudaErrorInvalidChannelDescriptor;
   const auto begin = reinterpret_cast<uint64_t>(own.devPtr);
   if (!is_texture_aligned(memory, begin) || own.pitchInBytes % kPitchAlignment != 0 ||
       own.pitchInBytes < own.width * texels->format.bytes() || own.width > 131072 ||
@@ -122,7 +122,7 @@ cudaError_t texels_of_pitched(const sim::Memory& memory, const cudaResourceDesc&
   if (own.width == 0 || own.height == 0) throw Error("textures without texels are not simulated");
   texels->dimensions = 2;
   texels->in_rows = true;
-  sim::TexelGrid grid;
+  sim::MipmapLevel grid;
   grid.begin = begin;
   grid.width = static_cast<uint32_t>(own.width);
   grid.height = static_cast<uint32_t>(own.height);
@@ -131,19 +131,19 @@ cudaError_t texels_of_pitched(const sim::Memory& memory, const cudaResourceDesc&
   return cudaSuccess;
 }
 
-cudaError_t texels_of_resource(const Arrays& arrays, const sim::Memory& memory,
+cudaError_t texels_of_resource(const CudaArrays& arrays, const sim::Memory& memory,
                                const cudaResourceDesc& r, sim::TexelArray* texels) {
   switch (r.resType) {
     case cudaResourceTypeArray: {
-      const Array* array = arrays.find(r.res.array.array);
+      const CudaArray* array = arrays.find(r.res.array.array);
       if (!array) return cudaErrorInvalidResourceHandle;
-      *texels = Arrays::texels(*array);
+      *texels = CudaArrays::texel_array_of(*array);
       return cudaSuccess;
     }
     case cudaResourceTypeMipmappedArray: {
-      const Mipmap* mipmap = arrays.find(r.res.mipmap.mipmap);
+      const MipmappedArray* mipmap = arrays.find(r.res.mipmap.mipmap);
       if (!mipmap) return cudaErrorInvalidResourceHandle;
-      *texels = Arrays::texels(*mipmap);
+      *texels = CudaArrays::texel_array_of(*mipmap);
       return cudaSuccess;
     }
     case cudaResourceTypeLinear:
@@ -167,7 +167,7 @@ int32_t fixed_point_level(float level) {
 // only arrays of 8- and 16-bit integers have that choice: if a view makes integers of floats or of
 // 32-bit texels, an H100 normalises them, whatever the program requests.
 cudaError_t sampler_of(const cudaTextureDesc& d, const sim::TexelFormat& format,
-                       const sim::TexelFormat& array_format, sim::Sampler* s) {
+                       const sim::TexelFormat& array_format, sim::TextureSampler* s) {
   using Kind = sim::TexelFormat::Kind;
   for (size_t k = 0; k < 3; ++k) {
     if (d.addressMode[k] < cudaAddressModeWrap || d.addressMode[k] > cudaAddressModeBorder)
@@ -207,7 +207,7 @@ cudaError_t sampler_of(const cudaTextureDesc& d, const sim::TexelFormat& format,
 
 }  // namespace
 
-cudaError_t build_texture_object(const Arrays& arrays, const sim::Memory& memory,
+cudaError_t build_texture_object(const CudaArrays& arrays, const sim::Memory& memory,
                                  const cudaResourceDesc& r, const cudaTextureDesc& texture,
                                  const cudaResourceViewDesc* view, Fractions fractions,
                                  sim::TextureObject* object) {

@@ -8,7 +8,7 @@
 
 namespace lab32::cudart {
 
-UnfinishedWrites::Contents UnfinishedWrites::copy_contents() const {
+UnfinishedWrites::Contents UnfinishedWrites::copy_host_accessible_memory() const {
   // Copying more than this before each launch would cost more than the launch.
   constexpr uint64_t kMost = 512 << 20;
   Contents all;
@@ -56,7 +56,7 @@ void UnfinishedWrites::mark_words(uint64_t begin, uint64_t end) {
 }
 
 void UnfinishedWrites::clear() {
-  set_access_to_all(true);
+  set_access_to_all_pages(true);
   pages_.clear();
   work_.clear();
 }
@@ -68,7 +68,7 @@ const UnfinishedWrites::UnfinishedWork* UnfinishedWrites::find_writer(uint64_t a
              : nullptr;
 }
 
-void UnfinishedWrites::set_access_to_all(bool access) const {
+void UnfinishedWrites::set_access_to_all_pages(bool access) const {
   for (auto at = pages_.begin(); at != pages_.end();) {
     const uint64_t first = at->first;
     uint64_t end = first;

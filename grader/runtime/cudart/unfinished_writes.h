@@ -22,7 +22,7 @@ class UnfinishedWrites {
 
   // The contents of all managed and pinned memory, to be taken before a launch.
   using Contents = std::vector<std::pair<const sim::Allocation*, std::vector<std::byte>>>;
-  Contents copy_contents() const;
+  Contents copy_host_accessible_memory() const;
   // Adds the words that differ from `before`. A word that was written without being changed does
   // not count.
   void add_changes(const Contents& before, const std::string& kernel);
@@ -53,8 +53,8 @@ class UnfinishedWrites {
     size_t work = 0;  // index of the last work that writes to the page
   };
   void mark_words(uint64_t begin, uint64_t end);
-  void close_pages() const { set_access_to_all(false); }
-  void set_access_to_all(bool access) const;
+  void close_pages() const { set_access_to_all_pages(false); }
+  void set_access_to_all_pages(bool access) const;
   static void set_page_access(uint64_t first_page, uint64_t end_page, bool access);
 
   const sim::Memory& memory_;

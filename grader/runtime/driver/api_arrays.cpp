@@ -57,7 +57,7 @@ CUarray_format format_of(const cudaChannelFormatDesc& d) {
 cudaArray_t array_of(CUarray array) { return reinterpret_cast<cudaArray_t>(array); }
 
 CUresult make_array(const char* name, CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR* d) {
-  return forward(name, [&] {
+  return forward_to_runtime(name, [&] {
     if (!out || !d) return cudaErrorInvalidValue;
     const auto format = format_of(d->Format, d->NumChannels);
     if (!format) return cudaErrorInvalidValue;
@@ -67,8 +67,8 @@ CUresult make_array(const char* name, CUarray* out, const CUDA_ARRAY3D_DESCRIPTO
   });
 }
 
-CUresult store_description(const char* name, CUDA_ARRAY3D_DESCRIPTOR* out, CUarray array) {
-  return forward(name, [&] {
+CUresult store_array_descriptor(const char* name, CUDA_ARRAY3D_DESCRIPTOR* out, CUarray array) {
+  return forward_to_runtime(name, [&] {
     cudaChannelFormatDesc format;
     cudaExtent extent;
     unsigned flags = 0;
@@ -166,23 +166,24 @@ CUresult cuArray3DCreate_v2(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR* d) {
   return make_array("cuArray3DCreate", out, d);
 }
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* out, CUarray array) {
-  return out ? store_description("cuArray3DGetDescriptor", out, array) : CUDA_ERROR_INVALID_VALUE;
+  return out ? store_array_descriptor("cuArray3DGetDescriptor", out, array)
+             : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* out, CUarray array) {
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   CUDA_ARRAY3D_DESCRIPTOR whole;
-  if (const CUresult e = store_description("cuArrayGetDescriptor", &whole, array)) return e;
+  if (const CUresult e = store_array_descriptor("cuArrayGetDescriptor", &whole, array)) return e;
   *out = {whole.Width, whole.Height, whole.Format, whole.NumChannels};
   return CUDA_SUCCESS;
 }
 CUresult cuArrayDestroy(CUarray array) {
   if (!array) return CUDA_ERROR_INVALID_HANDLE;
-  return forward("cuArrayDestroy", [&] { return cudaFreeArray(array_of(array)); });
+  return forward_to_runtime("cuArrayDestroy", [&] { return cudaFreeArray(array_of(array)); });
 }
 
 CUresult cuMipmappedArrayCreate(CUmipmappedArray* out, const CUDA_ARRAY3D_DESCRIPTOR* d,
                                 unsigned levels) {
-  return forward("cuMipmappedArrayCreate", [&] {
+  return forward_to_runtime("cuMipmappedArrayCreate", [&] {
     if (!out || !d) return cudaErrorInvalidValue;
     const auto format = format_of(d->Format, d->NumChannels);
     if (!format) return cudaErrorInvalidValue;
@@ -191,14 +192,14 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* out, const CUDA_ARRAY3D_DESCRI
   });
 }
 CUresult cuMipmappedArrayGetLevel(CUarray* out, CUmipmappedArray from, unsigned level) {
-  return forward("cuMipmappedArrayGetLevel", [&] {
+  return forward_to_runtime("cuMipmappedArrayGetLevel", [&] {
     return cudaGetMipmappedArrayLevel(reinterpret_cast<cudaArray_t*>(out),
                                       reinterpret_cast<cudaMipmappedArray_t>(from), level);
   });
 }
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
   if (!array) return CUDA_ERROR_INVALID_HANDLE;
-  return forward("cuMipmappedArrayDestroy", [&] {
+  return forward_to_runtime("cuMipmappedArrayDestroy", [&] {
     return cudaFreeMipmappedArray(reinterpret_cast<cudaMipmappedArray_t>(array));
   });
 }
@@ -206,7 +207,7 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
 static_assert(sizeof(CUDA_RESOURCE_VIEW_DESC) == sizeof(cudaResourceViewDesc));
 CUresult cuTexObjectCreate(CUtexObject* out, const CUDA_RESOURCE_DESC* resource,
                            const CUDA_TEXTURE_DESC* texture, const CUDA_RESOURCE_VIEW_DESC* view) {
-  return forward("cuTexObjectCreate", [&] {
+  return forward_to_runtime("cuTexObjectCreate", [&] {
     if (!out || !resource || !texture) return cudaErrorInvalidValue;
     cudaResourceDesc same;
     if (const cudaError_t e = runtime_resource_of(*resource, &same)) return e;
@@ -223,16 +224,17 @@ CUresult cuTexObjectCreate(CUtexObject* out, const CUDA_RESOURCE_DESC* resource,
   });
 }
 CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* out, CUtexObject texture) {
-  return forward("cuTexObjectGetResourceViewDesc", [&] {
+  return forward_to_runtime("cuTexObjectGetResourceViewDesc", [&] {
     return cudaGetTextureObjectResourceViewDesc(reinterpret_cast<cudaResourceViewDesc*>(out),
                                                 texture);
   });
 }
 CUresult cuTexObjectDestroy(CUtexObject texture) {
-  return forward("cuTexObjectDestroy", [&] { return cudaDestroyTextureObject(texture); });
+  return forward_to_runtime("cuTexObjectDestroy",
+                            [&] { return cudaDestroyTextureObject(texture); });
 }
 CUresult cuSurfObjectCreate(CUsurfObject* out, const CUDA_RESOURCE_DESC* resource) {
-  return forward("cuSurfObjectCreate", [&] {
+  return forward_to_runtime("cuSurfObjectCreate", [&] {
     if (!out || !resource) return cudaErrorInvalidValue;
     cudaResourceDesc same;
     if (const cudaError_t e = runtime_resource_of(*resource, &same)) return e;
@@ -240,5 +242,6 @@ CUresult cuSurfObjectCreate(CUsurfObject* out, const CUDA_RESOURCE_DESC* resourc
   });
 }
 CUresult cuSurfObjectDestroy(CUsurfObject surface) {
-  return forward("cuSurfObjectDestroy", [&] { return cudaDestroySurfaceObject(surface); });
+  return forward_to_runtime("cuSurfObjectDestroy",
+                            [&] { return cudaDestroySurfaceObject(surface); });
 }

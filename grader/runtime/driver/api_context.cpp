@@ -13,15 +13,15 @@ namespace {
 
 constexpr unsigned kKnownFlags = CU_CTX_FLAGS_MASK;
 
-CUresult call_for_device(const char* name, CUdevice device, Waits waits,
-                         const std::function<CUresult(Runtime&)>& body) {
+CUresult call_with_valid_device(const char* name, CUdevice device, Waits waits,
+                                const std::function<CUresult(Runtime&)>& body) {
   return call(name, Needs::init, waits, [&](Runtime& r) {
     return r.has_device(device) ? body(r) : CUDA_ERROR_INVALID_DEVICE;
   });
 }
 
 CUresult make_context(CUcontext* out, unsigned flags, CUdevice device) {
-  return call_for_device("cuCtxCreate", device, Waits::no, [&](Runtime& r) {
+  return call_with_valid_device("cuCtxCreate", device, Waits::no, [&](Runtime& r) {
     if (!out || (flags & ~kKnownFlags)) return CUDA_ERROR_INVALID_VALUE;
     if (r.sticky) return driver_result_of(r.sticky);
     *out = r.contexts.make(flags, device);
@@ -44,10 +44,10 @@ void reset_device(Runtime& r, int device) {
   modules().unload_all(r, r.contexts.primary(device));
   r.contexts.primary(device)->memory.clear();
   r.wait_for(r.gpu());
-  if (!r.sticky) r.reset();
+  if (!r.sticky) r.reset_current_device();
 }
 
-CUresult destroy(const char* name, CUcontext context) {
+CUresult destroy_context(const char* name, CUcontext context) {
   return call(name, Needs::init, Waits::regardless, [&](Runtime& r) {
     r.wait_for(r.gpu());
     if (!context) return CUDA_ERROR_INVALID_VALUE;
@@ -77,23 +77,24 @@ CUresult pop_context(CUcontext* out) {
   });
 }
 
-CUresult release(CUdevice device) {
-  return call_for_device("cuDevicePrimaryCtxRelease", device, Waits::no, [&](Runtime& r) {
-    if (!r.contexts.is_active(device)) return CUDA_ERROR_INVALID_CONTEXT;
-    if (r.contexts.release(device) && !r.contexts.is_active(device)) reset_device(r, device);
+CUresult release_primary_context(CUdevice device) {
+  return call_with_valid_device("cuDevicePrimaryCtxRelease", device, Waits::no, [&](Runtime& r) {
+    if (!r.contexts.is_primary_active(device)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (r.contexts.release_primary(device) && !r.contexts.is_primary_active(device))
+      reset_device(r, device);
     return CUDA_SUCCESS;
   });
 }
 
-CUresult reset_primary(CUdevice device) {
-  return call_for_device("cuDevicePrimaryCtxReset", device, Waits::no, [&](Runtime& r) {
+CUresult reset_primary_context(CUdevice device) {
+  return call_with_valid_device("cuDevicePrimaryCtxReset", device, Waits::no, [&](Runtime& r) {
     reset_device(r, device);
     return CUDA_SUCCESS;
   });
 }
 
-CUresult set_flags(CUdevice device, unsigned flags) {
-  return call_for_device("cuDevicePrimaryCtxSetFlags", device, Waits::no, [&](Runtime& r) {
+CUresult set_primary_context_flags(CUdevice device, unsigned flags) {
+  return call_with_valid_device("cuDevicePrimaryCtxSetFlags", device, Waits::no, [&](Runtime& r) {
     if (flags & ~kKnownFlags) return CUDA_ERROR_INVALID_VALUE;
     r.contexts.primary(device)->flags = flags;
     r.gpu(device).flags = flags;
@@ -118,7 +119,7 @@ CUresult with_peer(const char* name, CUcontext peer,
     device = peer->device;
     return CUDA_SUCCESS;
   });
-  return e ? e : forward(name, [&] { return body(device); });
+  return e ? e : forward_to_runtime(name, [&] { return body(device); });
 }
 
 }  // namespace
@@ -140,9 +141,9 @@ CUresult cuCtxCreate_v4(CUcontext* out, CUctxCreateParams* parameters, unsigned 
   return make_context(out, flags, device);
 }
 
-CUresult cuCtxDestroy_v2(CUcontext context) { return destroy("cuCtxDestroy", context); }
-CUresult cuCtxDestroy(CUcontext context) { return destroy("cuCtxDestroy", context); }
-CUresult cuCtxDetach(CUcontext context) { return destroy("cuCtxDetach", context); }
+CUresult cuCtxDestroy_v2(CUcontext context) { return destroy_context("cuCtxDestroy", context); }
+CUresult cuCtxDestroy(CUcontext context) { return destroy_context("cuCtxDestroy", context); }
+CUresult cuCtxDetach(CUcontext context) { return destroy_context("cuCtxDetach", context); }
 CUresult cuCtxPushCurrent_v2(CUcontext context) { return push_context(context); }
 CUresult cuCtxPushCurrent(CUcontext context) { return push_context(context); }
 CUresult cuCtxPopCurrent_v2(CUcontext* out) { return pop_context(out); }
@@ -210,7 +211,9 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
   });
 }
 
-CUresult cuCtxSynchronize() { return forward("cuCtxSynchronize", cudaDeviceSynchronize); }
+CUresult cuCtxSynchronize() {
+  return forward_to_runtime("cuCtxSynchronize", cudaDeviceSynchronize);
+}
 CUresult cuCtxSynchronize_v2(CUcontext context) {
   if (!context) return cuCtxSynchronize();
   if (const CUresult e = with_context("cuCtxSynchronize", context,
@@ -222,38 +225,39 @@ CUresult cuCtxSynchronize_v2(CUcontext context) {
 
 // The limits have the same numbers in both APIs.
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
-  return forward("cuCtxSetLimit",
-                 [&] { return cudaDeviceSetLimit(static_cast<cudaLimit>(limit), value); });
+  return forward_to_runtime(
+      "cuCtxSetLimit", [&] { return cudaDeviceSetLimit(static_cast<cudaLimit>(limit), value); });
 }
 CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
-  return forward("cuCtxGetLimit",
-                 [&] { return cudaDeviceGetLimit(value, static_cast<cudaLimit>(limit)); });
+  return forward_to_runtime(
+      "cuCtxGetLimit", [&] { return cudaDeviceGetLimit(value, static_cast<cudaLimit>(limit)); });
 }
 CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
-  return forward("cuCtxGetCacheConfig", [&] {
+  return forward_to_runtime("cuCtxGetCacheConfig", [&] {
     return cudaDeviceGetCacheConfig(reinterpret_cast<cudaFuncCache*>(config));
   });
 }
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
-  return forward("cuCtxSetCacheConfig",
-                 [&] { return cudaDeviceSetCacheConfig(static_cast<cudaFuncCache>(config)); });
+  return forward_to_runtime("cuCtxSetCacheConfig", [&] {
+    return cudaDeviceSetCacheConfig(static_cast<cudaFuncCache>(config));
+  });
 }
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
-  return forward("cuCtxGetSharedMemConfig", [&] {
+  return forward_to_runtime("cuCtxGetSharedMemConfig", [&] {
     return cudaDeviceGetSharedMemConfig(reinterpret_cast<cudaSharedMemConfig*>(config));
   });
 }
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
-  return forward("cuCtxSetSharedMemConfig", [&] {
+  return forward_to_runtime("cuCtxSetSharedMemConfig", [&] {
     return cudaDeviceSetSharedMemConfig(static_cast<cudaSharedMemConfig>(config));
   });
 }
 CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
-  return forward("cuCtxGetStreamPriorityRange",
-                 [&] { return cudaDeviceGetStreamPriorityRange(least, greatest); });
+  return forward_to_runtime("cuCtxGetStreamPriorityRange",
+                            [&] { return cudaDeviceGetStreamPriorityRange(least, greatest); });
 }
 CUresult cuCtxResetPersistingL2Cache() {
-  return forward("cuCtxResetPersistingL2Cache", cudaCtxResetPersistingL2Cache);
+  return forward_to_runtime("cuCtxResetPersistingL2Cache", cudaCtxResetPersistingL2Cache);
 }
 // Peer access applies to all contexts of a device.
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
@@ -266,7 +270,7 @@ CUresult cuCtxDisablePeerAccess(CUcontext peer) {
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
-  return call_for_device("cuDevicePrimaryCtxRetain", device, Waits::no, [&](Runtime& r) {
+  return call_with_valid_device("cuDevicePrimaryCtxRetain", device, Waits::no, [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (r.sticky) return driver_result_of(r.sticky);
     r.contexts.retain(device);
@@ -274,21 +278,21 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
     return CUDA_SUCCESS;
   });
 }
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) { return release(device); }
-CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return release(device); }
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) { return reset_primary(device); }
-CUresult cuDevicePrimaryCtxReset(CUdevice device) { return reset_primary(device); }
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) { return release_primary_context(device); }
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return release_primary_context(device); }
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) { return reset_primary_context(device); }
+CUresult cuDevicePrimaryCtxReset(CUdevice device) { return reset_primary_context(device); }
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
-  return set_flags(device, flags);
+  return set_primary_context_flags(device, flags);
 }
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
-  return set_flags(device, flags);
+  return set_primary_context_flags(device, flags);
 }
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
-  return call_for_device("cuDevicePrimaryCtxGetState", device, Waits::no, [&](Runtime& r) {
+  return call_with_valid_device("cuDevicePrimaryCtxGetState", device, Waits::no, [&](Runtime& r) {
     if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
     *flags = r.contexts.primary(device)->flags;
-    *active = r.contexts.is_active(device);
+    *active = r.contexts.is_primary_active(device);
     return CUDA_SUCCESS;
   });
 }

@@ -6,19 +6,20 @@
 
 using namespace lab32::driver;
 using lab32::cudart::Body;
-using lab32::cudart::Box;
+using lab32::cudart::CopyExtent;
 using lab32::cudart::DriverCallScope;
-using lab32::cudart::Extent;
+using lab32::cudart::PitchedBox;
 
 namespace {
 
 CUresult run_synchronously(const char* name, Waits waits, const Body& body) {
-  return forward(name, [&] { return lab32::cudart::call(name, waits, body); });
+  return forward_to_runtime(name, [&] { return lab32::cudart::call(name, waits, body); });
 }
 
-CUresult run_in_stream_as(const char* name, CUstream stream, const Body& body,
-                          cudaGraphNodeType type = cudaGraphNodeTypeMemcpy) {
-  return forward(name, [&] { return lab32::cudart::run_in_stream(name, stream, body, type); });
+CUresult run_or_capture_as_driver(const char* name, CUstream stream, const Body& body,
+                                  cudaGraphNodeType type = cudaGraphNodeTypeMemcpy) {
+  return forward_to_runtime(
+      name, [&] { return lab32::cudart::run_or_capture_in_stream(name, stream, body, type); });
 }
 
 Body copy_bytes(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
@@ -42,12 +43,12 @@ struct CopySide {
 };
 
 // The box's array is null if the side is memory.
-cudaError_t box_of_side(Runtime& r, const CopySide& s, const Extent& e, Box* box) {
+cudaError_t box_of_side(Runtime& r, const CopySide& s, const CopyExtent& e, PitchedBox* box) {
   if (s.type == CU_MEMORYTYPE_ARRAY) {
     const auto* array = r.arrays.find(reinterpret_cast<cudaArray_const_t>(s.array));
     if (!array) return cudaErrorInvalidResourceHandle;
     if (!array->contains_box(s.x, s.y, s.z, e)) return cudaErrorInvalidValue;
-    *box = array->box(s.x, s.y, s.z);
+    *box = array->box_from_element(s.x, s.y, s.z);
     return cudaSuccess;
   }
   if (s.type != CU_MEMORYTYPE_HOST && s.type != CU_MEMORYTYPE_DEVICE &&
@@ -70,9 +71,9 @@ cudaMemcpyKind copy_kind_of(CUmemorytype to, CUmemorytype from) {
   return is_host(from) ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice;
 }
 
-Body copy_boxes(const CopySide& to, const CopySide& from, const Extent& extent) {
+Body copy_boxes(const CopySide& to, const CopySide& from, const CopyExtent& extent) {
   return [=](Runtime& r) {
-    Box target, source;
+    PitchedBox target, source;
     if (const cudaError_t e = box_of_side(r, to, extent, &target)) return e;
     if (const cudaError_t e = box_of_side(r, from, extent, &source)) return e;
     return lab32::cudart::copy(r, target, source, extent, copy_kind_of(to.type, from.type));
@@ -105,7 +106,7 @@ Body copy_array_bytes(CUarray array, size_t offset, void* other, size_t bytes, b
     if (!own) return cudaErrorInvalidResourceHandle;
     const uint64_t all = own->row_bytes() * std::max<uint64_t>(1, own->grid.height);
     if (offset > all || bytes > all - offset) return cudaErrorInvalidValue;
-    void* at = pointer(own->box(0, 0, 0).begin + offset);
+    void* at = pointer(own->box_from_element(0, 0, 0).begin + offset);
     return to_array ? lab32::cudart::copy(r, at, other, bytes, kind)
                     : lab32::cudart::copy(r, other, at, bytes, kind);
   };
@@ -125,16 +126,16 @@ Body fill_box(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, si
 #define LAB32_COPY(name, symbol, waits, parameters, ...)                                    \
   CUresult symbol parameters { return run_synchronously(name, Waits::waits, __VA_ARGS__); } \
   LAB32_PER_THREAD(symbol, _ptds)
-#define LAB32_COPY_ASYNC(name, symbol, parameters, ...)                              \
-  CUresult symbol parameters { return run_in_stream_as(name, stream, __VA_ARGS__); } \
+#define LAB32_COPY_ASYNC(name, symbol, parameters, ...)                                      \
+  CUresult symbol parameters { return run_or_capture_as_driver(name, stream, __VA_ARGS__); } \
   LAB32_PER_THREAD(symbol, _ptsz)
 #define LAB32_FILL(name, symbol, parameters, ...)                                        \
   CUresult symbol parameters { return run_synchronously(name, Waits::no, __VA_ARGS__); } \
   LAB32_PER_THREAD(symbol, _ptds)
-#define LAB32_FILL_ASYNC(name, symbol, parameters, ...)                          \
-  CUresult symbol parameters {                                                   \
-    return run_in_stream_as(name, stream, __VA_ARGS__, cudaGraphNodeTypeMemset); \
-  }                                                                              \
+#define LAB32_FILL_ASYNC(name, symbol, parameters, ...)                                  \
+  CUresult symbol parameters {                                                           \
+    return run_or_capture_as_driver(name, stream, __VA_ARGS__, cudaGraphNodeTypeMemset); \
+  }                                                                                      \
   LAB32_PER_THREAD(symbol, _ptsz)
 
 LAB32_COPY("cuMemcpy", cuMemcpy, yes, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
@@ -240,7 +241,7 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
                               size_t count, const CUDA_MEMCPY3D* p, CUcontext) {
   constexpr const char* kName = "cuGraphAddMemcpyNode";
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  return forward(kName, [&] {
+  return forward_to_runtime(kName, [&] {
     return lab32::cudart::add_node(kName, node, graph, from, count, cudaGraphNodeTypeMemcpy,
                                    [&](Runtime&, lab32::cudart::NodeWork* work) {
                                      *work = lab32::cudart::work_on_current_device(copy_slices(p));

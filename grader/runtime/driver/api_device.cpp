@@ -10,17 +10,18 @@ using namespace lab32::driver;
 
 namespace {
 
-CUresult call_for_device(const char* name, CUdevice device,
-                         const std::function<CUresult(Runtime&)>& body) {
+CUresult call_with_valid_device(const char* name, CUdevice device,
+                                const std::function<CUresult(Runtime&)>& body) {
   return call(name, Needs::init, Waits::no, [&](Runtime& r) {
     return r.has_device(device) ? body(r) : CUDA_ERROR_INVALID_DEVICE;
   });
 }
 
 CUresult store_uuid(const char* name, CUuuid* out, CUdevice device) {
-  return call_for_device(name, device, [&](Runtime& r) {
+  return call_with_valid_device(name, device, [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    std::memcpy(out->bytes, lab32::cudart::properties(r, device).uuid.bytes, sizeof out->bytes);
+    std::memcpy(out->bytes, lab32::cudart::device_properties(r, device).uuid.bytes,
+                sizeof out->bytes);
     return CUDA_SUCCESS;
   });
 }
@@ -46,7 +47,7 @@ const char* name_of(CUresult error) {
 CUresult cuInit(unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   return call("cuInit", Needs::nothing, Waits::no, [](Runtime&) {
-    lab32::cudart::Contexts::initialised() = true;
+    lab32::cudart::Contexts::is_driver_initialised() = true;
     return CUDA_SUCCESS;
   });
 }
@@ -75,9 +76,9 @@ CUresult cuDeviceGetCount(int* count) {
 }
 
 CUresult cuDeviceGetName(char* name, int bytes, CUdevice device) {
-  return call_for_device("cuDeviceGetName", device, [&](Runtime& r) {
+  return call_with_valid_device("cuDeviceGetName", device, [&](Runtime& r) {
     if (!name || bytes <= 0) return CUDA_ERROR_INVALID_VALUE;
-    const cudaDeviceProp p = lab32::cudart::properties(r, device);
+    const cudaDeviceProp p = lab32::cudart::device_properties(r, device);
     const size_t count = std::min(std::strlen(p.name), static_cast<size_t>(bytes) - 1);
     std::memcpy(name, p.name, count);
     name[count] = '\0';
@@ -93,7 +94,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid* out, CUdevice device) {
 }
 
 CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
-  return call_for_device("cuDeviceTotalMem", device, [&](Runtime& r) {
+  return call_with_valid_device("cuDeviceTotalMem", device, [&](Runtime& r) {
     if (!bytes) return CUDA_ERROR_INVALID_VALUE;
     *bytes = r.allocations.capacity();
     return CUDA_SUCCESS;
@@ -102,7 +103,7 @@ CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
 
 // The attributes have the same numbers in both APIs.
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice device) {
-  return call_for_device("cuDeviceGetAttribute", device, [&](Runtime& r) {
+  return call_with_valid_device("cuDeviceGetAttribute", device, [&](Runtime& r) {
     if (!value || which < CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK ||
         which >= CU_DEVICE_ATTRIBUTE_MAX)
       return CUDA_ERROR_INVALID_VALUE;
@@ -111,15 +112,16 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice dev
       return CUDA_SUCCESS;
     }
     // An attribute that the runtime does not know is a feature that the simulator lacks.
-    *value = lab32::cudart::attribute(r, static_cast<cudaDeviceAttr>(which), device).value_or(0);
+    *value =
+        lab32::cudart::device_attribute(r, static_cast<cudaDeviceAttr>(which), device).value_or(0);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuDeviceGetProperties(CUdevprop* out, CUdevice device) {
-  return call_for_device("cuDeviceGetProperties", device, [&](Runtime& r) {
+  return call_with_valid_device("cuDeviceGetProperties", device, [&](Runtime& r) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    const cudaDeviceProp p = lab32::cudart::properties(r, device);
+    const cudaDeviceProp p = lab32::cudart::device_properties(r, device);
     CUdevprop own{};
     own.maxThreadsPerBlock = p.maxThreadsPerBlock;
     std::copy(p.maxThreadsDim, p.maxThreadsDim + 3, own.maxThreadsDim);
@@ -129,7 +131,7 @@ CUresult cuDeviceGetProperties(CUdevprop* out, CUdevice device) {
     own.SIMDWidth = p.warpSize;
     own.memPitch = static_cast<int>(p.memPitch);
     own.regsPerBlock = p.regsPerBlock;
-    own.clockRate = lab32::cudart::attribute(r, cudaDevAttrClockRate, device).value_or(0);
+    own.clockRate = lab32::cudart::device_attribute(r, cudaDevAttrClockRate, device).value_or(0);
     own.textureAlign = static_cast<int>(p.textureAlignment);
     *out = own;
     return CUDA_SUCCESS;
@@ -137,9 +139,9 @@ CUresult cuDeviceGetProperties(CUdevprop* out, CUdevice device) {
 }
 
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
-  return call_for_device("cuDeviceComputeCapability", device, [&](Runtime& r) {
+  return call_with_valid_device("cuDeviceComputeCapability", device, [&](Runtime& r) {
     if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
-    const cudaDeviceProp p = lab32::cudart::properties(r, device);
+    const cudaDeviceProp p = lab32::cudart::device_properties(r, device);
     *major = p.major;
     *minor = p.minor;
     return CUDA_SUCCESS;
@@ -147,37 +149,37 @@ CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
 }
 
 CUresult cuDeviceGetPCIBusId(char* out, int bytes, CUdevice device) {
-  return forward("cuDeviceGetPCIBusId", Needs::init,
-                 [&] { return cudaDeviceGetPCIBusId(out, bytes, device); });
+  return forward_to_runtime("cuDeviceGetPCIBusId", Needs::init,
+                            [&] { return cudaDeviceGetPCIBusId(out, bytes, device); });
 }
 CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* id) {
-  return forward("cuDeviceGetByPCIBusId", Needs::init,
-                 [&] { return cudaDeviceGetByPCIBusId(device, id); });
+  return forward_to_runtime("cuDeviceGetByPCIBusId", Needs::init,
+                            [&] { return cudaDeviceGetByPCIBusId(device, id); });
 }
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
-  return forward("cuDeviceCanAccessPeer", Needs::init,
-                 [&] { return cudaDeviceCanAccessPeer(can, device, peer); });
+  return forward_to_runtime("cuDeviceCanAccessPeer", Needs::init,
+                            [&] { return cudaDeviceCanAccessPeer(can, device, peer); });
 }
 CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute which, CUdevice from,
                                  CUdevice to) {
-  return forward("cuDeviceGetP2PAttribute", Needs::init, [&] {
+  return forward_to_runtime("cuDeviceGetP2PAttribute", Needs::init, [&] {
     return cudaDeviceGetP2PAttribute(value, static_cast<cudaDeviceP2PAttr>(which), from, to);
   });
 }
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
-  return forward("cuDeviceGetDefaultMemPool", Needs::init,
-                 [&] { return cudaDeviceGetDefaultMemPool(pool, device); });
+  return forward_to_runtime("cuDeviceGetDefaultMemPool", Needs::init,
+                            [&] { return cudaDeviceGetDefaultMemPool(pool, device); });
 }
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
-  return forward("cuDeviceGetMemPool", Needs::init,
-                 [&] { return cudaDeviceGetMemPool(pool, device); });
+  return forward_to_runtime("cuDeviceGetMemPool", Needs::init,
+                            [&] { return cudaDeviceGetMemPool(pool, device); });
 }
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
-  return forward("cuDeviceSetMemPool", Needs::init,
-                 [&] { return cudaDeviceSetMemPool(device, pool); });
+  return forward_to_runtime("cuDeviceSetMemPool", Needs::init,
+                            [&] { return cudaDeviceSetMemPool(device, pool); });
 }
 CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType, CUdevice device) {
-  return call_for_device("cuDeviceGetExecAffinitySupport", device, [&](Runtime&) {
+  return call_with_valid_device("cuDeviceGetExecAffinitySupport", device, [&](Runtime&) {
     if (!supported) return CUDA_ERROR_INVALID_VALUE;
     *supported = 0;
     return CUDA_SUCCESS;
@@ -200,5 +202,5 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
   return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuProfilerStart() { return forward("cuProfilerStart", cudaProfilerStart); }
-CUresult cuProfilerStop() { return forward("cuProfilerStop", cudaProfilerStop); }
+CUresult cuProfilerStart() { return forward_to_runtime("cuProfilerStart", cudaProfilerStart); }
+CUresult cuProfilerStop() { return forward_to_runtime("cuProfilerStop", cudaProfilerStop); }

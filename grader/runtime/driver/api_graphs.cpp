@@ -25,10 +25,11 @@ const void* kernel_handle_of(const CUDA_KERNEL_NODE_PARAMS_v2& p) {
   return p.func ? static_cast<const void*>(p.func) : p.kern;
 }
 
-CUresult add_kernel(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, size_t count,
-                    const cudaKernelNodeParams& same) {
-  return forward("cuGraphAddKernelNode",
-                 [&] { return cudaGraphAddKernelNode(node, graph, from, count, &same); });
+CUresult add_kernel_node(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, size_t count,
+                         const cudaKernelNodeParams& same) {
+  return forward_to_runtime("cuGraphAddKernelNode", [&] {
+    return cudaGraphAddKernelNode(node, graph, from, count, &same);
+  });
 }
 
 // The parameters have the same layout in both APIs, except for copies and a kernel's second handle.
@@ -59,7 +60,7 @@ CUresult add_node_of_any_type(CUgraphNode* node, CUgraph graph, const CUgraphNod
     return cuGraphAddMemcpyNode(node, graph, from, count, &p->memcpy.copyParams, p->memcpy.copyCtx);
   if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL && !p->conditional.ctx)
     return CUDA_ERROR_INVALID_VALUE;
-  return forward("cuGraphAddNode", [&] {
+  return forward_to_runtime("cuGraphAddNode", [&] {
     cudaGraphNodeParams same = runtime_node_params(*p);
     const cudaError_t e = cudaGraphAddNode(
         node, graph, from, reinterpret_cast<const cudaGraphEdgeData*>(edges), count, &same);
@@ -98,7 +99,7 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* out, CUgraph graph,
                                         CUcontext context, unsigned otherwise, unsigned flags) {
   if (!context) return CUDA_ERROR_INVALID_CONTEXT;
-  return forward("cuGraphConditionalHandleCreate", [&] {
+  return forward_to_runtime("cuGraphConditionalHandleCreate", [&] {
     return cudaGraphConditionalHandleCreate(reinterpret_cast<cudaGraphConditionalHandle*>(out),
                                             graph, otherwise, flags);
   });
@@ -166,25 +167,25 @@ LAB32_SAME("cuGraphExecUpdate", cuGraphExecUpdate_v2,
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
                                  size_t count, const CUDA_KERNEL_NODE_PARAMS_v2* p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  return add_kernel(node, graph, from, count, runtime_kernel_params(*p, kernel_handle_of(*p)));
+  return add_kernel_node(node, graph, from, count, runtime_kernel_params(*p, kernel_handle_of(*p)));
 }
 CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
                               size_t count, const CUDA_KERNEL_NODE_PARAMS_v1* p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  return add_kernel(node, graph, from, count, runtime_kernel_params(*p, p->func));
+  return add_kernel_node(node, graph, from, count, runtime_kernel_params(*p, p->func));
 }
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2* p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   const cudaKernelNodeParams same = runtime_kernel_params(*p, kernel_handle_of(*p));
-  return forward("cuGraphKernelNodeSetParams",
-                 [&] { return cudaGraphKernelNodeSetParams(node, &same); });
+  return forward_to_runtime("cuGraphKernelNodeSetParams",
+                            [&] { return cudaGraphKernelNodeSetParams(node, &same); });
 }
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS_v2* p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   const cudaKernelNodeParams same = runtime_kernel_params(*p, kernel_handle_of(*p));
-  return forward("cuGraphExecKernelNodeSetParams",
-                 [&] { return cudaGraphExecKernelNodeSetParams(exec, node, &same); });
+  return forward_to_runtime("cuGraphExecKernelNodeSetParams",
+                            [&] { return cudaGraphExecKernelNodeSetParams(exec, node, &same); });
 }
 
 CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
@@ -192,22 +193,23 @@ CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   const cudaMemsetParams same{pointer(p->dst), p->pitch, p->value,
                               p->elementSize,  p->width, p->height};
-  return forward("cuGraphAddMemsetNode",
-                 [&] { return cudaGraphAddMemsetNode(node, graph, from, count, &same); });
+  return forward_to_runtime("cuGraphAddMemsetNode", [&] {
+    return cudaGraphAddMemsetNode(node, graph, from, count, &same);
+  });
 }
 
 CUresult cuDeviceGraphMemTrim(CUdevice device) {
-  return forward("cuDeviceGraphMemTrim", Needs::init,
-                 [&] { return cudaDeviceGraphMemTrim(device); });
+  return forward_to_runtime("cuDeviceGraphMemTrim", Needs::init,
+                            [&] { return cudaDeviceGraphMemTrim(device); });
 }
 CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute which, void* value) {
-  return forward("cuDeviceGetGraphMemAttribute", Needs::init, [&] {
+  return forward_to_runtime("cuDeviceGetGraphMemAttribute", Needs::init, [&] {
     return cudaDeviceGetGraphMemAttribute(device, static_cast<cudaGraphMemAttributeType>(which),
                                           value);
   });
 }
 CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute which, void* value) {
-  return forward("cuDeviceSetGraphMemAttribute", Needs::init, [&] {
+  return forward_to_runtime("cuDeviceSetGraphMemAttribute", Needs::init, [&] {
     return cudaDeviceSetGraphMemAttribute(device, static_cast<cudaGraphMemAttributeType>(which),
                                           value);
   });

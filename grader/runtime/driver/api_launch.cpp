@@ -26,9 +26,10 @@ CUresult with_kernel(const char* name, const void* handle,
   });
 }
 
-CUresult get_attribute(const char* name, int* out, CUfunction_attribute which, const void* handle) {
+CUresult get_function_attribute(const char* name, int* out, CUfunction_attribute which,
+                                const void* handle) {
   if (!out) return CUDA_ERROR_INVALID_VALUE;
-  return forward(name, [&] {
+  return forward_to_runtime(name, [&] {
     cudaFuncAttributes a{};
     if (const cudaError_t e = cudaFuncGetAttributes(&a, handle)) return e;
     switch (which) {
@@ -87,14 +88,14 @@ CUresult get_attribute(const char* name, int* out, CUfunction_attribute which, c
   });
 }
 
-CUresult set_attribute(const char* name, const void* handle, CUfunction_attribute which,
-                       int value) {
+CUresult set_function_attribute(const char* name, const void* handle, CUfunction_attribute which,
+                                int value) {
   // The attributes that can be set have the runtime's numbers.
   const bool settable = which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
                         which == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT ||
                         which >= CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET;
   if (!settable || which >= CU_FUNC_ATTRIBUTE_MAX) return CUDA_ERROR_INVALID_VALUE;
-  return forward(name, [&] {
+  return forward_to_runtime(name, [&] {
     return cudaFuncSetAttribute(handle, static_cast<cudaFuncAttribute>(which), value);
   });
 }
@@ -113,8 +114,8 @@ CUresult with_primary_context(const char* name, CUdevice device,
   return body();
 }
 
-CUresult store_parameter(const char* name, const void* handle, size_t index, size_t* offset,
-                         size_t* bytes) {
+CUresult store_parameter_offset(const char* name, const void* handle, size_t index, size_t* offset,
+                                size_t* bytes) {
   return with_kernel(name, handle, [&](Runtime& r, KernelEntry& entry) {
     const KernelInfo& info = r.registry.load(entry).info();
     if (index >= info.parameter_bytes.size() || !offset) return CUDA_ERROR_INVALID_VALUE;
@@ -198,25 +199,25 @@ class KernelArguments {
 }  // namespace
 
 CUresult cuFuncGetAttribute(int* out, CUfunction_attribute which, CUfunction function) {
-  return get_attribute("cuFuncGetAttribute", out, which, function);
+  return get_function_attribute("cuFuncGetAttribute", out, which, function);
 }
 CUresult cuKernelGetAttribute(int* out, CUfunction_attribute which, CUkernel kernel,
                               CUdevice device) {
   return with_primary_context("cuKernelGetAttribute", device, [&] {
-    return get_attribute("cuKernelGetAttribute", out, which, kernel);
+    return get_function_attribute("cuKernelGetAttribute", out, which, kernel);
   });
 }
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
-  return set_attribute("cuFuncSetAttribute", function, which, value);
+  return set_function_attribute("cuFuncSetAttribute", function, which, value);
 }
 CUresult cuKernelSetAttribute(CUfunction_attribute which, int value, CUkernel kernel,
                               CUdevice device) {
   return with_primary_context("cuKernelSetAttribute", device, [&] {
-    return set_attribute("cuKernelSetAttribute", kernel, which, value);
+    return set_function_attribute("cuKernelSetAttribute", kernel, which, value);
   });
 }
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
-  return forward("cuFuncSetCacheConfig", [&] {
+  return forward_to_runtime("cuFuncSetCacheConfig", [&] {
     return cudaFuncSetCacheConfig(function, static_cast<cudaFuncCache>(config));
   });
 }
@@ -235,16 +236,16 @@ CUresult cuFuncGetModule(CUmodule* out, CUfunction function) {
   });
 }
 CUresult cuFuncGetName(const char** name, CUfunction function) {
-  return forward("cuFuncGetName", [&] { return cudaFuncGetName(name, function); });
+  return forward_to_runtime("cuFuncGetName", [&] { return cudaFuncGetName(name, function); });
 }
 CUresult cuKernelGetName(const char** name, CUkernel kernel) {
-  return forward("cuKernelGetName", [&] { return cudaFuncGetName(name, kernel); });
+  return forward_to_runtime("cuKernelGetName", [&] { return cudaFuncGetName(name, kernel); });
 }
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* bytes) {
-  return store_parameter("cuFuncGetParamInfo", function, index, offset, bytes);
+  return store_parameter_offset("cuFuncGetParamInfo", function, index, offset, bytes);
 }
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* bytes) {
-  return store_parameter("cuKernelGetParamInfo", kernel, index, offset, bytes);
+  return store_parameter_offset("cuKernelGetParamInfo", kernel, index, offset, bytes);
 }
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
   return with_kernel("cuFuncIsLoaded", function, [&](Runtime&, KernelEntry& entry) {
@@ -287,7 +288,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   CUcontext context = nullptr;
   if (const CUresult e = find_launch_context(kName, function, config->hStream, &context)) return e;
   const Contexts::ContextScope current(context);
-  return forward(kName, [&] { return cudaLaunchKernelExC(&same, function, arguments.pointers()); });
+  return forward_to_runtime(
+      kName, [&] { return cudaLaunchKernelExC(&same, function, arguments.pointers()); });
 }
 LAB32_PER_THREAD(cuLaunchKernelEx, _ptsz);
 
@@ -316,7 +318,7 @@ LAB32_PER_THREAD(cuLaunchCooperativeKernel, _ptsz);
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function,
                                                               int threads, size_t shared,
                                                               unsigned flags) {
-  return forward("cuOccupancyMaxActiveBlocksPerMultiprocessor", [&] {
+  return forward_to_runtime("cuOccupancyMaxActiveBlocksPerMultiprocessor", [&] {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared,
                                                                   flags);
   });
@@ -327,7 +329,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
 }
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction function, int blocks,
                                                  int threads) {
-  return forward("cuOccupancyAvailableDynamicSMemPerBlock", [&] {
+  return forward_to_runtime("cuOccupancyAvailableDynamicSMemPerBlock", [&] {
     return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, threads);
   });
 }
@@ -336,15 +338,17 @@ CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
                                       const CUlaunchConfig* config) {
   if (!config) return CUDA_ERROR_INVALID_VALUE;
   const cudaLaunchConfig_t same = runtime_launch_config(*config);
-  return forward("cuOccupancyMaxActiveClusters",
-                 [&] { return cudaOccupancyMaxActiveClusters(clusters, function, &same); });
+  return forward_to_runtime("cuOccupancyMaxActiveClusters", [&] {
+    return cudaOccupancyMaxActiveClusters(clusters, function, &same);
+  });
 }
 CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction function,
                                             const CUlaunchConfig* config) {
   if (!config) return CUDA_ERROR_INVALID_VALUE;
   const cudaLaunchConfig_t same = runtime_launch_config(*config);
-  return forward("cuOccupancyMaxPotentialClusterSize",
-                 [&] { return cudaOccupancyMaxPotentialClusterSize(size, function, &same); });
+  return forward_to_runtime("cuOccupancyMaxPotentialClusterSize", [&] {
+    return cudaOccupancyMaxPotentialClusterSize(size, function, &same);
+  });
 }
 
 // Returns the largest block size among those with the most resident threads, as
@@ -356,7 +360,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
       "cuOccupancyMaxPotentialBlockSize", function, [&](Runtime& r, KernelEntry& entry) {
         if (!grid || !block) return CUDA_ERROR_INVALID_VALUE;
         const KernelInfo& info = r.registry.load(entry).info();
-        lab32::cudart::registers_of(r, info);  // throws an error if the registers are not known
+        lab32::cudart::registers_per_thread(
+            r, info);  // throws an error if the registers are not known
         uint32_t most = std::min(r.profile.max_threads_per_block, info.max_threads);
         if (limit > 0) most = std::min(most, static_cast<uint32_t>(limit));
         uint64_t best = 0;
@@ -364,7 +369,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
              size > 0; size -= lab32::kWarpSize) {
           const uint32_t threads = std::min(size, most);
           const size_t own = shared_for ? shared_for(static_cast<int>(threads)) : shared;
-          const uint64_t blocks = lab32::cudart::resident_blocks(r, entry, threads, own);
+          const uint64_t blocks =
+              lab32::cudart::resident_blocks_per_multiprocessor(r, entry, threads, own);
           if (blocks * threads <= best) continue;
           best = blocks * threads;
           *block = static_cast<int>(threads);

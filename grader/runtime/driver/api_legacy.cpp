@@ -18,8 +18,8 @@ struct LegacyLaunchSettings {
   std::vector<char> arguments;
 };
 
-CUresult with_settings(const char* name, CUfunction function,
-                       const std::function<CUresult(LegacyLaunchSettings&)>& body) {
+CUresult with_legacy_settings(const char* name, CUfunction function,
+                              const std::function<CUresult(LegacyLaunchSettings&)>& body) {
   return call(name, [&](Runtime& r) {
     static std::map<const void*, LegacyLaunchSettings> all;
     if (!r.registry.find_kernel(function)) return CUDA_ERROR_INVALID_HANDLE;
@@ -27,9 +27,9 @@ CUresult with_settings(const char* name, CUfunction function,
   });
 }
 
-CUresult set_argument(const char* name, CUfunction function, int offset, const void* value,
-                      size_t bytes) {
-  return with_settings(name, function, [&](LegacyLaunchSettings& s) {
+CUresult set_legacy_argument(const char* name, CUfunction function, int offset, const void* value,
+                             size_t bytes) {
+  return with_legacy_settings(name, function, [&](LegacyLaunchSettings& s) {
     if (offset < 0 || !value) return CUDA_ERROR_INVALID_VALUE;
     const auto at = static_cast<size_t>(offset);
     if (s.arguments.size() < at + bytes) s.arguments.resize(at + bytes);
@@ -38,9 +38,9 @@ CUresult set_argument(const char* name, CUfunction function, int offset, const v
   });
 }
 
-CUresult launch_with_settings(CUfunction function, int width, int height, CUstream stream) {
+CUresult launch_with_legacy_settings(CUfunction function, int width, int height, CUstream stream) {
   LegacyLaunchSettings now;
-  const CUresult e = with_settings("cuLaunchGrid", function, [&](LegacyLaunchSettings& s) {
+  const CUresult e = with_legacy_settings("cuLaunchGrid", function, [&](LegacyLaunchSettings& s) {
     now = s;
     return width > 0 && height > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
@@ -56,7 +56,7 @@ CUresult launch_with_settings(CUfunction function, int width, int height, CUstre
 }  // namespace
 
 CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
-  return with_settings("cuFuncSetBlockShape", function, [&](LegacyLaunchSettings& s) {
+  return with_legacy_settings("cuFuncSetBlockShape", function, [&](LegacyLaunchSettings& s) {
     if (x <= 0 || y <= 0 || z <= 0) return CUDA_ERROR_INVALID_VALUE;
     s.block[0] = static_cast<unsigned>(x);
     s.block[1] = static_cast<unsigned>(y);
@@ -65,30 +65,32 @@ CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
   });
 }
 CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes) {
-  return with_settings("cuFuncSetSharedSize", function, [&](LegacyLaunchSettings& s) {
+  return with_legacy_settings("cuFuncSetSharedSize", function, [&](LegacyLaunchSettings& s) {
     s.shared = bytes;
     return CUDA_SUCCESS;
   });
 }
 CUresult cuParamSetSize(CUfunction function, unsigned bytes) {
-  return with_settings("cuParamSetSize", function, [&](LegacyLaunchSettings& s) {
+  return with_legacy_settings("cuParamSetSize", function, [&](LegacyLaunchSettings& s) {
     s.arguments.resize(bytes);
     return CUDA_SUCCESS;
   });
 }
 CUresult cuParamSeti(CUfunction function, int offset, unsigned value) {
-  return set_argument("cuParamSeti", function, offset, &value, sizeof value);
+  return set_legacy_argument("cuParamSeti", function, offset, &value, sizeof value);
 }
 CUresult cuParamSetf(CUfunction function, int offset, float value) {
-  return set_argument("cuParamSetf", function, offset, &value, sizeof value);
+  return set_legacy_argument("cuParamSetf", function, offset, &value, sizeof value);
 }
 CUresult cuParamSetv(CUfunction function, int offset, void* value, unsigned bytes) {
-  return set_argument("cuParamSetv", function, offset, value, bytes);
+  return set_legacy_argument("cuParamSetv", function, offset, value, bytes);
 }
-CUresult cuLaunch(CUfunction function) { return launch_with_settings(function, 1, 1, nullptr); }
+CUresult cuLaunch(CUfunction function) {
+  return launch_with_legacy_settings(function, 1, 1, nullptr);
+}
 CUresult cuLaunchGrid(CUfunction function, int width, int height) {
-  return launch_with_settings(function, width, height, nullptr);
+  return launch_with_legacy_settings(function, width, height, nullptr);
 }
 CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream) {
-  return launch_with_settings(function, width, height, stream);
+  return launch_with_legacy_settings(function, width, height, stream);
 }

@@ -21,10 +21,10 @@ CUresult record_owner(CUresult result, uint64_t address) {
 
 template <class Allocate>
 CUresult allocate(const char* name, CUdeviceptr* out, size_t bytes, Allocate&& allocate) {
-  if (const CUresult e = error_of_missing(Needs::context)) return e;
+  if (const CUresult e = error_of_unmet_need(Needs::context)) return e;
   if (!out || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   void* made = nullptr;
-  const CUresult result = forward(name, [&] { return allocate(&made); });
+  const CUresult result = forward_to_runtime(name, [&] { return allocate(&made); });
   if (result == CUDA_SUCCESS) *out = reinterpret_cast<CUdeviceptr>(made);
   return record_owner(result, reinterpret_cast<uint64_t>(made));
 }
@@ -90,7 +90,8 @@ CUresult store_pointer(void* out, const void* value) {
   return store_value(out, reinterpret_cast<uint64_t>(value));
 }
 
-CUresult store_attribute(Runtime& r, void* out, CUpointer_attribute which, CUdeviceptr address) {
+CUresult store_pointer_attribute(Runtime& r, void* out, CUpointer_attribute which,
+                                 CUdeviceptr address) {
   AccessibleRange range;
   if (!find_accessible_range(r, address, &range)) return CUDA_ERROR_INVALID_VALUE;
   switch (which) {
@@ -134,7 +135,7 @@ CUresult store_attribute(Runtime& r, void* out, CUpointer_attribute which, CUdev
 
 CUresult prefetch(CUdeviceptr address, size_t bytes, cudaMemLocation location, unsigned flags,
                   CUstream stream) {
-  return forward("cuMemPrefetchAsync", [&] {
+  return forward_to_runtime("cuMemPrefetchAsync", [&] {
     return cudaMemPrefetchAsync(pointer(address), bytes, location, flags, stream);
   });
 }
@@ -151,7 +152,7 @@ cudaMemLocation location_of(const CUmemLocation& location) {
 }
 
 CUresult advise(CUdeviceptr address, size_t bytes, CUmem_advise advice, cudaMemLocation location) {
-  return forward("cuMemAdvise", [&] {
+  return forward_to_runtime("cuMemAdvise", [&] {
     return cudaMemAdvise(pointer(address), bytes, static_cast<cudaMemoryAdvise>(advice), location);
   });
 }
@@ -180,7 +181,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned flags) {
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address) {
-  return forward("cuMemFree", [&] {
+  return forward_to_runtime("cuMemFree", [&] {
     const cudaError_t e = cudaFree(pointer(address));
     if (e == cudaSuccess) forget_owner(address);
     return e;
@@ -188,15 +189,16 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
 }
 
 CUresult cuMemHostAlloc(void** out, size_t bytes, unsigned flags) {
-  if (const CUresult e = error_of_missing(Needs::context)) return e;
+  if (const CUresult e = error_of_unmet_need(Needs::context)) return e;
   if (!out) return CUDA_ERROR_INVALID_VALUE;
-  return record_owner(forward("cuMemHostAlloc", [&] { return cudaHostAlloc(out, bytes, flags); }),
-                      reinterpret_cast<uint64_t>(*out));
+  return record_owner(
+      forward_to_runtime("cuMemHostAlloc", [&] { return cudaHostAlloc(out, bytes, flags); }),
+      reinterpret_cast<uint64_t>(*out));
 }
 CUresult cuMemAllocHost_v2(void** out, size_t bytes) { return cuMemHostAlloc(out, bytes, 0); }
 
 CUresult cuMemFreeHost(void* host) {
-  return forward("cuMemFreeHost", [&] {
+  return forward_to_runtime("cuMemFreeHost", [&] {
     const cudaError_t e = cudaFreeHost(host);
     if (e == cudaSuccess) forget_owner(reinterpret_cast<uint64_t>(host));
     return e;
@@ -204,21 +206,22 @@ CUresult cuMemFreeHost(void* host) {
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* host, unsigned flags) {
-  return forward("cuMemHostGetDevicePointer", [&] {
+  return forward_to_runtime("cuMemHostGetDevicePointer", [&] {
     return cudaHostGetDevicePointer(reinterpret_cast<void**>(out), host, flags);
   });
 }
 CUresult cuMemHostGetFlags(unsigned* flags, void* host) {
-  return forward("cuMemHostGetFlags", [&] { return cudaHostGetFlags(flags, host); });
+  return forward_to_runtime("cuMemHostGetFlags", [&] { return cudaHostGetFlags(flags, host); });
 }
 CUresult cuMemHostRegister_v2(void* host, size_t bytes, unsigned flags) {
-  return forward("cuMemHostRegister", [&] { return cudaHostRegister(host, bytes, flags); });
+  return forward_to_runtime("cuMemHostRegister",
+                            [&] { return cudaHostRegister(host, bytes, flags); });
 }
 CUresult cuMemHostUnregister(void* host) {
-  return forward("cuMemHostUnregister", [&] { return cudaHostUnregister(host); });
+  return forward_to_runtime("cuMemHostUnregister", [&] { return cudaHostUnregister(host); });
 }
 CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
-  return forward("cuMemGetInfo", [&] { return cudaMemGetInfo(free, total); });
+  return forward_to_runtime("cuMemGetInfo", [&] { return cudaMemGetInfo(free, total); });
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr address) {
@@ -234,7 +237,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr 
 
 CUresult cuPointerGetAttribute(void* out, CUpointer_attribute which, CUdeviceptr address) {
   return call("cuPointerGetAttribute", Needs::context, Waits::regardless, [&](Runtime& r) {
-    return out ? store_attribute(r, out, which, address) : CUDA_ERROR_INVALID_VALUE;
+    return out ? store_pointer_attribute(r, out, which, address) : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
@@ -244,7 +247,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
   return call("cuPointerGetAttributes", [&](Runtime& r) {
     if (!which || !out) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; ++i) {
-      if (store_attribute(r, out[i], which[i], address) == CUDA_SUCCESS) continue;
+      if (store_pointer_attribute(r, out[i], which[i], address) == CUDA_SUCCESS) continue;
       const bool word = which[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ||
                         which[i] == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
                         which[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED ||
@@ -272,7 +275,7 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute which, CUd
 
 CUresult cuMemRangeGetAttribute(void* data, size_t size, CUmem_range_attribute attribute,
                                 CUdeviceptr address, size_t bytes) {
-  return forward("cuMemRangeGetAttribute", [&] {
+  return forward_to_runtime("cuMemRangeGetAttribute", [&] {
     return cudaMemRangeGetAttribute(data, size, static_cast<cudaMemRangeAttribute>(attribute),
                                     pointer(address), bytes);
   });
@@ -280,7 +283,7 @@ CUresult cuMemRangeGetAttribute(void* data, size_t size, CUmem_range_attribute a
 CUresult cuMemRangeGetAttributes(void** data, size_t* sizes, CUmem_range_attribute* attributes,
                                  size_t count, CUdeviceptr address, size_t bytes) {
   static_assert(sizeof(CUmem_range_attribute) == sizeof(cudaMemRangeAttribute));
-  return forward("cuMemRangeGetAttributes", [&] {
+  return forward_to_runtime("cuMemRangeGetAttributes", [&] {
     return cudaMemRangeGetAttributes(data, sizes,
                                      reinterpret_cast<cudaMemRangeAttribute*>(attributes), count,
                                      pointer(address), bytes);
@@ -315,7 +318,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool po
 }
 LAB32_PER_THREAD(cuMemAllocFromPoolAsync, _ptsz);
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-  return forward("cuMemFreeAsync", [&] {
+  return forward_to_runtime("cuMemFreeAsync", [&] {
     const cudaError_t e = cudaFreeAsync(pointer(address), stream);
     if (e == cudaSuccess) forget_owner(address);
     return e;
@@ -324,33 +327,35 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
 LAB32_PER_THREAD(cuMemFreeAsync, _ptsz);
 
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
-  return forward("cuMemPoolCreate", Needs::init, [&] {
+  return forward_to_runtime("cuMemPoolCreate", Needs::init, [&] {
     return cudaMemPoolCreate(pool, reinterpret_cast<const cudaMemPoolProps*>(properties));
   });
 }
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
-  return forward("cuMemPoolDestroy", Needs::init, [&] { return cudaMemPoolDestroy(pool); });
+  return forward_to_runtime("cuMemPoolDestroy", Needs::init,
+                            [&] { return cudaMemPoolDestroy(pool); });
 }
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes) {
-  return forward("cuMemPoolTrimTo", Needs::init, [&] { return cudaMemPoolTrimTo(pool, bytes); });
+  return forward_to_runtime("cuMemPoolTrimTo", Needs::init,
+                            [&] { return cudaMemPoolTrimTo(pool, bytes); });
 }
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute which, void* value) {
-  return forward("cuMemPoolSetAttribute", Needs::init, [&] {
+  return forward_to_runtime("cuMemPoolSetAttribute", Needs::init, [&] {
     return cudaMemPoolSetAttribute(pool, static_cast<cudaMemPoolAttr>(which), value);
   });
 }
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute which, void* value) {
-  return forward("cuMemPoolGetAttribute", Needs::init, [&] {
+  return forward_to_runtime("cuMemPoolGetAttribute", Needs::init, [&] {
     return cudaMemPoolGetAttribute(pool, static_cast<cudaMemPoolAttr>(which), value);
   });
 }
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* list, size_t count) {
-  return forward("cuMemPoolSetAccess", Needs::init, [&] {
+  return forward_to_runtime("cuMemPoolSetAccess", Needs::init, [&] {
     return cudaMemPoolSetAccess(pool, reinterpret_cast<const cudaMemAccessDesc*>(list), count);
   });
 }
 CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
-  return forward("cuMemPoolGetAccess", Needs::init, [&] {
+  return forward_to_runtime("cuMemPoolGetAccess", Needs::init, [&] {
     return cudaMemPoolGetAccess(reinterpret_cast<cudaMemAccessFlags*>(flags), pool,
                                 reinterpret_cast<cudaMemLocation*>(location));
   });

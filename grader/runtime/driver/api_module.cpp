@@ -15,8 +15,8 @@ using namespace lab32::driver;
 namespace {
 
 // Calls a function that reads an image. Errors in the image go to the program's log buffer.
-CUresult load_image(const char* name, Needs needs, JitOptions options,
-                    const std::function<CUresult(Runtime&)>& body) {
+CUresult call_that_reads_image(const char* name, Needs needs, JitOptions options,
+                               const std::function<CUresult(Runtime&)>& body) {
   return call(name, needs, Waits::no, [&](Runtime& r) {
     try {
       const CUresult result = body(r);
@@ -31,18 +31,18 @@ CUresult load_image(const char* name, Needs needs, JitOptions options,
   });
 }
 
-CUresult load(const char* name, CUmodule* out, const void* image, const JitOptions& options,
-              const char* path = "") {
-  return load_image(name, Needs::context, options, [&](Runtime& r) {
+CUresult load_module_or_library(const char* name, CUmodule* out, const void* image,
+                                const JitOptions& options, const char* path = "") {
+  return call_that_reads_image(name, Needs::context, options, [&](Runtime& r) {
     if (!out || !image) return CUDA_ERROR_INVALID_VALUE;
     *out = modules().load(r, image, path);
     return CUDA_SUCCESS;
   });
 }
 
-CUresult load(const char* name, CUlibrary* out, const void* image, const JitOptions& options,
-              const char* path = "") {
-  return load_image(name, Needs::init, options, [&](Runtime& r) {
+CUresult load_module_or_library(const char* name, CUlibrary* out, const void* image,
+                                const JitOptions& options, const char* path = "") {
+  return call_that_reads_image(name, Needs::init, options, [&](Runtime& r) {
     if (!out || !image) return CUDA_ERROR_INVALID_VALUE;
     *out = modules().load_library(r, image, path);
     return CUDA_SUCCESS;
@@ -108,13 +108,13 @@ std::set<CUlinkState>& live_links() {
 
 CUresult with_link(const char* name, CUlinkState state,
                    const std::function<CUresult(Runtime&)>& body) {
-  if (const CUresult e = error_of_missing(Needs::context)) return e;
+  if (const CUresult e = error_of_unmet_need(Needs::context)) return e;
   if (!live_links().count(state)) return CUDA_ERROR_INVALID_HANDLE;
-  return load_image(name, Needs::context, state->options, body);
+  return call_that_reads_image(name, Needs::context, state->options, body);
 }
 
-CUresult add_data(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
-                  const char* called) {
+CUresult add_link_data(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
+                       const char* called) {
   return with_link("cuLinkAddData", state, [&](Runtime& r) {
     if (!data) return CUDA_ERROR_INVALID_VALUE;
     add_link_input(*state, type, {static_cast<const char*>(data), bytes}, called ? called : "?",
@@ -123,7 +123,7 @@ CUresult add_data(CUlinkState state, CUjitInputType type, void* data, size_t byt
   });
 }
 
-CUresult add_file(CUlinkState state, CUjitInputType type, const char* path) {
+CUresult add_link_file(CUlinkState state, CUjitInputType type, const char* path) {
   return with_link("cuLinkAddFile", state, [&](Runtime& r) {
     if (!path) return CUDA_ERROR_INVALID_VALUE;
     const auto data = lab32::read_file(path);
@@ -148,23 +148,23 @@ CUresult cuModuleLoad(CUmodule* out, const char* path) {
   if (!path) return CUDA_ERROR_INVALID_VALUE;
   const auto image = lab32::read_file(path);
   if (!image) {
-    const CUresult e = error_of_missing(Needs::context);
+    const CUresult e = error_of_unmet_need(Needs::context);
     return e ? e : CUDA_ERROR_FILE_NOT_FOUND;
   }
-  return load("cuModuleLoad", out, image->c_str(), {0, nullptr, nullptr}, path);
+  return load_module_or_library("cuModuleLoad", out, image->c_str(), {0, nullptr, nullptr}, path);
 }
 
 CUresult cuModuleLoadData(CUmodule* out, const void* image) {
-  return load("cuModuleLoadData", out, image, {0, nullptr, nullptr});
+  return load_module_or_library("cuModuleLoadData", out, image, {0, nullptr, nullptr});
 }
 
 CUresult cuModuleLoadDataEx(CUmodule* out, const void* image, unsigned count, CUjit_option* options,
                             void** values) {
-  return load("cuModuleLoadDataEx", out, image, {count, options, values});
+  return load_module_or_library("cuModuleLoadDataEx", out, image, {count, options, values});
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule* out, const void* image) {
-  return load("cuModuleLoadFatBinary", out, image, {0, nullptr, nullptr});
+  return load_module_or_library("cuModuleLoadFatBinary", out, image, {0, nullptr, nullptr});
 }
 
 CUresult cuModuleUnload(CUmodule module) {
@@ -214,7 +214,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule modu
 
 CUresult cuLibraryLoadData(CUlibrary* out, const void* image, CUjit_option* options, void** values,
                            unsigned count, CUlibraryOption*, void**, unsigned) {
-  return load("cuLibraryLoadData", out, image, {count, options, values});
+  return load_module_or_library("cuLibraryLoadData", out, image, {count, options, values});
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary* out, const char* path, CUjit_option* options,
@@ -222,7 +222,8 @@ CUresult cuLibraryLoadFromFile(CUlibrary* out, const char* path, CUjit_option* o
   if (!path) return CUDA_ERROR_INVALID_VALUE;
   const auto image = lab32::read_file(path);
   if (!image) return CUDA_ERROR_FILE_NOT_FOUND;
-  return load("cuLibraryLoadFromFile", out, image->c_str(), {count, options, values}, path);
+  return load_module_or_library("cuLibraryLoadFromFile", out, image->c_str(),
+                                {count, options, values}, path);
 }
 
 CUresult cuLibraryUnload(CUlibrary library) {
@@ -289,19 +290,19 @@ CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUli
 }
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
                           const char* name, unsigned, CUjit_option*, void**) {
-  return add_data(state, type, data, bytes, name);
+  return add_link_data(state, type, data, bytes, name);
 }
 CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
                        const char* name, unsigned, CUjit_option*, void**) {
-  return add_data(state, type, data, bytes, name);
+  return add_link_data(state, type, data, bytes, name);
 }
 CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned,
                           CUjit_option*, void**) {
-  return add_file(state, type, path);
+  return add_link_file(state, type, path);
 }
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned,
                        CUjit_option*, void**) {
-  return add_file(state, type, path);
+  return add_link_file(state, type, path);
 }
 
 CUresult cuLinkComplete(CUlinkState state, void** image, size_t* bytes) {
@@ -328,7 +329,7 @@ namespace {
 // Reports under the runtime function's name and stores the runtime's error. Options and handles are
 // the same types in both APIs.
 template <class Same>
-cudaError_t report_as_runtime(const char* name, Same&& same) {
+cudaError_t call_under_runtime_name(const char* name, Same&& same) {
   return lab32::cudart::call(name, Waits::no,
                              [&](Runtime&) { return static_cast<cudaError_t>(same()); });
 }
@@ -338,7 +339,7 @@ cudaError_t report_as_runtime(const char* name, Same&& same) {
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* options,
                                 void** values, unsigned count, cudaLibraryOption*, void**,
                                 unsigned) {
-  return report_as_runtime("cudaLibraryLoadData", [&] {
+  return call_under_runtime_name("cudaLibraryLoadData", [&] {
     return cuLibraryLoadData(library, code, reinterpret_cast<CUjit_option*>(options), values, count,
                              nullptr, nullptr, 0);
   });
@@ -347,42 +348,42 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJi
 cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path,
                                     cudaJitOption* options, void** values, unsigned count,
                                     cudaLibraryOption*, void**, unsigned) {
-  return report_as_runtime("cudaLibraryLoadFromFile", [&] {
+  return call_under_runtime_name("cudaLibraryLoadFromFile", [&] {
     return cuLibraryLoadFromFile(library, path, reinterpret_cast<CUjit_option*>(options), values,
                                  count, nullptr, nullptr, 0);
   });
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
-  return report_as_runtime("cudaLibraryUnload", [&] { return cuLibraryUnload(library); });
+  return call_under_runtime_name("cudaLibraryUnload", [&] { return cuLibraryUnload(library); });
 }
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
-  return report_as_runtime("cudaLibraryGetKernel",
-                           [&] { return cuLibraryGetKernel(kernel, library, name); });
+  return call_under_runtime_name("cudaLibraryGetKernel",
+                                 [&] { return cuLibraryGetKernel(kernel, library, name); });
 }
 
 cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
-  return report_as_runtime("cudaLibraryGetKernelCount",
-                           [&] { return cuLibraryGetKernelCount(count, library); });
+  return call_under_runtime_name("cudaLibraryGetKernelCount",
+                                 [&] { return cuLibraryGetKernelCount(count, library); });
 }
 
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned room,
                                         cudaLibrary_t library) {
-  return report_as_runtime("cudaLibraryEnumerateKernels",
-                           [&] { return cuLibraryEnumerateKernels(kernels, room, library); });
+  return call_under_runtime_name("cudaLibraryEnumerateKernels",
+                                 [&] { return cuLibraryEnumerateKernels(kernels, room, library); });
 }
 
 cudaError_t cudaLibraryGetGlobal(void** address, size_t* bytes, cudaLibrary_t library,
                                  const char* name) {
-  return report_as_runtime("cudaLibraryGetGlobal", [&] {
+  return call_under_runtime_name("cudaLibraryGetGlobal", [&] {
     return cuLibraryGetGlobal(reinterpret_cast<CUdeviceptr*>(address), bytes, library, name);
   });
 }
 
 cudaError_t cudaLibraryGetManaged(void** address, size_t* bytes, cudaLibrary_t library,
                                   const char* name) {
-  return report_as_runtime("cudaLibraryGetManaged", [&] {
+  return call_under_runtime_name("cudaLibraryGetManaged", [&] {
     return cuLibraryGetManaged(reinterpret_cast<CUdeviceptr*>(address), bytes, library, name);
   });
 }

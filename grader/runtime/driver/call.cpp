@@ -24,10 +24,10 @@ const char* error_name(cudaError_t error) {
   return name ? name : cudart::error_name(error);
 }
 
-CUresult error_of_missing(Needs needs) {
+CUresult error_of_unmet_need(Needs needs) {
   if (needs == Needs::nothing) return CUDA_SUCCESS;
   const std::lock_guard<std::recursive_mutex> lock(cudart::runtime_lock());
-  if (!cudart::Contexts::initialised()) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!cudart::Contexts::is_driver_initialised()) return CUDA_ERROR_NOT_INITIALIZED;
   if (needs == Needs::init) return CUDA_SUCCESS;
   cudart::Contexts::Context context = cudart::Contexts::current();
   if (!context) return CUDA_ERROR_INVALID_CONTEXT;
@@ -38,7 +38,7 @@ CUresult call(const char* name, Needs needs, Waits waits,
               const std::function<CUresult(Runtime&)>& body) {
   // A function that needs no context does not report an earlier fault.
   if (needs != Needs::context && waits == Waits::no) waits = Waits::regardless;
-  return forward(name, needs, [&] {
+  return forward_to_runtime(name, needs, [&] {
     return cudart::call(name, waits, [&](Runtime& r) { return error(body(r)); });
   });
 }
@@ -74,7 +74,7 @@ struct DriverSymbol {
   void* address;
 
   // As in cuMemcpyHtoD_v2_ptds and cuLaunchKernel_ptsz.
-  bool is_per_thread() const {
+  bool is_per_thread_stream_variant() const {
     const size_t length = std::strlen(symbol);
     return length > 5 && (!std::strcmp(symbol + length - 5, "_ptds") ||
                           !std::strcmp(symbol + length - 5, "_ptsz"));
@@ -97,9 +97,9 @@ const DriverSymbol* find_symbol(const char* name, int version, Form form) {
   const DriverSymbol* best = nullptr;
   for (const DriverSymbol& s : kSymbols) {
     if (std::strcmp(s.name, name) != 0 || s.version > version) continue;
-    if (s.is_per_thread() && form == Form::legacy) continue;
-    const bool better =
-        !best || s.version > best->version || (s.version == best->version && s.is_per_thread());
+    if (s.is_per_thread_stream_variant() && form == Form::legacy) continue;
+    const bool better = !best || s.version > best->version ||
+                        (s.version == best->version && s.is_per_thread_stream_variant());
     if (better) best = &s;
   }
   return best;

@@ -44,7 +44,7 @@ constexpr cudaError_t error(CUresult result) { return static_cast<cudaError_t>(r
 inline void* pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 // CUDA_SUCCESS, or the error that says what the program has not called before.
-CUresult error_of_missing(Needs needs);
+CUresult error_of_unmet_need(Needs needs);
 
 // As cudart::call(), but an error that `body` returns does not change cudaGetLastError().
 CUresult call(const char* name, Needs needs, Waits waits,
@@ -55,24 +55,24 @@ inline CUresult call(const char* name, const std::function<CUresult(Runtime&)>& 
 
 // Forwards to `same`, the runtime's function for the same purpose.
 template <class Same>
-CUresult forward(const char* name, Needs needs, Same&& same) {
-  if (const CUresult e = error_of_missing(needs)) return e;
+CUresult forward_to_runtime(const char* name, Needs needs, Same&& same) {
+  if (const CUresult e = error_of_unmet_need(needs)) return e;
   const cudart::DriverCallScope as(name, driver::error_name);
   return driver_result_of(same());
 }
 template <class Same>
-CUresult forward(const char* name, Same&& same) {
-  return forward(name, Needs::context, same);
+CUresult forward_to_runtime(const char* name, Same&& same) {
+  return forward_to_runtime(name, Needs::context, same);
 }
 
 }  // namespace lab32::driver
 
 // Macros for driver functions that do the same as a runtime function of another name.
 
-#define LAB32_SAME(name, symbol, parameters, ...)      \
-  CUresult symbol parameters {                         \
-    return forward(name, [&] { return __VA_ARGS__; }); \
-  }                                                    \
+#define LAB32_SAME(name, symbol, parameters, ...)                 \
+  CUresult symbol parameters {                                    \
+    return forward_to_runtime(name, [&] { return __VA_ARGS__; }); \
+  }                                                               \
   static_assert(true)
 #define LAB32_SAME_PER_THREAD(name, symbol, parameters, ...) \
   LAB32_SAME(name, symbol, parameters, __VA_ARGS__);         \

@@ -56,15 +56,15 @@ cudart::DeviceCode device_code_of_cubin(const std::string& cubin, const std::str
   code.ptx = ptx_in_cubin(cubin);
   if (code.ptx.empty()) throw Error(kNoPtx);
   code.cubin = cubin;
-  code.places = places_of_listing(cudart::shorten_paths(toolchain::disassemble(cubin)));
+  code.places = places_of_listing(cudart::make_paths_relative(toolchain::disassemble(cubin)));
   return code;
 }
 
 cudart::DeviceCode device_code_of_fatbin(const void* image, const std::string& arch) {
   const cudart::FatBinary binary = cudart::read_fatbin(image);
-  using Kind = cudart::FatEntry::Kind;
+  using Kind = cudart::FatbinEntry::Kind;
   bool has_ptx = false;
-  const cudart::FatEntry* cubin = nullptr;
+  const cudart::FatbinEntry* cubin = nullptr;
   for (const auto& entry : binary.entries) {
     has_ptx |= entry.kind == Kind::ptx && entry.arch <= architecture_number(arch);
     // Takes a cubin of the GPU's generation that is not newer than the GPU.
@@ -77,7 +77,7 @@ cudart::DeviceCode device_code_of_fatbin(const void* image, const std::string& a
     return code.cubin.empty() ? assemble_ptx(code.ptx, arch) : code;
   }
   if (!cubin) throw BadImage{CUDA_ERROR_NO_BINARY_FOR_GPU, ""};
-  return device_code_of_cubin(cudart::unpack_entry(*cubin), arch);
+  return device_code_of_cubin(cudart::unpack_fatbin_entry(*cubin), arch);
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ cudart::DeviceCode assemble_ptx(const std::string& ptx, const std::string& arch,
   // Code for exactly one GPU (suffix "a") must be assembled for that GPU.
   const bool own = architecture_number(target) == architecture_number(arch);
   const toolchain::AssembledProgram made =
-      toolchain::assemble_program(ptx, own ? target : arch, linking);
+      toolchain::assemble_user_ptx(ptx, own ? target : arch, linking);
   code.cubin = made.cubin;
   if (code.cubin.empty()) throw BadImage{CUDA_ERROR_INVALID_PTX, made.errors};
   return code;
@@ -170,7 +170,7 @@ cudart::DeviceCode read_image(const void* image, const std::string& arch) {
 }
 
 toolchain::Places places_of_listing(const std::string& listing) {
-  static const Pattern note(
+  static const RegularExpression note(
       "//## File \"([^\"]*)\", line ([0-9]+)( inlined at \"([^\"]*)\", line ([0-9]+))?");
   toolchain::Places places;
   std::pair<std::string, int> source;
@@ -228,7 +228,7 @@ void complete_link(CUlinkState_st& state, const std::string& arch) {
   try {
     code.ptx = state.texts.empty()       ? ".version 8.0\n.target " + arch + "\n.address_size 64\n"
                : state.texts.size() == 1 ? state.texts[0]
-                                         : ptx::link(state.texts).text;
+                                         : ptx::link_ptx(state.texts).text;
   } catch (const Error& e) {
     throw BadImage{CUDA_ERROR_UNKNOWN, e.what()};  // the error that a GPU's driver returns
   }
@@ -252,11 +252,11 @@ Modules& modules() {
   return *all;
 }
 
-cudart::Binary* Modules::load_binary(Runtime& r, const void* image, std::string name) {
+cudart::DeviceBinary* Modules::load_binary(Runtime& r, const void* image, std::string name) {
   ++serial_;
   cudart::DeviceCode code = read_image(image, r.gpu().device->arch());
   code.name = name.empty() ? fmt::format("<PTX {}>", serial_) : std::move(name);
-  cudart::Binary* binary = r.registry.add_module(std::move(code));
+  cudart::DeviceBinary* binary = r.registry.add_module(std::move(code));
   cudart::warn_of_unsupported_kernels(*binary);
   return binary;
 }

@@ -81,7 +81,7 @@ void complete_link(CUlinkState_st& state, const std::string& arch);
 // Loaded modules.
 
 struct CUmod_st {
-  lab32::cudart::Binary* binary = nullptr;
+  lab32::cudart::DeviceBinary* binary = nullptr;
   // the context with which it is destroyed; null: it is a library's, which remains
   CUcontext context = nullptr;
   CUlib_st* library = nullptr;
@@ -114,7 +114,7 @@ class Modules {
   CUmodule module_of(const KernelEntry& kernel) const;
 
  private:
-  cudart::Binary* load_binary(Runtime& runtime, const void* image, std::string name);
+  cudart::DeviceBinary* load_binary(Runtime& runtime, const void* image, std::string name);
 
   int serial_ = 0;
   std::map<CUmodule, std::unique_ptr<CUmod_st>> modules_;

@@ -24,29 +24,29 @@ struct TensorDescription {
 };
 
 // nullopt: no such type.
-std::optional<ptx::Type> element_type_of(CUtensorMapDataType type) {
-  using ptx::Type;
+std::optional<ptx::DataType> element_type_of(CUtensorMapDataType type) {
+  using ptx::DataType;
   switch (type) {
     case CU_TENSOR_MAP_DATA_TYPE_UINT8:
-      return Type::u8;
+      return DataType::u8;
     case CU_TENSOR_MAP_DATA_TYPE_UINT16:
-      return Type::u16;
+      return DataType::u16;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
-      return Type::f16;
+      return DataType::f16;
     case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
-      return Type::bf16;
+      return DataType::bf16;
     case CU_TENSOR_MAP_DATA_TYPE_UINT32:
-      return Type::u32;
+      return DataType::u32;
     case CU_TENSOR_MAP_DATA_TYPE_INT32:
-      return Type::s32;
+      return DataType::s32;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
-      return Type::f32;
+      return DataType::f32;
     case CU_TENSOR_MAP_DATA_TYPE_UINT64:
-      return Type::u64;
+      return DataType::u64;
     case CU_TENSOR_MAP_DATA_TYPE_INT64:
-      return Type::s64;
+      return DataType::s64;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
-      return Type::f64;
+      return DataType::f64;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ:
     case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32:
     case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ:
@@ -83,7 +83,7 @@ CUresult encode_tensor_map(const TensorDescription& t, sim::TensorMap* map) {
   if (t.rank == 0 || t.rank > sim::TensorMap::kMostDimensions || !t.size || !t.stride || !t.box ||
       !t.step || reinterpret_cast<uintptr_t>(t.address) % 16 != 0 || !modes_are_valid(t))
     return CUDA_ERROR_INVALID_VALUE;
-  const std::optional<ptx::Type> type = element_type_of(t.type);
+  const std::optional<ptx::DataType> type = element_type_of(t.type);
   if (!type) return CUDA_ERROR_INVALID_VALUE;
   if (t.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
     throw Error("interleaved tensors are not simulated");

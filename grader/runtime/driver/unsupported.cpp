@@ -30,12 +30,12 @@ namespace lab32::driver {
 namespace {
 
 using cudart::FatBinary;
-using cudart::FatEntry;
+using cudart::FatbinEntry;
 
 using Tell = void (*)(void* context, const char* name, const char* text);
 
-bool has_functions(const FatEntry& cubin) {
-  const std::string bytes = cudart::unpack_entry(cubin);
+bool has_functions(const FatbinEntry& cubin) {
+  const std::string bytes = cudart::unpack_fatbin_entry(cubin);
   const ElfFile elf = read_elf(bytes, "a cubin");
   return std::any_of(elf.functions.begin(), elf.functions.end(),
                      [](const std::string& name) { return !name.empty(); });
@@ -46,14 +46,15 @@ std::vector<FatBinary> fat_binaries_of(const ElfFile& elf) {
   std::vector<FatBinary> binaries;
   const auto blocks_in = [&](const char* name) {
     const ElfSection* section = elf.find(name);
-    return section ? cudart::read_blocks(section->data) : std::vector<std::vector<FatEntry>>{};
+    return section ? cudart::read_fatbin_blocks(section->data)
+                   : std::vector<std::vector<FatbinEntry>>{};
   };
   FatBinary linked;
   linked.parts = blocks_in("__nv_relfatbin");
-  for (std::vector<FatEntry>& entries : blocks_in(".nv_fatbin")) {
+  for (std::vector<FatbinEntry>& entries : blocks_in(".nv_fatbin")) {
     // Linking leaves cubins for the code of the other section, even if there is none.
-    const bool left = std::all_of(entries.begin(), entries.end(), [&](const FatEntry& e) {
-      return e.kind == FatEntry::Kind::cubin && (!linked.parts.empty() || !has_functions(e));
+    const bool left = std::all_of(entries.begin(), entries.end(), [&](const FatbinEntry& e) {
+      return e.kind == FatbinEntry::Kind::cubin && (!linked.parts.empty() || !has_functions(e));
     });
     if (!left) binaries.push_back({std::move(entries), {}});
   }
@@ -80,7 +81,7 @@ std::map<std::string, std::string> refused_calls(const std::vector<std::string>&
 class UnsupportedLister {
  public:
   explicit UnsupportedLister(const std::string& profile)
-      : profile_(model::read_profile(profile)),
+      : profile_(model::read_device_profile(profile)),
         memory_(uint64_t{16} << 30),
         device_(device::make_sim_device(profile_, memory_)) {}
 
@@ -99,7 +100,7 @@ class UnsupportedLister {
  private:
   void examine(const FatBinary& binary) {
     try {
-      toolchain::Artifact artifact;
+      toolchain::CompiledArtifact artifact;
       artifact.arch = device_->arch();
       artifact.ptx = cudart::choose_device_code(binary, device_->arch()).ptx;
       const auto module = device_->load(artifact);
@@ -119,7 +120,7 @@ class UnsupportedLister {
     }
   }
 
-  model::Profile profile_;
+  model::DeviceProfile profile_;
   sim::Memory memory_;
   std::unique_ptr<device::Device> device_;
   std::map<std::string, std::string> calls_;  // name -> message
@@ -129,9 +130,9 @@ class UnsupportedLister {
 // The imports of a program and of the libraries that it is linked with, directly or indirectly. The
 // system's libraries and lab32's own (those in this library's folder) are skipped. Other libraries
 // that are loaded at that time, such as extensions of an interpreter, may never be used.
-class OwnImports {
+class ProgramImports {
  public:
-  OwnImports() {
+  ProgramImports() {
     Dl_info ours{};
     if (dladdr(reinterpret_cast<void*>(&refused_calls), &ours) && ours.dli_fname)
       our_folder_ = std::filesystem::path(ours.dli_fname).parent_path();
@@ -177,7 +178,7 @@ class OwnImports {
 // before it starts.
 __attribute__((constructor)) void warn_at_start() {
   std::vector<std::string> refusals;
-  for (const auto& [name, text] : refused_calls(OwnImports().names())) refusals.push_back(text);
+  for (const auto& [name, text] : refused_calls(ProgramImports().names())) refusals.push_back(text);
   cudart::warn_of_unsupported_calls(refusals);
 }
 

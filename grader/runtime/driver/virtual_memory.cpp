@@ -18,7 +18,7 @@ using lab32::sim::Allocation;
 constexpr uint64_t kPiece = Allocation::kGranularity;
 
 // The memory that a call of cuMemCreate() makes.
-struct PhysicalPiece {
+struct PhysicalAllocation {
   CUmemAllocationProp properties = {};
   uint64_t bytes = 0;
   unsigned handles = 1;  // handles that the program has not released
@@ -31,7 +31,7 @@ struct PhysicalPiece {
 struct MappedRanges {
   std::map<uint64_t, Allocation*> ranges;  // by address
   // A released piece remains while it is mapped.
-  std::map<CUmemGenericAllocationHandle, PhysicalPiece> pieces;
+  std::map<CUmemGenericAllocationHandle, PhysicalAllocation> pieces;
   CUmemGenericAllocationHandle serial = 0;
 
   // The reserved range that contains all these bytes; nullptr: none does.
@@ -42,13 +42,13 @@ struct MappedRanges {
     return at < a->end && bytes <= a->end - at ? a : nullptr;
   }
   // The piece that is mapped at the address; nullptr: none.
-  std::pair<const CUmemGenericAllocationHandle, PhysicalPiece>* piece_mapped_at(uint64_t at) {
+  std::pair<const CUmemGenericAllocationHandle, PhysicalAllocation>* piece_mapped_at(uint64_t at) {
     for (auto& entry : pieces)
       if (entry.second.at && at >= entry.second.at && at - entry.second.at < entry.second.bytes)
         return &entry;
     return nullptr;
   }
-  PhysicalPiece* find_piece(CUmemGenericAllocationHandle handle) {
+  PhysicalAllocation* find_piece(CUmemGenericAllocationHandle handle) {
     const auto found = pieces.find(handle);
     return found == pieces.end() || found->second.handles == 0 ? nullptr : &found->second;
   }
@@ -82,7 +82,7 @@ uint8_t* written_bits_at(Runtime& r, uint64_t at) {
   return r.memory.written_bits() + (at - lab32::sim::kGlobalBase) / 8;
 }
 
-void restore_content(Runtime& r, Allocation& a, PhysicalPiece& piece) {
+void restore_content(Runtime& r, Allocation& a, PhysicalAllocation& piece) {
   std::byte* const memory = r.memory.host(piece.at);
   a.initialised = false;
   if (piece.content.empty()) {
@@ -97,7 +97,7 @@ void restore_content(Runtime& r, Allocation& a, PhysicalPiece& piece) {
   piece.written = {};
 }
 
-void save_content(Runtime& r, PhysicalPiece& piece) {
+void save_content(Runtime& r, PhysicalAllocation& piece) {
   const std::byte* const memory = r.memory.host(piece.at);
   piece.content.assign(memory, memory + piece.bytes);
   const uint8_t* const bits = written_bits_at(r, piece.at);
@@ -178,7 +178,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* out, size_t bytes, const CUme
     if (!out || !is_round(bytes) || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     if (const CUresult wrong = check_properties(r, p)) return wrong;
     if (!r.allocations.claim_bytes(p->location.id, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
-    PhysicalPiece piece;
+    PhysicalAllocation piece;
     piece.properties = *p;
     piece.properties.allocFlags = {};
     piece.bytes = bytes;
@@ -190,7 +190,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* out, size_t bytes, const CUme
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   return call("cuMemRelease", Needs::init, Waits::no, [&](Runtime& r) {
-    PhysicalPiece* piece = mapped_ranges().find_piece(handle);
+    PhysicalAllocation* piece = mapped_ranges().find_piece(handle);
     if (!piece) return CUDA_ERROR_INVALID_VALUE;
     if (--piece->handles || piece->at) return CUDA_SUCCESS;
     r.allocations.give_up(piece->properties.location.id, piece->bytes);
@@ -202,7 +202,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
   return call("cuMemMap", Needs::init, Waits::no, [&](Runtime& r) {
-    PhysicalPiece* piece = mapped_ranges().find_piece(handle);
+    PhysicalAllocation* piece = mapped_ranges().find_piece(handle);
     if (flags != 0 || !is_round(bytes) || at % kPiece || !piece) return CUDA_ERROR_INVALID_VALUE;
     // An H100 returns this error.
     if (offset != 0 || bytes != piece->bytes) return CUDA_ERROR_NOT_SUPPORTED;
@@ -228,7 +228,7 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
     if (nothing) return CUDA_SUCCESS;
     std::vector<CUmemGenericAllocationHandle> destroyed;
     const bool whole = mapped_ranges().for_each_piece(at, bytes, [&](auto& entry) {
-      PhysicalPiece& piece = entry.second;
+      PhysicalAllocation& piece = entry.second;
       set_access(*a, piece.at, piece.bytes, 0);
       if (piece.handles)
         save_content(r, piece);
@@ -239,7 +239,7 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
       if (piece.handles) piece.at = 0;
     });
     for (CUmemGenericAllocationHandle handle : destroyed) {
-      const PhysicalPiece& piece = mapped_ranges().pieces.at(handle);
+      const PhysicalAllocation& piece = mapped_ranges().pieces.at(handle);
       r.allocations.give_up(piece.properties.location.id, piece.bytes);
       mapped_ranges().pieces.erase(handle);
     }
@@ -278,7 +278,7 @@ CUresult cuMemGetAccess(unsigned long long* out, const CUmemLocation* location, 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* out,
                                                 CUmemGenericAllocationHandle handle) {
   return call("cuMemGetAllocationPropertiesFromHandle", Needs::init, Waits::no, [&](Runtime&) {
-    const PhysicalPiece* piece = mapped_ranges().find_piece(handle);
+    const PhysicalAllocation* piece = mapped_ranges().find_piece(handle);
     if (!out || !piece) return CUDA_ERROR_INVALID_VALUE;
     *out = piece->properties;
     return CUDA_SUCCESS;

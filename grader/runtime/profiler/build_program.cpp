@@ -42,7 +42,7 @@ std::vector<fs::path> read_dependencies(const fs::path& rule) {
     const fs::path path = fs::path(word).lexically_normal();
     bool tool = false;
     for (const fs::path& root : toolchain::installed_toolchain().roots)
-      tool |= toolchain::is_inside(path, root) && root != toolchain::checkout();
+      tool |= toolchain::is_inside(path, root) && root != toolchain::checkout_directory();
     if (!word.empty() && !tool) files.push_back(path);
     word.clear();
   };
@@ -73,7 +73,7 @@ std::string hash_of_inputs(const std::vector<fs::path>& files) {
 
 // Whether the finished program in the directory is up to date. A file beside it has the hash and
 // the list of the files that it was made of.
-bool is_up_to_date(const fs::path& directory) {
+bool has_up_to_date_program(const fs::path& directory) {
   std::ifstream list(directory / "made-of");
   std::string state, line;
   if (!std::getline(list, state) || access((directory / "program").c_str(), X_OK) != 0)
@@ -83,7 +83,7 @@ bool is_up_to_date(const fs::path& directory) {
   return hash_of_inputs(files) == state;
 }
 
-void evict_oldest_entries(const fs::path& programs) {
+void evict_oldest_programs(const fs::path& programs) {
   constexpr size_t kMostPrograms = 200;
   std::error_code error;
   std::vector<std::pair<fs::file_time_type, fs::path>> entries;
@@ -134,13 +134,13 @@ void refuse_options(const NvccWords& words) {
 bool has_debug_level(const std::vector<std::string>& option) {
   const std::string_view name = option_name(option[0]);
   if (name != "Xcompiler" && name != "compiler-options") return name == "g" || name == "debug";
-  static const Pattern level("(^|[ ,=])-g");
+  static const RegularExpression level("(^|[ ,=])-g");
   return level.search(option.back()).has_value();
 }
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const Program& program, const std::string& arch) : arch_(arch) {
+  ProgramBuilder(const ProgramToRun& program, const std::string& arch) : arch_(arch) {
     const toolchain::Toolchain& tools = toolchain::installed_toolchain();
     const fs::path runtime = runtime_directory();
     if (!fs::exists(runtime / kRuntime))
@@ -153,14 +153,14 @@ class ProgramBuilder {
     bool debug = false;
     for (const auto& option : words.options) {
       if (const auto why =
-              option[0].rfind("-l", 0) == 0 ? refused_library(option[0]) : std::nullopt)
+              option[0].rfind("-l", 0) == 0 ? library_refusal_reason(option[0]) : std::nullopt)
         throw Error(*why);
       standard_ |= option_name(option[0]) == "std";
       language_ |= option_name(option[0]) == "x";
       debug |= has_debug_level(option);
       given.insert(given.end(), option.begin(), option.end());
     }
-    options_ = words_for_simulator(with_toolkit_libraries(given), arch, runtime);
+    options_ = nvcc_words_for_simulator(with_toolkit_library_paths(given), arch, runtime);
     // Messages about unsupported functions name the line of the call (runtime/cudart/errors.cpp).
     // With DWARF 5, addr2line of binutils 2.40 names the wrong file.
     if (!debug) options_.insert(options_.end(), {"-Xcompiler", "-g1,-gdwarf-4"});
@@ -168,7 +168,7 @@ class ProgramBuilder {
     std::error_code error;
     std::string key = tools.identity + fs::current_path(error).string() + "\n";
     // nvcc reads more options from these variables, so they are examined, too.
-    for (const Variable& flags : {variables::kNvccPrepend, variables::kNvccAppend})
+    for (const EnvironmentVariable& flags : {variables::kNvccPrepend, variables::kNvccAppend})
       if (is_set(flags)) key += flags.name + ("=" + environment_value(flags)) + "\n";
     for (const std::string& word : options_) key += word + "\n";
     for (const std::string& file : inputs_) key += fs::absolute(file).string() + "\n";
@@ -187,14 +187,14 @@ class ProgramBuilder {
     options_.erase(options_.begin(), options_.begin() + 2);
     options_.erase(std::remove(options_.begin(), options_.end(), "-lineinfo"), options_.end());
     words.push_back("-arch=" + arch_);
-    const Outcome outcome = run_nvcc(words);
+    const ProcessOutcome outcome = run_nvcc(words);
     const std::string text = outcome.ok() ? read_file(made).value_or("") : "";
     fs::remove_all(scratch_, error);
     return text;
   }
 
   fs::path built_program() {
-    if (is_up_to_date(place_)) return place_ / "program";
+    if (has_up_to_date_program(place_)) return place_ / "program";
     // Built beside the final path and then renamed, because another process may build the same
     // program.
     scratch_ = place_.string() + "." + std::to_string(getpid());
@@ -212,7 +212,7 @@ class ProgramBuilder {
     list.close();
     fs::remove_all(place_, error);
     fs::rename(scratch_, place_, error);
-    evict_oldest_entries(place_.parent_path());
+    evict_oldest_programs(place_.parent_path());
     return (error ? scratch_ : place_) / "program";
   }
 
@@ -247,9 +247,9 @@ class ProgramBuilder {
     run_nvcc_or_fail(words, inputs_[0] + " and the files given with it cannot be linked");
   }
 
-  Outcome run_nvcc(const std::vector<std::string>& words) {
+  ProcessOutcome run_nvcc(const std::vector<std::string>& words) {
     const toolchain::Toolchain& tools = toolchain::installed_toolchain();
-    Command command;
+    ProcessCommand command;
     command.argv = {tools.nvcc.string()};
     command.argv.insert(command.argv.end(), words.begin(), words.end());
     // Options follow the files, because the linker needs libraries in this order.
@@ -262,10 +262,11 @@ class ProgramBuilder {
   }
 
   void run_nvcc_or_fail(const std::vector<std::string>& words, const std::string& otherwise) {
-    const Outcome outcome = run_nvcc(words);
+    const ProcessOutcome outcome = run_nvcc(words);
     std::fputs((outcome.out + outcome.err).c_str(), stderr);
     if (outcome.ok()) return;
-    for (const auto& why : {refused_library_in(outcome.err), hint_about_old_code(outcome.err)})
+    for (const auto& why :
+         {library_refusal_in_messages(outcome.err), hint_about_old_code(outcome.err)})
       if (why) throw Error(otherwise + ": " + *why);
     throw Error(fmt::format("{} (nvcc: {})", otherwise, describe(outcome)));
   }
@@ -278,12 +279,13 @@ class ProgramBuilder {
 };
 
 // Checks a program that was built elsewhere.
-void check_program(const fs::path& file) {
+void check_prebuilt_program(const fs::path& file) {
   const std::string bytes = read_file(file).value_or("");
   const ElfFile elf = read_elf(bytes, file.string());
   std::vector<std::string> libraries = elf.needed;
   for (const std::string& library : libraries)
-    if (const auto why = refused_library(library)) throw Error(file.string() + " needs " + *why);
+    if (const auto why = library_refusal_reason(library))
+      throw Error(file.string() + " needs " + *why);
   const auto is_runtime = [](const std::string& name) {
     return name.rfind("libcudart.so", 0) == 0;
   };
@@ -292,7 +294,7 @@ void check_program(const fs::path& file) {
   const bool device_code = elf.find(".nv_fatbin") != nullptr;
   // One of the program's libraries may be linked with the runtime instead.
   if (!itself && !device_code && dynamic)
-    for (const Library& library : loaded_libraries(file, runtime_directory()))
+    for (const LoadedLibrary& library : loaded_libraries(file, runtime_directory()))
       libraries.push_back(library.name);
   for (const std::string& library : libraries) {
     if (library == kRuntime || library == kDriver) return;
@@ -313,7 +315,7 @@ void check_program(const fs::path& file) {
 }
 
 // As in a shell, a word without a slash that is not a file here is a command, such as `python`.
-fs::path find_input(const std::string& word) {
+fs::path find_program_on_path(const std::string& word) {
   std::error_code error;
   if (word.find('/') != std::string::npos || is_input_file(word) || fs::exists(word, error))
     return word;
@@ -327,10 +329,10 @@ fs::path find_input(const std::string& word) {
 
 }  // namespace
 
-fs::path runtime_directory() { return toolchain::checkout() / "build/runtime"; }
+fs::path runtime_directory() { return toolchain::checkout_directory() / "build/runtime"; }
 
-fs::path build_program(const Program& program, const std::string& arch) {
-  const fs::path file = find_input(program.file);
+fs::path build_program(const ProgramToRun& program, const std::string& arch) {
+  const fs::path file = find_program_on_path(program.file);
   std::error_code error;
   if (fs::is_directory(file, error)) throw Error(file.string() + " is a directory, not a program");
   if (!fs::is_regular_file(file, error)) throw Error(file.string() + ": there is no such file");
@@ -348,29 +350,30 @@ fs::path build_program(const Program& program, const std::string& arch) {
     throw Error(fmt::format(
         "{} is already built, so {} has no use here (the program's own arguments go after --)",
         file.string(), program.words[0]));
-  check_program(file);
+  check_prebuilt_program(file);
   return fs::absolute(file);
 }
 
-std::string debug_ptx(const Program& program, const std::string& arch) {
+std::string debug_ptx(const ProgramToRun& program, const std::string& arch) {
   return is_source_file(program.file) ? ProgramBuilder(program, arch).debug_ptx() : "";
 }
 
 void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {
   if (words == std::vector<std::string>{"--cmake"}) {
-    fmt::print("{}\n",
-               (toolchain::checkout() / "grader/runtime/profiler/cmake/lab32.cmake").string());
+    fmt::print(
+        "{}\n",
+        (toolchain::checkout_directory() / "grader/runtime/profiler/cmake/lab32.cmake").string());
     std::fflush(stdout);
     std::exit(0);
   }
   for (const std::string& word : words)
-    if (const auto why = word.rfind("-l", 0) == 0 ? refused_library(word) : std::nullopt)
+    if (const auto why = word.rfind("-l", 0) == 0 ? library_refusal_reason(word) : std::nullopt)
       throw Error(*why);
   const toolchain::Toolchain& tools = toolchain::installed_toolchain();
   // CMake's launchers pass the compiler's name first.
   const bool named = !words.empty() && fs::path(words[0]).filename() == "nvcc";
-  std::vector<std::string> all = words_for_simulator(
-      with_toolkit_libraries({words.begin() + named, words.end()}), arch, runtime_directory());
+  std::vector<std::string> all = nvcc_words_for_simulator(
+      with_toolkit_library_paths({words.begin() + named, words.end()}), arch, runtime_directory());
   all.insert(all.begin(), tools.nvcc.string());
   setenv(variables::kPath.name, (tools.path + ":" + environment_value(variables::kPath)).c_str(),
          1);

@@ -88,15 +88,15 @@ struct ReportEntry {
 ReportEntry report_entry_of(const Finding& f, const std::string& kernel) {
   return {topic_of(f.kind), f.note, f.file,
           f.other_file,     f.line, f.other_line,
-          f.count,          kernel, describe_at_its_line(f),
+          f.count,          kernel, describe_without_line(f),
           usual_fix(f)};
 }
 
-ReportEntry report_entry_of(const device::Fault& f, const std::string& kernel) {
+ReportEntry report_entry_of(const device::KernelFault& f, const std::string& kernel) {
   return {topic_of(f.kind), false, f.file, "", f.line, 0, 1, kernel, describe(f), ""};
 }
 
-class QuotedSources {
+class SourceLineQuoter {
  public:
   // A location such as "kernel.cu:31", and the source line below it if the file can be read.
   std::string quote(const std::string& path, int line) {
@@ -120,10 +120,10 @@ std::string indented_text(const std::string& text) {
   return out;
 }
 
-std::string text_of(const ReportEntry& e, QuotedSources& sources) {
+std::string text_of(const ReportEntry& e, SourceLineQuoter& sources) {
   std::string out = fmt::format("{}, {} {} in {}", e.note ? "note" : topic_name(e.group),
-                                grouped(e.count), e.count == 1 ? "time" : "times", e.kernel);
-  if (e.launches > 1) out += fmt::format(" ({} launches)", grouped(e.launches));
+                                grouped_digits(e.count), e.count == 1 ? "time" : "times", e.kernel);
+  if (e.launches > 1) out += fmt::format(" ({} launches)", grouped_digits(e.launches));
   out = indented_text(out).substr(2);
   // If the earlier access is in another file, the text names its line.
   if (e.other_line > 0 && e.other_line != e.line && e.other_file == e.file)
@@ -135,7 +135,7 @@ std::string text_of(const ReportEntry& e, QuotedSources& sources) {
 using Key = std::tuple<bool, std::string, int, Topic, int>;
 using Entries = std::map<Key, ReportEntry>;
 
-void add_entry(Entries& entries, const ReportEntry& entry) {
+void merge_entry(Entries& entries, const ReportEntry& entry) {
   const Key key{entry.note, entry.file, entry.line, entry.group, entry.other_line};
   const auto [it, fresh] = entries.try_emplace(key, entry);
   if (fresh) return;
@@ -155,10 +155,10 @@ std::string CheckReport::last_line() const {
                      hazards(), hazards() == 1 ? "" : "s", memory, race, initialisation, barrier);
 }
 
-CheckReport check_report(const std::vector<LaunchProfile>& launches) {
+CheckReport make_check_report(const std::vector<LaunchProfile>& launches) {
   CheckReport report;
   Entries entries;
-  QuotedSources sources;
+  SourceLineQuoter sources;
   std::string stopped;
   // whether some finding has a line of PTX where it could have one of Python
   bool of_numba = false;
@@ -169,15 +169,15 @@ CheckReport check_report(const std::vector<LaunchProfile>& launches) {
     const std::string kernel = ncu_kernel_name(r.symbol);
     const std::vector<Finding> findings = r.run.hazards.value_or(std::vector<Finding>{});
     for (const Finding& finding : findings) {
-      add_entry(entries, report_entry_of(finding, kernel));
+      merge_entry(entries, report_entry_of(finding, kernel));
       note_place(r, finding.file);
     }
     if (!r.run.fault) continue;
     note_place(r, r.run.fault->file);
-    const device::Fault& fault = *r.run.fault;
+    const device::KernelFault& fault = *r.run.fault;
     if (sim::is_finding(fault.kind)) {
       if (!has_finding_of(findings, topic_of(fault.kind)))
-        add_entry(entries, report_entry_of(fault, kernel));
+        merge_entry(entries, report_entry_of(fault, kernel));
     } else {
       ++report.stopped;
       stopped += fmt::format("stopped: launch {}, {}\n", r.id, kernel) +
@@ -226,7 +226,7 @@ void add_library_findings(const std::vector<record::LibraryCall>& calls, CheckRe
     ++(memory ? report->memory : report->initialisation);
     report->text +=
         fmt::format("{}, {} {} in {}, a library call\n", memory ? "memory" : "initialisation",
-                    grouped(count), count == 1 ? "time" : "times", call);
+                    grouped_digits(count), count == 1 ? "time" : "times", call);
     for (const std::string& line : wrap(text, kTextWidth - 2)) report->text += "  " + line + "\n";
     report->text += "\n";
   }
@@ -234,7 +234,7 @@ void add_library_findings(const std::vector<record::LibraryCall>& calls, CheckRe
 
 void add_host_findings(const std::vector<record::HostFinding>& findings, CheckReport* report) {
   using Kind = record::HostFinding::Kind;
-  QuotedSources sources;
+  SourceLineQuoter sources;
   for (const record::HostFinding& f : findings) {
     ++(f.kind == Kind::memory ? report->memory
        : f.kind == Kind::race ? report->race
@@ -253,7 +253,7 @@ void add_host_findings(const std::vector<record::HostFinding>& findings, CheckRe
 namespace {
 
 // Quotes the word so that a shell reads it unchanged.
-std::string shell_word(const std::string& word) {
+std::string quoted_for_shell(const std::string& word) {
   const char* const plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+=:,@%-";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
@@ -264,17 +264,17 @@ std::string shell_word(const std::string& word) {
 
 // The command that draws the first finding; empty if `lab32 explain` cannot, since it draws lines
 // of the first source only.
-std::string command_that_draws(const CheckOptions& options, const CheckReport& report) {
+std::string command_that_draws_finding(const CheckOptions& options, const CheckReport& report) {
   const std::string& file = options.program.file;
   std::error_code no_such_file;
   if (!report.access || !std::filesystem::equivalent(file, report.access->file, no_such_file))
     return "";
-  std::string command = fmt::format("{} explain {} --line {}", shell_word(options.lab32),
-                                    shell_word(file), report.access->line);
-  for (const std::string& word : options.program.words) command += " " + shell_word(word);
+  std::string command = fmt::format("{} explain {} --line {}", quoted_for_shell(options.lab32),
+                                    quoted_for_shell(file), report.access->line);
+  for (const std::string& word : options.program.words) command += " " + quoted_for_shell(word);
   if (options.gpus > 1) command += fmt::format(" --gpus {}", options.gpus);
   if (!options.arguments.empty()) command += " --";
-  for (const std::string& argument : options.arguments) command += " " + shell_word(argument);
+  for (const std::string& argument : options.arguments) command += " " + quoted_for_shell(argument);
   return command;
 }
 
@@ -283,7 +283,7 @@ std::string command_that_draws(const CheckOptions& options, const CheckReport& r
 int check(const CheckOptions& options) {
   const RecordedRun run = run_recorded(options.program, options.device, options.arguments, "check",
                                        {options.schedule, options.gpus});
-  CheckReport report = check_report(run.recording.launches);
+  CheckReport report = make_check_report(run.recording.launches);
   add_library_findings(run.recording.library_calls, &report);
   add_host_findings(run.recording.host_findings, &report);
   // Start a new line, because the program's output may not have ended its last line.
@@ -291,7 +291,7 @@ int check(const CheckOptions& options) {
   for (const std::string& what : run.recording.unsupported)
     fmt::print("{}: nothing after that was checked\n", what);
   if (run.status != 0) fmt::print("{}\n", exit_status_text(run.status));
-  if (const std::string command = command_that_draws(options, report); !command.empty())
+  if (const std::string command = command_that_draws_finding(options, report); !command.empty())
     fmt::print("draw it with: {}\n", command);
   fmt::print("{}\n", report.last_line());
   std::fflush(stdout);

@@ -16,7 +16,7 @@ namespace lab32::profiler {
 
 // `lab32 profile`: the counters that Nsight Compute would report for a program.
 struct ProfileOptions {
-  Program program;
+  ProgramToRun program;
   std::string device = "sim";
   unsigned gpus = 1;
   std::vector<std::string> arguments;
@@ -34,7 +34,7 @@ int profile(const ProfileOptions& options);
 // `lab32 check`: the hazards that compute-sanitizer would find in a program, and some that it
 // overlooks.
 struct CheckOptions {
-  Program program;
+  ProgramToRun program;
   std::string device = "sim";
   unsigned gpus = 1;
   std::vector<std::string> arguments;
@@ -50,7 +50,7 @@ int check(const CheckOptions& options);
 
 // `lab32 explain PROGRAM.cu --line N`: pictures of the accesses on a line of a program.
 struct ExplainOptions {
-  Program program;
+  ProgramToRun program;
   std::string device = "sim";
   unsigned gpus = 1;
   std::vector<std::string> arguments;
@@ -83,7 +83,7 @@ struct CheckReport {
   std::string last_line() const;
 };
 
-CheckReport check_report(const std::vector<record::LaunchProfile>& launches);
+CheckReport make_check_report(const std::vector<record::LaunchProfile>& launches);
 
 // Adds findings in calls of libraries. Calls with the same name and text are counted together; they
 // appear before the report's last line.

@@ -30,7 +30,7 @@ std::string unqualified_kernel_name(const std::string& kernel) {
 
 // The names of a kernel's parameters in its source; empty if the source cannot be parsed.
 std::vector<std::string> parameter_names_of(const SourceFile& source, const std::string& kernel) {
-  const int line = source.find(kernel);
+  const int line = source.line_of_name(kernel);
   std::string text;
   for (int at = line; line > 0 && at < line + 20 && text.find('{') == std::string::npos; ++at)
     text += source.text_of(at) + " ";
@@ -59,7 +59,7 @@ std::vector<std::string> parameter_names_of(const SourceFile& source, const std:
 // are compiled when the first name needs them.
 class SharedElementNames {
  public:
-  SharedElementNames(const Program& program, const std::string& device)
+  SharedElementNames(const ProgramToRun& program, const std::string& device)
       : program_(program), device_(device) {}
 
   void name_elements(record::LaunchProfile& launch) {
@@ -76,22 +76,23 @@ class SharedElementNames {
     const size_t plus = place.rfind('+');
     if (plus == std::string::npos || kernel.rfind("_Z", 0) != 0) return place;
     if (!types_)
-      types_ =
-          ptx::DebugTypes(debug_ptx(program_, model::read_profile(profile_name_of(device_)).arch));
+      types_ = ptx::DebugTypes(
+          debug_ptx(program_, model::read_device_profile(device_profile_name(device_)).arch));
     const std::string variable = place.substr(0, plus);
     const std::string symbol =
         fmt::format("_ZZ{}E{}{}", kernel.substr(2), variable.size(), variable);
-    const std::string part = types_->place(symbol, std::stoll(place.substr(plus + 1)), bytes);
+    const std::string part =
+        types_->element_path(symbol, std::stoll(place.substr(plus + 1)), bytes);
     return part.empty() ? place : variable + part;
   }
 
-  const Program program_;
+  const ProgramToRun program_;
   const std::string device_;
   std::optional<ptx::DebugTypes> types_;
 };
 
 // Whether the launch has accesses to draw on the line, or on any line if none is given.
-bool has_accesses(const device::Run& run, const std::optional<int>& line) {
+bool has_accesses_to_draw(const device::LaunchResult& run, const std::optional<int>& line) {
   const auto meant = [&](int at) { return !line || *line == at; };
   if (run.fault && run.fault->trap && run.fault->trap->access && meant(run.fault->line))
     return true;
@@ -102,8 +103,8 @@ bool has_accesses(const device::Run& run, const std::optional<int>& line) {
                      [&](const counters::ShuffleDetail& s) { return meant(s.line); });
 }
 
-pictures::Launch picture_of_launch(const record::LaunchProfile& launch, const SourceFile& source,
-                                   const std::string& file) {
+pictures::PicturedLaunch picture_of_launch(const record::LaunchProfile& launch,
+                                           const SourceFile& source, const std::string& file) {
   const std::string kernel = ncu_kernel_name(launch.symbol);
   const auto parameters = parameter_names_of(source, unqualified_kernel_name(kernel));
   std::vector<counters::ArrayDetail> arrays;
@@ -123,7 +124,8 @@ pictures::Launch picture_of_launch(const record::LaunchProfile& launch, const So
   if (launch.run.fault) own = launch.run.fault->file;
   if (launch.run.launch_detail)
     for (const counters::LineDetail& line : launch.run.launch_detail->lines) own = line.file;
-  return pictures::make(launch.run, launch.shape, {kernel, "", own, source, element});
+  return pictures::make_pictured_launch(launch.run, launch.shape,
+                                        {kernel, "", own, source, element});
 }
 
 }  // namespace
@@ -146,8 +148,9 @@ class StdoutToStderr {
 };
 
 // True if `a` should be drawn rather than `b`. Wrong accesses rank before slow ones.
-bool ranks_before(const pictures::Launch& a, const pictures::Launch& b) {
-  const auto wrong = [](const pictures::Launch& launch) {
+bool should_be_drawn_instead_of(const pictures::PicturedLaunch& a,
+                                const pictures::PicturedLaunch& b) {
+  const auto wrong = [](const pictures::PicturedLaunch& launch) {
     return launch.fault.has_value() + launch.race.has_value();
   };
   if (wrong(a) != wrong(b)) return wrong(a) > wrong(b);
@@ -172,13 +175,13 @@ pictures::Explanation explain(const ExplainOptions& options) {
   choice.file = path.filename().string();
   RecordedRun run = run_with_details(options, choice);
   SharedElementNames names(options.program, options.device);
-  std::optional<pictures::Launch> worst;
+  std::optional<pictures::PicturedLaunch> worst;
   for (record::LaunchProfile& launch : run.recording.launches) {
-    if (!has_accesses(launch.run, choice.line)) continue;
+    if (!has_accesses_to_draw(launch.run, choice.line)) continue;
     if (launch.run.launch_detail) names.name_elements(launch);
-    pictures::Launch made = picture_of_launch(launch, source, choice.file);
+    pictures::PicturedLaunch made = picture_of_launch(launch, source, choice.file);
     made.setting = fmt::format("launch {}", launch.id);
-    if (!worst || ranks_before(made, *worst)) worst = std::move(made);
+    if (!worst || should_be_drawn_instead_of(made, *worst)) worst = std::move(made);
   }
   if (!worst)
     throw Error(fmt::format("{}{}: {}", shown, choice.line ? fmt::format(":{}", *choice.line) : "",

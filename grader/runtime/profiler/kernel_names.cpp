@@ -355,7 +355,7 @@ std::optional<std::string> demangle_as_ncu(const std::string& symbol) {
 std::string ncu_kernel_name(const std::string& symbol) {
   if (symbol.rfind("_Z", 0) != 0) return symbol;  // extern "C"
   if (const auto name = demangle_as_ncu(symbol)) {
-    static const Pattern cast("\\((\\w|:| )+\\)([0-9])"), outer("(\\w+::)+(\\w+::)");
+    static const RegularExpression cast("\\((\\w|:| )+\\)([0-9])"), outer("(\\w+::)+(\\w+::)");
     return outer.replace(cast.replace(*name, "$2"), "$2");
   }
   return demangle(symbol);

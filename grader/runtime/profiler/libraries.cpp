@@ -61,9 +61,9 @@ std::string refusal_sentence(const RefusedLibrary& r) {
 
 }  // namespace
 
-std::vector<Library> loaded_libraries(const std::filesystem::path& program,
-                                      const std::filesystem::path& first) {
-  Command command;
+std::vector<LoadedLibrary> loaded_libraries(const std::filesystem::path& program,
+                                            const std::filesystem::path& first) {
+  ProcessCommand command;
   command.argv = {std::filesystem::absolute(program).string()};
   command.environment = {"LD_TRACE_LOADED_OBJECTS=1"};
   // The program gets these paths in `lab32 run`, too; NVIDIA's own cuBLAS would need more
@@ -75,7 +75,7 @@ std::vector<Library> loaded_libraries(const std::filesystem::path& program,
   // Lines have one of two forms:
   // libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f…)      or      libx.so => not found
   std::istringstream listing(run_process(command).out);
-  std::vector<Library> libraries;
+  std::vector<LoadedLibrary> libraries;
   for (std::string line; std::getline(listing, line);) {
     std::istringstream words(line);
     std::string name, arrow, path;
@@ -96,7 +96,7 @@ bool is_linked_with(const std::filesystem::path& program, const std::string& lib
                      [&](const std::string& name) { return name.rfind(library, 0) == 0; });
 }
 
-std::vector<std::string> with_toolkit_libraries(std::vector<std::string> words) {
+std::vector<std::string> with_toolkit_library_paths(std::vector<std::string> words) {
   const std::filesystem::path home = toolchain::installed_toolchain().cuda_home,
                               library = home / "lib";
   std::error_code none;
@@ -131,7 +131,7 @@ bool is_interpreter(const std::filesystem::path& program) {
   const ElfFile elf = read_elf(bytes, program.string());
   if (elf.find(".interp") == nullptr || elf.find(".nv_fatbin") != nullptr) return false;
   bool found = loads(elf);
-  for (const Library& library : loaded_libraries(program, "")) {
+  for (const LoadedLibrary& library : loaded_libraries(program, "")) {
     if (library.name.rfind("libcuda", 0) == 0) return false;
     if (found || library.path.empty() || library.name.rfind("libc.", 0) == 0) continue;
     const std::string own = read_file(library.path).value_or("");
@@ -144,7 +144,7 @@ bool is_cublas(const std::string& name) {
   return name.rfind("libcublas.so", 0) == 0 || name.rfind("libcublasLt.so", 0) == 0;
 }
 
-std::optional<std::string> refused_library(const std::string& name) {
+std::optional<std::string> library_refusal_reason(const std::string& name) {
   if (is_cublas(name) && name.find(".so.13") == std::string::npos)
     return fmt::format(
         "{}: the simulated runtime and its cuBLAS are those of CUDA 13: build it with "
@@ -158,7 +158,7 @@ std::optional<std::string> refused_library(const std::string& name) {
   return std::nullopt;
 }
 
-std::optional<std::string> refused_library_in(const std::string& messages) {
+std::optional<std::string> library_refusal_in_messages(const std::string& messages) {
   for (const RefusedLibrary& r : kRefused)
     for (const std::string& missing : {std::string("fatal error: ") + r.header,
                                        std::string("undefined reference to `") + r.calls})

@@ -12,15 +12,15 @@ namespace lab32::profiler {
 constexpr char kRuntime[] = "libcudart.so.13", kDriver[] = "libcuda.so.1",
                kNvrtc[] = "libnvrtc.so.13";
 
-struct Library {
+struct LoadedLibrary {
   std::string name;  // the linked name: "libcudart.so.13"
   std::string path;  // empty: the loader does not find the library
 };
 
 // The libraries that the loader would load for the program. The program is not started. The
 // directory `first` is searched first.
-std::vector<Library> loaded_libraries(const std::filesystem::path& program,
-                                      const std::filesystem::path& first);
+std::vector<LoadedLibrary> loaded_libraries(const std::filesystem::path& program,
+                                            const std::filesystem::path& first);
 
 // Whether the program itself is linked with a library whose name has this prefix.
 bool is_linked_with(const std::filesystem::path& program, const std::string& library);
@@ -29,7 +29,7 @@ bool is_linked_with(const std::filesystem::path& program, const std::string& lib
 // has lib64/. Adds the options that `-lnvrtc` needs: NVIDIA's NVRTC (in the toolkit, or in the
 // wheel beside nvcc's) may lack the linker's symlink, and may be outside the loader's search path.
 // Throws Error if NVRTC is not installed.
-std::vector<std::string> with_toolkit_libraries(std::vector<std::string> words);
+std::vector<std::string> with_toolkit_library_paths(std::vector<std::string> words);
 
 // Whether the program is linked with no CUDA library and contains no device code, but may load such
 // libraries: an interpreter such as Python, or a script for one.
@@ -41,10 +41,10 @@ bool is_cublas(const std::string& name);
 // Why a library such as "libcufft.so.12" or "-lcufft" is not supported, and what to do instead.
 // This applies to all libraries that contain only machine code or use the card without the driver's
 // API. nullopt: the library is not one of these.
-std::optional<std::string> refused_library(const std::string& name);
+std::optional<std::string> library_refusal_reason(const std::string& name);
 
 // The same explanation for a compiler's or linker's message that a header or a function of such a
 // library is missing.
-std::optional<std::string> refused_library_in(const std::string& messages);
+std::optional<std::string> library_refusal_in_messages(const std::string& messages);
 
 }  // namespace lab32::profiler

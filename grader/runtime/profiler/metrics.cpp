@@ -35,12 +35,12 @@ Value waves_per_multiprocessor(const LaunchProfile& r) {
   return ratio_or_zero(r.shape.grid.count(), uint64_t{r.multiprocessors} * r.run.occupancy->blocks);
 }
 
-Value registers(const LaunchProfile& r) {
+Value registers_per_thread(const LaunchProfile& r) {
   if (!r.registers) return std::nullopt;
   return std::max(16u, *r.registers);
 }
 
-Value allocated_registers(const LaunchProfile& r) {
+Value allocated_registers_per_thread(const LaunchProfile& r) {
   if (!r.registers) return std::nullopt;
   const uint64_t of_warp = align_up(std::max(16u, *r.registers), 8u) * kWarpSize;
   return ratio_or_zero(of_warp * warps_of_launch(r), threads(r));
@@ -48,7 +48,7 @@ Value allocated_registers(const LaunchProfile& r) {
 
 // The sum of the metrics by operation, none of which includes cp.async.
 uint64_t shared_bank_conflicts(const counters::Counters& c) {
-  return c.shared_wavefronts() - c.shared_ideal() -
+  return c.shared_wavefronts() - c.ideal_shared_wavefronts() -
          (c.shared_copy.wavefronts - c.shared_copy.ideal);
 }
 uint64_t ncu_shared_wavefronts(const counters::Counters& c) {
@@ -136,7 +136,7 @@ const std::vector<Metric>& all_metrics() {
   return all;
 }
 
-std::vector<const Metric*> metrics_of(const std::string& list) {
+std::vector<const Metric*> parse_metric_list(const std::string& list) {
   std::vector<const Metric*> chosen;
   std::istringstream names(list);
   for (std::string name; std::getline(names, name, ',');) {
@@ -155,7 +155,8 @@ std::string metric_text(double value) {
   const std::string digits = whole ? "" : fmt::format("{:.2f}", size);
   const uint64_t units =
       whole ? static_cast<uint64_t>(size) : std::stoull(digits.substr(0, digits.find('.')));
-  return (negative ? "-" : "") + grouped(units) + (whole ? "" : digits.substr(digits.find('.')));
+  return (negative ? "-" : "") + grouped_digits(units) +
+         (whole ? "" : digits.substr(digits.find('.')));
 }
 
 namespace {

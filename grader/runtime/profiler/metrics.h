@@ -26,7 +26,7 @@ const std::vector<Metric>& all_metrics();
 
 // The metrics in "A,B", in that order. Throws Error for an unknown name (and suggests similar ones)
 // and for a metric that only a GPU can measure (with the reason).
-std::vector<const Metric*> metrics_of(const std::string& list);
+std::vector<const Metric*> parse_metric_list(const std::string& list);
 
 // A number as ncu prints it: "1,048,576"; "3.91", with two digits if it is not an integer.
 std::string metric_text(double value);

@@ -18,14 +18,14 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> li
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-bool is_architecture(std::string_view name) {
+bool is_architecture_option(std::string_view name) {
   return is_one_of(name,
                    {"arch", "gpu-architecture", "code", "gpu-code", "gencode", "generate-code"});
 }
 
 // Options with which nvcc prints text or writes a file for one architecture. The result is then no
 // program.
-bool asks_for_output_file(std::string_view name) {
+bool produces_no_program(std::string_view name) {
   return is_one_of(
       name, {"version", "V", "help", "h", "E", "preprocess", "M", "generate-dependencies", "MM",
              "generate-nonsystem-dependencies", "ptx", "cubin", "optix-ir", "list-gpu-code",
@@ -33,28 +33,28 @@ bool asks_for_output_file(std::string_view name) {
 }
 
 // `sm_90a` is 90 and "a".
-struct Architecture {
+struct GpuArchitecture {
   unsigned number = 0;
   std::string suffix;
 };
 
-std::optional<Architecture> architecture_of(const std::string& word) {
-  static const Pattern form("^(sm|compute|lto)_([0-9]+)([af]?)$");
+std::optional<GpuArchitecture> parse_architecture(const std::string& word) {
+  static const RegularExpression form("^(sm|compute|lto)_([0-9]+)([af]?)$");
   const auto found = form.search(word);
   if (!found) return std::nullopt;
-  return Architecture{static_cast<unsigned>(std::stoul((*found)[2])), (*found)[3]};
+  return GpuArchitecture{static_cast<unsigned>(std::stoul((*found)[2])), (*found)[3]};
 }
 
 // Collects the architectures in an option such as `arch=compute_80,code=[sm_80,compute_80]`.
-void collect_architectures(const std::string& value, const Architecture& device,
-                           std::vector<Architecture>* all) {
+void collect_architectures(const std::string& value, const GpuArchitecture& device,
+                           std::vector<GpuArchitecture>* all) {
   std::string word;
   for (const char c : value + ",") {
     if (c != ',' && c != '=' && c != '[' && c != ']' && c != '"' && c != '\'') {
       word += c;
       continue;
     }
-    if (const auto architecture = architecture_of(word)) all->push_back(*architecture);
+    if (const auto architecture = parse_architecture(word)) all->push_back(*architecture);
     if (is_one_of(word, {"native", "all", "all-major"})) all->push_back(device);
     word.clear();
   }
@@ -63,7 +63,7 @@ void collect_architectures(const std::string& value, const Architecture& device,
 // Escapes a word for the shell to which nvcc passes the linker's options. nvcc quotes nothing,
 // except that it escapes quotes.
 std::string escaped_for_shell(const std::string& word) {
-  return Pattern("[^A-Za-z0-9/._'\"-]").replace(word, "\\$0");
+  return RegularExpression("[^A-Za-z0-9/._'\"-]").replace(word, "\\$0");
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::string_view option_name(std::string_view option) {
   return option.substr(0, option.find('='));
 }
 
-bool takes_next_word(std::string_view option) {
+bool takes_value_in_next_word(std::string_view option) {
   if (option.find('=') != std::string_view::npos) return false;
   return is_one_of(option_name(option), {"o",
                                          "output-file",
@@ -185,15 +185,16 @@ NvccWords split_words(const Words& words) {
       continue;
     }
     split.options.push_back({words[i]});
-    if (takes_next_word(words[i]) && i + 1 < words.size())
+    if (takes_value_in_next_word(words[i]) && i + 1 < words.size())
       split.options.back().push_back(words[++i]);
   }
   return split;
 }
 
-Words words_for_simulator(const Words& words, const std::string& device, const fs::path& runtime) {
-  const Architecture gpu = architecture_of(device).value_or(Architecture{});
-  std::vector<Architecture> named;
+Words nvcc_words_for_simulator(const Words& words, const std::string& device,
+                               const fs::path& runtime) {
+  const GpuArchitecture gpu = parse_architecture(device).value_or(GpuArchitecture{});
+  std::vector<GpuArchitecture> named;
   Words kept;
   bool debug = false;
   std::string said;
@@ -204,10 +205,10 @@ Words words_for_simulator(const Words& words, const std::string& device, const f
       continue;
     }
     const std::string_view name = option_name(word);
-    const bool apart = takes_next_word(word) && i + 1 < words.size();
-    if (asks_for_output_file(name)) return words;
+    const bool apart = takes_value_in_next_word(word) && i + 1 < words.size();
+    if (produces_no_program(name)) return words;
     debug |= is_one_of(name, {"G", "device-debug", "lineinfo", "generate-line-info"});
-    if (is_architecture(name)) {
+    if (is_architecture_option(name)) {
       const std::string value =
           apart ? words[i + 1] : word.substr(std::min(word.find('='), word.size()));
       collect_architectures(value, gpu, &named);
@@ -219,10 +220,10 @@ Words words_for_simulator(const Words& words, const std::string& device, const f
     if (apart) ++i;
   }
 
-  Architecture chosen = gpu;
+  GpuArchitecture chosen = gpu;
   if (!named.empty()) {
     chosen.number = 0;
-    for (const Architecture& a : named) {
+    for (const GpuArchitecture& a : named) {
       if (a.number > gpu.number || a.number < chosen.number) continue;
       // Code for exactly one GPU (suffix "a") is preferred to code for all of its architecture.
       if (!a.suffix.empty() && a.number != gpu.number) continue;
@@ -266,8 +267,8 @@ CommandWords split_command(const std::vector<std::string>& words,
     auto& whose = has_value ? split.ours : option ? split.program.words : split.arguments;
     if (option) {
       whose.push_back(word);
-      const bool apart =
-          has_value ? *has_value && word.find('=') == std::string::npos : takes_next_word(word);
+      const bool apart = has_value ? *has_value && word.find('=') == std::string::npos
+                                   : takes_value_in_next_word(word);
       if (apart && i + 1 < words.size()) whose.push_back(words[++i]);
     } else if (split.program.file.empty()) {
       split.program.file = word;
@@ -303,7 +304,7 @@ constexpr struct {
 }  // namespace
 
 std::optional<std::string> hint_about_old_code(const std::string& messages) {
-  static const Pattern member("\"cudaDeviceProp\" has no member \"(\\w+)\""),
+  static const RegularExpression member("\"cudaDeviceProp\" has no member \"(\\w+)\""),
       architecture("Unsupported gpu architecture '(\\w+)'");
   if (const auto found = member.search(messages))
     for (const auto& m : kMembers)

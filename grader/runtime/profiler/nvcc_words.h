@@ -13,7 +13,7 @@ namespace lab32::profiler {
 
 // Whether the option takes the next word as its value: `-I inc`, `-Xcompiler -Wall`, `-arch sm_90`,
 // but not `-Iinc`, `-arch=sm_90`, `-O3`.
-bool takes_next_word(std::string_view option);
+bool takes_value_in_next_word(std::string_view option);
 
 // Whether nvcc reads a file with such a name: a source, an object or a library.
 bool is_input_file(std::string_view word);
@@ -38,21 +38,21 @@ std::string_view option_name(std::string_view option);
 // as the driver would choose; without any, the GPU's own is used. If nvcc is asked for text
 // (--version, -E, -ptx), the words are unchanged. Throws Error if all architectures are newer than
 // the GPU.
-std::vector<std::string> words_for_simulator(const std::vector<std::string>& words,
-                                             const std::string& device,
-                                             const std::filesystem::path& runtime);
+std::vector<std::string> nvcc_words_for_simulator(const std::vector<std::string>& words,
+                                                  const std::string& device,
+                                                  const std::filesystem::path& runtime);
 
 // Separates the words of `lab32 run`, `profile` and `check`.
 
 // The program that `lab32 run`, `profile` and `check` are given, or the files that make it.
-struct Program {
+struct ProgramToRun {
   std::string file;                // the first source, or a finished program
   std::vector<std::string> words;  // for nvcc: more sources, objects, libraries, options
 };
 
 struct CommandWords {
   std::vector<std::string> ours;  // the command's own options and their values
-  Program program;
+  ProgramToRun program;
   std::vector<std::string> arguments;
 };
 

@@ -21,9 +21,9 @@ namespace {
 
 constexpr int kLineWidth = 100, kNameWidth = 28;
 
-Pattern kernel_name_pattern(const std::string& kernel) {
+RegularExpression kernel_name_pattern(const std::string& kernel) {
   try {
-    return Pattern(kernel);
+    return RegularExpression(kernel);
   } catch (const Error& e) {
     throw Error(fmt::format(
         "--kernel: `{}` is not a regular expression ({}); escape ( ) [ ] * + ? . with \\", kernel,
@@ -43,7 +43,7 @@ std::string no_launch_message(const std::vector<record::HostFinding>& findings) 
 }
 
 std::vector<record::LaunchProfile> select_launches(record::Recording& recording,
-                                                   const Pattern& pattern,
+                                                   const RegularExpression& pattern,
                                                    const std::string& kernel) {
   std::vector<record::LaunchProfile> chosen;
   std::set<std::string> names;
@@ -60,7 +60,7 @@ std::vector<record::LaunchProfile> select_launches(record::Recording& recording,
   return chosen;
 }
 
-std::string how_often(uint64_t n) { return n == 1 ? "once" : grouped(n) + " times"; }
+std::string how_often(uint64_t n) { return n == 1 ? "once" : grouped_digits(n) + " times"; }
 
 std::string position_among_launches(uint64_t first) {
   return first == 0 ? "before any launch" : fmt::format("first after launch {}", first - 1);
@@ -90,12 +90,12 @@ std::string library_calls_text(const std::vector<record::LibraryCall>& calls) {
 }
 
 int profile(const ProfileOptions& options) {
-  const Pattern pattern = kernel_name_pattern(options.kernel);
+  const RegularExpression pattern = kernel_name_pattern(options.kernel);
   std::vector<const Metric*> metrics;
   if (options.metrics.empty())
     for (const Metric& m : all_metrics()) metrics.push_back(&m);
   else
-    metrics = metrics_of(options.metrics);
+    metrics = parse_metric_list(options.metrics);
 
   // The check fails before the program runs, which may take long.
   if (!options.csv.empty()) check_writable(options.csv, "--csv");

@@ -35,7 +35,7 @@ std::string sentence_text(const std::string& label, const std::string& words) {
 
 std::string dimensions_text(const Dim3& d) {
   if (d.z > 1) return fmt::format("{} x {} x {}", d.x, d.y, d.z);
-  return d.y > 1 ? fmt::format("{} x {}", d.x, d.y) : grouped(d.x);
+  return d.y > 1 ? fmt::format("{} x {}", d.x, d.y) : grouped_digits(d.x);
 }
 
 std::string duration_text(double seconds) {
@@ -54,15 +54,16 @@ std::string global_memory_text(const counters::Counters& c, const std::string& m
   const auto add = [&](const char* name, const counters::GlobalTraffic& t,
                        const std::string& ideal) {
     if (t.requests == 0) return;
-    out += row_text(
-        name, {grouped(t.requests), grouped(t.sectors), mean_text(t.sectors, t.requests), ideal});
+    out += row_text(name, {grouped_digits(t.requests), grouped_digits(t.sectors),
+                           mean_text(t.sectors, t.requests), ideal});
   };
-  add("  ld", c.load, grouped(c.load_ideal));
-  add("  st", c.store, grouped(c.store_ideal));
+  add("  ld", c.load, grouped_digits(c.load_ideal));
+  add("  st", c.store, grouped_digits(c.store_ideal));
   add("  red", c.red, "");
   add("  atom", c.atom, "");
   if (out.empty()) return row_text("global memory", {"none"});
-  out += row_text("  L2, in theory", {"", grouped(c.l2_sectors), "", grouped(c.l2_sectors_ideal)});
+  out += row_text("  L2, in theory",
+                  {"", grouped_digits(c.l2_sectors), "", grouped_digits(c.l2_sectors_ideal)});
   return row_text("global memory" + mark, {"requests", "sectors", "sectors/request", "ideal"}) +
          out;
 }
@@ -71,8 +72,8 @@ std::string shared_memory_text(const counters::Counters& c, const std::string& m
   std::string out;
   const auto add = [&](const char* name, const counters::SharedTraffic& t) {
     if (t.requests == 0) return;
-    out += row_text(name, {grouped(t.requests), grouped(t.wavefronts), grouped(t.ideal),
-                           grouped(t.wavefronts - t.ideal)});
+    out += row_text(name, {grouped_digits(t.requests), grouped_digits(t.wavefronts),
+                           grouped_digits(t.ideal), grouped_digits(t.wavefronts - t.ideal)});
   };
   add("  ld", c.shared_load);
   add("  st", c.shared_store);
@@ -91,11 +92,11 @@ std::string occupancy_text(const LaunchProfile& r) {
       words += fmt::format(
           "{} waves of {} blocks; ",
           metric_text(static_cast<double>(r.shape.grid.count()) / static_cast<double>(at_once)),
-          grouped(at_once));
+          grouped_digits(at_once));
   }
   if (r.registers) words += fmt::format("{} registers per thread, ", *r.registers);
   words += fmt::format("{} bytes of shared memory per block",
-                       grouped(uint64_t{r.static_shared} + r.shape.dynamic_shared));
+                       grouped_digits(uint64_t{r.static_shared} + r.shape.dynamic_shared));
   return sentence_text("occupancy", words);
 }
 
@@ -104,10 +105,11 @@ std::string cache_text(const counters::CacheCounters& m) {
       "caches, modelled",
       fmt::format("L1 hits {:.1f} %, L2 hits {:.1f} %; device memory: {} bytes read, "
                   "{} written",
-                  m.l1.percent(), m.l2.percent(), grouped(m.dram_read), grouped(m.dram_written)));
+                  m.l1.percent(), m.l2.percent(), grouped_digits(m.dram_read),
+                  grouped_digits(m.dram_written)));
 }
 
-std::string predicted_time_text(const model::Prediction& p) {
+std::string predicted_time_text(const model::TimePrediction& p) {
   if (!p.unreliable.empty()) return sentence_text("time", "not modelled: " + p.unreliable);
   std::string words = duration_text(p.kernel_seconds);
   if (p.error > 0)
@@ -125,7 +127,7 @@ std::string note_text(const std::string& text) {
 }
 
 // Notes the accesses whose counts do not come from machine code.
-std::string unmatched_text(const LaunchProfile& r) {
+std::string unmatched_accesses_text(const LaunchProfile& r) {
   if (r.run.ptx_level.empty()) return "";
   std::string out =
       note_text("* PTX-level, since these accesses could not be matched with the machine code:");
@@ -134,11 +136,13 @@ std::string unmatched_text(const LaunchProfile& r) {
 }
 
 // The bytes that were moved otherwise than by loads and stores.
-std::string other_traffic_text(const counters::OtherTraffic& w, const std::string& mark) {
+std::string other_traffic_text(const counters::TextureBulkRemoteTraffic& w,
+                               const std::string& mark) {
   std::string out;
   const auto add = [&](const char* name, uint64_t requests, uint64_t sectors) {
     if (requests != 0)
-      out += row_text(name, {grouped(requests), grouped(sectors), mean_text(sectors, requests)});
+      out += row_text(
+          name, {grouped_digits(requests), grouped_digits(sectors), mean_text(sectors, requests)});
   };
   add("  texture", w.texture.requests, w.texture.sectors);
   add("  surface ld", w.surface_load.requests, w.surface_load.sectors);
@@ -153,11 +157,11 @@ std::string other_traffic_text(const counters::OtherTraffic& w, const std::strin
 }
 
 std::string instructions_text(uint64_t n) {
-  return n == 1 ? "1 instruction" : grouped(n) + " instructions";
+  return n == 1 ? "1 instruction" : grouped_digits(n) + " instructions";
 }
 
 // Lists accesses that none of the figures include.
-std::string not_counted_text(const counters::OtherTraffic& w) {
+std::string uncounted_accesses_text(const counters::TextureBulkRemoteTraffic& w) {
   std::string out;
   if (w.texture_unknown > 0)
     out += note_text(
@@ -165,14 +169,15 @@ std::string not_counted_text(const counters::OtherTraffic& w) {
                     "counts on a GPU are not known",
                     instructions_text(w.texture_unknown)));
   if (w.bulk_unknown > 0)
-    out += note_text(fmt::format(
-        "not counted: {} by the copy engine (cp.async.bulk) or by st.async, in forms "
-        "whose counts on a GPU are not known",
-        w.bulk_unknown == 1 ? "1 run of bytes" : grouped(w.bulk_unknown) + " runs of bytes"));
+    out += note_text(
+        fmt::format("not counted: {} by the copy engine (cp.async.bulk) or by st.async, in forms "
+                    "whose counts on a GPU are not known",
+                    w.bulk_unknown == 1 ? "1 run of bytes"
+                                        : grouped_digits(w.bulk_unknown) + " runs of bytes"));
   return out;
 }
 
-std::string missing_time_text(const LaunchProfile& r) {
+std::string unmodelled_time_text(const LaunchProfile& r) {
   if (r.run.predicted || !r.run.caches) return "";
   return sentence_text(
       "time",
@@ -186,18 +191,19 @@ std::string peer_accesses_text(const LaunchProfile& r) {
   return note_text(
       fmt::format("{} of warps reached another device's memory; caches and time are modelled as "
                   "if it were the device's own",
-                  n == 1 ? "1 access" : grouped(n) + " accesses"));
+                  n == 1 ? "1 access" : grouped_digits(n) + " accesses"));
 }
 
 std::string child_launches_text(const LaunchProfile& r) {
   const uint64_t n = r.run.child_launches;
   if (n == 0) return "";
   return note_text(fmt::format("not counted: {} by kernels of this launch",
-                               n == 1 ? "1 launch" : grouped(n) + " launches"));
+                               n == 1 ? "1 launch" : grouped_digits(n) + " launches"));
 }
 
-std::string uncounted_text(const LaunchProfile& r) {
-  return (r.run.counters ? not_counted_text(r.run.counters->other) : "") + child_launches_text(r);
+std::string uncounted_work_text(const LaunchProfile& r) {
+  return (r.run.counters ? uncounted_accesses_text(r.run.counters->other) : "") +
+         child_launches_text(r);
 }
 
 std::string launch_text(const LaunchProfile& r) {
@@ -220,12 +226,13 @@ std::string launch_text(const LaunchProfile& r) {
                          fmt::format("{} of 32 lanes active per instruction, {} warp instructions "
                                      "(PTX-level: counted in PTX; ptxas issues others)",
                                      mean_text(c->lane_instructions, c->warp_instructions),
-                                     grouped(c->warp_instructions)));
+                                     grouped_digits(c->warp_instructions)));
   if (r.run.predicted) out += predicted_time_text(*r.run.predicted);
-  return out + missing_time_text(r) + unmatched_text(r) + uncounted_text(r) + peer_accesses_text(r);
+  return out + unmodelled_time_text(r) + unmatched_accesses_text(r) + uncounted_work_text(r) +
+         peer_accesses_text(r);
 }
 
-std::string shape_text(const LaunchProfile& r) {
+std::string launch_shape_text(const LaunchProfile& r) {
   return fmt::format("{} {} of {} {}", dimensions_text(r.shape.grid),
                      r.shape.grid.count() == 1 ? "block" : "blocks", dimensions_text(r.shape.block),
                      r.shape.block.count() == 1 ? "thread" : "threads");
@@ -277,13 +284,13 @@ struct L2SectorsOf {
   uint64_t operator()(const LaunchProfile& r) const {
     return r.run.counters ? r.run.counters->l2_sectors : 0;
   }
-  std::string text(const LaunchProfile& r) const { return grouped((*this)(r)); }
+  std::string text(const LaunchProfile& r) const { return grouped_digits((*this)(r)); }
 };
 struct WavefrontsOf {
   uint64_t operator()(const LaunchProfile& r) const {
     return r.run.counters ? r.run.counters->shared_wavefronts() : 0;
   }
-  std::string text(const LaunchProfile& r) const { return grouped((*this)(r)); }
+  std::string text(const LaunchProfile& r) const { return grouped_digits((*this)(r)); }
 };
 struct PredictedSecondsOf {
   double operator()(const LaunchProfile& r) const {
@@ -292,7 +299,7 @@ struct PredictedSecondsOf {
   std::string text(const LaunchProfile& r) const { return duration_text((*this)(r)); }
 };
 
-std::string ranges_text(const LaunchGroup& group) {
+std::string differing_figures_text(const LaunchGroup& group) {
   double seconds = 0;
   for (const LaunchProfile* r : group.records) seconds += PredictedSecondsOf()(*r);
   return sentence_text(
@@ -335,7 +342,7 @@ std::string profile_text(const std::vector<LaunchProfile>& launches) {
     const LaunchProfile& r = launches[i];
     LaunchGroup group;
     group.name = ncu_kernel_name(r.symbol);
-    group.shape = shape_text(r);
+    group.shape = launch_shape_text(r);
     group.body = launch_text(r);
     const std::string kind =
         fmt::format("{}\n{}\n{}\n", group.name, group.shape, several ? r.device : 0);
@@ -362,7 +369,7 @@ std::string profile_text(const std::vector<LaunchProfile>& launches) {
         number_list_text("launch", "launches", g.launches) + (alike ? ", alike" : ""), g.name);
     out += fmt::format("  {}; {}\n", g.shape,
                        stream_and_device_text(launches[g.launches[0]], streams, several));
-    out += (g.records.size() > 1 ? ranges_text(g) : g.body) + "\n";
+    out += (g.records.size() > 1 ? differing_figures_text(g) : g.body) + "\n";
   }
   return out;
 }
@@ -379,7 +386,8 @@ std::string metrics_text(const std::vector<LaunchProfile>& launches,
   for (size_t i = 0; i < launches.size(); ++i) {
     const LaunchProfile& r = launches[i];
     out += table_title(fmt::format("launch {}", i), ncu_kernel_name(r.symbol));
-    out += fmt::format("  {}; {}\n", shape_text(r), stream_and_device_text(r, {r.stream}, several));
+    out += fmt::format("  {}; {}\n", launch_shape_text(r),
+                       stream_and_device_text(r, {r.stream}, several));
     bool ptx_level = false;
     for (const Metric* m : metrics) {
       const auto value = m->value(r);
@@ -392,8 +400,8 @@ std::string metrics_text(const std::vector<LaunchProfile>& launches,
       out += line + "\n";
     }
     if (r.run.fault) out += sentence_text("stopped", describe(*r.run.fault));
-    if (ptx_level) out += unmatched_text(r);
-    out += uncounted_text(r) + "\n";
+    if (ptx_level) out += unmatched_accesses_text(r);
+    out += uncounted_work_text(r) + "\n";
   }
   return out;
 }

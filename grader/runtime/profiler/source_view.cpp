@@ -26,7 +26,9 @@ uint64_t wasted_sectors(const Counters& c) {
   const counters::BulkTraffic bulk = c.other.bulk();
   return c.l2_sectors - c.l2_sectors_ideal + bulk.sectors - bulk.ideal;
 }
-uint64_t wasted_wavefronts(const Counters& c) { return c.shared_wavefronts() - c.shared_ideal(); }
+uint64_t wasted_wavefronts(const Counters& c) {
+  return c.shared_wavefronts() - c.ideal_shared_wavefronts();
+}
 
 // The waste from which on a line is marked: that of the third worst line. 0: no line wastes
 // anything.
@@ -58,11 +60,11 @@ std::vector<std::string> read_lines(const std::string& path) {
 using Cells = std::array<std::string, 2>;
 
 Cells count_and_cost_cells(uint64_t first, uint64_t second) {
-  return first == 0 ? Cells{} : Cells{grouped(first), grouped(second)};
+  return first == 0 ? Cells{} : Cells{grouped_digits(first), grouped_digits(second)};
 }
 
 // Figures of one kind, which fill two columns.
-struct FigureColumns {
+struct CounterColumnPair {
   const char* name;  // heading
   std::array<const char*, 2> columns;
   bool always;  // false: the columns appear only if a launch has such figures
@@ -70,15 +72,15 @@ struct FigureColumns {
   const char* legend = "";
 };
 
-Cells instructions_of(const Counters& c) {
+Cells instruction_cells(const Counters& c) {
   if (c.warp_instructions == 0) return {};
-  return {grouped(c.warp_instructions),
+  return {grouped_digits(c.warp_instructions),
           fmt::format("{:.1f}", static_cast<double>(c.lane_instructions) /
                                     static_cast<double>(c.warp_instructions))};
 }
 
-const std::array<FigureColumns, 6> kFigures{{
-    {"PTX", {"instr.", "lanes"}, true, instructions_of},
+const std::array<CounterColumnPair, 6> kFigures{{
+    {"PTX", {"instr.", "lanes"}, true, instruction_cells},
     {"global memory",
      {"sectors", "ideal"},
      true,
@@ -87,13 +89,14 @@ const std::array<FigureColumns, 6> kFigures{{
      {"wavefronts", "ideal"},
      true,
      [](const Counters& c) {
-       return count_and_cost_cells(c.shared_wavefronts(), c.shared_ideal());
+       return count_and_cost_cells(c.shared_wavefronts(), c.ideal_shared_wavefronts());
      }},
     {"textures, surfaces",
      {"requests", "sectors"},
      false,
      [](const Counters& c) {
-       return count_and_cost_cells(c.other.texels().requests, c.other.texels().sectors);
+       return count_and_cost_cells(c.other.texture_and_surface_traffic().requests,
+                                   c.other.texture_and_surface_traffic().sectors);
      }},
     {"bulk copies",
      {"sectors", "ideal"},
@@ -106,8 +109,8 @@ const std::array<FigureColumns, 6> kFigures{{
      {"requests", "sectors"},
      false,
      [](const Counters& c) {
-       return count_and_cost_cells(c.other.remote_shared().requests,
-                                   c.other.remote_shared().sectors);
+       return count_and_cost_cells(c.other.remote_shared_traffic().requests,
+                                   c.other.remote_shared_traffic().sectors);
      },
      "accesses to other blocks' shared memory"},
 }};
@@ -124,15 +127,16 @@ class SourceTable {
   explicit SourceTable(const Files& files)
       : sectors_(waste_threshold(files, wasted_sectors)),
         wavefronts_(waste_threshold(files, wasted_wavefronts)) {
-    for (const FigureColumns& figures : kFigures) {
-      ShownColumn column{&figures, {columns(figures.columns[0]), columns(figures.columns[1])}};
+    for (const CounterColumnPair& figures : kFigures) {
+      ShownColumn column{
+          &figures, {display_columns(figures.columns[0]), display_columns(figures.columns[1])}};
       bool any = figures.always;
       for (const auto& [file, lines] : files)
         for (const auto& [line, c] : lines) {
           const Cells cells = figures.cells_of(c);
           any |= !cells[0].empty();
           for (size_t i = 0; i < cells.size(); ++i)
-            column.width[i] = std::max(column.width[i], columns(cells[i]));
+            column.width[i] = std::max(column.width[i], display_columns(cells[i]));
         }
       if (!any) continue;
       other_ways_ |= !figures.always;
@@ -140,8 +144,8 @@ class SourceTable {
     }
     if (!other_ways_) return;
     for (ShownColumn& column : shown_)  // makes room for the heading above each two columns
-      column.width[1] +=
-          std::max(0, columns(column.figures->name) - 1 - column.width[0] - column.width[1]);
+      column.width[1] += std::max(
+          0, display_columns(column.figures->name) - 1 - column.width[0] - column.width[1]);
   }
 
   // Explains the shown columns whose headings are abbreviations.
@@ -177,7 +181,7 @@ class SourceTable {
 
  private:
   struct ShownColumn {
-    const FigureColumns* figures;
+    const CounterColumnPair* figures;
     std::array<int, 2> width;
   };
 
@@ -196,10 +200,10 @@ class SourceTable {
     std::string out = pad_left(line, 5);
     for (const std::string& cell : cells) out += " | " + cell;
     out += " |" + pad_right(marks, 3) + "| ";
-    const int width = std::max(kViewWidth, columns(out) + kSource);
+    const int width = std::max(kViewWidth, display_columns(out) + kSource);
     out += source;
     // Cuts a long line at its end, so that the columns stay aligned.
-    while (columns(out) > width) {
+    while (display_columns(out) > width) {
       do out.pop_back();
       while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80);
     }

@@ -30,14 +30,14 @@ namespace {
 
 // The program's environment and arguments. They are prepared before fork(), so that the child only
 // calls exec().
-class ProcessImage {
+class ArgumentsAndEnvironment {
  public:
-  explicit ProcessImage(const ProgramStart& start) {
+  explicit ArgumentsAndEnvironment(const ProgramStart& start) {
     words_.push_back(start.called.empty() ? start.program.string() : start.called);
     words_.insert(words_.end(), start.arguments.begin(), start.arguments.end());
 
     const auto is_ours = [](const std::string& variable) {
-      for (const Variable& ours :
+      for (const EnvironmentVariable& ours :
            {variables::kLibraryPath, variables::kTool, variables::kRecord, variables::kDevice,
             variables::kSchedule, variables::kLaunchDetail, variables::kGpus})
         if (variable.rfind(ours.name + std::string("="), 0) == 0) return true;
@@ -47,35 +47,39 @@ class ProcessImage {
       if (!is_ours(variable)) environment_.push_back(variable);
     // This directory is searched first, so that no real runtime is found before the simulated one.
     const std::string libraries = environment_value(variables::kLibraryPath);
-    set_variable(variables::kLibraryPath,
-                 runtime_directory().string() + (libraries.empty() ? "" : ":" + libraries));
+    set_environment_variable(
+        variables::kLibraryPath,
+        runtime_directory().string() + (libraries.empty() ? "" : ":" + libraries));
     // NVRTC and PyCUDA put PTX into cubins only if told to by this variable. Python packages would
     // use NVIDIA's nvJitLink to link machine code; without it they ask the driver, which links PTX.
     if (is_linked_with(start.program, "libnvrtc.so"))
       preload_library(runtime_directory() / "libnvrtc_lines.so");
     if (is_interpreter(start.program)) {
-      if (!is_set(variables::kPyCudaFlags)) set_variable(variables::kPyCudaFlags, "-lineinfo");
+      if (!is_set(variables::kPyCudaFlags))
+        set_environment_variable(variables::kPyCudaFlags, "-lineinfo");
       preload_library(runtime_directory() / "absent/libnvJitLink.so.13");
     }
-    set_variable(variables::kTool, start.tool);
-    set_variable(variables::kDevice, start.device);
-    set_variable(variables::kGpus, std::to_string(start.gpus));
-    if (start.schedule) set_variable(variables::kSchedule, std::to_string(*start.schedule));
-    if (!start.launch_detail.empty()) set_variable(variables::kLaunchDetail, start.launch_detail);
-    if (!start.record.empty()) set_variable(variables::kRecord, start.record.string());
+    set_environment_variable(variables::kTool, start.tool);
+    set_environment_variable(variables::kDevice, start.device);
+    set_environment_variable(variables::kGpus, std::to_string(start.gpus));
+    if (start.schedule)
+      set_environment_variable(variables::kSchedule, std::to_string(*start.schedule));
+    if (!start.launch_detail.empty())
+      set_environment_variable(variables::kLaunchDetail, start.launch_detail);
+    if (!start.record.empty()) set_environment_variable(variables::kRecord, start.record.string());
 
     for (std::string& word : words_) argv_.push_back(word.data());
     for (std::string& variable : environment_) envp_.push_back(variable.data());
     argv_.push_back(nullptr);
     envp_.push_back(nullptr);
   }
-  ProcessImage(const ProcessImage&) = delete;
-  ProcessImage& operator=(const ProcessImage&) = delete;
+  ArgumentsAndEnvironment(const ArgumentsAndEnvironment&) = delete;
+  ArgumentsAndEnvironment& operator=(const ArgumentsAndEnvironment&) = delete;
 
   int exec(const char* program) { return execve(program, argv_.data(), envp_.data()); }
 
  private:
-  void set_variable(const Variable& variable, const std::string& value) {
+  void set_environment_variable(const EnvironmentVariable& variable, const std::string& value) {
     environment_.push_back(variable.name + ("=" + value));
   }
   void preload_library(const std::filesystem::path& library) {
@@ -97,20 +101,20 @@ class ProcessImage {
 
 }  // namespace
 
-std::string profile_name_of(const std::string& device) {
+std::string device_profile_name(const std::string& device) {
   if (device == "auto" || device == "sim") return "h200";
   if (device.rfind("sim:", 0) == 0) return device.substr(4);
   throw Error("programs run on the simulator only: --device sim or sim:NAME, not " + device);
 }
 
 void exec(const ProgramStart& start) {
-  ProcessImage image(start);
+  ArgumentsAndEnvironment image(start);
   image.exec(start.program.c_str());
   fail(start, errno);
 }
 
 int run_and_wait(const ProgramStart& start) {
-  ProcessImage image(start);
+  ArgumentsAndEnvironment image(start);
   ExecReport report;
   // Ctrl-C interrupts the program. This process continues and shows the recorded launches.
   struct sigaction ignore {
@@ -125,12 +129,12 @@ int run_and_wait(const ProgramStart& start) {
   int reason = 0, status = 0;
   try {
     // If a batch system kills profile or check, the program must end, too.
-    Child child(start.program.string(), Child::Group::ours, [&] {
+    ChildProcess child(start.program.string(), ChildProcess::Group::ours, [&] {
       restore();
       image.exec(start.program.c_str());
-      report.fail(errno);
+      report.report_and_exit(errno);
     });
-    reason = report.failure();
+    reason = report.exec_error();
     status = child.wait();
   } catch (...) {
     restore();
@@ -150,14 +154,14 @@ std::string exit_status_text(int status) {
       status - 128 == SIGSEGV ? "; host code that accesses device memory ends so" : "");
 }
 
-RecordedRun run_recorded(const Program& program, const std::string& device,
+RecordedRun run_recorded(const ProgramToRun& program, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
                          const RunSettings& asked) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const std::string record = scratch.path / "record";
   ProgramStart start;
-  start.device = profile_name_of(device);
-  start.program = build_program(program, model::read_profile(start.device).arch);
+  start.device = device_profile_name(device);
+  start.program = build_program(program, model::read_device_profile(start.device).arch);
   start.called = program.file;
   start.arguments = arguments;
   start.tool = tool;
@@ -201,11 +205,11 @@ bool is_inside_runtime(const std::string& path) {
 }
 
 // "a.cu:12: " for the first line in the sources that contains the name. Comments are not skipped.
-std::string first_line_that_names(const std::string& name, const Program& program) {
+std::string location_of_first_mention(const std::string& name, const ProgramToRun& program) {
   if (name.empty()) return {};
   std::vector<std::string> sources = program.words;
   sources.insert(sources.begin(), program.file);
-  const Pattern whole("\\b" + name + "\\b");
+  const RegularExpression whole("\\b" + name + "\\b");
   for (const std::string& source : sources) {
     if (!is_source_file(source)) continue;
     int number = 0;
@@ -220,17 +224,18 @@ std::string first_line_that_names(const std::string& name, const Program& progra
 
 }  // namespace
 
-int list_unsupported(const Program& program, const std::string& device) {
-  const std::string profile = profile_name_of(device);
-  const std::filesystem::path built = build_program(program, model::read_profile(profile).arch);
-  struct LibraryFindings {
-    const Program& program;
+int list_unsupported(const ProgramToRun& program, const std::string& device) {
+  const std::string profile = device_profile_name(device);
+  const std::filesystem::path built =
+      build_program(program, model::read_device_profile(profile).arch);
+  struct UnsupportedFunctionLines {
+    const ProgramToRun& program;
     std::vector<std::string> lines;
   } found{program, {}};
 
   std::vector<std::string> files = {built.string()};
-  for (const Library& library : loaded_libraries(built, runtime_directory())) {
-    if (const auto why = refused_library(library.name))
+  for (const LoadedLibrary& library : loaded_libraries(built, runtime_directory())) {
+    if (const auto why = library_refusal_reason(library.name))
       found.lines.push_back(*why);
     else if (!is_inside_runtime(library.path) && is_users_library(library.path))
       files.push_back(library.path);
@@ -239,8 +244,8 @@ int list_unsupported(const Program& program, const std::string& device) {
   for (const std::string& file : files) names.push_back(file.c_str());
   names.push_back(nullptr);
   const auto tell = [](void* context, const char* name, const char* text) {
-    auto& all = *static_cast<LibraryFindings*>(context);
-    all.lines.push_back(first_line_that_names(name, all.program) + text);
+    auto& all = *static_cast<UnsupportedFunctionLines*>(context);
+    all.lines.push_back(location_of_first_mention(name, all.program) + text);
   };
   const int failed = find_unsupported_lister()(names.data(), profile.c_str(), tell, &found);
   if (failed) throw Error(found.lines.back());

@@ -26,7 +26,7 @@ struct ProgramStart {
 };
 
 // The device profile for "auto", "sim" or "sim:NAME". Throws Error if it is not a simulator.
-std::string profile_name_of(const std::string& device);
+std::string device_profile_name(const std::string& device);
 
 // Replaces this process by the program, so input, output and exit status are the program's own.
 // Returns only by an Error, if the program cannot be started.
@@ -57,13 +57,13 @@ struct RunSettings {
 // Builds and runs the program; it has this process's input and output. `device` is "sim" or
 // "sim:NAME", `tool` is "profile" or "check". Throws Error if the program cannot be built or
 // started.
-RecordedRun run_recorded(const Program& program, const std::string& device,
+RecordedRun run_recorded(const ProgramToRun& program, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
                          const RunSettings& asked);
 
 // `lab32 run --list-unsupported`: builds the program without running it, and prints a line for each
 // missing library, each refused function and each unsupported instruction. Returns 2 if there is
 // any, and otherwise 0. Throws Error if the program cannot be built or read.
-int list_unsupported(const Program& program, const std::string& device);
+int list_unsupported(const ProgramToRun& program, const std::string& device);
 
 }  // namespace lab32::profiler

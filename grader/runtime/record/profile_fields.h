@@ -1,5 +1,5 @@
-// Lists the members of a Run and of its parts, with their names in JSON, and the names of enum
-// values. A list is written once and serves the writer and the reader. V is either of these
+// Lists the members of a LaunchResult and of its parts, with their names in JSON, and the names of
+// enum values. A list is written once and serves the writer and the reader. V is either of these
 // (recording.cpp), and is called with each member and its name. Ref<V, T> is the type of the
 // visited object: const for the writer.
 #pragma once
@@ -28,7 +28,7 @@ void visit_fields(V& visit, Ref<V, Dim3> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, device::Shape> r) {
+void visit_fields(V& visit, Ref<V, device::LaunchShape> r) {
   visit("grid", r.grid);
   visit("block", r.block);
   visit("dynamic_shared", r.dynamic_shared);
@@ -54,18 +54,20 @@ void visit_optional_field(V& visit, const char* name, Ref<V, std::string> r) {
 
 // Few launches have such traffic.
 template <class V>
-void visit_optional_field(V& visit, const char* name, Ref<V, counters::OtherTraffic> r) {
-  std::optional<counters::OtherTraffic> some;
+void visit_optional_field(V& visit, const char* name,
+                          Ref<V, counters::TextureBulkRemoteTraffic> r) {
+  std::optional<counters::TextureBulkRemoteTraffic> some;
   if (r.any()) some = r;
   visit(name, some);
-  if constexpr (V::kReads) r = some.value_or(counters::OtherTraffic());
+  if constexpr (V::kReads) r = some.value_or(counters::TextureBulkRemoteTraffic());
 }
 
 // Visits all counters: the rows of counters.def.
 template <class V, class Group>
 std::enable_if_t<counters::kIsGroup<std::remove_const_t<Group>>> visit_fields(V& visit, Group& r) {
   const auto field = [&](const char* name, auto& member) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(member)>, counters::OtherTraffic>)
+    if constexpr (std::is_same_v<std::decay_t<decltype(member)>,
+                                 counters::TextureBulkRemoteTraffic>)
       visit_optional_field(visit, name, member);
     else
       visit(name, member);
@@ -87,7 +89,7 @@ void visit_fields(V& visit, Ref<V, sim::ThreadId> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, sim::MemoryAccess> r) {
+void visit_fields(V& visit, Ref<V, sim::FaultyMemoryAccess> r) {
   visit("space", r.space);
   visit("use", r.use);
   visit("bytes", r.bytes);
@@ -102,7 +104,7 @@ void visit_fields(V& visit, Ref<V, sim::MemoryAccess> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, sim::WarpLanes> r) {
+void visit_fields(V& visit, Ref<V, sim::WarpFaultLanes> r) {
   visit("warp", r.warp);
   visit("lanes", r.lanes);
   visit("mask", r.mask);
@@ -180,7 +182,7 @@ void visit_fields(V& visit, Ref<V, model::Occupancy> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, model::Resource> r) {
+void visit_fields(V& visit, Ref<V, model::ResourceTime> r) {
   visit("name", r.name);
   visit("seconds", r.seconds);
   visit("share", r.share);
@@ -188,7 +190,7 @@ void visit_fields(V& visit, Ref<V, model::Resource> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, model::Prediction> r) {
+void visit_fields(V& visit, Ref<V, model::TimePrediction> r) {
   visit("seconds", r.seconds);
   visit("kernel_seconds", r.kernel_seconds);
   visit("error", r.error);
@@ -199,7 +201,7 @@ void visit_fields(V& visit, Ref<V, model::Prediction> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, device::Fault> r) {
+void visit_fields(V& visit, Ref<V, device::KernelFault> r) {
   visit("kind", r.kind);
   visit("file", r.file);
   visit("line", r.line);
@@ -256,7 +258,7 @@ void visit_fields(V& visit, Ref<V, counters::LineDetail> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, counters::StepDetail> r) {
+void visit_fields(V& visit, Ref<V, counters::LanesWorkingBetweenBarriers> r) {
   visit("working", r.working);
   visit("line", r.line);
   visit("warp_barrier", r.warp_barrier);
@@ -311,7 +313,7 @@ void visit_fields(V& visit, Ref<V, counters::DetailFilter> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, device::Run> r) {
+void visit_fields(V& visit, Ref<V, device::LaunchResult> r) {
   visit("fault", r.fault);
   visit("counters", r.counters);
   visit("lines", r.lines);

@@ -26,10 +26,10 @@ struct LaunchProfile {
   std::string device_name;            // "sim:h200"
   std::string compute_capability;     // "9.0"
   uint32_t multiprocessors = 0;       // multiprocessors of the device
-  device::Shape shape;                // includes dynamic shared memory
+  device::LaunchShape shape;          // includes dynamic shared memory
   uint32_t static_shared = 0;         // bytes of a block
   std::optional<uint32_t> registers;  // registers per thread; absent without a cubin
-  device::Run run;
+  device::LaunchResult run;
 };
 
 // A call of a library function that the host executes instead of the simulator.

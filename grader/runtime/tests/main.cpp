@@ -5,7 +5,7 @@
 #include "base/memory.h"
 
 int main(int argc, char** argv) {
-  lab32::keep_freed_memory();
+  lab32::make_malloc_keep_freed_memory();
   doctest::Context context(argc, argv);
   context.addFilter("test-suite-exclude", "lab:*");
   context.setOption("no-skip", true);  // run a slow test that is named

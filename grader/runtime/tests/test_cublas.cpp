@@ -81,12 +81,13 @@ TEST_CASE("cublas: the libraries export NVIDIA's names with its symbol version" 
 
 TEST_CASE("cublas: the error message names the OpenBLAS version that the set-up installs" * kSlow) {
   const std::string source =
-      read_file(toolchain::checkout() / "grader/runtime/cublas/products.cpp").value_or("");
+      read_file(toolchain::checkout_directory() / "grader/runtime/cublas/products.cpp")
+          .value_or("");
   const size_t name = source.find("scipy-openblas32==");
   REQUIRE(name != std::string::npos);
   const std::string pinned = source.substr(name, source.find('"', name) - name);
   const std::string list =
-      read_file(toolchain::checkout() / "grader/setup/openblas.txt").value_or("");
+      read_file(toolchain::checkout_directory() / "grader/setup/openblas.txt").value_or("");
   CHECK(list.find("\n" + pinned + "\n") != std::string::npos);
 }
 
@@ -94,7 +95,7 @@ TEST_CASE("cublas: the error message names the OpenBLAS version that the set-up 
 // function that is not supported.
 TEST_CASE("cublas: a missing library or function is named, if possible before the first kernel" *
           kSlow) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const std::string source =
       scratch
           .write(
@@ -119,28 +120,28 @@ TEST_CASE("cublas: a missing library or function is named, if possible before th
       "cublasSsyrk is not supported: lab32's cuBLAS has products (gemm, batches, Ex), geam, dgmm, "
       "gemv, ger and the functions of vectors (grader/runtime/README.md)\n";
   const std::string named = "lab32: the program uses a function that cannot run: " + gone;
-  const Outcome fine = run_lab32({"run", source, own, "-lcublas"});
+  const ProcessOutcome fine = run_lab32({"run", source, own, "-lcublas"});
   CHECK(fine.out == "0\n");
   CHECK(fine.err == named);
-  const Outcome refused = run_lab32({"run", source, own, "-lcublas", "--", "x"});
+  const ProcessOutcome refused = run_lab32({"run", source, own, "-lcublas", "--", "x"});
   CHECK(refused.status == 2);
   CHECK(refused.out == "15\n");
   const std::string no_result = "; the program's results are not valid from here on\n";
   CHECK(refused.err ==
         named + "lab32: " + source + ":8: " + gone.substr(0, gone.size() - 1) + no_result);
-  const Outcome listed = run_lab32({"run", "--list-unsupported", source, own, "-lcublas"});
+  const ProcessOutcome listed = run_lab32({"run", "--list-unsupported", source, own, "-lcublas"});
   CHECK(listed.status == 2);
   CHECK(listed.out ==
         source + ":9: " + gone + "lab32: " + source + " needs 1 thing that is not supported\n");
-  const Outcome absent =
+  const ProcessOutcome absent =
       run_lab32({"run", source, own, "-lcublas"}, "LAB32_OPENBLAS=/nowhere/libopenblas.so");
   CHECK(absent.status == 2);
   CHECK(absent.err.find("lab32: " + source +
                         ":8: cublasSgemm: the CPU library OpenBLAS computes matrix products, but "
                         "it is not installed (/nowhere/libopenblas.so: ") != std::string::npos);
-  CHECK(absent.err.find(
-            "install it with: " + (toolchain::checkout() / "grader/setup/setup").string() +
-            " openblas" + no_result) != std::string::npos);
+  CHECK(absent.err.find("install it with: " +
+                        (toolchain::checkout_directory() / "grader/setup/setup").string() +
+                        " openblas" + no_result) != std::string::npos);
 }
 
 TEST_CASE("profiler: the message about a refused library says why and what to do instead" * kSlow) {
@@ -149,24 +150,25 @@ TEST_CASE("profiler: the message about a refused library says why and what to do
     CAPTURE(library);
     for (const std::string& name :
          {std::string("-l") + library, std::string("lib") + library + ".so.12"}) {
-      const auto why = profiler::refused_library(name);
+      const auto why = profiler::library_refusal_reason(name);
       REQUIRE(why);
       CHECK(why->rfind(name + ": ", 0) == 0);
       CHECK(why->find("is machine code for GPUs, which the simulator does not run: ") !=
             std::string::npos);
     }
   }
-  CHECK(profiler::refused_library_in("p.cu:1:10: fatal error: cufft.h: No such file or directory"));
-  CHECK(profiler::refused_library_in("undefined reference to `ncclAllReduce'"));
-  CHECK_FALSE(
-      profiler::refused_library_in("fatal error: curand_kernel.h: No such file or directory"));
-  CHECK_FALSE(profiler::refused_library("-lcublas"));
-  CHECK(profiler::refused_library("-lcublas_static") ==
+  CHECK(profiler::library_refusal_in_messages(
+      "p.cu:1:10: fatal error: cufft.h: No such file or directory"));
+  CHECK(profiler::library_refusal_in_messages("undefined reference to `ncclAllReduce'"));
+  CHECK_FALSE(profiler::library_refusal_in_messages(
+      "fatal error: curand_kernel.h: No such file or directory"));
+  CHECK_FALSE(profiler::library_refusal_reason("-lcublas"));
+  CHECK(profiler::library_refusal_reason("-lcublas_static") ==
         "-lcublas_static: cuBLAS as a static library is machine code for GPUs, which the simulator "
         "does not run: link lab32's with -lcublas; it computes on the host");
-  CHECK_FALSE(profiler::refused_library("libcublasLt.so.13"));
-  CHECK(profiler::refused_library("libcublas.so.12"));
-  const Outcome linked = run_lab32({"nvcc", "a.o", "-lcudnn", "-o", "a"});
+  CHECK_FALSE(profiler::library_refusal_reason("libcublasLt.so.13"));
+  CHECK(profiler::library_refusal_reason("libcublas.so.12"));
+  const ProcessOutcome linked = run_lab32({"nvcc", "a.o", "-lcudnn", "-o", "a"});
   CHECK(linked.status == 2);
   CHECK(linked.err ==
         "lab32: -lcudnn: cuDNN is machine code for GPUs, which the simulator does not run: compare "

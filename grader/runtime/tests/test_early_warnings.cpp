@@ -15,7 +15,7 @@ namespace lab32::tests {
 TEST_SUITE_BEGIN("cudart");
 
 TEST_CASE("cudart: kernels that cannot run are named before the first one starts" * kSlow) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const std::string kernels =
       "template <int N>\n"
       "__global__ void bad(unsigned *p) {\n"
@@ -58,7 +58,7 @@ TEST_CASE("cudart: kernels that cannot run are named before the first one starts
   const auto holds = [](const std::string& what) {
     return "lab32: the program contains a kernel that cannot run: " + what + "\n";
   };
-  const Outcome outcome = run_lab32({"run", first, second, third, "-include", "cstdio"});
+  const ProcessOutcome outcome = run_lab32({"run", first, second, third, "-include", "cstdio"});
   check_outcome(
       outcome, 0, "starts\nfine\nfine\n",
       holds(first +
@@ -77,7 +77,7 @@ TEST_CASE("cudart: kernels that cannot run are named before the first one starts
 
 TEST_CASE("cudart: a kernel that cannot run is named as soon as the program loads its module" *
           kSlow) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const std::string source =
       scratch
           .write("p.cpp",
@@ -104,7 +104,7 @@ TEST_CASE("cudart: a kernel that cannot run is named as soon as the program load
 
 TEST_CASE("cudart: --list-unsupported lists calls, device code and libraries, and runs nothing" *
           kSlow) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const auto list = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"run", "--list-unsupported"});
     return run_lab32(words);
@@ -136,7 +136,7 @@ TEST_CASE("cudart: --list-unsupported lists calls, device code and libraries, an
                     "simulator (kernel bad<1> and 1 more)\nlab32: " +
                     source + " needs 2 things that are not supported\n",
                 "");
-  const Outcome fine = list({of_tests("echo")});
+  const ProcessOutcome fine = list({of_tests("echo")});
   check_outcome(fine, 0, "lab32: " + of_tests("echo") + " uses supported features only\n", "");
   check_outcome(
       list({of_tests("echo"), "-lcufft"}), 2, "",
@@ -147,7 +147,7 @@ TEST_CASE("cudart: --list-unsupported lists calls, device code and libraries, an
 // The program itself imports no function of the runtime.
 TEST_CASE("cudart: refused functions in a program's own libraries are named before it starts" *
           kSlow) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const auto in = [&](const std::string& name) { return (scratch.path / name).string(); };
   const auto nvcc = [&](std::vector<std::string> words) {
     words.insert(words.begin(), "nvcc");

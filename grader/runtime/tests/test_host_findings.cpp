@@ -44,9 +44,9 @@ TEST_SUITE("cudart: the host") {
                       tells = ".visible .entry tells(\n)\n{\nfence.acq_rel.sys;\nret;\n}\n",
                       helper = ".func helper()\n{\nmembar.sys;\nret;\n}\n";
     using Names = std::set<std::string>;
-    CHECK(kernels_of_system_scope(plain).empty());
-    CHECK(kernels_of_system_scope(plain + tells) == Names{"tells"});
-    CHECK(kernels_of_system_scope(tells + plain) == Names{"tells"});
-    CHECK(kernels_of_system_scope(helper + plain) == Names{"plain"});
+    CHECK(kernels_using_system_scope(plain).empty());
+    CHECK(kernels_using_system_scope(plain + tells) == Names{"tells"});
+    CHECK(kernels_using_system_scope(tells + plain) == Names{"tells"});
+    CHECK(kernels_using_system_scope(helper + plain) == Names{"plain"});
   }
 }

@@ -19,12 +19,13 @@ using profiler::ncu_kernel_name;
 TEST_SUITE("programs: names") {
   TEST_CASE("profiler: each profiled kernel has the name that ncu printed" * kSlow) {
     std::set<std::string> measured;
-    for (const TableRow& row : read_table(root().string() + "/data/measured/ncu/h200-names.csv"))
+    for (const TableRow& row :
+         read_csv_table(lab32_root().string() + "/data/measured/ncu/h200-names.csv"))
       measured.insert(row.at("Kernel Name"));
     CHECK(measured.size() == 49);
     std::set<std::string> ours;
     const auto artifact = toolchain::compile(
-        toolchain::checkout() / "grader/tools/measure/ncu/names.cu", "sm_90", "names.cu");
+        toolchain::checkout_directory() / "grader/tools/measure/ncu/names.cu", "sm_90", "names.cu");
     const ptx::Module module = ptx::parse(artifact.ptx);
     for (const ptx::Function& f : module.functions)
       if (f.is_entry) ours.insert(ncu_kernel_name(f.name));

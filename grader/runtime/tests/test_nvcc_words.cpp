@@ -34,7 +34,8 @@ Words words_of(const std::string& text) {
 
 // The words that `lab32 nvcc TEXT` passes to nvcc, without those that it always adds.
 std::string adapted(const std::string& text, const std::string& device = "sm_90") {
-  const std::string all = joined(profiler::words_for_simulator(words_of(text), device, "/r t"));
+  const std::string all =
+      joined(profiler::nvcc_words_for_simulator(words_of(text), device, "/r t"));
   const std::string added =
       " -cudart shared -L/r t -isystem /r t/include -Xlinker --disable-new-dtags -Xlinker "
       "-rpath=/r\\ t";

@@ -29,7 +29,8 @@ const std::string kHandleRefused = "cudaIpcGetMemHandle is not supported by the 
                            "\n";
 
 fs::path built(const std::string& source) {
-  return profiler::build_program({(toolchain::checkout() / source).string(), {}}, "sm_90");
+  return profiler::build_program({(toolchain::checkout_directory() / source).string(), {}},
+                                 "sm_90");
 }
 
 // Runs the program as a child, as profile and check do, with no input and no visible output.
@@ -59,14 +60,14 @@ int run_quietly(const profiler::ProgramStart& start) {
 }
 
 // Builds with nvcc and a user's own options.
-std::string compiled(const Scratch& scratch, const std::vector<std::string>& flags) {
+std::string compiled(const ScratchDirectory& scratch, const std::vector<std::string>& flags) {
   const toolchain::Toolchain& tools = toolchain::installed_toolchain();
-  const std::string source = (toolchain::checkout() / of_tests("refusals")).string(),
+  const std::string source = (toolchain::checkout_directory() / of_tests("refusals")).string(),
                     program = (scratch.path / "program").string();
   std::vector<std::string> argv{tools.nvcc.string(), "-o", program, source,
                                 "-L" + profiler::runtime_directory().string()};
   argv.insert(argv.end(), flags.begin(), flags.end());
-  const Outcome nvcc = execute(argv);
+  const ProcessOutcome nvcc = execute(argv);
   INFO(nvcc.err);
   REQUIRE(nvcc.ok());
   return program;
@@ -159,7 +160,7 @@ TEST_CASE("cudart: an unsupported feature is named once, and the exit status is 
 // The pages of such memory are allocated when they are touched; promised memory counts
 // nevertheless.
 TEST_CASE("cudart: a program cannot allocate more memory than this machine has" * kSlow) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const std::string source =
       scratch
           .write("p.cu",
@@ -184,23 +185,23 @@ TEST_CASE("cudart: a program cannot allocate more memory than this machine has" 
                  "  printf(\"%d\\n\", c);\n"
                  "}\n")
           .string();
-  const Outcome outcome = run_program(source);
+  const ProcessOutcome outcome = run_program(source);
   CHECK(outcome.out == "no error\nno error\nout of memory\n-1\n");
 }
 
 TEST_CASE("cudart: input, arguments, output and exit status are the program's own" * kSlow) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const auto numbers = scratch.write("numbers", "1 2 3\n400\n");
-  const std::string lab32 = (toolchain::checkout() / "build/lab32").string();
-  const Outcome outcome =
+  const std::string lab32 = (toolchain::checkout_directory() / "build/lab32").string();
+  const ProcessOutcome outcome =
       execute({"/bin/sh", "-c",
                lab32 + " run " + of_tests("echo") + " a -- --b '' 'c d' 42 < " + numbers.string()});
   check_outcome(outcome, 42, "sum 406\n", "echo.cu <a> <--b> <> <c d> <42>\n");
-  const Outcome killed = run_program(of_tests("echo"), {"kill"});
-  CHECK(killed.end == Outcome::End::signalled);
+  const ProcessOutcome killed = run_program(of_tests("echo"), {"kill"});
+  CHECK(killed.end == ProcessOutcome::End::signalled);
   CHECK(killed.status == SIGTERM);
-  const Outcome touched = run_program(of_tests("echo"), {"touch"});
-  CHECK(touched.end == Outcome::End::signalled);
+  const ProcessOutcome touched = run_program(of_tests("echo"), {"touch"});
+  CHECK(touched.end == ProcessOutcome::End::signalled);
   CHECK(touched.status == SIGSEGV);
 }
 
@@ -216,7 +217,7 @@ TEST_CASE("cudart: run_and_wait returns the exit status as a shell does" * kSlow
 }
 
 TEST_CASE("cudart: each launch and each refusal leaves a line in the record" * kSlow) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   profiler::ProgramStart start;
   start.record = scratch.path / "record";
   const auto recording = [&] {
@@ -246,7 +247,7 @@ TEST_CASE("cudart: each launch and each refusal leaves a line in the record" * k
 }
 
 TEST_CASE("cudart: programs that the user compiled run, or are refused with a reason" * kSlow) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   for (const std::vector<std::string>& flags :
        {std::vector<std::string>{"-arch=sm_90", "-cudart", "shared"},
         {"-arch=sm_90", "-cudart", "shared", "--compress-mode=size"},
@@ -296,7 +297,7 @@ TEST_CASE("cudart: a program that loads the driver at run time finds the simulat
 // Builds as a Makefile does: objects, a library of device code, a shared library. The program is
 // then started without lab32, in an environment with a real runtime.
 TEST_CASE("cudart: lab32 nvcc builds in steps" * kSlow) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   scratch.write("part.cu", "__device__ int half(int x) { return x / 2; }\n");
   scratch.write("kernel.cu",
                 "#include <cstdio>\n"
@@ -308,8 +309,8 @@ TEST_CASE("cudart: lab32 nvcc builds in steps" * kSlow) {
   const auto nvcc = [&](std::vector<std::string> words) {
     // CMake gets the wrapper script as the compiler.
     words.insert(words.begin(),
-                 (toolchain::checkout() / "grader/runtime/profiler/cmake/nvcc").string());
-    const Outcome outcome = execute(words);
+                 (toolchain::checkout_directory() / "grader/runtime/profiler/cmake/nvcc").string());
+    const ProcessOutcome outcome = execute(words);
     CHECK(outcome.err == "");
     REQUIRE(outcome.ok());
     return outcome.out;
@@ -333,7 +334,7 @@ TEST_CASE("cudart: lab32 nvcc builds in steps" * kSlow) {
 }
 
 TEST_CASE("cudart: a program is compiled again when an included file has changed" * kSlow) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const auto source = scratch.write("a program.cu",
                                     "#include \"number.h\"\n"
                                     "int main() { return kNumber; }\n");
@@ -348,13 +349,13 @@ TEST_CASE("cudart: a program is compiled again when an included file has changed
 }
 
 TEST_CASE("cudart: a program that cannot be run gives one line and status 2" * kSlow) {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   check_outcome(run_program("/nowhere.cu"), 2, "", "lab32: /nowhere.cu: there is no such file\n");
   const auto text = scratch.write("notes.txt", "hello");
   check_outcome(run_program(text.string()), 2, "",
                 "lab32: " + text.string() + " is neither a .cu file nor a compiled program\n");
   const auto wrong = scratch.write("wrong.cu", "int main() { return x; }\n");
-  const Outcome outcome = run_program(wrong.string());
+  const ProcessOutcome outcome = run_program(wrong.string());
   CHECK(outcome.status == 2);
   CHECK(outcome.err.find("identifier \"x\" is undefined") != std::string::npos);
   const std::string last = "lab32: " + wrong.string() + " does not compile (nvcc: exit status 2)\n";

@@ -59,7 +59,7 @@ TEST_SUITE("launch record") {
     record.run.counters = launch;
     record.run.lines.at(0).counters = line;
     record.run.caches = caches;
-    const device::Run read = recording_of(record::to_line(record)).launches.at(0).run;
+    const device::LaunchResult read = recording_of(record::to_line(record)).launches.at(0).run;
     check_carried("counters", launch, read.counters.value());
     check_carried("line", line, read.lines.at(0).counters);
     check_carried("caches", caches, read.caches.value());
@@ -98,7 +98,7 @@ TEST_SUITE("launch record") {
   }
 
   TEST_CASE("record: several processes append to one file" * kSlow) {
-    const tests::Scratch scratch;
+    const tests::ScratchDirectory scratch;
     const std::string path = (scratch.path / "record").string();
     record::append_line(path, record::to_line(tests::strided_launch()));
     record::append_line(path, record::to_line_unsupported("cudaGraphCreate"));

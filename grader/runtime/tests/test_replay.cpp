@@ -30,7 +30,7 @@ using namespace lab32;
 
 namespace {
 
-const std::string kMeasured = root().string() + "/data/measured/";
+const std::string kMeasured = lab32_root().string() + "/data/measured/";
 
 // The result of comparing one metric of one table.
 struct Tally {
@@ -64,13 +64,13 @@ struct Loaded {
 
   explicit Loaded(const std::string& source) {
     const auto artifact =
-        toolchain::compile(toolchain::checkout() / source, device->arch(), source);
+        toolchain::compile(toolchain::checkout_directory() / source, device->arch(), source);
     REQUIRE_MESSAGE(!artifact.sass.empty(), "there is no nvdisasm: run make test");
     module = device->load(artifact);
   }
 
-  record::LaunchProfile launch(const std::string& name, const device::Shape& shape,
-                               const std::vector<device::Arg>& args) {
+  record::LaunchProfile launch(const std::string& name, const device::LaunchShape& shape,
+                               const std::vector<device::KernelArgument>& args) {
     device::Kernel* kernel = module->find(name);
     REQUIRE_MESSAGE(kernel != nullptr, name);
     device::LaunchOptions options;
@@ -87,8 +87,8 @@ struct Loaded {
     return r;
   }
 
-  device::Buffer zeros(uint64_t bytes, const char* name) {
-    const device::Buffer buffer = device->allocate(bytes, name);
+  device::DeviceBuffer zeros(uint64_t bytes, const char* name) {
+    const device::DeviceBuffer buffer = device->allocate(bytes, name);
     const std::vector<char> host(bytes, 0);
     device->upload(buffer, host.data(), bytes);
     return buffer;
@@ -120,18 +120,18 @@ std::string kind_of(const std::string& op) {
 }
 
 std::string value_of(const record::LaunchProfile& r, const std::string& metric) {
-  const auto value = profiler::metrics_of(metric).front()->value(r);
+  const auto value = profiler::parse_metric_list(metric).front()->value(r);
   return value ? fmt::format("{}", *value) : "n/a";
 }
 
 // Replays a table of access patterns; returns how many rows it has.
 size_t replay(Loaded& loaded, const std::string& table,
               const std::map<std::string, std::string>& metrics) {
-  const device::Buffer base = loaded.zeros(20 << 20, "base");
-  const device::Buffer sink = loaded.zeros(4, "sink");
-  device::Shape shape;
+  const device::DeviceBuffer base = loaded.zeros(20 << 20, "base");
+  const device::DeviceBuffer sink = loaded.zeros(4, "sink");
+  device::LaunchShape shape;
   shape.block = {32, 1, 1};
-  const auto rows = read_table(kMeasured + table);
+  const auto rows = read_csv_table(kMeasured + table);
   for (const auto& row : rows) {
     const std::string& op = row.at("op");
     const record::LaunchProfile r = loaded.launch(op, shape, {pattern_of(row), base, sink});
@@ -177,7 +177,7 @@ struct Printed {
 
 std::vector<Printed> read_printed(const std::string& name) {
   std::vector<Printed> launches;
-  for (const auto& row : read_table(kMeasured + name)) {
+  for (const auto& row : read_csv_table(kMeasured + name)) {
     const size_t id = std::stoul(row.at("ID"));
     if (id >= launches.size()) launches.resize(id + 1);
     launches[id].kernel = row.at("Kernel Name");
@@ -249,7 +249,7 @@ TEST_SUITE("counters: replay") {
 
   TEST_CASE("counters: launches of many shapes have an H200's counts" * kSlow) {
     Loaded loaded("grader/tools/measure/ncu/shapes.cu");
-    const device::Buffer p = loaded.zeros(1 << 20, "p");
+    const device::DeviceBuffer p = loaded.zeros(1 << 20, "p");
     const std::vector<Printed> printed = read_printed("ncu/h200-shapes.csv");
     size_t launch = 0;
     using dim3 = LaunchSize;
@@ -271,9 +271,9 @@ TEST_SUITE("counters: replay") {
     constexpr uint32_t n = 100000;
     std::vector<uint32_t> numbers(n);
     for (uint32_t i = 0; i < n; ++i) numbers[i] = i * 2654435761u >> 7;
-    const device::Buffer in = loaded.zeros(4 * n, "in"), bins = loaded.zeros(4 * 64, "bins"),
-                         total = loaded.zeros(4 * 32, "total"), to = loaded.zeros(4 * n, "to"),
-                         from = loaded.zeros(16 * n, "from");
+    const device::DeviceBuffer in = loaded.zeros(4 * n, "in"), bins = loaded.zeros(4 * 64, "bins"),
+                               total = loaded.zeros(4 * 32, "total"),
+                               to = loaded.zeros(4 * n, "to"), from = loaded.zeros(16 * n, "from");
     loaded.device->upload(in, numbers.data(), 4 * n);
     const std::vector<Printed> printed = read_printed("ncu/h200-sample.csv");
     REQUIRE(printed.size() == 2);
@@ -292,10 +292,10 @@ TEST_SUITE("counters: replay") {
     Loaded loaded("grader/tools/measure/divergence/divergence.cu");
     const std::string table = "counters/h200-divergence.csv";
     std::set<std::string> different;
-    const auto rows = read_table(kMeasured + table);
+    const auto rows = read_csv_table(kMeasured + table);
     for (const auto& row : rows) {
       const std::string& kernel = row.at("kernel");
-      const device::Buffer a = loaded.zeros(16384, "a"), c = loaded.zeros(16384, "c");
+      const device::DeviceBuffer a = loaded.zeros(16384, "a"), c = loaded.zeros(16384, "c");
       const record::LaunchProfile r =
           loaded.launch(kernel, {LaunchSize(1), LaunchSize(64), 0}, {a, c, uint32_t{24}});
       for (const std::string op : {"ld", "st", "red", "atom"}) {

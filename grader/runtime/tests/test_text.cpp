@@ -28,7 +28,7 @@ namespace {
 int widest(const std::string& text) {
   int most = 0;
   std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) most = std::max(most, columns(line));
+  for (std::string line; std::getline(in, line);) most = std::max(most, display_columns(line));
   return most;
 }
 
@@ -121,27 +121,27 @@ TEST_SUITE("programs: text") {
     const InRoot in_root;
     check_golden(
         "profile-metrics.txt",
-        metrics_text(launches(), metrics_of("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,"
-                                            " dram__bytes_read.sum,gpu__time_duration.sum,"
-                                            "launch__waves_per_multiprocessor")));
+        metrics_text(launches(), parse_metric_list("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,"
+                                                   " dram__bytes_read.sum,gpu__time_duration.sum,"
+                                                   "launch__waves_per_multiprocessor")));
   }
 
   TEST_CASE("profiler: unknown metrics, and metrics that only a GPU has, are refused" * kSlow) {
-    CHECK_THROWS_WITH_AS(metrics_of("dram__bytes_raed.sum"),
+    CHECK_THROWS_WITH_AS(parse_metric_list("dram__bytes_raed.sum"),
                          "--metrics: there is no `dram__bytes_raed.sum`; similar names: "
                          "dram__bytes_read.sum, dram__bytes_write.sum, dram__bytes.sum",
                          Error);
     CHECK_THROWS_WITH_AS(
-        metrics_of("launch__grid_size,zzzzzz"),
+        parse_metric_list("launch__grid_size,zzzzzz"),
         "--metrics: there is no `zzzzzz`; `lab32 profile --csv FILE` without --metrics writes all",
         Error);
-    CHECK_THROWS_WITH_AS(metrics_of("smsp__inst_executed.sum"),
+    CHECK_THROWS_WITH_AS(parse_metric_list("smsp__inst_executed.sum"),
                          "--metrics: `smsp__inst_executed.sum` cannot be measured: the simulator "
                          "counts PTX instructions, not those that ptxas generates; `lab32 profile` "
                          "and --source show them under their own name",
                          Error);
-    CHECK_THROWS_AS(metrics_of(" ,"), Error);
-    for (const Metric* m : every_metric()) CHECK(metrics_of(m->name).front() == m);
+    CHECK_THROWS_AS(parse_metric_list(" ,"), Error);
+    for (const Metric* m : every_metric()) CHECK(parse_metric_list(m->name).front() == m);
   }
 
   TEST_CASE("profiler: the edit distance finds similar names" * kSlow) {
@@ -171,14 +171,14 @@ TEST_SUITE("programs: text") {
 
   TEST_CASE("profiler: each finding is printed once, and the last line counts them" * kSlow) {
     const InRoot in_root;
-    const CheckReport report =
-        check_report({tests::strided_launch(), tests::faulty_launch(), tests::faulty_launch()});
+    const CheckReport report = make_check_report(
+        {tests::strided_launch(), tests::faulty_launch(), tests::faulty_launch()});
     check_golden("check-findings.txt", report.text + report.last_line() + "\n");
     CHECK(report.memory == 1);
     CHECK(report.race == 2);
     CHECK(report.last_line() ==
           "lab32 check: 3 hazards (memory 1, race 2, initialisation 0, barrier 0)");
-    CHECK(check_report({tests::strided_launch()}).text.empty());
+    CHECK(make_check_report({tests::strided_launch()}).text.empty());
   }
 
   TEST_CASE("profiler: faults of the host have the call, its line and what is wrong" * kSlow) {
@@ -200,9 +200,9 @@ TEST_SUITE("programs: text") {
   TEST_CASE("profiler: Numba's kernels have short names, and a hint at their lines" * kSlow) {
     record::LaunchProfile r = tests::faulty_launch();
     r.symbol = "_ZN8__main__3addB2v2B8cw51cXTLE5ArrayIfLi1E1C7mutable7alignedE";
-    CHECK(check_report({r}).text.find("lineinfo") == std::string::npos);
+    CHECK(make_check_report({r}).text.find("lineinfo") == std::string::npos);
     r.run.fault->file = "<PTX 1>";
-    const std::string text = check_report({r}).text;
+    const std::string text = make_check_report({r}).text;
     CHECK(text.find(" in add(Array<float, 1, C, mutable, aligned>)") != std::string::npos);
     CHECK(text.find("@cuda.jit(lineinfo=True) gives findings lines of Python") !=
           std::string::npos);
@@ -214,7 +214,7 @@ TEST_SUITE("programs: text") {
     r.shape.grid = {1, 1, 1};
     r.shape.block = {100, 1, 1};
     const auto value = [&](const std::string& metric) {
-      return metrics_of(metric).front()->value(r).value();
+      return parse_metric_list(metric).front()->value(r).value();
     };
     for (const auto& [registers, shown, allocated] :
          std::vector<std::array<double, 3>>{{10, 16, 20.48}, {18, 18, 30.72}, {52, 52, 71.68}}) {
@@ -227,7 +227,7 @@ TEST_SUITE("programs: text") {
   TEST_CASE("profiler: metrics that others give are given" * kSlow) {
     const record::LaunchProfile r = tests::shared_launch();
     const auto value = [&](const std::string& metric) {
-      return metrics_of(metric).front()->value(r).value();
+      return parse_metric_list(metric).front()->value(r).value();
     };
     for (const std::string part : {"data_pipe_lsu_wavefronts", "data_bank_conflicts_pipe_lsu"}) {
       const std::string name = "l1tex__" + part + "_mem_shared";
@@ -272,7 +272,7 @@ TEST_SUITE("programs: text") {
              {sim::TrapKind::assertion,
               "0 hazards (memory 0, race 0, initialisation 0, barrier 0)"}}) {
       r.run.fault->kind = kind;
-      const CheckReport report = check_report({r});
+      const CheckReport report = make_check_report({r});
       CHECK(report.last_line() == "lab32 check: " + line);
       CHECK(report.stopped == (kind == sim::TrapKind::assertion));
       CHECK_FALSE(report.text.empty());
@@ -280,13 +280,13 @@ TEST_SUITE("programs: text") {
   }
 
   TEST_CASE("profiler: the CSV has ncu's header, quoted fields and sorted metrics" * kSlow) {
-    std::istringstream csv(ncu_csv(launches(), metrics_of("launch__grid_size,"
-                                                          "dram__bytes_read.sum")));
+    std::istringstream csv(ncu_csv(launches(), parse_metric_list("launch__grid_size,"
+                                                                 "dram__bytes_read.sum")));
     std::vector<std::string> lines;
     for (std::string line; std::getline(csv, line);) lines.push_back(line);
     REQUIRE(lines.size() == 1 + 4 * 2);
     // The first line of what ncu itself wrote (data/measured/ncu).
-    std::ifstream measured(root().string() + "/data/measured/ncu/h200-sample.csv");
+    std::ifstream measured(lab32_root().string() + "/data/measured/ncu/h200-sample.csv");
     std::string header;
     while (std::getline(measured, header) && header[0] == '#') {
     }

@@ -17,7 +17,7 @@ import recipe
 
 ROOT = Path(__file__).resolve().parents[3]
 LABS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.cu"))
-PATH = recipe.Recipe.path
+PATH = recipe.ImageRecipe.path
 USER = ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups", "env", "-u", "LANG"]
 # (who, what, exit status)
 ONLINE = [
@@ -47,7 +47,7 @@ def print_step(who, step, began):
     print(f"[{time.monotonic() - began:6.1f} s] {who}: {step}", flush=True)
 
 
-def make_root(root, suite, wheel):
+def make_debian_root(root, suite, wheel):
     began = time.monotonic()
     words = ["debootstrap", "--variant=minbase", "--include=ca-certificates", suite, str(root)]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
@@ -65,13 +65,13 @@ def make_root(root, suite, wheel):
 
 
 def run_in_root(root, who, step):
-    there = recipe.Recipe(path=PATH, folder="/" if who == "root" else "/home/student")
+    there = recipe.ImageRecipe(path=PATH, folder="/" if who == "root" else "/home/student")
     words = ["bash", "-ec", "set -o pipefail; " + step]
     if who != "root":
         words = [*USER, "HOME=/home/student", *words]
     if who == "offline":
         words = ["unshare", "--net", *words]
-    return recipe.run_recipe(there, root, *words)
+    return recipe.run_command_in_image_root(there, root, *words)
 
 
 def main():
@@ -81,7 +81,7 @@ def main():
     root = Path(root).resolve()
     if root.exists() and any(root.iterdir()):
         sys.exit(f"{root}: is not empty")
-    make_root(root, suite, wheel)
+    make_debian_root(root, suite, wheel)
     for who, step, status in ONLINE + OFFLINE:
         began = time.monotonic()
         found = run_in_root(root, who, step)

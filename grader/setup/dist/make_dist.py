@@ -32,10 +32,10 @@ EPOCH = (2020, 1, 1, 0, 0, 0)
 
 def autograder_files(platform, wheel, version, labs):
     """Returns {name: (content, executable)} of the files for a platform."""
-    return {wheel.name: (wheel.read_bytes(), False)} | fill_template(AUTOGRADER[platform], version, labs)
+    return {wheel.name: (wheel.read_bytes(), False)} | fill_templates(AUTOGRADER[platform], version, labs)
 
 
-def fill_template(names, version, labs):
+def fill_templates(names, version, labs):
     """Returns {name: (content, executable)} of files in autograder/, with their placeholders filled in."""
     files = {}
     for name in names:
@@ -54,7 +54,7 @@ def write_folder(folder, files):
 
 def write_prairielearn_files(out, version, labs):
     """Writes serverFilesCourse/lab32 of a course, and a question for each lab."""
-    write_folder(out / "serverFilesCourse/lab32", fill_template(PRAIRIELEARN, version, labs))
+    write_folder(out / "serverFilesCourse/lab32", fill_templates(PRAIRIELEARN, version, labs))
     for lab in labs:
         text = (HERE / "autograder/info.json").read_text().replace("@LAB@", lab)
         text = text.replace("00000000-0000-4000-8000-000000000000", str(uuid.uuid5(uuid.NAMESPACE_URL, f"lab32/{lab}")))
@@ -64,11 +64,11 @@ def write_prairielearn_files(out, version, labs):
 
 def write_github_files(out, wheel, version, labs):
     """Writes the folder .github for a repository that contains labs/."""
-    write_folder(out / "workflows", fill_template(["lab32.yml"], version, labs))
+    write_folder(out / "workflows", fill_templates(["lab32.yml"], version, labs))
     write_folder(out / "lab32", {wheel.name: (wheel.read_bytes(), False)})
 
 
-def write_students_pack(wheel, version):
+def students_pack_files(wheel, version):
     """Writes the wheel and, beside it, labs and handouts as `lab32 init` would write them."""
     readme = (HERE / "students.md").read_text()
     readme = readme.replace("@VERSION@", version).replace("@WHEEL@", wheel.name)
@@ -121,7 +121,7 @@ def main():
     for platform in ("students", "container", "gradescope", "autolab"):
         (out / platform).mkdir(parents=True)
     name = f"lab32-{version}"
-    pack = gzip.compress(make_tar(name, write_students_pack(wheel, version)), mtime=0)
+    pack = gzip.compress(make_tar(name, students_pack_files(wheel, version)), mtime=0)
     (out / f"students/{name}.tar.gz").write_bytes(pack)
     shutil.copy(wheel, out / "students")
     files = autograder_files("gradescope", wheel, version, labs)

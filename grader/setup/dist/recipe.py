@@ -18,7 +18,7 @@ from pathlib import Path
 
 
 @dataclass
-class Recipe:
+class ImageRecipe:
     base: str = ""
     copies: list = field(default_factory=list)  # (pattern, folder)
     runs: list = field(default_factory=list)
@@ -27,7 +27,7 @@ class Recipe:
 
 
 def parse_dockerfile(text):
-    recipe = Recipe()
+    recipe = ImageRecipe()
     for line in text.replace("\\\n", " ").splitlines():
         word, _, rest = line.partition(" ")
         if word == "FROM":
@@ -49,7 +49,7 @@ def parse_dockerfile(text):
 
 
 def parse_apptainer_file(text):
-    recipe, section = Recipe(), ""
+    recipe, section = ImageRecipe(), ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("%"):
             section = line
@@ -83,7 +83,7 @@ exec chroot "$@"
 """
 
 
-def run_recipe(recipe, root, *words):
+def run_command_in_image_root(recipe, root, *words):
     # Proxies and certificates are those of this machine; all other settings are those of a new machine.
     keep = {k: v for k, v in os.environ.items() if k.lower().endswith(("_proxy", "_cert", "_ca_bundle"))}
     settings = keep | {"PATH": recipe.path, "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"}
@@ -104,13 +104,13 @@ def main():
             sys.exit(f"{context} has no {pattern}")
         for file in found:
             shutil.copy(file, target)
-    inside = Recipe(path=Recipe.path)
+    inside = ImageRecipe(path=ImageRecipe.path)
     for step in recipe.runs:
         print(f"RUN {step}", flush=True)
-        if status := run_recipe(inside, root, "sh", "-ec", step):
+        if status := run_command_in_image_root(inside, root, "sh", "-ec", step):
             sys.exit(status)
     (root / recipe.folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
-    sys.exit(run_recipe(recipe, root, *words) if words else 0)
+    sys.exit(run_command_in_image_root(recipe, root, *words) if words else 0)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class AllExcept(set):
         return not super().__contains__(value)
 
 
-def student_records(packed):
+def records_for_students(packed):
     """Returns {files below data/: {column: the values of the rows that students get}} for all files that the grader
     and the notebooks read. The files of a single lab are listed in its grader/labs/<lab>/notebook.py."""
     withheld = set().union(*(labs.notebook_attribute(lab, "WITHHELD_KERNELS", set()) for lab in labs.lab_names()))
@@ -54,7 +54,7 @@ def student_records(packed):
 LINK = re.compile(r"\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
-def sealed_rubric(lab, limits, program):
+def rubric_with_hashed_answers(lab, limits, program):
     """Returns the text of a lab's rubric with hashed answers, and without reasons and comments."""
     lines = subprocess.run(
         [program, "seal", lab], env=os.environ | {"LAB32_ROOT": str(ROOT)},
@@ -97,7 +97,7 @@ def lab_of(path):
     return name if name in labs.lab_names() else None
 
 
-def copy_texts(tree, packed, with_notes):
+def copy_labs_and_handouts(tree, packed, with_notes):
     """Copies labs/ and handouts/ without the instructors' page and without hidden files, which belong to editors.
     Links to files that are not packed become plain words."""
 
@@ -113,9 +113,9 @@ def copy_texts(tree, packed, with_notes):
             page.write_text(LINK.sub(lambda link, page=page: link[0] if (page.parent / link[2]).exists() else link[1], page.read_text()))
 
 
-def copy_records(tree, packed):
+def copy_data_records(tree, packed):
     data = ROOT / "data"
-    for pattern, wanted in student_records(packed).items():
+    for pattern, wanted in records_for_students(packed).items():
         found = sorted(data.glob(pattern))
         if not found:
             raise FileNotFoundError(f"data/{pattern}")
@@ -132,12 +132,12 @@ def main():
     if file:
         with tempfile.TemporaryDirectory() as folder:
             write_rubrics(course, folder, program)  # checks them
-    with_notes = [lab for lab in packed if not (due := course.last_due(lab)) or due <= now]
-    copy_texts(Path(tree), packed, with_notes)
-    copy_records(Path(tree), packed)
+    with_notes = [lab for lab in packed if not (due := course.latest_due_time(lab)) or due <= now]
+    copy_labs_and_handouts(Path(tree), packed, with_notes)
+    copy_data_records(Path(tree), packed)
     for lab in packed:
         limits = adapted_rubric(course, course.labs[lab]) if file else read_rubric(course.labs[lab].rubric_path)
-        write_text(Path(tree, f"data/limits/{lab}.toml"), sealed_rubric(lab, limits, program))
+        write_text(Path(tree, f"data/limits/{lab}.toml"), rubric_with_hashed_answers(lab, limits, program))
 
 
 if __name__ == "__main__":

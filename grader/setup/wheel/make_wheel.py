@@ -35,19 +35,19 @@ EXTRAS = {
 }
 
 
-def read_pins(path):
+def read_pinned_requirements(path):
     """Reads a list for pip: {name: "name==version"}."""
     lines = (ROOT / path).read_text().splitlines()
     return {line.partition("==")[0]: line for line in lines if re.match(r"[A-Za-z]", line)}
 
 
 def project_metadata(version):
-    python = read_pins("grader/python/requirements.txt")
-    compilers = read_pins("grader/setup/nvcc.txt") | read_pins("grader/setup/nvdisasm.txt")
-    hatchling = read_pins("grader/setup/wheel/requirements.txt")["hatchling"]
+    python = read_pinned_requirements("grader/python/requirements.txt")
+    compilers = read_pinned_requirements("grader/setup/nvcc.txt") | read_pinned_requirements("grader/setup/nvdisasm.txt")
+    hatchling = read_pinned_requirements("grader/setup/wheel/requirements.txt")["hatchling"]
     page = {name: python[name] for name in ("Jinja2", "MarkupSafe")}  # of `lab32 report`
     extras = {extra: [python[name] for name in names.split()] for extra, names in EXTRAS.items()}
-    extras["cublas"] = list(read_pins("grader/setup/openblas.txt").values())
+    extras["cublas"] = list(read_pinned_requirements("grader/setup/openblas.txt").values())
     # Strings and lists of strings are written in TOML as in JSON.
     return f"""[build-system]
 requires = {json.dumps([hatchling])}
@@ -75,13 +75,13 @@ path = "platform_tag.py"
 """
 
 
-def machine_name_of(program):
+def machine_architecture_of(program):
     return MACHINES[int.from_bytes(program.read_bytes()[18:20], "little")]
 
 
 def main():
     version, programs, out = sys.argv[1], Path(sys.argv[2]).resolve(), Path(sys.argv[3]).resolve()
-    machine = machine_name_of(programs / "lab32")
+    machine = machine_architecture_of(programs / "lab32")
     stage = out / "stage"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)

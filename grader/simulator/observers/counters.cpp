@@ -5,25 +5,25 @@
 namespace lab32::counters {
 namespace {
 
-void add_group(uint64_t& to, uint64_t from) { to += from; }
-void add_group(bool& to, bool from) { to = to || from; }
+void add_counter_group(uint64_t& to, uint64_t from) { to += from; }
+void add_counter_group(bool& to, bool from) { to = to || from; }
 template <class Group>
-void add_group(Group& to, const Group& from) {
-  visit_each_counter([](const char*, auto& sum, const auto& more) { add_group(sum, more); }, to,
-                     from);
+void add_counter_group(Group& to, const Group& from) {
+  visit_each_counter([](const char*, auto& sum, const auto& more) { add_counter_group(sum, more); },
+                     to, from);
 }
 
-bool has_any_count(uint64_t count) { return count > 0; }
+bool has_nonzero_counter(uint64_t count) { return count > 0; }
 template <class Group>
-bool has_any_count(const Group& group) {
+bool has_nonzero_counter(const Group& group) {
   bool any = false;
-  visit_each_counter([&](const char*, const auto& member) { any = any || has_any_count(member); },
-                     group);
+  visit_each_counter(
+      [&](const char*, const auto& member) { any = any || has_nonzero_counter(member); }, group);
   return any;
 }
 
 template <class Group>
-Group sum_of_groups(const Group& first, const Group& second) {
+Group sum_of_counter_groups(const Group& first, const Group& second) {
   Group all = first;
   return all += second;
 }
@@ -31,38 +31,41 @@ Group sum_of_groups(const Group& first, const Group& second) {
 }  // namespace
 
 GlobalTraffic& operator+=(GlobalTraffic& to, const GlobalTraffic& from) {
-  add_group(to, from);
+  add_counter_group(to, from);
   return to;
 }
 
 SharedTraffic& operator+=(SharedTraffic& to, const SharedTraffic& from) {
-  add_group(to, from);
+  add_counter_group(to, from);
   return to;
 }
 
 BulkTraffic& operator+=(BulkTraffic& to, const BulkTraffic& from) {
-  add_group(to, from);
+  add_counter_group(to, from);
   return to;
 }
 
-OtherTraffic& operator+=(OtherTraffic& to, const OtherTraffic& from) {
-  add_group(to, from);
+TextureBulkRemoteTraffic& operator+=(TextureBulkRemoteTraffic& to,
+                                     const TextureBulkRemoteTraffic& from) {
+  add_counter_group(to, from);
   return to;
 }
 
 Counters& operator+=(Counters& to, const Counters& from) {
-  add_group(to, from);
+  add_counter_group(to, from);
   return to;
 }
 
-GlobalTraffic OtherTraffic::texels() const {
-  return sum_of_groups(sum_of_groups(texture, surface_load), surface_store);
+GlobalTraffic TextureBulkRemoteTraffic::texture_and_surface_traffic() const {
+  return sum_of_counter_groups(sum_of_counter_groups(texture, surface_load), surface_store);
 }
-BulkTraffic OtherTraffic::bulk() const { return sum_of_groups(bulk_load, bulk_store); }
-GlobalTraffic OtherTraffic::remote_shared() const {
-  return sum_of_groups(sum_of_groups(remote_load, remote_store), remote_atom);
+BulkTraffic TextureBulkRemoteTraffic::bulk() const {
+  return sum_of_counter_groups(bulk_load, bulk_store);
 }
-bool OtherTraffic::any() const { return has_any_count(*this); }
+GlobalTraffic TextureBulkRemoteTraffic::remote_shared_traffic() const {
+  return sum_of_counter_groups(sum_of_counter_groups(remote_load, remote_store), remote_atom);
+}
+bool TextureBulkRemoteTraffic::any() const { return has_nonzero_counter(*this); }
 
 namespace {
 
@@ -85,7 +88,7 @@ void visit_all_counters(const Counters& c, const Visit& visit) {
   visit("requests", static_cast<double>(c.global_requests()));
   visit("sectors", static_cast<double>(c.global_sectors()));
   visit("wavefronts", static_cast<double>(c.shared_wavefronts()));
-  visit("conflicts", static_cast<double>(c.shared_wavefronts() - c.shared_ideal()));
+  visit("conflicts", static_cast<double>(c.shared_wavefronts() - c.ideal_shared_wavefronts()));
   visit_numbers("", c, visit);
 }
 

@@ -14,11 +14,11 @@
 
 namespace lab32::counters {
 
-// Position in the student's source from which an instruction was compiled.
-using Position = ptx::Module::Position;
+// SourcePosition in the student's source from which an instruction was compiled.
+using SourcePosition = ptx::Module::SourcePosition;
 
 // The position of a site; nullopt when the PTX carries no line for it.
-using PositionOf = std::function<std::optional<Position>(uint32_t site)>;
+using PositionOf = std::function<std::optional<SourcePosition>(uint32_t site)>;
 
 struct GlobalTraffic {
 #define GLOBAL_TRAFFIC(type, name) type name{};
@@ -35,14 +35,14 @@ struct BulkTraffic {
 #include "simulator/observers/counters.def"
 };
 
-struct OtherTraffic {
+struct TextureBulkRemoteTraffic {
 #define OTHER_TRAFFIC(type, name) type name{};
 #include "simulator/observers/counters.def"
 
   // The sums over loads, stores and atomics.
-  GlobalTraffic texels() const;
+  GlobalTraffic texture_and_surface_traffic() const;
   BulkTraffic bulk() const;
-  GlobalTraffic remote_shared() const;
+  GlobalTraffic remote_shared_traffic() const;
   bool unknown() const { return texture_unknown + bulk_unknown > 0; }
   bool any() const;
 };
@@ -64,7 +64,7 @@ struct Counters {
   uint64_t shared_wavefronts() const {
     return shared_load.wavefronts + shared_store.wavefronts + shared_atom.wavefronts;
   }
-  uint64_t shared_ideal() const {
+  uint64_t ideal_shared_wavefronts() const {
     return shared_load.ideal + shared_store.ideal + shared_atom.ideal;
   }
 };
@@ -94,7 +94,7 @@ struct LineCounters {
 template <class T>
 constexpr bool kIsGroup =
     std::is_same_v<T, GlobalTraffic> || std::is_same_v<T, SharedTraffic> ||
-    std::is_same_v<T, BulkTraffic> || std::is_same_v<T, OtherTraffic> ||
+    std::is_same_v<T, BulkTraffic> || std::is_same_v<T, TextureBulkRemoteTraffic> ||
     std::is_same_v<T, Counters> || std::is_same_v<T, HitCount> || std::is_same_v<T, CacheCounters>;
 
 // Calls visit(name, member...) for each member of the structure that counters.def lists.
@@ -112,7 +112,8 @@ void visit_each_counter(const Visit& visit, Group&... groups) {
 GlobalTraffic& operator+=(GlobalTraffic& to, const GlobalTraffic& from);
 SharedTraffic& operator+=(SharedTraffic& to, const SharedTraffic& from);
 BulkTraffic& operator+=(BulkTraffic& to, const BulkTraffic& from);
-OtherTraffic& operator+=(OtherTraffic& to, const OtherTraffic& from);
+TextureBulkRemoteTraffic& operator+=(TextureBulkRemoteTraffic& to,
+                                     const TextureBulkRemoteTraffic& from);
 Counters& operator+=(Counters& to, const Counters& from);
 
 // The counters by name, for expressions of rubrics: "load.sectors", "shared_load.wavefronts",

@@ -18,24 +18,24 @@ class OperandChecker {
     if (op.kind == Kind::none) return;
     const std::string_view name = slot.name;
     if (name == "mem" || name == "addr") return check_address(parsed);
-    if (name == "box") return check_box_address(op);
+    if (name == "box") return check_tensor_box_address(op);
     if (name == "texel") return check_texel_address(op);
     if (name == "texels") return check_texel_results(op);
     if (name == "floats") return check_float_vector(op);
     if (name == "vec") return check_vector(op);
     if (name == "frag") return check_fragment(op);
-    if (name == "any") return check_unspecified(parsed);
+    if (name == "any") return check_mov_operand(parsed);
     if (name == "pred") return check_predicate(op, false);
     if (name == "pq") return check_predicate_pair(op);
     if (name == "label" || name == "func") return;
     if (name == "Tp" || name == "u32p") {
-      return check_value_pair(op, name == "Tp" ? in_.type(0) : Type::u32);
+      return check_value_pair(op, name == "Tp" ? in_.type(0) : DataType::u32);
     }
-    if (name == "W") return check_value(op, Type::none, 2 * bits_of(in_.type(0)));
-    const Type type = name == "T"   ? in_.type(0)
-                      : name == "U" ? in_.type(1)
-                      : name == "V" ? in_.type(2)
-                                    : parse_type(name);
+    if (name == "W") return check_value(op, DataType::none, 2 * bits_of(in_.type(0)));
+    const DataType type = name == "T"   ? in_.type(0)
+                          : name == "U" ? in_.type(1)
+                          : name == "V" ? in_.type(2)
+                                        : parse_type(name);
     if (op.kind == Kind::wildcard && slot.may_be_dropped) return;
     check_value(op, type, bits_of(type));
   }
@@ -63,9 +63,10 @@ class OperandChecker {
     fail("a register of " + std::to_string(wanted) + " bits");
   }
 
-  // Checks that the operand is a value of the type, or of `wanted` bits if the type is Type::none.
-  void check_value(const Operand& op, Type type, unsigned wanted) const {
-    if (type == Type::pred) return check_predicate(op, false);
+  // Checks that the operand is a value of the type, or of `wanted` bits if the type is
+  // DataType::none.
+  void check_value(const Operand& op, DataType type, unsigned wanted) const {
+    if (type == DataType::pred) return check_predicate(op, false);
     if (op.kind == Kind::reg) return check_register_width(op, wanted);
     if (slot_->is_dest) fail("a register");
     switch (op.kind) {
@@ -88,8 +89,10 @@ class OperandChecker {
     }
   }
 
-  static bool is_packed_half(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
-  static bool is_integer(Type type) { return type >= Type::u8 && type <= Type::s64; }
+  static bool is_packed_half(DataType type) {
+    return type == DataType::f16x2 || type == DataType::bf16x2;
+  }
+  static bool is_integer(DataType type) { return type >= DataType::u8 && type <= DataType::s64; }
 
   void check_predicate(const Operand& op, bool may_be_wildcard) const {
     if (may_be_wildcard && op.kind == Kind::wildcard) return;
@@ -103,22 +106,22 @@ class OperandChecker {
     for (const Operand& element : op.elements) check_predicate(element, true);
   }
 
-  void check_value_pair(const Operand& op, Type type) const {
+  void check_value_pair(const Operand& op, DataType type) const {
     if (op.kind != Kind::pair) return check_value_or_wildcard(op, type);
     check_value_or_wildcard(op.elements[0], type);
     check_predicate(op.elements[1], true);
   }
 
-  void check_value_or_wildcard(const Operand& op, Type type) const {
+  void check_value_or_wildcard(const Operand& op, DataType type) const {
     if (op.kind != Kind::wildcard) check_value(op, type, bits_of(type));
   }
 
   void check_vector(const Operand& op) const {
-    Type type = in_.type(0);
-    size_t count = in_.has(Mod::v4) ? 4 : in_.has(Mod::v2) ? 2 : 1;
+    DataType type = in_.type(0);
+    size_t count = in_.has(Modifier::v4) ? 4 : in_.has(Modifier::v2) ? 2 : 1;
     if (in_.op->traits.matrix) {
-      type = Type::b32;  // two b16 elements of a matrix row in each register
-      count = in_.has(Mod::x4) ? 4 : in_.has(Mod::x2) ? 2 : 1;
+      type = DataType::b32;  // two b16 elements of a matrix row in each register
+      count = in_.has(Modifier::x4) ? 4 : in_.has(Modifier::x2) ? 2 : 1;
     }
     if (op.kind != Kind::vector) {
       if (count != 1) fail("a vector of " + std::to_string(count));
@@ -133,7 +136,7 @@ class OperandChecker {
 
   // Checks only that the operand is a fragment; the decoder checks the number of its registers.
   void check_fragment(const Operand& op) const {
-    const bool wide = in_.type(0) == Type::f64;
+    const bool wide = in_.type(0) == DataType::f64;
     if (op.kind != Kind::vector) fail("a vector");
     for (const Operand& element : op.elements) {
       if (element.kind != Kind::reg) fail("registers");
@@ -143,21 +146,21 @@ class OperandChecker {
 
   // Checks an operand of mov: a value, an address, or a vector that is packed into or unpacked from
   // one register.
-  void check_unspecified(const ParsedOperand& parsed) const {
+  void check_mov_operand(const ParsedOperand& parsed) const {
     const Operand& op = parsed.operand;
-    const Type type = in_.type(0);
+    const DataType type = in_.type(0);
     if (op.kind == Kind::special && op.special == SpecialReg::is_explicit_cluster) {
-      if (type != Type::pred) fail("no predicate");
+      if (type != DataType::pred) fail("no predicate");
       return;
     }
-    if (type == Type::pred) return check_predicate(op, false);
+    if (type == DataType::pred) return check_predicate(op, false);
     if (op.kind == Kind::vector) {
       const auto count = static_cast<unsigned>(op.elements.size());
       const unsigned each = bits_of(type) / count;
       if ((count != 2 && count != 4) || each < 8) fail("a vector of 2 or 4");
       for (const Operand& element : op.elements) {
         if (element.kind == Kind::wildcard && slot_->is_dest) continue;
-        check_value(element, Type::none, each);
+        check_value(element, DataType::none, each);
       }
       return;
     }
@@ -180,26 +183,27 @@ class OperandChecker {
                            "references left CUDA with version 12, objects took their place"};
     if (op.kind != Kind::address || op.elements.empty() || register_bits(op) != 64)
       fail("`[object, {coordinates}]`");
-    const bool layered = in_.has(Mod::a1d) || in_.has(Mod::a2d) || in_.has(Mod::acube);
-    const bool one = in_.has(Mod::d1), two = in_.has(Mod::d2) || in_.has(Mod::a1d);
+    const bool layered =
+        in_.has(Modifier::a1d) || in_.has(Modifier::a2d) || in_.has(Modifier::acube);
+    const bool one = in_.has(Modifier::d1), two = in_.has(Modifier::d2) || in_.has(Modifier::a1d);
     if (op.elements.size() != (one ? 1u : two ? 2u : 4u)) fail("as many coordinates as it has");
-    const Type along = in_.type_count > 1 ? in_.type(1) : Type::s32;
+    const DataType along = in_.type_count > 1 ? in_.type(1) : DataType::s32;
     for (size_t i = 0; i < op.elements.size(); ++i)
-      check_value(op.elements[i], layered && i == 0 ? Type::u32 : along, 32);
+      check_value(op.elements[i], layered && i == 0 ? DataType::u32 : along, 32);
   }
 
-  void check_box_address(const Operand& op) const {
+  void check_tensor_box_address(const Operand& op) const {
     if (op.kind != Kind::address || op.elements.empty()) fail("`[tensor map, {coordinates}]`");
     if (op.reg >= 0 && register_bits(op) != 64) fail("an address of 64 bits");
     size_t dimensions = 1;
-    for (const Mod mod : {Mod::d2, Mod::d3, Mod::d4, Mod::d5}) {
+    for (const Modifier mod : {Modifier::d2, Modifier::d3, Modifier::d4, Modifier::d5}) {
       if (in_.has(mod))
-        dimensions = 2 + static_cast<size_t>(mod == Mod::d3) +
-                     2 * static_cast<size_t>(mod == Mod::d4) +
-                     3 * static_cast<size_t>(mod == Mod::d5);
+        dimensions = 2 + static_cast<size_t>(mod == Modifier::d3) +
+                     2 * static_cast<size_t>(mod == Modifier::d4) +
+                     3 * static_cast<size_t>(mod == Modifier::d5);
     }
     if (op.elements.size() != dimensions) fail("as many coordinates as the tensor has dimensions");
-    for (const Operand& element : op.elements) check_value(element, Type::s32, 32);
+    for (const Operand& element : op.elements) check_value(element, DataType::s32, 32);
   }
 
   void check_texel_results(const Operand& op) const {
@@ -210,7 +214,7 @@ class OperandChecker {
 
   void check_float_vector(const Operand& op) const {
     if (op.kind != Kind::vector) fail("a vector");
-    for (const Operand& element : op.elements) check_value(element, Type::f32, 32);
+    for (const Operand& element : op.elements) check_value(element, DataType::f32, 32);
   }
 
   void check_address(const ParsedOperand& parsed) const {

@@ -11,7 +11,7 @@
 
 namespace lab32::ptx {
 
-uint32_t ControlFlow::reconverge(int instruction) const {
+uint32_t ControlFlow::reconvergence_instruction(int instruction) const {
   const auto block = static_cast<size_t>(block_of[static_cast<size_t>(instruction)]);
   const int meeting = reconvergence_of[block];
   if (meeting < 0 || blocks[block].last != instruction + 1) return kNoReconverge;
@@ -96,7 +96,7 @@ namespace {
 // live together at some instruction both have it in their interval, whatever the control flow, so
 // registers with disjoint intervals can share a slot. Ends are inclusive: a source that is read for
 // the last time overlaps a destination of the same instruction.
-struct Interval {
+struct LiveInterval {
   int first = -1, last = -1;
   void extend_to(int at) {
     first = first < 0 ? at : std::min(first, at);
@@ -104,9 +104,9 @@ struct Interval {
   }
 };
 
-std::vector<Interval> intervals_of(const Function& function, const ControlFlow& flow,
-                                   const Liveness& live) {
-  std::vector<Interval> intervals(function.registers.size());
+std::vector<LiveInterval> live_intervals_of(const Function& function, const ControlFlow& flow,
+                                            const Liveness& live) {
+  std::vector<LiveInterval> intervals(function.registers.size());
   for (size_t b = 0; b < flow.blocks.size(); ++b) {
     const BasicBlock& block = flow.blocks[b];
     for (int reg : live.live_in[b].members())
@@ -127,12 +127,12 @@ using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<T>>;
 
 }  // namespace
 
-RegisterSlots assign_slots(const Function& function, const ControlFlow& flow) {
+RegisterSlots assign_register_slots(const Function& function, const ControlFlow& flow) {
   RegisterSlots slots;
   slots.slot_of_register.assign(function.registers.size(), -1);
   if (flow.blocks.empty()) return slots;
   const Liveness live = analyse_liveness(function, flow);
-  const std::vector<Interval> intervals = intervals_of(function, flow, live);
+  const std::vector<LiveInterval> intervals = live_intervals_of(function, flow, live);
   slots.live_into_entry = live.live_in[0].members();
 
   std::vector<int> by_start;
@@ -149,7 +149,7 @@ RegisterSlots assign_slots(const Function& function, const ControlFlow& flow) {
   };
   std::map<uint16_t, Class> classes;
   for (int reg : by_start) {
-    const Interval& interval = intervals[static_cast<size_t>(reg)];
+    const LiveInterval& interval = intervals[static_cast<size_t>(reg)];
     const uint16_t bits = function.registers[static_cast<size_t>(reg)].bits;
     Class& c = classes[bits];
     while (!c.busy.empty() && c.busy.top().first < interval.first) {
@@ -182,14 +182,14 @@ bool may_poll(const Instruction& in) {
 
 // Whether the instruction loads a variable of this thread or a parameter. Code that is compiled
 // without optimisation keeps all values there.
-bool loads_own_variable(const Instruction& in) {
+bool loads_thread_private_variable(const Instruction& in) {
   const InstructionTraits& traits = in.op->traits;
   if (traits.memory_count != 1 || traits.memory[0].kind != AddressUse::Kind::load) return false;
   const Space space = memory_space(in, 0);
   return space == Space::local || space == Space::param || space == Space::constant;
 }
 
-bool stores_own_variable(const Instruction& in) {
+bool stores_thread_private_variable(const Instruction& in) {
   const InstructionTraits& traits = in.op->traits;
   return traits.memory_count == 1 && traits.memory[0].kind == AddressUse::Kind::store &&
          memory_space(in, 0) == Space::local;
@@ -223,15 +223,15 @@ class LoopBody {
   }
 
   // Whether the loaded value decides whether the loop goes on.
-  bool end_depends_on(const Instruction& load) const {
+  bool loop_end_depends_on(const Instruction& load) const {
     std::vector<bool> depends(function_.registers.size());
     bool own_variables = false;
-    mark_read_registers(load, depends);
+    mark_result_registers(load, depends);
     for (bool changed = true; changed;) {
       changed = false;
       for (const size_t i : body_) {
         const Instruction& in = function_.body[i];
-        bool uses = own_variables && loads_own_variable(in), marked = true;
+        bool uses = own_variables && loads_thread_private_variable(in), marked = true;
         for_each_register(function_, in, [&](int r, bool is_destination) {
           if (is_destination)
             marked &= depends[static_cast<size_t>(r)];
@@ -239,9 +239,9 @@ class LoopBody {
             uses |= depends[static_cast<size_t>(r)];
         });
         if (!uses) continue;
-        if (stores_own_variable(in) && !own_variables) own_variables = changed = true;
+        if (stores_thread_private_variable(in) && !own_variables) own_variables = changed = true;
         if (marked) continue;
-        mark_read_registers(in, depends);
+        mark_result_registers(in, depends);
         changed = true;
       }
     }
@@ -252,7 +252,7 @@ class LoopBody {
   }
 
  private:
-  void mark_read_registers(const Instruction& in, std::vector<bool>& registers) const {
+  void mark_result_registers(const Instruction& in, std::vector<bool>& registers) const {
     for_each_register(function_, in, [&](int r, bool is_destination) {
       if (is_destination) registers[static_cast<size_t>(r)] = true;
     });
@@ -269,7 +269,7 @@ class LoopBody {
       for_each_register(function_, in,
                         [&](int r, bool is_destination) { defines |= is_destination && r == reg; });
       if (!defines) continue;
-      if (loads_own_variable(in)) return true;
+      if (loads_thread_private_variable(in)) return true;
       if (in.op->traits.may_differ_when_repeated() || in.call >= 0) return false;
       for_each_register(function_, in, [&](int r, bool is_destination) {
         fixed &= is_destination || is_loop_invariant(r, depth + 1);
@@ -299,8 +299,8 @@ class LoopBody {
 
 }  // namespace
 
-std::vector<bool> find_polls(const Module& module, const Function& function,
-                             const BasicBlocks& blocks) {
+std::vector<bool> find_polling_loads(const Module& module, const Function& function,
+                                     const BasicBlocks& blocks) {
   std::vector<bool> polls(function.body.size());
   if (std::none_of(function.body.begin(), function.body.end(), may_poll)) return polls;
   Edges next;
@@ -322,7 +322,8 @@ std::vector<bool> find_polls(const Module& module, const Function& function,
     const LoopBody body(function, blocks, loop);
     for (const size_t i : body.instructions()) {
       const Instruction& in = function.body[i];
-      if (polls[i] || !may_poll(in) || !body.has_invariant_address(in) || !body.end_depends_on(in))
+      if (polls[i] || !may_poll(in) || !body.has_invariant_address(in) ||
+          !body.loop_end_depends_on(in))
         continue;
       polls[i] = true;
       places.insert(place_of(in));

@@ -42,7 +42,7 @@ struct ControlFlow : BasicBlocks, ReconvergencePoints {
   // The block at which the lanes of a branch reconverge, given as its first instruction.
   // kNoReconverge for instructions that are no branch, and for a branch whose lanes do not
   // reconverge.
-  uint32_t reconverge(int instruction) const;
+  uint32_t reconvergence_instruction(int instruction) const;
 };
 ControlFlow analyse_control_flow(const Function& function);
 
@@ -80,7 +80,7 @@ struct RegisterSlots {
   // simulator zeroes their slots on entry to the function, so that runs are repeatable.
   std::vector<int> live_into_entry;
 };
-RegisterSlots assign_slots(const Function& function, const ControlFlow& flow);
+RegisterSlots assign_register_slots(const Function& function, const ControlFlow& flow);
 
 // ---------------------------------------------------------------------------------------------
 // Finds polls: strong loads, and atomics with a result, that a loop repeats at one address until
@@ -89,7 +89,7 @@ RegisterSlots assign_slots(const Function& function, const ControlFlow& flow);
 
 // For each instruction: whether it is a poll. nvcc copies a poll in front of its loop when it
 // rotates the loop; the copy is a poll, too.
-std::vector<bool> find_polls(const Module& module, const Function& function,
-                             const BasicBlocks& blocks);
+std::vector<bool> find_polling_loads(const Module& module, const Function& function,
+                                     const BasicBlocks& blocks);
 
 }  // namespace lab32::ptx

@@ -19,19 +19,20 @@ const DebugType::Member* member_at(const DebugType& type, uint64_t offset, uint3
 
 DebugTypes::DebugTypes(const std::string& ptx) : variables_(types_of_variables(ptx)) {}
 
-const DebugType* DebugTypes::array(const std::string& symbol) const {
+const DebugType* DebugTypes::array_type_of(const std::string& symbol) const {
   const auto found = variables_.find(symbol);
   if (found == variables_.end() || !found->second->element) return nullptr;
   const uint64_t step = found->second->element->bytes;
   return step > 0 && step <= kLargest ? found->second.get() : nullptr;
 }
 
-std::string DebugTypes::place(const std::string& symbol, int64_t offset, uint32_t bytes) const {
+std::string DebugTypes::element_path(const std::string& symbol, int64_t offset,
+                                     uint32_t bytes) const {
   const auto found = variables_.find(symbol);
   if (found == variables_.end() || bytes == 0) return "";
   const DebugType* type = found->second.get();
   std::string words;
-  if (array(symbol) != nullptr) {
+  if (array_type_of(symbol) != nullptr) {
     const auto step = static_cast<int64_t>(type->element->bytes);
     const int64_t index = offset >= 0 ? offset / step : -((-offset + step - 1) / step);
     if (type->bytes <= bytes && index == 0) return "";
@@ -57,15 +58,15 @@ std::string DebugTypes::place(const std::string& symbol, int64_t offset, uint32_
   return words;
 }
 
-std::string DebugTypes::last_place(const std::string& symbol, int64_t offset, uint32_t bytes,
-                                   uint64_t size) const {
-  const DebugType* type = array(symbol);
+std::string DebugTypes::last_element_path(const std::string& symbol, int64_t offset, uint32_t bytes,
+                                          uint64_t size) const {
+  const DebugType* type = array_type_of(symbol);
   if (type == nullptr || offset < 0) return "";
   const uint64_t step = type->element->bytes, count = size / step;
   if (count == 0 || size > kLargest) return "";
-  return place(symbol,
-               static_cast<int64_t>((count - 1) * step + static_cast<uint64_t>(offset) % step),
-               bytes);
+  return element_path(
+      symbol, static_cast<int64_t>((count - 1) * step + static_cast<uint64_t>(offset) % step),
+      bytes);
 }
 
 }  // namespace lab32::ptx

@@ -41,15 +41,15 @@ class DebugTypes {
   // variable: "[1].mass", "[3][32]". The element is as small as possible, but contains the whole
   // access. The outermost index may be outside of the array. "": the element is unknown, or is the
   // whole variable.
-  std::string place(const std::string& symbol, int64_t offset, uint32_t bytes) const;
+  std::string element_path(const std::string& symbol, int64_t offset, uint32_t bytes) const;
 
   // For an access beyond an array of `size` bytes: the name of the last valid place, which is the
   // same member of the array's last element.
-  std::string last_place(const std::string& symbol, int64_t offset, uint32_t bytes,
-                         uint64_t size) const;
+  std::string last_element_path(const std::string& symbol, int64_t offset, uint32_t bytes,
+                                uint64_t size) const;
 
  private:
-  const DebugType* array(const std::string& symbol) const;  // nullptr: no array
+  const DebugType* array_type_of(const std::string& symbol) const;  // nullptr: no array
 
   std::map<std::string, std::shared_ptr<const DebugType>> variables_;
 };

@@ -16,7 +16,7 @@ constexpr uint64_t kLargestInitialiser = uint64_t{1} << 26;
 constexpr size_t kMostDimensions = 16;
 
 struct ElementType {
-  Type type = Type::none;
+  DataType type = DataType::none;
   uint32_t vector = 1;
   uint32_t bytes() const { return bytes_of(type) * vector; }
 };
@@ -24,7 +24,7 @@ struct ElementType {
 // Reads the initialiser of an array into the byte image of a variable.
 class InitialiserParser {
  public:
-  InitialiserParser(Cursor& cursor, Variable& variable, ElementType element,
+  InitialiserParser(TokenCursor& cursor, Variable& variable, ElementType element,
                     const std::vector<uint64_t>& dims)
       : cursor_(cursor), variable_(variable), element_(element), dims_(dims) {}
 
@@ -170,14 +170,14 @@ class InitialiserParser {
     put_bits(at, 0, 1);
   }
 
-  Cursor& cursor_;
+  TokenCursor& cursor_;
   Variable& variable_;
   ElementType element_;
   const std::vector<uint64_t>& dims_;
   int masked_bytes_ = 0;  // number of bytes of the address read so far
 };
 
-uint32_t parse_alignment(Cursor& cursor) {
+uint32_t parse_alignment(TokenCursor& cursor) {
   const size_t offset = cursor.offset();
   const uint64_t align = cursor.expect_integer();
   if (align == 0 || align > 4096 || (align & (align - 1)) != 0) {
@@ -187,7 +187,7 @@ uint32_t parse_alignment(Cursor& cursor) {
 }
 
 // Reads the words before a name: .align 8 .attribute(.managed) .ptr .global .v4 .f32
-ElementType parse_type_words(Cursor& cursor, Variable& variable, uint32_t* align) {
+ElementType parse_type_words(TokenCursor& cursor, Variable& variable, uint32_t* align) {
   ElementType element;
   while (cursor.peek().kind == Token::Kind::word && cursor.peek().text[0] == '.') {
     const std::string_view word = cursor.peek().text.substr(1);
@@ -214,22 +214,22 @@ ElementType parse_type_words(Cursor& cursor, Variable& variable, uint32_t* align
     if (word == "v2" || word == "v4") {
       element.vector = word == "v2" ? 2 : 4;
     } else {
-      const Type type = parse_type(word);
+      const DataType type = parse_type(word);
       if (word == "texref" || word == "samplerref" || word == "surfref")
         cursor.fail("texture and surface references left CUDA with version 12: use objects");
-      if (type == Type::none || bits_of(type) < 8) {
+      if (type == DataType::none || bits_of(type) < 8) {
         cursor.fail("variables of type `." + std::string(word) + "` are not supported");
       }
       element.type = type;
     }
     cursor.next();
   }
-  if (element.type == Type::none) cursor.fail_expected("a type");
+  if (element.type == DataType::none) cursor.fail_expected("a type");
   return element;
 }
 
 // name[4][2] = {…}
-void parse_declarator(Cursor& cursor, Variable& variable, ElementType element) {
+void parse_declarator(TokenCursor& cursor, Variable& variable, ElementType element) {
   variable.name = cursor.expect_name();
   std::vector<uint64_t> dims;
   uint64_t size = element.bytes();
@@ -270,7 +270,7 @@ Space space_of_directive(std::string_view word) {
   return Space::generic;
 }
 
-std::vector<Variable> parse_variables(Cursor& cursor, Space space, bool is_extern) {
+std::vector<Variable> parse_variables(TokenCursor& cursor, Space space, bool is_extern) {
   Variable common;
   common.space = space;
   common.is_extern = is_extern;
@@ -288,7 +288,7 @@ std::vector<Variable> parse_variables(Cursor& cursor, Space space, bool is_exter
   return variables;
 }
 
-std::vector<Variable> parse_parameters(Cursor& cursor) {
+std::vector<Variable> parse_parameters(TokenCursor& cursor) {
   std::vector<Variable> params;
   cursor.expect('(');
   if (cursor.accept(')')) return params;

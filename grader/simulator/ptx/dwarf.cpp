@@ -37,9 +37,9 @@ class DebugSection {
 
   uint64_t read_number(unsigned count);  // a little-endian number of `count` bytes
   uint64_t read_uleb();                  // LEB128
-  std::string text();                    // a text that ends before the next 0 byte
+  std::string read_text();               // a text that ends before the next 0 byte
   // The symbol whose address is stored here; "": a plain number is stored here.
-  std::string symbol();
+  std::string symbol_at_position();
 
  private:
   void append_values(const std::string& directive, const std::string& values);
@@ -109,7 +109,7 @@ uint64_t DebugSection::read_uleb() {
   }
 }
 
-std::string DebugSection::text() {
+std::string DebugSection::read_text() {
   const size_t end = bytes_.find('\0', at_);
   if (end == std::string::npos) throw std::runtime_error("a text of a debug section has no end");
   std::string text = bytes_.substr(at_, end - at_);
@@ -117,7 +117,7 @@ std::string DebugSection::text() {
   return text;
 }
 
-std::string DebugSection::symbol() {
+std::string DebugSection::symbol_at_position() {
   const auto found = symbols_.find(at_);
   return found == symbols_.end() ? "" : found->second;
 }
@@ -160,18 +160,18 @@ struct DwarfEntry {
   std::vector<uint64_t> children;  // offsets of entries
 };
 
-struct Abbreviation {
+struct DwarfAbbreviation {
   uint64_t tag = 0;
   bool has_children = false;
   std::vector<std::pair<uint64_t, uint64_t>> attributes;  // (attribute, form)
 };
 
-std::map<uint64_t, Abbreviation> read_abbreviations(DebugSection& section) {
-  std::map<uint64_t, Abbreviation> all;
+std::map<uint64_t, DwarfAbbreviation> read_abbreviations(DebugSection& section) {
+  std::map<uint64_t, DwarfAbbreviation> all;
   while (!section.at_end()) {
     const uint64_t code = section.read_uleb();
     if (code == 0) break;
-    Abbreviation a;
+    DwarfAbbreviation a;
     a.tag = section.read_uleb();
     a.has_children = section.read_number(1) != 0;
     for (;;) {
@@ -186,37 +186,38 @@ std::map<uint64_t, Abbreviation> read_abbreviations(DebugSection& section) {
 
 // The value of an attribute in any form: a number, a text, or a block, which may contain the
 // address of a symbol.
-struct AttributeValue {
+struct DwarfAttributeValue {
   uint64_t number = 0;
   std::string text, symbol;
 };
 
-AttributeValue read_block(DebugSection& section, uint64_t length) {
-  AttributeValue value;
+DwarfAttributeValue read_dwarf_block(DebugSection& section, uint64_t length) {
+  DwarfAttributeValue value;
   const size_t end = section.at() + length;
   if (length > 0) {
     const uint64_t operation = section.read_number(1);
-    if (operation == 0x03) value.symbol = section.symbol();                           // DW_OP_addr
+    if (operation == 0x03) value.symbol = section.symbol_at_position();               // DW_OP_addr
     if (operation == 0x23 && section.at() < end) value.number = section.read_uleb();  // plus_uconst
   }
   section.seek(end);
   return value;
 }
 
-AttributeValue read_value(DebugSection& section, uint64_t form, unsigned address_bytes) {
-  AttributeValue value;
+DwarfAttributeValue read_attribute_value(DebugSection& section, uint64_t form,
+                                         unsigned address_bytes) {
+  DwarfAttributeValue value;
   switch (form) {
     case 0x01:  // addr
       section.skip(address_bytes);
       return value;
     case 0x03:  // block2
-      return read_block(section, section.read_number(2));
+      return read_dwarf_block(section, section.read_number(2));
     case 0x04:  // block4
-      return read_block(section, section.read_number(4));
+      return read_dwarf_block(section, section.read_number(4));
     case 0x09:  // block
-      return read_block(section, section.read_uleb());
+      return read_dwarf_block(section, section.read_uleb());
     case 0x0a:  // block1
-      return read_block(section, section.read_number(1));
+      return read_dwarf_block(section, section.read_number(1));
     case 0x05:  // data2
     case 0x12:  // ref2
       value.number = section.read_number(2);
@@ -232,7 +233,7 @@ AttributeValue read_value(DebugSection& section, uint64_t form, unsigned address
       value.number = section.read_number(8);
       return value;
     case 0x08:  // string
-      value.text = section.text();
+      value.text = section.read_text();
       return value;
     case 0x0b:  // data1
     case 0x0c:  // flag
@@ -249,12 +250,12 @@ AttributeValue read_value(DebugSection& section, uint64_t form, unsigned address
   }
 }
 
-DwarfEntry read_entry(DebugSection& info, const Abbreviation& abbreviation,
-                      unsigned address_bytes) {
+DwarfEntry read_dwarf_entry(DebugSection& info, const DwarfAbbreviation& abbreviation,
+                            unsigned address_bytes) {
   DwarfEntry entry;
   entry.tag = abbreviation.tag;
   for (const auto& [attribute, form] : abbreviation.attributes) {
-    AttributeValue value = read_value(info, form, address_bytes);
+    DwarfAttributeValue value = read_attribute_value(info, form, address_bytes);
     switch (attribute) {
       case kLocation:
         entry.symbol = std::move(value.symbol);
@@ -308,8 +309,8 @@ Entries read_unit_entries(DebugSection& info, const std::string& ptx) {
       open.pop_back();
       continue;
     }
-    const Abbreviation& abbreviation = abbreviations.at(code);
-    entries[offset] = read_entry(info, abbreviation, address_bytes);
+    const DwarfAbbreviation& abbreviation = abbreviations.at(code);
+    entries[offset] = read_dwarf_entry(info, abbreviation, address_bytes);
     if (!open.empty()) entries[open.back()].children.push_back(offset);
     if (abbreviation.has_children) open.push_back(offset);
   }

@@ -10,7 +10,7 @@ namespace lab32::ptx {
 
 // ---- dominators and loops --------------------------------------------------------------------
 
-Edges reversed(const Edges& next) {
+Edges reversed_edges(const Edges& next) {
   Edges back(next.size());
   for (size_t a = 0; a < next.size(); ++a)
     for (const int b : next[a]) back[static_cast<size_t>(b)].push_back(static_cast<int>(a));
@@ -40,7 +40,7 @@ std::vector<int> post_order(const Edges& next, int root) {
 
 std::vector<int> immediate_dominators(const Edges& next, int root) {
   const std::vector<int> order = post_order(next, root);
-  const Edges back = reversed(next);
+  const Edges back = reversed_edges(next);
   std::vector<int> number(next.size(), -1), dominator(next.size(), -1);
   for (size_t i = 0; i < order.size(); ++i)
     number[static_cast<size_t>(order[i])] = static_cast<int>(i);
@@ -80,7 +80,7 @@ bool dominates(const std::vector<int>& dominator, int a, int b) {
 
 Loops find_loops(const Edges& next, const std::vector<int>& dominator) {
   const size_t n = next.size();
-  const Edges back = reversed(next);
+  const Edges back = reversed_edges(next);
   const auto reachable = [&](int node) {
     return node == 0 || dominator[static_cast<size_t>(node)] >= 0;
   };
@@ -128,12 +128,12 @@ Loops find_loops(const Edges& next, const std::vector<int>& dominator) {
 namespace {
 
 // A trap ends the kernel, so its block has no successor.
-bool ends_block(const Instruction& in) {
+bool ends_basic_block(const Instruction& in) {
   return is_branch(in) || in.op->traits.leaves_function() ||
          in.op->traits.transfer == ControlTransfer::trap;
 }
 
-bool never_continues(const Instruction& in) { return in.guard < 0 && ends_block(in); }
+bool never_continues(const Instruction& in) { return in.guard < 0 && ends_basic_block(in); }
 
 std::vector<int> branch_targets_of(const Function& function, const Instruction& in) {
   switch (in.op->traits.transfer) {
@@ -152,7 +152,7 @@ void find_blocks(const Function& function, BasicBlocks& flow) {
   leads[0] = 1;
   for (int i = 0; i < size; ++i) {
     const Instruction& in = function.body[static_cast<size_t>(i)];
-    if (ends_block(in)) leads[static_cast<size_t>(i) + 1] = 1;
+    if (ends_basic_block(in)) leads[static_cast<size_t>(i) + 1] = 1;
     for (int target : branch_targets_of(function, in)) leads[static_cast<size_t>(target)] = 1;
   }
   flow.block_of.resize(static_cast<size_t>(size));
@@ -191,7 +191,7 @@ void find_edges(const Function& function, BasicBlocks& flow) {
     const Instruction& end = function.body[static_cast<size_t>(block.last) - 1];
     // Whether the branch is taken; absent if this depends on the lane.
     std::optional<bool> executes;
-    if (ends_block(end) && end.guard >= 0) {
+    if (ends_basic_block(end) && end.guard >= 0) {
       executes = constants[static_cast<size_t>(end.guard)];
       if (executes && end.guard_negated) executes = !*executes;
     }
@@ -232,7 +232,8 @@ BasicBlocks find_basic_blocks(const Function& function) {
 
 // ---- a function, or one of its loops ---------------------------------------------------------
 
-FlowView::FlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, int loop) {
+ControlFlowView::ControlFlowView(const std::vector<BasicBlock>& blocks, const Loops& loops,
+                                 int loop) {
   const int count = static_cast<int>(blocks.size());
   const Loop* const inside =
       loop == kWholeFunction ? nullptr : &loops.all[static_cast<size_t>(loop)];
@@ -261,28 +262,28 @@ FlowView::FlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, in
   }
   // At a guarded ret some lanes leave the function and the others continue. It counts as an exit
   // only if there is no other one, as in `for (;;) { … @%p1 ret; }`.
-  post_dominators_ = immediate_dominators(reversed(successors_), out);
+  post_dominators_ = immediate_dominators(reversed_edges(successors_), out);
   bool another_way = false;
   for (const int i : sometimes) {
     if (post_dominators_[static_cast<size_t>(i)] >= 0) continue;
     successors_[static_cast<size_t>(i)].push_back(out);
     another_way = true;
   }
-  predecessors_ = reversed(successors_);
+  predecessors_ = reversed_edges(successors_);
   if (another_way) post_dominators_ = immediate_dominators(predecessors_, out);
 }
 
-int FlowView::post_dominator(int block) const {
+int ControlFlowView::post_dominator(int block) const {
   const int after = post_dominators_[static_cast<size_t>(local(block))];
   return after < 0 || after == static_cast<int>(nodes_.size()) ? kNoBlock
                                                                : nodes_[static_cast<size_t>(after)];
 }
 
-bool FlowView::has_exit_path(int block) const {
+bool ControlFlowView::has_exit_path(int block) const {
   return post_dominators_[static_cast<size_t>(local(block))] >= 0;
 }
 
-NodeSet FlowView::reachable_blocks(const Edges& edges, int from, int without) const {
+NodeSet ControlFlowView::reachable_blocks(const Edges& edges, int from, int without) const {
   NodeSet seen(number_.size(), 0);
   std::vector<int> work{from};
   while (!work.empty()) {
@@ -299,13 +300,13 @@ NodeSet FlowView::reachable_blocks(const Edges& edges, int from, int without) co
   return seen;
 }
 
-NodeSet FlowView::blocks_reaching(int to) const {
+NodeSet ControlFlowView::blocks_reaching(int to) const {
   NodeSet from = reachable_blocks(predecessors_, local(to), local(to));
   from[static_cast<size_t>(to)] = true;
   return from;
 }
 
-NodeSet FlowView::blocks_reached_from(int from, int without) const {
+NodeSet ControlFlowView::blocks_reached_from(int from, int without) const {
   return reachable_blocks(successors_, local(from), without == kNoBlock ? -1 : local(without));
 }
 

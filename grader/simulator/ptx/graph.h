@@ -14,7 +14,7 @@ namespace lab32::ptx {
 using Edges = std::vector<std::vector<int>>;  // by node: its successors
 using NodeSet = std::vector<char>;            // for each node: whether the set contains it
 
-Edges reversed(const Edges& next);
+Edges reversed_edges(const Edges& next);
 
 // The nodes that `root` reaches, in post-order: each node after its successors, except along back
 // edges.
@@ -61,9 +61,9 @@ constexpr int kWholeFunction = -1;  // the view of the whole function
 
 // A view of a function, or of one of its loops as if the loop were the whole function: the back
 // edge is the exit, and edges that leave the loop are ignored.
-class FlowView {
+class ControlFlowView {
  public:
-  FlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, int loop);
+  ControlFlowView(const std::vector<BasicBlock>& blocks, const Loops& loops, int loop);
 
   bool holds(int block) const { return number_[static_cast<size_t>(block)] >= 0; }
   // The immediate post-dominator of a block; kNoBlock: there is none.

@@ -52,7 +52,7 @@ int line_of(std::string_view text, size_t offset) {
          static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(offset), '\n'));
 }
 
-std::string render(const Module& module, const Diagnostic& diagnostic, int loc) {
+std::string diagnostic_text(const Module& module, const Diagnostic& diagnostic, int loc) {
   std::string out = "PTX line " + std::to_string(line_of(module.text, diagnostic.offset)) + ": " +
                     diagnostic.message;
   if (const auto position = module.position(loc)) {
@@ -200,7 +200,7 @@ std::optional<RealLiteral> parse_real(std::string_view text) {
   return literal;
 }
 
-uint64_t Cursor::expect_integer() {
+uint64_t TokenCursor::expect_integer() {
   if (peek().kind != Token::Kind::number) fail_expected("an integer");
   const auto value = parse_integer(peek().text);
   if (!value) fail_expected("an integer");

@@ -1,4 +1,4 @@
-// Splits PTX text into tokens, parses numbers, keeps the position of the parser (Cursor), and
+// Splits PTX text into tokens, parses numbers, keeps the position of the parser (TokenCursor), and
 // renders diagnostics with the PTX line, the source line and a caret.
 #pragma once
 
@@ -28,8 +28,8 @@ struct Diagnostic {
 //   wmma.load.a.sync {%r1}, [%rd4], %r3;
 //   ^
 // No source part without line information (loc -1). Needs Module::files, which PTX lists at the
-// end: render only when the whole module is read.
-std::string render(const Module& module, const Diagnostic& diagnostic, int loc);
+// end: diagnostic_text only when the whole module is read.
+std::string diagnostic_text(const Module& module, const Diagnostic& diagnostic, int loc);
 
 // 1-based line of an offset.
 int line_of(std::string_view text, size_t offset);
@@ -70,9 +70,9 @@ struct RealLiteral {
 std::optional<RealLiteral> parse_real(std::string_view text);
 
 // The parser's position in the token list, with the operations that every part of the parser needs.
-class Cursor {
+class TokenCursor {
  public:
-  explicit Cursor(std::string_view text) : text_(text), tokens_(lex(text)) {}
+  explicit TokenCursor(std::string_view text) : text_(text), tokens_(lex(text)) {}
 
   // Returns the end token beyond the end, so that callers need no bounds check.
   const Token& peek(size_t ahead = 0) const {

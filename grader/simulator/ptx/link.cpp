@@ -26,7 +26,7 @@ struct ModuleItem {
 };
 
 // One input text with its items and the other data that linking needs.
-struct LinkedInput {
+struct LinkerInput {
   std::string_view text;
   std::vector<Token> tokens;
   std::vector<ModuleItem> items;
@@ -35,14 +35,14 @@ struct LinkedInput {
   uint64_t files = 0;  // the highest .file number plus one
 };
 
-class InputReader {
+class LinkerInputReader {
  public:
-  explicit InputReader(std::string_view text) {
+  explicit LinkerInputReader(std::string_view text) {
     part_.text = text;
     part_.tokens = lex(text);
   }
 
-  LinkedInput read_input() {
+  LinkerInput read_input() {
     while (peek().kind != Token::Kind::end) read_directive();
     if (part_.version.first == 0)
       throw Error("this is not a PTX module: it has no .version directive");
@@ -58,7 +58,7 @@ class InputReader {
     throw Diagnostic{static_cast<size_t>(peek().text.data() - part_.text.data()), what};
   }
   // Skips to the token behind the closing bracket that matches the next opening one.
-  void skip_group(char open, char close) {
+  void skip_bracketed(char open, char close) {
     int depth = 0;
     do {
       if (peek().kind == Token::Kind::end) fail("this bracket is not closed");
@@ -91,10 +91,10 @@ class InputReader {
       return;
     }
     if (token.is(".address_size")) return skip_token(), skip_token();
-    if (token.is(".section")) return skip_token(), skip_token(), skip_group('{', '}');
+    if (token.is(".section")) return skip_token(), skip_token(), skip_bracketed('{', '}');
     if (token.is(".file")) return read_file_directive();
     if (token.is(';')) return skip_token();
-    read_item();
+    read_module_item();
   }
 
   void read_file_directive() {
@@ -109,7 +109,7 @@ class InputReader {
     part_.items.push_back(item);
   }
 
-  void read_item() {
+  void read_module_item() {
     ModuleItem item;
     item.first = at_;
     for (;; skip_token()) {
@@ -127,7 +127,7 @@ class InputReader {
     // The name of a function follows its result, and the name of a variable follows its attributes.
     while (peek().kind != Token::Kind::end && !peek().is(';')) {
       if (peek().is('('))
-        skip_group('(', ')');
+        skip_bracketed('(', ')');
       else if (peek().kind == Token::Kind::word && peek().text[0] != '.')
         break;
       else
@@ -142,7 +142,7 @@ class InputReader {
     const bool body = peek().is('{');
     item.defines = item.function ? body : item.linkage != Linkage::external;
     if (body) {
-      skip_group('{', '}');
+      skip_bracketed('{', '}');
     } else {
       while (!peek().is(';')) {
         if (peek().kind == Token::Kind::end) fail("this declaration has no end");
@@ -154,27 +154,27 @@ class InputReader {
     part_.items.push_back(item);
   }
 
-  LinkedInput part_;
+  LinkerInput part_;
   size_t at_ = 0;
 };
 
 class Linker {
  public:
-  explicit Linker(std::vector<LinkedInput> parts) : parts_(std::move(parts)) {}
+  explicit Linker(std::vector<LinkerInput> parts) : parts_(std::move(parts)) {}
 
-  Linked link_parts() {
+  LinkedPtx link_inputs() {
     for (size_t i = 0; i < parts_.size(); ++i)
       for (const ModuleItem& item : parts_[i].items) record_symbol(i, item);
     std::pair<uint64_t, uint64_t> version;
     std::string_view target;
-    for (const LinkedInput& part : parts_) {
+    for (const LinkerInput& part : parts_) {
       version = std::max(version, part.version);
       if (part.target > target) target = part.target;
     }
     linked_.text = ".version " + std::to_string(version.first) + "." +
                    std::to_string(version.second) + "\n.target " + std::string(target) +
                    "\n.address_size 64\n";
-    for (size_t i = 0; i < parts_.size(); ++i) append_part(i);
+    for (size_t i = 0; i < parts_.size(); ++i) append_input_text(i);
     return std::move(linked_);
   }
 
@@ -202,8 +202,8 @@ class Linker {
     symbol.kept_part = part;
   }
 
-  void append_part(size_t index) {
-    const LinkedInput& part = parts_[index];
+  void append_input_text(size_t index) {
+    const LinkerInput& part = parts_[index];
     // Local names that other parts use, too, get a suffix. It has the form of a compiler's clones,
     // which demanglers know.
     std::unordered_map<std::string_view, std::string> renamed;
@@ -246,7 +246,7 @@ class Linker {
   }
 
   // Copies tokens [first, last) and the text between them, and replaces names and file numbers.
-  void copy_tokens(const LinkedInput& part, size_t first, size_t last,
+  void copy_tokens(const LinkerInput& part, size_t first, size_t last,
                    const std::unordered_map<std::string_view, std::string>& renamed) {
     bool file = false;  // the next number is a file number
     const char* copied = first_char_of(part.tokens[first]);
@@ -274,10 +274,10 @@ class Linker {
     return token.text.data() - (token.kind == Token::Kind::string);
   }
 
-  std::vector<LinkedInput> parts_;
+  std::vector<LinkerInput> parts_;
   std::unordered_map<std::string_view, LinkedSymbol> symbols_;
   uint64_t files_before_ = 0;
-  Linked linked_;
+  LinkedPtx linked_;
   std::string& text_ = linked_.text;
   size_t counted_ = 0;  // the length of the text whose lines have been counted
   int lines_ = 0;       // the lines in that part
@@ -285,16 +285,16 @@ class Linker {
 
 }  // namespace
 
-Linked link(const std::vector<std::string>& texts) {
-  std::vector<LinkedInput> parts;
+LinkedPtx link_ptx(const std::vector<std::string>& texts) {
+  std::vector<LinkerInput> parts;
   for (const std::string& text : texts) {
     try {
-      parts.push_back(InputReader(text).read_input());
+      parts.push_back(LinkerInputReader(text).read_input());
     } catch (const Diagnostic& diagnostic) {
       throw Error("PTX that is to be linked: " + diagnostic.message);
     }
   }
-  return Linker(std::move(parts)).link_parts();
+  return Linker(std::move(parts)).link_inputs();
 }
 
 }  // namespace lab32::ptx

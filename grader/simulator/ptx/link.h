@@ -8,7 +8,7 @@
 
 namespace lab32::ptx {
 
-struct Linked {
+struct LinkedPtx {
   std::string text;
   // For each function: line n of the input text that defines it is line n + offset of `text`.
   // (ptxas records lines of each file's own PTX.)
@@ -21,6 +21,6 @@ struct Linked {
 // gets a suffix if another file uses the same name. Line information is kept. Names that no file
 // defines stay `.extern`. Throws Error for a text that is no PTX, and for two strong definitions of
 // a name.
-Linked link(const std::vector<std::string>& texts);
+LinkedPtx link_ptx(const std::vector<std::string>& texts);
 
 }  // namespace lab32::ptx

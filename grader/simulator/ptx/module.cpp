@@ -43,8 +43,8 @@ const Variable* Module::find_variable(std::string_view name) const {
   return found == variables.end() ? nullptr : &*found;
 }
 
-std::optional<Module::Position> Module::position(int loc) const {
-  std::optional<Position> best;
+std::optional<Module::SourcePosition> Module::position(int loc) const {
+  std::optional<SourcePosition> best;
   // inlined_at always refers to an earlier entry, so this loop ends.
   while (loc >= 0 && static_cast<size_t>(loc) < locs.size()) {
     const Loc& at = locs[static_cast<size_t>(loc)];
@@ -52,7 +52,7 @@ std::optional<Module::Position> Module::position(int loc) const {
       const std::string& file = files[static_cast<size_t>(at.file)];
       const bool inner = best && !is_toolkit_file(best->file);
       if (!inner)
-        best = Position{file, at.line, 0};
+        best = SourcePosition{file, at.line, 0};
       else if (file == best->file)
         best->call_line = at.line;
     }
@@ -61,8 +61,8 @@ std::optional<Module::Position> Module::position(int loc) const {
   return best;
 }
 
-void use_ptx_positions(Module& module, const std::string& name,
-                       const std::map<int, std::pair<std::string, int>>& places) {
+void use_ptx_lines_as_positions(Module& module, const std::string& name,
+                                const std::map<int, std::pair<std::string, int>>& places) {
   if (!module.locs.empty()) return;
   std::map<std::string, int> files;
   const auto number_of = [&](const std::string& file) {
@@ -118,10 +118,10 @@ std::vector<uint32_t> parameter_offsets(const std::vector<Variable>& params, uin
 Space memory_space(const Instruction& in, size_t use) {
   const Space of_row = in.op->traits.memory[use].space;
   if (of_row != Space::generic) return of_row;
-  if (in.has(Mod::shared) || in.has(Mod::shared_cta)) return Space::shared;
-  if (in.has(Mod::global)) return Space::global;
-  if (in.has(Mod::local)) return Space::local;
-  if (in.has(Mod::constant)) return Space::constant;
+  if (in.has(Modifier::shared) || in.has(Modifier::shared_cta)) return Space::shared;
+  if (in.has(Modifier::global)) return Space::global;
+  if (in.has(Modifier::local)) return Space::local;
+  if (in.has(Modifier::constant)) return Space::constant;
   return Space::generic;
 }
 
@@ -136,23 +136,24 @@ MemoryOrder memory_order(const Instruction& in) {
   const InstructionTraits& traits = in.op->traits;
   const bool fence = traits.sync == Sync::fence;
   // Updates by the copy engine or through a surface are updates here, too.
-  const bool update = traits.is_atomic() || in.has(Mod::reduce) || in.op->id == OpId::sured;
+  const bool update = traits.is_atomic() || in.has(Modifier::reduce) || in.op->id == OpId::sured;
   MemoryOrder order;
   // Volatile accesses and memory-mapped I/O are relaxed accesses with system scope.
-  const bool everywhere = in.has(Mod::op_volatile) || in.has(Mod::mmio);
-  order.is_volatile = in.has(Mod::op_volatile);
+  const bool everywhere = in.has(Modifier::op_volatile) || in.has(Modifier::mmio);
+  order.is_volatile = in.has(Modifier::op_volatile);
   order.read_only = traits.read_only;
-  order.acquire = in.has(Mod::acquire) || in.has(Mod::acq_rel);
-  order.release = in.has(Mod::release) || in.has(Mod::acq_rel);
+  order.acquire = in.has(Modifier::acquire) || in.has(Modifier::acq_rel);
+  order.release = in.has(Modifier::release) || in.has(Modifier::acq_rel);
   order.strong =
-      fence || update || everywhere || order.acquire || order.release || in.has(Mod::relaxed);
+      fence || update || everywhere || order.acquire || order.release || in.has(Modifier::relaxed);
   if (fence && !order.acquire && !order.release) order.acquire = order.release = true;
-  order.sequential = in.op->id == OpId::membar || (in.op->id == OpId::fence && in.has(Mod::sc));
-  if (in.has(Mod::cta))
+  order.sequential =
+      in.op->id == OpId::membar || (in.op->id == OpId::fence && in.has(Modifier::sc));
+  if (in.has(Modifier::cta))
     order.scope = Scope::block;
-  else if (in.has(Mod::cluster))
+  else if (in.has(Modifier::cluster))
     order.scope = Scope::cluster;
-  else if (everywhere || in.has(Mod::sys))
+  else if (everywhere || in.has(Modifier::sys))
     order.scope = Scope::system;
   return order;
 }

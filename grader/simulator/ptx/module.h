@@ -81,8 +81,8 @@ struct Operand {
 
 struct Instruction {
   const OpInfo* op = nullptr;
-  Mods mods;                    // the modifiers of the instruction
-  std::array<Type, 4> types{};  // type suffixes in order of appearance
+  Mods mods;                        // the modifiers of the instruction
+  std::array<DataType, 4> types{};  // type suffixes in order of appearance
   uint8_t type_count = 0;
   int guard = -1;  // predicate register, -1: none
   bool guard_negated = false;
@@ -94,8 +94,8 @@ struct Instruction {
   int call = -1;          // index in Function::calls for call
   int branch_table = -1;  // brx.idx: index in Function::branch_tables
 
-  Type type(int i = 0) const { return types[static_cast<size_t>(i)]; }
-  bool has(Mod m) const { return mods.test(static_cast<size_t>(m)); }
+  DataType type(int i = 0) const { return types[static_cast<size_t>(i)]; }
+  bool has(Modifier m) const { return mods.test(static_cast<size_t>(m)); }
   // Whether operand i, which may be optional, is present.
   bool has_operand(size_t i) const {
     return i < operands.size() && operands[i].kind != Operand::Kind::none;
@@ -152,21 +152,21 @@ struct Module {
   // A position in the student's source. Code that was inlined from a header has the position of its
   // call site outside the toolkit, which inlined_at gives. nullopt if the module has no line
   // information.
-  struct Position {
+  struct SourcePosition {
     std::string file;
     int line = 0;
     // If the position is in an inlined function: the line of the kernel that calls it, provided
     // that it is in the same file; otherwise 0.
     int call_line = 0;
   };
-  std::optional<Position> position(int loc) const;
+  std::optional<SourcePosition> position(int loc) const;
 };
 
 // Gives positions to a module without line information. An instruction gets the last entry of
 // `places` at or before its line in its function. If there is none, it gets its PTX line in a file
 // called `name`.
-void use_ptx_positions(Module& module, const std::string& name,
-                       const std::map<int, std::pair<std::string, int>>& places);
+void use_ptx_lines_as_positions(Module& module, const std::string& name,
+                                const std::map<int, std::pair<std::string, int>>& places);
 
 // The kernel with this (mangled) name. Throws lab32::Error if there is no such kernel, with a list
 // of the module's kernels, or if the kernel cannot run, with its refusal.

@@ -32,7 +32,7 @@ class ModuleParser {
   struct MatchedOpcode {
     const OpInfo* row = nullptr;
     Mods mods;
-    std::array<Type, 4> types{};
+    std::array<DataType, 4> types{};
     uint8_t type_count = 0;
   };
   const MatchedOpcode& find_opcode(std::string_view text);
@@ -59,7 +59,7 @@ class ModuleParser {
   void add_name(const std::string& name, Scopes::ModuleSymbol meaning);
 
   Module& module_;
-  Cursor cursor_;
+  TokenCursor cursor_;
   std::unordered_map<std::string_view, MatchedOpcode> opcodes_;
   std::deque<std::string> kept_names_;  // owns names to which names_ refers
   Scopes::ModuleNames names_;
@@ -112,7 +112,7 @@ class FunctionParser {
   void parse_call(Instruction& in);
   void check_parameter_sizes(const CallInfo& call, const Prototype& prototype, size_t offset) const;
   int find_label(int scope, std::string_view name, size_t offset, Scopes::LabelKind kind) const;
-  void resolve_labels();
+  void resolve_label_uses();
 
   // parse_operands.cpp
   void parse_operands(Instruction& in, std::string_view opcode);
@@ -129,7 +129,7 @@ class FunctionParser {
 
   ModuleParser& parent_;
   Module& module_;
-  Cursor& cursor_;
+  TokenCursor& cursor_;
   Function& function_;
   Scopes scopes_;
   int loc_ = -1;
@@ -150,10 +150,10 @@ void check_operands(const Function& function, const Instruction& in, std::string
 
 // Parses what follows `.global`, `.shared`, …: `.align 8 .b8 name[4][2] = {…}, other`, up to the
 // character that ends the declaration, which is left for the caller.
-std::vector<Variable> parse_variables(Cursor& cursor, Space space, bool is_extern);
+std::vector<Variable> parse_variables(TokenCursor& cursor, Space space, bool is_extern);
 
 // Parses `(.param .b64 a, .param .align 8 .b8 b[16])`. Names may be `_` (in prototypes).
-std::vector<Variable> parse_parameters(Cursor& cursor);
+std::vector<Variable> parse_parameters(TokenCursor& cursor);
 
 // The space of a directive such as ".global"; Space::generic if it declares no variables.
 Space space_of_directive(std::string_view word);

@@ -16,7 +16,7 @@ struct TypeName {
   unsigned bits;
 };
 
-// The rows are in the order of enum Type.
+// The rows are in the order of enum DataType.
 constexpr std::array<TypeName, 31> kTypes = {{
     {"none", 0},  {"u8", 8},      {"u16", 16},    {"u32", 32},   {"u64", 64},  {"s8", 8},
     {"s16", 16},  {"s32", 32},    {"s64", 64},    {"b8", 8},     {"b16", 16},  {"b32", 32},
@@ -25,7 +25,7 @@ constexpr std::array<TypeName, 31> kTypes = {{
     {"e5m2", 8},  {"e4m3x2", 16}, {"e5m2x2", 16}, {"b1", 1},     {"u4", 4},    {"s4", 4},
     {"pred", 1},
 }};
-static_assert(static_cast<size_t>(Type::pred) + 1 == kTypes.size());
+static_assert(static_cast<size_t>(DataType::pred) + 1 == kTypes.size());
 
 constexpr std::string_view kMods[] = {
 #define MOD(id, text) text,
@@ -125,7 +125,7 @@ constexpr OpcodeRow kAll[] = {
 };
 }  // namespace rows
 
-std::vector<OpInfo> build_table() {
+std::vector<OpInfo> build_opcode_table() {
   std::vector<OpInfo> table;
   for (const OpcodeRow& row : rows::kAll) {
     OpInfo& op = table.emplace_back();
@@ -161,20 +161,20 @@ bool words_match_parts(const OpInfo& op, size_t part, const std::vector<std::str
 
 }  // namespace
 
-Type parse_type(std::string_view word) {
+DataType parse_type(std::string_view word) {
   for (size_t i = 1; i < kTypes.size(); ++i) {
-    if (kTypes[i].text == word) return static_cast<Type>(i);
+    if (kTypes[i].text == word) return static_cast<DataType>(i);
   }
-  return Type::none;
+  return DataType::none;
 }
 
-std::string_view to_string(Type type) { return kTypes[static_cast<size_t>(type)].text; }
+std::string_view to_string(DataType type) { return kTypes[static_cast<size_t>(type)].text; }
 
-unsigned bits_of(Type type) { return kTypes[static_cast<size_t>(type)].bits; }
+unsigned bits_of(DataType type) { return kTypes[static_cast<size_t>(type)].bits; }
 
-std::string_view to_string(Mod mod) { return kMods[static_cast<size_t>(mod)]; }
+std::string_view to_string(Modifier mod) { return kMods[static_cast<size_t>(mod)]; }
 
-bool parse_special(std::string_view spelling, SpecialReg* out) {
+bool parse_special_register(std::string_view spelling, SpecialReg* out) {
   for (size_t i = 0; i < std::size(kSpecials); ++i) {
     if (kSpecials[i] == spelling) {
       *out = static_cast<SpecialReg>(i);
@@ -187,7 +187,7 @@ bool parse_special(std::string_view spelling, SpecialReg* out) {
 std::string_view to_string(SpecialReg reg) { return kSpecials[static_cast<size_t>(reg)]; }
 
 const std::vector<OpInfo>& opcode_table() {
-  static const std::vector<OpInfo> table = build_table();
+  static const std::vector<OpInfo> table = build_opcode_table();
   return table;
 }
 
@@ -259,16 +259,16 @@ static void sort_modifiers(std::vector<std::string_view>& words) {
 }
 
 const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* mods,
-                           std::vector<Type>* types) {
+                           std::vector<DataType>* types) {
   using Index = std::unordered_map<std::string_view, std::vector<const OpInfo*>>;
   static const Index rows_of_base = [] {
     Index index;
     for (const OpInfo& op : opcode_table()) index[op.base].push_back(&op);
     return index;
   }();
-  static const std::unordered_map<std::string_view, Mod> mod_of_word = [] {
-    std::unordered_map<std::string_view, Mod> index;
-    for (size_t i = 0; i < std::size(kMods); ++i) index[kMods[i]] = static_cast<Mod>(i);
+  static const std::unordered_map<std::string_view, Modifier> mod_of_word = [] {
+    std::unordered_map<std::string_view, Modifier> index;
+    for (size_t i = 0; i < std::size(kMods); ++i) index[kMods[i]] = static_cast<Modifier>(i);
     return index;
   }();
 
@@ -285,7 +285,7 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* m
   if (hint != words.end() && is_one_of(words[0], {"ld", "st", "atom", "red", "cp"}) &&
       std::find(words.begin(), words.end(), "bulk") == words.end()) {
     words.erase(hint);
-    mods->set(static_cast<size_t>(Mod::cache_hint));
+    mods->set(static_cast<size_t>(Modifier::cache_hint));
   }
   sort_modifiers(words);
   if (words.empty()) return nullptr;
@@ -294,8 +294,8 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* m
   for (const OpInfo* op : rows->second) {
     if (!words_match_parts(*op, 0, words, 1)) continue;
     for (size_t i = 1; i < words.size(); ++i) {
-      const Type type = parse_type(words[i]);
-      if (type != Type::none) {
+      const DataType type = parse_type(words[i]);
+      if (type != DataType::none) {
         types->push_back(type);
       } else {
         // Every word of a pattern that is no type is in modifiers.def; a test checks this.
@@ -323,7 +323,7 @@ bool is_known_opcode(std::string_view opcode) {
     begin = end + 1;
   }
   Mods mods;
-  std::vector<Type> types;
+  std::vector<DataType> types;
   return match_opcode(words, &mods, &types) != nullptr;
 }
 

@@ -14,7 +14,7 @@
 namespace lab32::ptx {
 
 // clang-format off
-enum class Type : uint8_t {
+enum class DataType : uint8_t {
   none,
   u8, u16, u32, u64,
   s8, s16, s32, s64,
@@ -26,21 +26,21 @@ enum class Type : uint8_t {
 };
 // clang-format on
 
-Type parse_type(std::string_view word);  // Type::none: the word is no type
-std::string_view to_string(Type type);
-unsigned bits_of(Type type);  // pred: 1
-inline unsigned bytes_of(Type type) { return (bits_of(type) + 7) / 8; }
-inline bool is_signed(Type t) { return t >= Type::s8 && t <= Type::s64; }
-inline bool is_float(Type t) { return t >= Type::f16 && t <= Type::e5m2x2; }
+DataType parse_type(std::string_view word);  // DataType::none: the word is no type
+std::string_view to_string(DataType type);
+unsigned bits_of(DataType type);  // pred: 1
+inline unsigned bytes_of(DataType type) { return (bits_of(type) + 7) / 8; }
+inline bool is_signed(DataType t) { return t >= DataType::s8 && t <= DataType::s64; }
+inline bool is_float(DataType t) { return t >= DataType::f16 && t <= DataType::e5m2x2; }
 
-enum class Mod : uint8_t {
+enum class Modifier : uint8_t {
 #define MOD(id, text) id,
 #include "simulator/ptx/modifiers.def"
 #undef MOD
   count_
 };
-using Mods = std::bitset<static_cast<size_t>(Mod::count_)>;
-std::string_view to_string(Mod mod);
+using Mods = std::bitset<static_cast<size_t>(Modifier::count_)>;
+std::string_view to_string(Modifier mod);
 
 // clang-format off
 enum class SpecialReg : uint8_t {
@@ -59,7 +59,7 @@ enum class SpecialReg : uint8_t {
 };
 // clang-format on
 // Accepts the spelling with '%' ("%tid.x"; "WARP_SZ"). Returns false if the name is unknown.
-bool parse_special(std::string_view spelling, SpecialReg* out);
+bool parse_special_register(std::string_view spelling, SpecialReg* out);
 std::string_view to_string(SpecialReg reg);
 
 enum class OpId : uint16_t {
@@ -98,7 +98,7 @@ const std::vector<OpInfo>& opcode_table();
 // Finds the first row of the table whose pattern matches the words ("add", "rn", "f32"). Sets
 // `mods`, and `types` in the order of their appearance. nullptr: no row matches.
 const OpInfo* match_opcode(const std::vector<std::string_view>& words, Mods* mods,
-                           std::vector<Type>* types);
+                           std::vector<DataType>* types);
 
 // A quick check whether some statement begins with an opcode that has no row in opcodes.def. It may
 // return true for a text that has none (C++ in a comment), but never false for one in which parse()

@@ -21,7 +21,7 @@ void FunctionParser::parse(std::vector<ModuleParser::Refusal>& refusals) {
       depth = scopes_.depth();
       parse_statement();
     }
-    resolve_labels();
+    resolve_label_uses();
     return;
   } catch (Diagnostic& diagnostic) {
     refusals.push_back({std::move(diagnostic), loc_});
@@ -49,11 +49,11 @@ void FunctionParser::parse_statement() {
   const Token& token = cursor_.peek();
   if (token.is('{')) {
     cursor_.next();
-    return scopes_.open();
+    return scopes_.open_scope();
   }
   if (token.is('}')) {
     cursor_.next();
-    return scopes_.close();
+    return scopes_.close_scope();
   }
   if (token.is(';')) {
     cursor_.next();
@@ -89,8 +89,9 @@ void FunctionParser::parse_directive() {
 // .reg .b32 %r<9>, %x;
 void FunctionParser::parse_register_declaration() {
   const std::string_view word = cursor_.peek().text;
-  const Type type = word.empty() || word[0] != '.' ? Type::none : parse_type(word.substr(1));
-  if (type == Type::none) cursor_.fail_expected("a type that registers can have");
+  const DataType type =
+      word.empty() || word[0] != '.' ? DataType::none : parse_type(word.substr(1));
+  if (type == DataType::none) cursor_.fail_expected("a type that registers can have");
   cursor_.next();
   const auto bits = static_cast<uint16_t>(bits_of(type));
   do {
@@ -275,7 +276,7 @@ int FunctionParser::find_label(int scope, std::string_view name, size_t offset,
                                std::string(name) + "` is not defined"};
 }
 
-void FunctionParser::resolve_labels() {
+void FunctionParser::resolve_label_uses() {
   for (const LabelUse& use : label_uses_) {
     const int target = find_label(use.scope, use.name, use.offset, Scopes::LabelKind::code);
     if (use.table >= 0) {

@@ -32,7 +32,8 @@ void FunctionParser::parse_operands(Instruction& in, std::string_view opcode) {
   }
   cursor_.expect(';');
 
-  if (in.has(Mod::cache_hint) && in.op->pattern.find("L2::cache_hint") == std::string_view::npos) {
+  if (in.has(Modifier::cache_hint) &&
+      in.op->pattern.find("L2::cache_hint") == std::string_view::npos) {
     const bool is_policy = parsed.size() > 1 && parsed.back().operand.kind == Operand::Kind::reg;
     if (!is_policy ||
         function_.registers[static_cast<size_t>(parsed.back().operand.reg)].bits != 64)
@@ -40,7 +41,7 @@ void FunctionParser::parse_operands(Instruction& in, std::string_view opcode) {
                                           "` takes a cache policy as its last operand: a register "
                                           "of 64 bits"};
     parsed.pop_back();  // the policy has no effect in the simulator
-    in.mods.reset(static_cast<size_t>(Mod::cache_hint));
+    in.mods.reset(static_cast<size_t>(Modifier::cache_hint));
   }
 
   // A row has at most one optional operand. If an operand is missing, it is that one.
@@ -208,7 +209,7 @@ void FunctionParser::parse_name_operand(ParsedOperand& result) {
     op.value = parse_addend();
     return;
   }
-  if (parse_special(name, &op.special)) {
+  if (parse_special_register(name, &op.special)) {
     op.kind = Operand::Kind::special;
     cursor_.next();
     return;

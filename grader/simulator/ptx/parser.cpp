@@ -32,7 +32,7 @@ const ModuleParser::MatchedOpcode& ModuleParser::find_opcode(std::string_view te
     words.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
-  std::vector<Type> types;
+  std::vector<DataType> types;
   opcode.row = match_opcode(words, &opcode.mods, &types);
   if (opcode.row != nullptr) {
     opcode.type_count = static_cast<uint8_t>(types.size());
@@ -61,7 +61,8 @@ void ModuleParser::parse_directive() {
     if (cursor_.next().kind != Token::Kind::string) cursor_.fail_expected("a string");
     return cursor_.expect(';');
   }
-  // The parser ignores the linkage of names: only link() needs it, and here the module is complete.
+  // The parser ignores the linkage of names: only link_ptx() needs it, and here the module is
+  // complete.
   bool is_extern = false;
   const Token* word = &token;
   while (word->is(".extern") || word->is(".visible") || word->is(".weak") || word->is(".common")) {
@@ -236,7 +237,7 @@ void ModuleParser::propagate_refusals() {
       callers[names_.at(call.target.name).index].push_back(i);
     }
     if (refusals_[i].empty()) continue;
-    function.refusal = render(module_, refusals_[i][0].diagnostic, refusals_[i][0].loc);
+    function.refusal = diagnostic_text(module_, refusals_[i][0].diagnostic, refusals_[i][0].loc);
     work.push_back(i);
   }
   for (size_t done = 0; done < work.size(); ++done) {
@@ -265,7 +266,7 @@ Module parse(std::string ptx_text) {
   try {
     ModuleParser(module).parse();
   } catch (const Diagnostic& diagnostic) {
-    throw Error(render(module, diagnostic, -1));
+    throw Error(diagnostic_text(module, diagnostic, -1));
   }
   return module;
 }

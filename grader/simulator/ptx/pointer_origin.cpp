@@ -24,21 +24,21 @@ class ParameterTrace {
 
   // Adds the parameters from which a register's value is computed. Returns false if a part of the
   // value comes from elsewhere.
-  bool add_register(int reg) {
+  bool trace_register(int reg) {
     const auto r = static_cast<size_t>(reg);
     if (seen_[r]) return true;  // the pointer of an earlier iteration
     seen_[r] = true;
     return !definitions_[r].empty() &&
            std::all_of(definitions_[r].begin(), definitions_[r].end(),
-                       [&](const Instruction* in) { return add_result(*in, reg); });
+                       [&](const Instruction* in) { return trace_result(*in, reg); });
   }
 
   std::vector<uint32_t> take() { return std::move(found_); }
 
  private:
-  bool add(const Operand& op) { return op.kind == Operand::Kind::reg && add_register(op.reg); }
+  bool add(const Operand& op) { return op.kind == Operand::Kind::reg && trace_register(op.reg); }
 
-  bool add_result(const Instruction& in, int reg) {
+  bool trace_result(const Instruction& in, int reg) {
     switch (in.op->id) {
       case OpId::mov:
       case OpId::cvta:
@@ -56,14 +56,14 @@ class ParameterTrace {
       case OpId::selp:
         return add(in.operands[1]) && add(in.operands[2]);
       case OpId::ld_param:
-        return function_.is_entry && add_parameter(in, reg);
+        return function_.is_entry && trace_parameter_load(in, reg);
       default:
         return false;
     }
   }
 
   // A vector load of several parameters has a register for each of them.
-  bool add_parameter(const Instruction& load, int reg) {
+  bool trace_parameter_load(const Instruction& load, int reg) {
     const Operand& address = load.operands[1];
     const auto& results = load.operands[0].elements;
     const auto element = std::find_if(results.begin(), results.end(),
@@ -87,7 +87,7 @@ class ParameterTrace {
 
 // The operand that is an address in device memory. (An asynchronous copy also has one in shared
 // memory.)
-const Operand* address_of(const Instruction& in) {
+const Operand* address_operand_of(const Instruction& in) {
   size_t use = 0;
   for (const Operand& op : in.operands) {
     if (op.kind != Operand::Kind::address) continue;
@@ -99,11 +99,12 @@ const Operand* address_of(const Instruction& in) {
 
 }  // namespace
 
-std::vector<uint32_t> pointer_parameters(const Function& function, const Instruction& in) {
-  const Operand* address = address_of(in);
+std::vector<uint32_t> offsets_of_pointer_parameters(const Function& function,
+                                                    const Instruction& in) {
+  const Operand* address = address_operand_of(in);
   if (!address || address->reg < 0) return {};
   ParameterTrace trace(function);
-  return trace.add_register(address->reg) ? trace.take() : std::vector<uint32_t>{};
+  return trace.trace_register(address->reg) ? trace.take() : std::vector<uint32_t>{};
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -131,13 +132,13 @@ Origin origin_of_sum(Origin a, Origin b) {
   return is_variable(a) ? a : is_variable(b) ? b : merged_origin(a, b);
 }
 
-class OriginFinder {
+class AddressOriginFinder {
  public:
-  explicit OriginFinder(const Function& function)
+  explicit AddressOriginFinder(const Function& function)
       : function_(function), origin_(function.registers.size(), kNone) {
     for (bool changed = true; changed;) {
       changed = false;
-      for (const Instruction& in : function.body) changed |= propagate_through(in);
+      for (const Instruction& in : function.body) changed |= propagate_origins_through(in);
     }
   }
 
@@ -160,7 +161,7 @@ class OriginFinder {
 
  private:
   // Propagates origins through the instruction. True: a register has changed.
-  bool propagate_through(const Instruction& in) {
+  bool propagate_origins_through(const Instruction& in) {
     const Origin result = origin_of_result(in);
     bool changed = false;
     for_each_register(function_, in, [&](int reg, bool is_destination) {
@@ -202,7 +203,7 @@ class OriginFinder {
 
   Origin origin_of_source(const Instruction& in, size_t operand) {
     const Operand& op = in.operands[operand];
-    if (op.kind == Operand::Kind::symbol) return number_of_variable(op.name);
+    if (op.kind == Operand::Kind::symbol) return origin_of_variable(op.name);
     if (op.kind == Operand::Kind::vector) return origin_of_any_source(in);
     return op.reg >= 0 ? origin_[static_cast<size_t>(op.reg)] : kNone;
   }
@@ -227,7 +228,7 @@ class OriginFinder {
     return result;
   }
 
-  Origin number_of_variable(const std::string& name) {
+  Origin origin_of_variable(const std::string& name) {
     const auto [at, is_new] = numbers_.try_emplace(name, static_cast<Origin>(names_.size()));
     if (is_new) names_.push_back(name);
     return at->second;
@@ -242,7 +243,7 @@ class OriginFinder {
 }  // namespace
 
 std::vector<std::string> address_origins(const Function& function) {
-  return OriginFinder(function).origins_of_addresses();
+  return AddressOriginFinder(function).origins_of_addresses();
 }
 
 }  // namespace lab32::ptx

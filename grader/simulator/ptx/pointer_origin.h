@@ -15,7 +15,8 @@ namespace lab32::ptx {
 // as byte offsets in the kernel's parameter block. An index may be among them: the caller knows the
 // values of the parameters and must drop those that are no addresses. Empty if the pointer may come
 // from elsewhere: a variable of the module, memory, or a call.
-std::vector<uint32_t> pointer_parameters(const Function& function, const Instruction& in);
+std::vector<uint32_t> offsets_of_pointer_parameters(const Function& function,
+                                                    const Instruction& in);
 
 // ---------------------------------------------------------------------------------------------
 // Finds the variable from which the address of an access is computed. The machine checks only

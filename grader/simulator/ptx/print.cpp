@@ -298,12 +298,12 @@ std::string print_opcode(const Instruction& in) {
   for (const OpInfo::Part& part : in.op->parts) {
     std::string_view written;
     for (std::string_view word : part.choices) {
-      const Type as_type = parse_type(word);
-      if (as_type != Type::none) {
+      const DataType as_type = parse_type(word);
+      if (as_type != DataType::none) {
         if (type < in.type_count && in.types[type] == as_type) written = word;
       } else {
         for (size_t m = 0; m < left.size(); ++m) {
-          if (left.test(m) && to_string(static_cast<Mod>(m)) == word) {
+          if (left.test(m) && to_string(static_cast<Modifier>(m)) == word) {
             written = word;
             left.reset(m);
             break;
@@ -313,7 +313,7 @@ std::string print_opcode(const Instruction& in) {
       if (!written.empty()) break;
     }
     if (written.empty()) continue;
-    if (parse_type(written) != Type::none) ++type;
+    if (parse_type(written) != DataType::none) ++type;
     text += "." + std::string(written);
   }
   return text;

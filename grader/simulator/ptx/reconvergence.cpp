@@ -27,7 +27,7 @@ namespace {
 
 struct MergePoint {
   int block = kNoBlock;
-  int view = kWholeFunction;  // the view (FlowView) in which the point was found
+  int view = kWholeFunction;  // the view (ControlFlowView) in which the point was found
   bool operator<(const MergePoint& other) const {
     return std::tie(block, view) < std::tie(other.block, other.view);
   }
@@ -65,8 +65,10 @@ class ReconvergenceFinder {
     for (int b = 0; b < blocks_; ++b) {
       const size_t ways = successors_of(b).size();
       if (ways < 2) continue;
-      nearest_[at(b)] = full_[at(b)] = reconvergence_in_loop(b, loop_containing(b, 2));
-      if (ways > 2) full_[at(b)] = reconvergence_in_loop(b, loop_containing(b, ways));
+      nearest_[at(b)] = full_[at(b)] =
+          reconvergence_in_loop(b, innermost_loop_with_successors(b, 2));
+      if (ways > 2)
+        full_[at(b)] = reconvergence_in_loop(b, innermost_loop_with_successors(b, ways));
     }
     find_bypassed_points();
     for (const BypassedPoint& place : bypassed_) apply_bypassed_point(place);
@@ -78,11 +80,13 @@ class ReconvergenceFinder {
   int loops() const { return static_cast<int>(loops_.all.size()); }
   const Loop& loop(int l) const { return loops_.all[at(l)]; }
   bool holds(int l, int block) const { return l == kWholeFunction || loop(l).holds[at(block)]; }
-  const FlowView& view(int l) const { return l == kWholeFunction ? views_.back() : views_[at(l)]; }
+  const ControlFlowView& view(int l) const {
+    return l == kWholeFunction ? views_.back() : views_[at(l)];
+  }
   const std::vector<int>& successors_of(int block) const { return block_[at(block)].successors; }
 
   // The innermost loop around the block that contains at least `ways` of its successors.
-  int loop_containing(int block, size_t ways) const {
+  int innermost_loop_with_successors(int block, size_t ways) const {
     const std::vector<int>& to = successors_of(block);
     int l = loops_.loop_of[at(block)];
     const auto stay = [&] {
@@ -309,7 +313,7 @@ class ReconvergenceFinder {
   Loops loops_;
   // rank_: a block has a higher rank than its predecessors along forward edges
   std::vector<int> dominator_, rank_;
-  std::vector<FlowView> views_;  // one per loop, then one of the whole function
+  std::vector<ControlFlowView> views_;  // one per loop, then one of the whole function
   std::vector<MergePoint> nearest_,
       full_;  // for each block: for reconvergence_of and full_reconvergence_of
   std::vector<BypassedPoint> bypassed_;

@@ -5,11 +5,11 @@
 namespace lab32::ptx {
 namespace {
 
-std::string idle_register_key(size_t depth, std::string_view name, uint16_t bits) {
+std::string reusable_register_key(size_t depth, std::string_view name, uint16_t bits) {
   return std::to_string(depth) + " r" + std::to_string(bits) + " " + std::string(name);
 }
 
-std::string idle_param_key(size_t depth, std::string_view name, const Variable& variable) {
+std::string reusable_parameter_key(size_t depth, std::string_view name, const Variable& variable) {
   return std::to_string(depth) + " p" + std::to_string(variable.align) + " " +
          std::to_string(variable.size) + " " + std::string(name);
 }
@@ -18,7 +18,7 @@ std::string idle_param_key(size_t depth, std::string_view name, const Variable& 
 
 Scopes::Scopes(Function& function, const ModuleNames& outside)
     : function_(function), outside_(outside) {
-  open();
+  open_scope();
   for (size_t i = 0; i < function.params.size(); ++i) {
     scopes_[0].names[function.params[i].name] = {ScopeEntry::Kind::param, static_cast<int>(i)};
     taken_.insert(function.params[i].name);
@@ -29,22 +29,22 @@ Scopes::Scopes(Function& function, const ModuleNames& outside)
   }
 }
 
-void Scopes::open() {
+void Scopes::open_scope() {
   const int id = static_cast<int>(parent_of_scope_.size());
   parent_of_scope_.push_back(scopes_.empty() ? -1 : scopes_.back().id);
   labels_of_scope_.emplace_back();
   scopes_.push_back(Scope{id, {}, {}});
 }
 
-void Scopes::close() {
+void Scopes::close_scope() {
   for (const auto& [name, entry] : scopes_.back().names) {
     if (entry.kind == ScopeEntry::Kind::register_) {
       const Register& reg = function_.registers[static_cast<size_t>(entry.index)];
-      idle_[idle_register_key(scopes_.size(), name, reg.bits)].push_back(entry.index);
+      idle_[reusable_register_key(scopes_.size(), name, reg.bits)].push_back(entry.index);
     } else if (entry.kind == ScopeEntry::Kind::local) {
       const Variable& variable = function_.locals[static_cast<size_t>(entry.index)];
       if (variable.space == Space::param) {
-        idle_[idle_param_key(scopes_.size(), name, variable)].push_back(entry.index);
+        idle_[reusable_parameter_key(scopes_.size(), name, variable)].push_back(entry.index);
       }
     }
   }
@@ -73,7 +73,7 @@ void Scopes::declare_variable(Variable variable) {
     scopes_.back().names[name] = {ScopeEntry::Kind::local, index};
   };
   if (variable.space == Space::param) {
-    const auto idle = idle_.find(idle_param_key(scopes_.size(), name, variable));
+    const auto idle = idle_.find(reusable_parameter_key(scopes_.size(), name, variable));
     if (idle != idle_.end() && !idle->second.empty()) {
       add(idle->second.back());
       idle->second.pop_back();
@@ -87,7 +87,8 @@ void Scopes::declare_variable(Variable variable) {
 
 int Scopes::make_register(size_t scope, std::string_view name, uint16_t bits) {
   int index = 0;
-  const auto idle = scope > 0 ? idle_.find(idle_register_key(scope + 1, name, bits)) : idle_.end();
+  const auto idle =
+      scope > 0 ? idle_.find(reusable_register_key(scope + 1, name, bits)) : idle_.end();
   if (idle != idle_.end() && !idle->second.empty()) {
     index = idle->second.back();
     idle->second.pop_back();
@@ -99,7 +100,7 @@ int Scopes::make_register(size_t scope, std::string_view name, uint16_t bits) {
   return index;
 }
 
-Scopes::ScopeEntry* Scopes::find(std::string_view name) {
+Scopes::ScopeEntry* Scopes::find_entry(std::string_view name) {
   // The name "%r12" may be number 12 of the range "%r". "%r012" cannot be.
   size_t split = name.size();
   while (split > 0 && name[split - 1] >= '0' && name[split - 1] <= '9') --split;
@@ -128,12 +129,12 @@ Scopes::ScopeEntry* Scopes::find(std::string_view name) {
 }
 
 int Scopes::find_register(std::string_view name) {
-  const ScopeEntry* entry = find(name);
+  const ScopeEntry* entry = find_entry(name);
   return entry != nullptr && entry->kind == ScopeEntry::Kind::register_ ? entry->index : -1;
 }
 
 const Variable* Scopes::find_variable(std::string_view name) {
-  const ScopeEntry* entry = find(name);
+  const ScopeEntry* entry = find_entry(name);
   if (entry == nullptr) return nullptr;
   const auto index = static_cast<size_t>(entry->index);
   switch (entry->kind) {

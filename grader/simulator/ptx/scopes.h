@@ -26,8 +26,8 @@ class Scopes {
 
   Scopes(Function& function, const ModuleNames& outside);
 
-  void open();
-  void close();
+  void open_scope();
+  void close_scope();
   int depth() const { return static_cast<int>(scopes_.size()); }
 
   // Declares the register of `.reg .b32 name;`, or those of `.reg .b32 name<count>;`, which are
@@ -72,7 +72,7 @@ class Scopes {
     std::unordered_map<std::string_view, RegisterRange> ranges;
   };
 
-  ScopeEntry* find(std::string_view name);
+  ScopeEntry* find_entry(std::string_view name);
   int make_register(size_t scope, std::string_view name, uint16_t bits);
   std::string unique_name(std::string_view name);
 

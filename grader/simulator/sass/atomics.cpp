@@ -8,8 +8,8 @@ namespace lab32::sass {
 namespace {
 
 using sim::AccessKind;
-using sim::AtomicForm;
-using sim::IssuedAccess;
+using sim::PlannedSassAccess;
+using sim::SharedAtomicForm;
 
 bool any_has_opcode(const std::vector<SassSite>& sites,
                     std::initializer_list<std::string_view> names) {
@@ -35,8 +35,8 @@ bool is_guard_set_by_sequence(const std::vector<SassSite>& sites, const SassSite
 // Recognises a generic atomic for which shared memory has no instruction. ATOM.E.ADD.F32 executes
 // it in device memory and sets a predicate if it has done so. For shared memory a loop of LDS and
 // ATOMS.CAST.SPIN follows, for local memory a load and a store.
-std::optional<AtomicIssue> recognise_generic(const PtxAccess& access,
-                                             const std::vector<SassSite>& memory) {
+std::optional<IssuedAtomic> recognise_generic_atomic(const PtxAccess& access,
+                                                     const std::vector<SassSite>& memory) {
   std::vector<SassSite> atoms;
   size_t swaps = 0, loads = 0, stores = 0;
   for (const SassSite& s : memory) {
@@ -55,14 +55,14 @@ std::optional<AtomicIssue> recognise_generic(const PtxAccess& access,
   if (access.space != MemorySpace::generic || copies == 0 || swaps != copies || loads != copies ||
       stores != copies)
     return std::nullopt;
-  AtomicIssue found;
+  IssuedAtomic found;
   found.issue.bytes = static_cast<uint8_t>(access.bytes);
   found.issue.kind = AccessKind::atom;
   found.in_shared = found.issue;
   found.issue.only = sim::AccessSpace::global;
   found.in_shared->only = sim::AccessSpace::shared;
-  found.in_shared->lanes = IssuedAccess::Lanes::spin;
-  found.in_shared->form = AtomicForm::spin_swap;
+  found.in_shared->lanes = PlannedSassAccess::Lanes::spin;
+  found.in_shared->form = SharedAtomicForm::spin_swap;
   found.copies = static_cast<int>(copies);
   found.note = "issued as " + atoms[0].instruction->opcode;
   found.once = std::move(atoms);
@@ -71,10 +71,10 @@ std::optional<AtomicIssue> recognise_generic(const PtxAccess& access,
 
 // Recognises an atomic of 2 bytes, which the hardware lacks: ptxas loads the word around the value
 // and then repeats a compare-and-swap in a loop.
-std::optional<AtomicIssue> recognise_swap_loop(const PtxAccess& access,
-                                               const std::vector<SassSite>& memory) {
+std::optional<IssuedAtomic> recognise_swap_loop(const PtxAccess& access,
+                                                const std::vector<SassSite>& memory) {
   constexpr int kWord = 4;
-  AtomicIssue found;
+  IssuedAtomic found;
   size_t swaps = 0;
   for (const SassSite& s : memory) {
     if (s.op->bytes != kWord) return std::nullopt;
@@ -88,8 +88,8 @@ std::optional<AtomicIssue> recognise_swap_loop(const PtxAccess& access,
   if (access.bytes >= kWord || swaps == 0 || swaps != found.once.size()) return std::nullopt;
   found.issue.bytes = kWord;
   found.issue.kind = AccessKind::atom;
-  found.issue.lanes = IssuedAccess::Lanes::swap_loop;
-  found.issue.form = AtomicForm::compare_swap;
+  found.issue.lanes = PlannedSassAccess::Lanes::swap_loop;
+  found.issue.form = SharedAtomicForm::compare_swap;
   found.copies = static_cast<int>(swaps);
   found.note = "a loop of " + found.once[0].instruction->opcode +
                " and a compare-and-swap: more rounds on hardware when warps collide";
@@ -109,8 +109,8 @@ std::string opcode_list(const std::vector<SassSite>& memory) {
 
 }  // namespace
 
-std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
-                                            const std::vector<SassSite>& sites, std::string* why) {
+std::optional<IssuedAtomic> recognise_atomic(const PtxAccess& access,
+                                             const std::vector<SassSite>& sites, std::string* why) {
   std::vector<SassSite> memory, helpers, loads, swaps, guarded, when_true, when_false;
   for (const SassSite& s : sites) {
     if (s.slow_path()) continue;
@@ -127,19 +127,19 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
     }
   }
   *why = opcode_list(memory);
-  if (auto generic = recognise_generic(access, memory)) return generic;
+  if (auto generic = recognise_generic_atomic(access, memory)) return generic;
   if (auto loop = recognise_swap_loop(access, memory)) return loop;
   if (!widths_agree) return std::nullopt;
 
-  AtomicIssue found;
+  IssuedAtomic found;
   found.issue.bytes = static_cast<uint8_t>(access.bytes);
   found.issue.kind = AccessKind::atom;
 
   // The sequence LDS, add, ATOMS.CAST.SPIN repeats until the swap succeeds.
   if (!swaps.empty()) {
     if (swaps.size() != loads.size() || memory.size() != 2 * swaps.size()) return std::nullopt;
-    found.issue.lanes = IssuedAccess::Lanes::spin;
-    found.issue.form = AtomicForm::spin_swap;
+    found.issue.lanes = PlannedSassAccess::Lanes::spin;
+    found.issue.form = SharedAtomicForm::spin_swap;
     found.copies = static_cast<int>(swaps.size());
     found.own_loops = 1;
     found.note = "a loop of " + loads[0].instruction->opcode + " and " +
@@ -151,8 +151,8 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
 
   const Instruction& first = *memory[0].instruction;
   found.issue.kind = memory[0].op->kind;
-  if (first.has("POPC")) found.issue.form = AtomicForm::increment;
-  if (first.has("CAS")) found.issue.form = AtomicForm::compare_swap;
+  if (first.has("POPC")) found.issue.form = SharedAtomicForm::increment;
+  if (first.has("CAS")) found.issue.form = SharedAtomicForm::compare_swap;
   for (const SassSite& s : memory) {
     if (s.op->kind != found.issue.kind || s.instruction->opcode != first.opcode)
       return std::nullopt;
@@ -163,7 +163,7 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
     if (!guarded.empty() || any_has_opcode(helpers, {"MATCH", "REDUX", "SHFL"}))
       return std::nullopt;
     found.copies = static_cast<int>(memory.size());
-    if (found.issue.kind != access.kind || found.issue.form == AtomicForm::increment)
+    if (found.issue.kind != access.kind || found.issue.form == SharedAtomicForm::increment)
       found.note = "issued as " + first.opcode;
     return found;
   }
@@ -171,7 +171,7 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
   if (guarded.size() != memory.size()) return std::nullopt;
   found.own_guard = true;
   if (when_false.empty()) {
-    found.issue.lanes = IssuedAccess::Lanes::leader;
+    found.issue.lanes = PlannedSassAccess::Lanes::leader;
     found.copies = static_cast<int>(when_true.size());
     found.note = "the warp agrees first, then one lane issues " + first.opcode;
     return found;
@@ -180,7 +180,7 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
   // @P0 RED in one lane.
   if (when_false.size() != when_true.size() || !any_has_opcode(helpers, {"SHFL"}))
     return std::nullopt;
-  found.issue.lanes = IssuedAccess::Lanes::full_leader;
+  found.issue.lanes = PlannedSassAccess::Lanes::full_leader;
   found.copies = static_cast<int>(when_true.size());
   found.note = "a whole warp agrees first, then one lane issues " + first.opcode;
   return found;
@@ -192,7 +192,7 @@ std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
 namespace {
 
 // The loop of the kernel around a compare-and-swap loop. ptxas may have merged both into one loop.
-int loop_around(const SassSite& site) {
+int kernel_loop_around_swap(const SassSite& site) {
   const ControlStructure& structure = site.flow->structure;
   const int own = structure.loop_of[static_cast<size_t>(site.block)];
   if (own < 0) return own;
@@ -205,19 +205,20 @@ int loop_around(const SassSite& site) {
 
 bool is_spinning_swap(const SassSite& site) { return site.instruction->has("CAST"); }
 
-std::map<int, int> swap_loops_by_block(const std::vector<const SassSite*>& sites) {
+std::map<int, int> swap_loop_copies_by_block(const std::vector<const SassSite*>& sites) {
   std::map<int, int> around, copies;
   for (const SassSite* site : sites)
-    if (is_spinning_swap(*site)) ++around[loop_around(*site)];
+    if (is_spinning_swap(*site)) ++around[kernel_loop_around_swap(*site)];
   for (const SassSite* site : sites)
-    if (is_spinning_swap(*site)) copies[site->block] = around[loop_around(*site)];
+    if (is_spinning_swap(*site)) copies[site->block] = around[kernel_loop_around_swap(*site)];
   return copies;
 }
 
 void add_swap_loop(const SassSite& site, int32_t index, const EmittedBlock::Origin& origin,
                    std::map<int, EmittedBlock>& blocks) {
   const ControlStructure& structure = site.flow->structure;
-  const int own = structure.loop_of[static_cast<size_t>(site.block)], around = loop_around(site);
+  const int own = structure.loop_of[static_cast<size_t>(site.block)],
+            around = kernel_loop_around_swap(site);
   for (auto& [number, block] : blocks) {
     if (structure.loop_of[static_cast<size_t>(number)] != own) continue;
     block.spin_loop = index;
@@ -230,14 +231,15 @@ void add_swap_loop(const SassSite& site, int32_t index, const EmittedBlock::Orig
       blocks[beside].origins.push_back(origin);
 }
 
-int remove_peeled_copies(const std::vector<const SassSite*>& sites, int32_t index,
-                         const EmittedBlock::Origin& entered, std::map<int, int>& where,
-                         std::map<int, EmittedBlock>& blocks) {
+int remove_peeled_swap_loops(const std::vector<const SassSite*>& sites, int32_t index,
+                             const EmittedBlock::Origin& entered, std::map<int, int>& where,
+                             std::map<int, EmittedBlock>& blocks) {
   int inside = 0, peeled = 0;
-  for (const SassSite* site : sites) inside += is_spinning_swap(*site) && loop_around(*site) >= 0;
+  for (const SassSite* site : sites)
+    inside += is_spinning_swap(*site) && kernel_loop_around_swap(*site) >= 0;
   if (inside == 0) return 0;
   for (const SassSite* site : sites) {
-    if (!is_spinning_swap(*site) || loop_around(*site) >= 0) continue;
+    if (!is_spinning_swap(*site) || kernel_loop_around_swap(*site) >= 0) continue;
     ++peeled;
     where.erase(site->block);
     add_swap_loop(*site, index, entered, blocks);

@@ -9,11 +9,11 @@
 namespace lab32::sass {
 namespace {
 
-using Reason = DraftPlan::Reason;
+using Reason = DraftAccessPlans::Reason;
 
 class ControlDependenceCheck {
  public:
-  explicit ControlDependenceCheck(DraftPlan& draft) : d_(draft) {}
+  explicit ControlDependenceCheck(DraftAccessPlans& draft) : d_(draft) {}
 
   void check_accesses() {
     for (size_t i = 0; i < d_.accesses.size(); ++i) check_control_structure(i);
@@ -33,15 +33,15 @@ class ControlDependenceCheck {
 
   void check_control_structure(size_t i) {
     const PtxAccess& a = d_.accesses[i];
-    DraftPlan::AccessState& w = d_.states[i];
+    DraftAccessPlans::AccessState& w = d_.states[i];
     if (w.failed || d_.plan(i).issues.empty()) return;
     const ControlStructure& structure = d_.function.structure();
-    const int depth = structure.depth(a.block);
+    const int depth = structure.loop_depth(a.block);
     const std::vector<int> deciders = d_.function.controlling_lines(a.block);
     bool unrolled = w.copies > 1;
     for (const SassSite& s : w.own) {
       if (!s.flow->known) return d_.fail(i, Reason::jump_table);
-      const int sass_depth = s.depth() - w.own_loops;
+      const int sass_depth = s.loop_depth() - w.own_loops;
       const bool own_code = is_not_inlined(s);
       if (own_code ? sass_depth > depth : sass_depth < depth) return d_.fail(i, Reason::other_loop);
       if (own_code && sass_depth < depth) {
@@ -91,7 +91,7 @@ class ControlDependenceCheck {
     Profile wanted;
     const int parts = static_cast<int>(d_.states[i].own.size()) / std::max(d_.states[i].copies, 1);
     for (const SassSite& s : d_.states[i].own)
-      ++wanted[{s.function, s.depth() - d_.states[i].own_loops}];
+      ++wanted[{s.function, s.loop_depth() - d_.states[i].own_loops}];
     for (auto& [place, count] : wanted) count /= parts;
     const ptx::BasicBlock& block =
         d_.function.flow().blocks[static_cast<size_t>(d_.accesses[i].block)];
@@ -99,7 +99,8 @@ class ControlDependenceCheck {
       const ptx::Instruction& in = d_.function.function().body[static_cast<size_t>(at)];
       Profile profile;
       for (const SassSite& s : d_.sites.sites_of_line(in.ptx_line)) {
-        if (s.instruction->base() == "BAR" && !s.slow_path()) ++profile[{s.function, s.depth()}];
+        if (s.instruction->base() == "BAR" && !s.slow_path())
+          ++profile[{s.function, s.loop_depth()}];
       }
       if (profile == wanted) return true;
     }
@@ -108,7 +109,7 @@ class ControlDependenceCheck {
           static_cast<int>(d_.states[j].own.size()) != d_.states[j].copies)
         continue;
       Profile profile;
-      for (const SassSite& s : d_.states[j].own) ++profile[{s.function, s.depth()}];
+      for (const SassSite& s : d_.states[j].own) ++profile[{s.function, s.loop_depth()}];
       if (profile == wanted) return true;
     }
     return false;
@@ -153,11 +154,13 @@ class ControlDependenceCheck {
     }
   }
 
-  DraftPlan& d_;
+  DraftAccessPlans& d_;
 };
 
 }  // namespace
 
-void check_control_dependence(DraftPlan& draft) { ControlDependenceCheck(draft).check_accesses(); }
+void check_control_dependence(DraftAccessPlans& draft) {
+  ControlDependenceCheck(draft).check_accesses();
+}
 
 }  // namespace lab32::sass

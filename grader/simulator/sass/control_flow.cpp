@@ -18,7 +18,7 @@ void find_controlling_branches(ptx::Edges next, ControlStructure& s) {
     auto& out = next[static_cast<size_t>(i)];
     if (out.empty() || (out.size() == 1 && out[0] == i)) out.push_back(n);
   }
-  const std::vector<int> after = ptx::immediate_dominators(ptx::reversed(next), n);
+  const std::vector<int> after = ptx::immediate_dominators(ptx::reversed_edges(next), n);
   s.controlling_branches.assign(static_cast<size_t>(n), {});
   for (int a = 0; a < n; ++a) {
     if (!s.reachable[static_cast<size_t>(a)] || next[static_cast<size_t>(a)].size() < 2) continue;
@@ -34,7 +34,7 @@ void find_controlling_branches(ptx::Edges next, ControlStructure& s) {
 
 }  // namespace
 
-int ControlStructure::depth(int node) const {
+int ControlStructure::loop_depth(int node) const {
   int depth = 0;
   for (int l = loop_of[static_cast<size_t>(node)]; l >= 0; l = loops[static_cast<size_t>(l)].parent)
     ++depth;
@@ -93,7 +93,7 @@ std::vector<std::string_view> target_labels_of(const Instruction& in) {
   return targets;
 }
 
-struct BlockEnd {
+struct BasicBlockEnd {
   bool ends = false;       // the instruction ends a block
   bool falls = true;       // the next instruction may follow
   bool leaves = false;     // the function may end here
@@ -102,8 +102,8 @@ struct BlockEnd {
   std::vector<std::string_view> targets;
 };
 
-BlockEnd block_end_of(const Instruction& in) {
-  BlockEnd end;
+BasicBlockEnd basic_block_end_of(const Instruction& in) {
+  BasicBlockEnd end;
   const std::string_view base = in.base();
   // A branch is conditional if it has a guard, or a predicate or register before its target: "BRA.U
   // !UP0, `(.L_x_1)".
@@ -138,11 +138,11 @@ FlowGraph build_flow_graph(const Function& function) {
     auto found = function.labels.find(label);
     return found == function.labels.end() ? -1 : found->second;
   };
-  std::vector<BlockEnd> ends;
+  std::vector<BasicBlockEnd> ends;
   std::vector<bool> leads(size + 1, false);
   leads[0] = true;
   for (size_t i = 0; i < size; ++i) {
-    ends.push_back(block_end_of(function.code[i]));
+    ends.push_back(basic_block_end_of(function.code[i]));
     if (!ends[i].ends) continue;
     leads[i + 1] = true;
     if (ends[i].targets.empty() && !ends[i].leaves) flow.known = false;
@@ -162,7 +162,7 @@ FlowGraph build_flow_graph(const Function& function) {
   const int exit = static_cast<int>(flow.blocks.size());
   Graph all, converged;
   for (const FlowGraph::Block& block : flow.blocks) {
-    const BlockEnd& end = ends[static_cast<size_t>(block.last) - 1];
+    const BasicBlockEnd& end = ends[static_cast<size_t>(block.last) - 1];
     std::vector<int> next;
     if (end.falls)
       next.push_back(static_cast<size_t>(block.last) < size

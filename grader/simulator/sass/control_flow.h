@@ -33,7 +33,7 @@ struct ControlStructure {
       controlling_branches;
 
   bool dominates(int a, int b) const { return ptx::dominates(dominator, a, b); }
-  int depth(int node) const;  // number of loops around the node
+  int loop_depth(int node) const;  // number of loops around the node
   // The transitive closure of controlling_branches.
   std::vector<int> all_controlling_branches(int node) const;
 };
@@ -69,7 +69,7 @@ struct SassSite {
   std::optional<MemoryOp> op;
 
   bool slow_path() const { return flow->slow_path[static_cast<size_t>(block)]; }
-  int depth() const { return flow->structure.depth(block); }
+  int loop_depth() const { return flow->structure.loop_depth(block); }
   // The constants in the addresses of two instructions with equal keys can be compared, unless the
   // base register changes in between.
   auto address_group() const { return std::make_tuple(function, block, op->base); }

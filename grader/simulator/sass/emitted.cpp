@@ -37,8 +37,8 @@ bool can_implement(const SassSite& site, const ptx::Instruction& in) {
 // For each SASS block: the number of copies of one PTX instruction that it contains. If several
 // instructions implement a copy and none of them is the anchor's, the opcode that occurs least
 // often gives the number.
-std::map<int, int> copies_in_blocks(const std::vector<const SassSite*>& sites,
-                                    const ptx::Instruction& in) {
+std::map<int, int> count_copies_by_block(const std::vector<const SassSite*>& sites,
+                                         const ptx::Instruction& in) {
   std::map<int, int> copies;
   for (const SassSite* site : sites)
     if (can_implement(*site, in)) ++copies[site->block];
@@ -86,7 +86,7 @@ std::map<std::string, std::vector<const SassSite*>> called_functions(const SassS
 }
 
 // The name of a called function in "`($__internal_0_$__cuda_sm20_div_u64)".
-std::string called_name(const Instruction& in) {
+std::string called_function_name(const Instruction& in) {
   const size_t open = in.operands.find('('), close = in.operands.find(')', open);
   if (in.base() != "CALL" || close == std::string::npos) return {};
   return in.operands.substr(open + 1, close - open - 1);
@@ -120,7 +120,8 @@ void add_instructions_and_loops(const ptx::Function& function, const SassSites& 
                    can_implement(*site, in);
     }
     const bool first = block.code.size() == 1;
-    if (const auto of = functions.find(called_name(*site->instruction)); of != functions.end())
+    if (const auto of = functions.find(called_function_name(*site->instruction));
+        of != functions.end())
       for (const SassSite* inside : of->second)
         block.code.push_back(emitted_instruction_of(*inside->instruction));
     if (!first) continue;
@@ -192,7 +193,7 @@ bool is_predicated(const std::vector<const SassSite*>& copies, int block,
 // Whether ptxas merged several accesses into one, which then has fewer copies than the others.
 bool is_merged(const std::vector<const SassSite*>& copies, int block, const ptx::Instruction& in) {
   const ptx::InstructionTraits& t = in.op->traits;
-  if (!t.accesses_memory() || in.has(ptx::Mod::v2) || in.has(ptx::Mod::v4)) return false;
+  if (!t.accesses_memory() || in.has(ptx::Modifier::v2) || in.has(ptx::Modifier::v4)) return false;
   const int bytes = static_cast<int>(ptx::element_bytes(in));
   return std::any_of(copies.begin(), copies.end(), [&](const SassSite* site) {
     return site->block == block && site->op && bytes > 0 && site->op->bytes > bytes;
@@ -251,7 +252,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sa
     for (const SassSite& site : of_line) {
       if (site.function->name != function.name || site.slow_path()) continue;
       EmittedBlock& block = blocks[site.block];
-      block.in_loop = site.depth() > 0;
+      block.in_loop = site.loop_depth() > 0;
       block.entry = site.block == 0;
       code.push_back(&site);
     }
@@ -269,15 +270,15 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sa
         std::any_of(copies[i].begin(), copies[i].end(),
                     [](const SassSite* site) { return is_spinning_swap(*site); });
     std::map<int, int> where =
-        is_spin_loop ? swap_loops_by_block(copies[i]) : copies_in_blocks(copies[i], in);
+        is_spin_loop ? swap_loop_copies_by_block(copies[i]) : count_copies_by_block(copies[i], in);
     const bool known = is_copied_unchanged(in) && !entries[i].empty();
     // ptxas copies the test of a loop in front of the loop. This copy runs once each time the loop
     // is entered.
     if (!known && !entries[i].empty()) keep_copies_in_loops(blocks, where);
     int peeled = 0;
     if (is_spin_loop && entries[i].size() == 1)
-      peeled = remove_peeled_copies(copies[i], static_cast<int32_t>(i),
-                                    {entries[i].front(), 1, true}, where, blocks);
+      peeled = remove_peeled_swap_loops(copies[i], static_cast<int32_t>(i),
+                                        {entries[i].front(), 1, true}, where, blocks);
     std::map<int, int> blocks_with;  // number of copies -> number of blocks with that many
     for (const auto& [block, count] : where) ++blocks_with[count];
     if (is_spin_loop)

@@ -20,7 +20,7 @@ struct EmittedInstruction {
   std::string opcode;   // including modifiers
   int32_t address = 0;  // in bytes, from the function's start
   int32_t origin = -1;  // the PTX instruction's index in Function::body; -1: unknown
-  Operands registers;
+  RegisterOperands registers;
   // The number of operands that are read from even and from odd registers (RegisterBanks).
   std::array<uint8_t, 2> banks{};
   SchedulingControl control;
@@ -81,7 +81,7 @@ bool is_spinning_swap(const SassSite& site);
 // enclosing loop of the kernel. `sites` are the SASS instructions of the atomic's PTX line. The
 // number is the unroll factor of the enclosing loop, because each copy of the swap loop has a block
 // of its own.
-std::map<int, int> swap_loops_by_block(const std::vector<const SassSite*>& sites);
+std::map<int, int> swap_loop_copies_by_block(const std::vector<const SassSite*>& sites);
 
 // Records that the block of `site` is a compare-and-swap loop of the atomic with index `index`. If
 // ptxas merged that loop with the enclosing one, lanes that succeeded continue with the latter
@@ -92,8 +92,8 @@ void add_swap_loop(const SassSite& site, int32_t index, const EmittedBlock::Orig
 
 // For an atomic in a loop: copies before the loop are its first, peeled iterations, and run as
 // often as the loop is entered. Removes them from `where` and returns their number.
-int remove_peeled_copies(const std::vector<const SassSite*>& sites, int32_t index,
-                         const EmittedBlock::Origin& entered, std::map<int, int>& where,
-                         std::map<int, EmittedBlock>& blocks);
+int remove_peeled_swap_loops(const std::vector<const SassSite*>& sites, int32_t index,
+                             const EmittedBlock::Origin& entered, std::map<int, int>& where,
+                             std::map<int, EmittedBlock>& blocks);
 
 }  // namespace lab32::sass

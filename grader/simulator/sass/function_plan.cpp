@@ -29,30 +29,30 @@ std::optional<sim::AccessSpace> space_of(MemorySpace space) {
 
 }  // namespace
 
-DraftPlan::DraftPlan(const ptx::Module& m, const PtxFunction& f, const SassSites& s)
+DraftAccessPlans::DraftAccessPlans(const ptx::Module& m, const PtxFunction& f, const SassSites& s)
     : module(m), function(f), sites(s), accesses(f.accesses()) {
   states.resize(accesses.size());
   plans.resize(f.function().body.size());
 }
 
-const ptx::Instruction& DraftPlan::instruction(size_t i) const {
+const ptx::Instruction& DraftAccessPlans::instruction(size_t i) const {
   return function.function().body[static_cast<size_t>(accesses[i].index)];
 }
 
-std::string DraftPlan::line_text(size_t i) const {
+std::string DraftAccessPlans::line_text(size_t i) const {
   const auto position = module.position(instruction(i).loc);
   if (position) return "line " + std::to_string(position->line);
   return "PTX line " + std::to_string(instruction(i).ptx_line);
 }
 
-void DraftPlan::fail(size_t i, Reason reason, const std::string& seen) {
+void DraftAccessPlans::fail(size_t i, Reason reason, const std::string& seen) {
   sim::UnmatchedAccess why;
   why.reason = reason;
   why.seen = seen;
   fail(i, std::move(why));
 }
 
-void DraftPlan::fail(size_t i, sim::UnmatchedAccess why) {
+void DraftAccessPlans::fail(size_t i, sim::UnmatchedAccess why) {
   if (states[i].failed) return;
   states[i].failed = true;
   why.kind = accesses[i].kind;
@@ -61,8 +61,8 @@ void DraftPlan::fail(size_t i, sim::UnmatchedAccess why) {
   plan(i).unmatched = std::move(why);
 }
 
-void DraftPlan::issue_as_written(size_t i) {
-  sim::IssuedAccess issue;
+void DraftAccessPlans::issue_as_written(size_t i) {
+  sim::PlannedSassAccess issue;
   issue.bytes = static_cast<uint8_t>(accesses[i].bytes);
   issue.kind = accesses[i].kind;
   plan(i).issues = {issue};
@@ -90,7 +90,7 @@ bool accesses_texels(const Instruction& in) {
 bool has_equal_fetches(const PtxFunction& f) {
   constexpr int kAnywhere = -1;
   std::set<std::tuple<const ptx::OpInfo*, std::vector<int>, int>> seen;  // (row, sources, block)
-  for (const PtxTexels& t : f.texels()) {
+  for (const PtxTexelAccess& t : f.texels()) {
     const ptx::Instruction& in = f.function().body[static_cast<size_t>(t.index)];
     const int where = f.sources_are_defined_once(t) ? kAnywhere : t.block;
     if (t.live && !t.store && !seen.emplace(in.op, t.sources, where).second) return true;
@@ -100,7 +100,7 @@ bool has_equal_fetches(const PtxFunction& f) {
 
 // Whether ptxas cannot have moved the fetch out of a loop, because the texels may differ in each
 // iteration of every enclosing loop.
-bool is_immovable(const PtxFunction& f, const PtxTexels& t) {
+bool is_immovable(const PtxFunction& f, const PtxTexelAccess& t) {
   for (int l = f.structure().loop_of[static_cast<size_t>(t.block)]; l >= 0;
        l = f.structure().loops[static_cast<size_t>(l)].parent)
     if (!t.store && !f.varies_in_loop(t, l)) return false;
@@ -108,7 +108,7 @@ bool is_immovable(const PtxFunction& f, const PtxTexels& t) {
 }
 
 // The branches of the outermost loop around the fetch.
-std::vector<int32_t> outermost_loop_branches(const PtxFunction& f, const PtxTexels& t) {
+std::vector<int32_t> outermost_loop_branches(const PtxFunction& f, const PtxTexelAccess& t) {
   int loop = f.structure().loop_of[static_cast<size_t>(t.block)];
   if (loop < 0) return {};
   while (f.structure().loops[static_cast<size_t>(loop)].parent >= 0)
@@ -118,13 +118,14 @@ std::vector<int32_t> outermost_loop_branches(const PtxFunction& f, const PtxTexe
 
 }  // namespace
 
-void plan_texels(const PtxFunction& function, const SassSites& sites, sim::FunctionPlans& plans) {
+void plan_texel_accesses(const PtxFunction& function, const SassSites& sites,
+                         sim::FunctionPlans& plans) {
   if (function.texels().empty()) return;
   std::multiset<int> in_ptx, in_code;  // loop depths
   bool fixed = true;
-  for (const PtxTexels& t : function.texels()) {
+  for (const PtxTexelAccess& t : function.texels()) {
     if (!t.live) continue;
-    in_ptx.insert(function.structure().depth(t.block));
+    in_ptx.insert(function.structure().loop_depth(t.block));
     fixed &= is_immovable(function, t);
   }
   bool jumps_known = true;
@@ -133,14 +134,14 @@ void plan_texels(const PtxFunction& function, const SassSites& sites, sim::Funct
       if (s.slow_path() || !accesses_texels(*s.instruction) ||
           !is_in_function(s, function.function().name))
         continue;
-      in_code.insert(s.depth());
+      in_code.insert(s.loop_depth());
       jumps_known &= s.flow->known;
     }
   const bool as_written = jumps_known && in_code == in_ptx && !has_equal_fetches(function);
   // The loop was unrolled.
   const bool unrolled =
       jumps_known && fixed && in_code.size() > in_ptx.size() && !has_equal_fetches(function);
-  for (const PtxTexels& t : function.texels()) {
+  for (const PtxTexelAccess& t : function.texels()) {
     sim::AccessPlan& plan = plans[static_cast<size_t>(t.index)];
     if (!t.live) continue;
     if (as_written || unrolled) {
@@ -166,7 +167,7 @@ bool may_be_same_space(const PtxAccess& a, const MemoryOp& op) {
 
 // Plans a load or store of a fragment. The machine code must have one instruction for each part of
 // the fragment, or several copies of this sequence.
-void plan_fragment_access(DraftPlan& d, size_t i) {
+void plan_fragment_access(DraftAccessPlans& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
   std::map<int, size_t> wanted, seen;  // bytes -> number of instructions
   for (const int bytes : a.parts) ++wanted[bytes];
@@ -175,20 +176,20 @@ void plan_fragment_access(DraftPlan& d, size_t i) {
   for (auto& [bytes, count] : wanted) count *= copies;
   if (copies == 0 || wanted != seen)
     return d.fail(
-        i, DraftPlan::Reason::other_width,
+        i, DraftAccessPlans::Reason::other_width,
         d.states[i].own.empty() ? "no memory instruction" : d.states[i].own[0].instruction->opcode);
   d.states[i].copies = static_cast<int>(copies);
   for (const int bytes : a.parts) {
-    sim::IssuedAccess issue;
+    sim::PlannedSassAccess issue;
     issue.bytes = static_cast<uint8_t>(bytes);
     issue.kind = a.kind;
     d.plan(i).issues.push_back(issue);
   }
 }
 
-void find_own_instructions(DraftPlan& d, size_t i) {
+void find_own_instructions(DraftAccessPlans& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
-  DraftPlan::AccessState& w = d.states[i];
+  DraftAccessPlans::AccessState& w = d.states[i];
   const auto& sites = d.sites.sites_of_line(d.instruction(i).ptx_line);
   for (const SassSite& s : sites) {
     // A register spill is a local access on the PTX line of another access.
@@ -200,7 +201,7 @@ void find_own_instructions(DraftPlan& d, size_t i) {
   if (a.form == PtxAccess::Form::atomic) {
     std::string seen;
     const auto found = recognise_atomic(a, sites, &seen);
-    if (!found) return d.fail(i, DraftPlan::Reason::unknown_atomic, seen);
+    if (!found) return d.fail(i, DraftAccessPlans::Reason::unknown_atomic, seen);
     d.plan(i).issues = {found->issue};
     if (found->in_shared) d.plan(i).issues.push_back(*found->in_shared);
     if (!found->once.empty()) w.own = found->once;
@@ -214,26 +215,26 @@ void find_own_instructions(DraftPlan& d, size_t i) {
     const bool same_form = s.op->matrix == (a.form == PtxAccess::Form::matrix) &&
                            s.op->async_copy == (a.form == PtxAccess::Form::async_copy);
     if (!may_be_same_space(a, *s.op) || s.op->kind != a.kind || !same_form || s.op->bytes == 0)
-      return d.fail(i, DraftPlan::Reason::other_instruction, s.instruction->opcode);
+      return d.fail(i, DraftAccessPlans::Reason::other_instruction, s.instruction->opcode);
   }
   if (is_plain(a)) return;
   if (a.form == PtxAccess::Form::fragment) return plan_fragment_access(d, i);
   w.copies = static_cast<int>(w.own.size());
   for (const SassSite& s : w.own) {
     if (s.op->bytes != a.bytes)
-      return d.fail(i, DraftPlan::Reason::other_width, s.instruction->opcode);
+      return d.fail(i, DraftAccessPlans::Reason::other_width, s.instruction->opcode);
   }
-  if (w.own.empty()) return d.fail(i, DraftPlan::Reason::no_instruction);
+  if (w.own.empty()) return d.fail(i, DraftAccessPlans::Reason::no_instruction);
   d.issue_as_written(i);
 }
 
 // If an access has no instruction for an unknown reason, ptxas may have merged it with any other
 // access of its kind. All of these are therefore marked as failed, too.
-void fail_possible_merges(DraftPlan& d) {
+void fail_possible_merges(DraftAccessPlans& d) {
   for (size_t i = 0; i < d.accesses.size(); ++i) {
     if (!d.states[i].missing) continue;
     sim::UnmatchedAccess like_one_without;
-    like_one_without.reason = DraftPlan::Reason::like_one_without;
+    like_one_without.reason = DraftAccessPlans::Reason::like_one_without;
     like_one_without.ptx_line = d.instruction(i).ptx_line;
     if (const auto at = d.module.position(d.instruction(i).loc)) like_one_without.line = at->line;
     for (size_t j = 0; j < d.accesses.size(); ++j) {
@@ -248,7 +249,7 @@ void fail_possible_merges(DraftPlan& d) {
 
 sim::FunctionPlans plan_function(const ptx::Module& module, const PtxFunction& function,
                                  const SassSites& sites) {
-  DraftPlan d(module, function, sites);
+  DraftAccessPlans d(module, function, sites);
   for (size_t i = 0; i < d.accesses.size(); ++i) find_own_instructions(d, i);
   group_accesses(d);
   check_control_dependence(d);

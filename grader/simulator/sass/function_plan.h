@@ -1,7 +1,7 @@
 // Plans how each access of one PTX function is issued by the machine code. plan_function() does all
-// of it: grouping.cpp fills in a DraftPlan, control_dependence.cpp checks it, and function_plan.cpp
-// makes the final plan. Accesses that cannot be explained with certainty are marked as failed, with
-// a reason.
+// of it: grouping.cpp fills in a DraftAccessPlans, control_dependence.cpp checks it, and
+// function_plan.cpp makes the final plan. Accesses that cannot be explained with certainty are
+// marked as failed, with a reason.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace lab32::sass {
 
-// The state of planning one PTX function. Grouping fills it in, control_dependence.cpp checks it,
-// and function_plan.cpp makes the plans from it.
-struct DraftPlan {
+// The state of planning one PTX function. AccessGrouping fills it in, control_dependence.cpp checks
+// it, and function_plan.cpp makes the plans from it.
+struct DraftAccessPlans {
   using Reason = sim::UnmatchedAccess::Reason;
   struct AccessState {
     // Memory instructions of the access's PTX line, without slow paths.
@@ -31,7 +31,7 @@ struct DraftPlan {
     bool missing = false;  // the access has no instruction, and the reason is not known
   };
 
-  DraftPlan(const ptx::Module& module, const PtxFunction& function, const SassSites& sites);
+  DraftAccessPlans(const ptx::Module& module, const PtxFunction& function, const SassSites& sites);
 
   const ptx::Instruction& instruction(size_t i) const;
   sim::AccessPlan& plan(size_t i) { return plans[static_cast<size_t>(accesses[i].index)]; }
@@ -52,10 +52,10 @@ struct DraftPlan {
 inline bool is_plain(const PtxAccess& a) { return a.form == PtxAccess::Form::plain; }
 
 // How ptxas issues one atomic of the PTX (atomics.cpp).
-struct AtomicIssue {
-  sim::IssuedAccess issue;
+struct IssuedAtomic {
+  sim::PlannedSassAccess issue;
   // In shared memory a generic atomic may be a compare-and-swap loop.
-  std::optional<sim::IssuedAccess> in_shared = std::nullopt;
+  std::optional<sim::PlannedSassAccess> in_shared = std::nullopt;
   // The instructions of the sequence that run once for each execution of the atomic; empty: all.
   std::vector<SassSite> once = {};
   int copies = 1;          // copies of the whole sequence in the code
@@ -66,22 +66,23 @@ struct AtomicIssue {
 
 // `sites` are all SASS instructions of the atomic's PTX line. On failure `why` receives a
 // description of them.
-std::optional<AtomicIssue> recognise_atomic(const PtxAccess& access,
-                                            const std::vector<SassSite>& sites, std::string* why);
+std::optional<IssuedAtomic> recognise_atomic(const PtxAccess& access,
+                                             const std::vector<SassSite>& sites, std::string* why);
 
 // Fills in the issues and the number of copies of all plain accesses of the draft that have not
 // failed. For each it decides whether ptxas gave it its own instruction, merged it with a
 // neighbour, split it into several instructions, or removed it.
-void group_accesses(DraftPlan& draft);
+void group_accesses(DraftAccessPlans& draft);
 
 // Marks accesses as failed unless it is certain that each instruction runs as often, and under the
 // same conditions, as in the PTX. If a loop was unrolled, records the branches at which warps must
 // not diverge.
-void check_control_dependence(DraftPlan& draft);
+void check_control_dependence(DraftAccessPlans& draft);
 
 // Plans texture fetches and surface accesses: whether the machine code contains those of the PTX.
 // ptxas records no PTX line for them, so they are matched by their number and their loop depths.
-void plan_texels(const PtxFunction& function, const SassSites& sites, sim::FunctionPlans& plans);
+void plan_texel_accesses(const PtxFunction& function, const SassSites& sites,
+                         sim::FunctionPlans& plans);
 
 // Plans one PTX function.
 sim::FunctionPlans plan_function(const ptx::Module& module, const PtxFunction& function,
@@ -103,7 +104,7 @@ struct MachineAccess {
 using Shape = std::vector<MachineAccess>;  // the instructions of one execution of an access
 
 // A PTX access of the group, whose instructions are to be placed.
-struct PlacedAccess {
+struct AccessToPlace {
   int64_t offset = 0;
   int bytes = 4;
   std::vector<bool> live;  // for each byte: whether the program reads or writes it
@@ -121,14 +122,14 @@ struct KnownDistance {
 
 struct Placement {
   // The offset in memory at which the first machine instruction accesses, relative to the base of
-  // PlacedAccess::offset.
+  // AccessToPlace::offset.
   int64_t at = 0;
-  int shape = -1;  // index in PlacedAccess::shapes; -1: this member has no instructions
+  int shape = -1;  // index in AccessToPlace::shapes; -1: this member has no instructions
 };
 
 // The placement of each member; nullopt if no placement is possible, or more than one. `distances`
 // are used only in the latter case, because a base register may change between two instructions.
-std::optional<std::vector<Placement>> find_placement(const std::vector<PlacedAccess>& members,
+std::optional<std::vector<Placement>> find_placement(const std::vector<AccessToPlace>& members,
                                                      const std::vector<KnownDistance>& distances);
 
 }  // namespace lab32::sass

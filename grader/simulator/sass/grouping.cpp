@@ -1,5 +1,5 @@
 // Groups accesses that run together and whose addresses differ by known constants into clusters,
-// and solves each cluster by placement.
+// and solves each neighbours by placement.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -21,7 +21,7 @@ constexpr int kMostSteps = 20000;
 // Tries all placements of the group's instructions, by backtracking.
 class PlacementSearch {
  public:
-  PlacementSearch(const std::vector<PlacedAccess>& members,
+  PlacementSearch(const std::vector<AccessToPlace>& members,
                   const std::vector<KnownDistance>* distances)
       : members_(members), distances_(distances), current_(members.size()) {
     for (size_t m = 0; m < members.size(); ++m) {
@@ -53,10 +53,10 @@ class PlacementSearch {
       return;
     }
     if (k == order_.size()) return record_solution();
-    const PlacedAccess& m = members_[order_[k]];
+    const AccessToPlace& m = members_[order_[k]];
     for (size_t s = 0; s < m.shapes.size(); ++s) {
       for (int64_t at = m.offset - kWidest + 1; at < m.offset + m.bytes; ++at) {
-        if (!is_consistent(m, m.shapes[s], at)) continue;
+        if (!shape_fits_at(m, m.shapes[s], at)) continue;
         current_[order_[k]] = {at, static_cast<int>(s)};
         if (distances_ != nullptr && !matches_known_distances(order_[k], k)) continue;
         count_occupied_bytes(m, m.shapes[s], at, 1);
@@ -69,7 +69,7 @@ class PlacementSearch {
   // Whether the instructions of `shape` fit at offset `at`. Every byte that they access must belong
   // to this member, or to a member without instructions and to no other instruction. No part may
   // consist of dead bytes only, and all live bytes of the member must be accessed.
-  bool is_consistent(const PlacedAccess& m, const Shape& shape, int64_t at) const {
+  bool shape_fits_at(const AccessToPlace& m, const Shape& shape, int64_t at) const {
     std::vector<bool> own(static_cast<size_t>(m.bytes), false);
     for (const MachineAccess& part : shape) {
       bool useful = false;
@@ -93,7 +93,7 @@ class PlacementSearch {
     return true;
   }
 
-  void count_occupied_bytes(const PlacedAccess& m, const Shape& shape, int64_t at, int by) {
+  void count_occupied_bytes(const AccessToPlace& m, const Shape& shape, int64_t at, int by) {
     for (const MachineAccess& part : shape) {
       for (int64_t b = at + part.at; b < at + part.at + part.bytes; ++b) {
         if (b < m.offset || b >= m.offset + m.bytes) taken_[b] += by;
@@ -124,7 +124,7 @@ class PlacementSearch {
     found = current_;
   }
 
-  const std::vector<PlacedAccess>& members_;
+  const std::vector<AccessToPlace>& members_;
   const std::vector<KnownDistance>* distances_;
   std::vector<size_t> order_;
   std::vector<Placement> current_;
@@ -137,7 +137,7 @@ class PlacementSearch {
 
 }  // namespace
 
-std::optional<std::vector<Placement>> find_placement(const std::vector<PlacedAccess>& members,
+std::optional<std::vector<Placement>> find_placement(const std::vector<AccessToPlace>& members,
                                                      const std::vector<KnownDistance>& distances) {
   for (const std::vector<KnownDistance>* use :
        {static_cast<const std::vector<KnownDistance>*>(nullptr), &distances}) {
@@ -154,11 +154,11 @@ std::optional<std::vector<Placement>> find_placement(const std::vector<PlacedAcc
 namespace {
 
 using sim::AccessKind;
-using sim::IssuedAccess;
+using sim::PlannedSassAccess;
 
-class Grouping {
+class AccessGrouping {
  public:
-  explicit Grouping(DraftPlan& draft) : d_(draft) {}
+  explicit AccessGrouping(DraftAccessPlans& draft) : d_(draft) {}
 
   void plan_groups() {
     using Key = std::tuple<int, MemorySpace, AccessKind, AddressRoot, int, bool>;
@@ -181,8 +181,8 @@ class Grouping {
           end = std::max(end, d_.accesses[members[to]].offset + d_.accesses[members[to]].bytes);
           ++to;
         }
-        plan_cluster({members.begin() + static_cast<std::ptrdiff_t>(from),
-                      members.begin() + static_cast<std::ptrdiff_t>(to)});
+        plan_neighbouring_accesses({members.begin() + static_cast<std::ptrdiff_t>(from),
+                                    members.begin() + static_cast<std::ptrdiff_t>(to)});
         from = to;
       }
     }
@@ -196,12 +196,12 @@ class Grouping {
     });
   }
 
-  void plan_cluster(const std::vector<size_t>& cluster) {
+  void plan_neighbouring_accesses(const std::vector<size_t>& neighbours) {
     bool simple = true;
-    for (size_t i : cluster)
+    for (size_t i : neighbours)
       simple &= has_width_of_ptx(i) || (d_.states[i].own.empty() && is_explained(i));
     if (simple) {
-      for (size_t i : cluster) {
+      for (size_t i : neighbours) {
         d_.states[i].copies = static_cast<int>(d_.states[i].own.size());
         if (!d_.states[i].own.empty())
           d_.issue_as_written(i);
@@ -210,10 +210,10 @@ class Grouping {
       }
       return;
     }
-    std::vector<PlacedAccess> members;
-    for (size_t i : cluster) {
+    std::vector<AccessToPlace> members;
+    for (size_t i : neighbours) {
       const PtxAccess& a = d_.accesses[i];
-      PlacedAccess m;
+      AccessToPlace m;
       m.offset = a.offset;
       m.bytes = a.bytes;
       for (bool live : a.live)
@@ -221,47 +221,49 @@ class Grouping {
       m.shapes = possible_shapes(i);
       m.must_be_covered = !is_explained(i);
       if (!d_.states[i].own.empty() && m.shapes.empty())
-        return fail_cluster(cluster, DraftPlan::Reason::copies_differ);
+        return fail_neighbouring_accesses(neighbours, DraftAccessPlans::Reason::copies_differ);
       members.push_back(std::move(m));
     }
-    const auto placements = find_placement(members, known_distances(cluster));
-    if (!placements) return fail_cluster(cluster, DraftPlan::Reason::no_single_grouping);
-    for (size_t k = 0; k < cluster.size(); ++k)
-      plan_placed_access(cluster, members, *placements, k);
+    const auto placements = find_placement(members, known_distances(neighbours));
+    if (!placements)
+      return fail_neighbouring_accesses(neighbours, DraftAccessPlans::Reason::no_single_grouping);
+    for (size_t k = 0; k < neighbours.size(); ++k)
+      plan_placed_access(neighbours, members, *placements, k);
   }
 
-  void fail_cluster(const std::vector<size_t>& cluster, DraftPlan::Reason reason) {
+  void fail_neighbouring_accesses(const std::vector<size_t>& neighbours,
+                                  DraftAccessPlans::Reason reason) {
     std::string seen;
     uint32_t count = 0;
-    for (size_t i : cluster) {
+    for (size_t i : neighbours) {
       for (const SassSite& s : d_.states[i].own) {
         if (++count > 4) continue;
         seen += (seen.empty() ? "" : ", ") + s.instruction->opcode;
       }
     }
     if (count > 4) seen += " …";
-    for (size_t i : cluster) {
+    for (size_t i : neighbours) {
       if (d_.states[i].own.empty() && !is_explained(i)) d_.states[i].missing = true;
       sim::UnmatchedAccess why;
       why.reason = reason;
-      why.in_ptx = static_cast<uint32_t>(cluster.size());
+      why.in_ptx = static_cast<uint32_t>(neighbours.size());
       why.in_machine_code = count;
       why.seen = seen;
       d_.fail(i, std::move(why));
     }
   }
 
-  void plan_placed_access(const std::vector<size_t>& cluster,
-                          const std::vector<PlacedAccess>& members,
+  void plan_placed_access(const std::vector<size_t>& neighbours,
+                          const std::vector<AccessToPlace>& members,
                           const std::vector<Placement>& placements, size_t k) {
-    const size_t i = cluster[k];
+    const size_t i = neighbours[k];
     const PtxAccess& a = d_.accesses[i];
     const Placement& p = placements[k];
     if (p.shape >= 0) {
       const Shape& shape = members[k].shapes[static_cast<size_t>(p.shape)];
       d_.states[i].copies = static_cast<int>(d_.states[i].own.size() / shape.size());
       for (const MachineAccess& part : shape) {
-        IssuedAccess issue;
+        PlannedSassAccess issue;
         issue.offset = static_cast<int32_t>(p.at + part.at - a.offset);
         issue.bytes = static_cast<uint8_t>(part.bytes);
         issue.kind = a.kind;
@@ -274,14 +276,14 @@ class Grouping {
       return;
     }
     // Finds the member whose instruction covers this access.
-    for (size_t j = 0; j < cluster.size(); ++j) {
+    for (size_t j = 0; j < neighbours.size(); ++j) {
       if (placements[j].shape < 0) continue;
       const Shape& shape = members[j].shapes[static_cast<size_t>(placements[j].shape)];
       for (const MachineAccess& part : shape) {
         const int64_t at = placements[j].at + part.at;
         if (a.offset + a.bytes <= at || at + part.bytes <= a.offset) continue;
-        d_.plan(i).note = "merged into the " + d_.states[cluster[j]].own[0].instruction->opcode +
-                          " of " + d_.line_text(cluster[j]);
+        d_.plan(i).note = "merged into the " + d_.states[neighbours[j]].own[0].instruction->opcode +
+                          " of " + d_.line_text(neighbours[j]);
         return;
       }
     }
@@ -319,12 +321,12 @@ class Grouping {
 
   // The distances between accesses that follow from the constants in the machine code's addresses:
   // two instructions with the same base register are as far apart as their constants.
-  std::vector<KnownDistance> known_distances(const std::vector<size_t>& cluster) const {
+  std::vector<KnownDistance> known_distances(const std::vector<size_t>& neighbours) const {
     std::vector<KnownDistance> found;
-    for (size_t i = 0; i < cluster.size(); ++i) {
-      for (size_t j = 0; j < cluster.size(); ++j) {
-        const auto& a = d_.states[cluster[i]].own;
-        const auto& b = d_.states[cluster[j]].own;
+    for (size_t i = 0; i < neighbours.size(); ++i) {
+      for (size_t j = 0; j < neighbours.size(); ++j) {
+        const auto& a = d_.states[neighbours[i]].own;
+        const auto& b = d_.states[neighbours[j]].own;
         if (i == j || a.empty() || a.size() != b.size()) continue;
         std::set<int64_t> bytes;
         for (size_t k = 0; k < a.size(); ++k)
@@ -348,7 +350,7 @@ class Grouping {
       return;
     }
     d_.states[i].missing = true;
-    d_.fail(i, DraftPlan::Reason::no_instruction);
+    d_.fail(i, DraftAccessPlans::Reason::no_instruction);
   }
 
   std::string explain_missing_access(size_t i) const {
@@ -376,11 +378,11 @@ class Grouping {
     return {};
   }
 
-  DraftPlan& d_;
+  DraftAccessPlans& d_;
 };
 
 }  // namespace
 
-void group_accesses(DraftPlan& draft) { Grouping(draft).plan_groups(); }
+void group_accesses(DraftAccessPlans& draft) { AccessGrouping(draft).plan_groups(); }
 
 }  // namespace lab32::sass

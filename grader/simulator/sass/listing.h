@@ -15,7 +15,7 @@ namespace lab32::sass {
 
 // A line of the CUDA source. In a list of frames the innermost comes first; the call sites at which
 // it was inlined follow.
-struct Frame {
+struct InlineFrame {
   std::string file;
   int line = 0;
 };
@@ -57,7 +57,7 @@ struct Function {
 
 struct Disassembly {
   std::vector<Function> functions;
-  std::vector<std::vector<Frame>> sources;
+  std::vector<std::vector<InlineFrame>> sources;
 
   const Function* find(std::string_view name) const;
 };

@@ -50,7 +50,7 @@ std::vector<int> register_numbers_in(std::string_view text) {
 }
 
 // The number of consecutive registers that an instruction writes.
-int registers_written(const Instruction& in) {
+int count_registers_written(const Instruction& in) {
   const std::string_view base = in.base();
   if (in.has("128")) return 4;
   if (in.has("64") || in.has("WIDE")) return 2;
@@ -60,7 +60,7 @@ int registers_written(const Instruction& in) {
   return 1;
 }
 
-bool writes_nothing(std::string_view base) {
+bool writes_no_register(std::string_view base) {
   static const std::set<std::string_view> none{"BRA",      "EXIT",  "BAR",    "RET",    "NOP",
                                                "BSSY",     "BSYNC", "RED",    "MEMBAR", "ERRBAR",
                                                "CCTL",     "BRX",   "CALL",   "DEPBAR", "LDGDEPBAR",
@@ -72,14 +72,14 @@ bool writes_nothing(std::string_view base) {
 
 // The registers that the instruction reads and writes. It writes its first operand, and also its
 // second one if that is a predicate: a carry, or the negation of a comparison.
-Operands operands_of(const Instruction& in) {
-  Operands to;
+RegisterOperands operands_of(const Instruction& in) {
+  RegisterOperands to;
   const std::string_view base = in.base();
   if (!in.guard.empty()) to.reads = register_numbers_in(in.guard);
   int place = 0;
   bool wrote_predicate = false;
   std::string_view rest = in.operands;
-  const bool none = writes_nothing(base);
+  const bool none = writes_no_register(base);
   while (!rest.empty()) {
     // A comma inside brackets does not separate operands.
     size_t end = 0;
@@ -99,7 +99,7 @@ Operands operands_of(const Instruction& in) {
       wrote_predicate |= predicate;
       if (!numbers.empty()) {
         const int first = numbers.front();
-        const int count = first < kUniformRegisters ? registers_written(in) : 1;
+        const int count = first < kUniformRegisters ? count_registers_written(in) : 1;
         for (int i = 0; i < count; ++i) to.writes.push_back(first + i);
       }
     } else {
@@ -121,7 +121,7 @@ bool writes_memory(std::string_view base) {
 
 // Whether the instruction computes doubles. It reads its operands in two halves of the warp, and no
 // other instruction waits for that (h200-mix.csv, `doubles`).
-bool is_double(std::string_view base) {
+bool is_double_arithmetic(std::string_view base) {
   return base == "DADD" || base == "DMUL" || base == "DFMA" || base == "DSETP";
 }
 
@@ -154,7 +154,7 @@ std::array<uint8_t, 2> RegisterBanks::operands_by_bank(const Instruction& in) {
   }
   kept_ = kept;
   std::array<uint8_t, 2> banks{};
-  if (is_double(base)) return banks;
+  if (is_double_arithmetic(base)) return banks;
   for (const int number : read) ++banks[static_cast<size_t>(number % 2)];
   return banks;
 }
@@ -204,7 +204,7 @@ constexpr WidthModifier kWidths[] = {
     {"F32x2", 8}, {"F16x8", 16},  {"BF16x8", 16}, {"F32x4", 16},
 };
 
-int width_of(std::string_view opcode) {
+int access_bytes_of_opcode(std::string_view opcode) {
   int bytes = 4;
   for (size_t dot = opcode.find('.'); dot != std::string_view::npos; dot = opcode.find('.')) {
     opcode.remove_prefix(dot + 1);
@@ -245,7 +245,7 @@ std::optional<MemoryOp> memory_op(const Instruction& in) {
     op.kind = row.kind;
     op.matrix = base == "LDSM" || base == "STSM";
     op.async_copy = base == "LDGSTS";
-    op.bytes = op.matrix ? 16 : width_of(in.opcode);
+    op.bytes = op.matrix ? 16 : access_bytes_of_opcode(in.opcode);
     // An operand desc[UR4][R2.64] begins with a descriptor, and the operands of LDGSTS begin with
     // the destination.
     const std::string_view operands = in.operands;

@@ -22,11 +22,11 @@ namespace lab32::sass {
 constexpr int kUniformRegisters = 256, kPredicates = 320, kUniformPredicates = 328,
               kRegisters = 336;
 
-struct Operands {
+struct RegisterOperands {
   std::vector<int> reads, writes;
 };
 
-Operands operands_of(const Instruction& in);
+RegisterOperands operands_of(const Instruction& in);
 
 // Counts the operands that an instruction reads from each half of the register file. Registers with
 // even numbers are in one half, odd ones in the other, and each half delivers one operand per

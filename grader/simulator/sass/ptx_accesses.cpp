@@ -12,12 +12,12 @@
 namespace lab32::sass {
 namespace {
 
-using ptx::Mod;
+using ptx::Modifier;
 using ptx::Operand;
 using ptx::OpId;
 using sim::AccessKind;
 
-const Operand* address_of(const ptx::Instruction& in) {
+const Operand* address_operand_of(const ptx::Instruction& in) {
   // cp.async names the address in shared memory first. The counters count its load, from the
   // address in global memory.
   const Operand* found = nullptr;
@@ -27,7 +27,7 @@ const Operand* address_of(const ptx::Instruction& in) {
   return found;
 }
 
-AccessKind kind_of(const ptx::Instruction& in) {
+AccessKind access_kind_of(const ptx::Instruction& in) {
   switch (in.op->traits.memory[in.op->traits.memory_count - 1u].kind) {
     case ptx::AddressUse::Kind::store:
       return AccessKind::store;
@@ -52,7 +52,7 @@ std::vector<int> parts_of_fragment(const ptx::Instruction& in) {
   try {
     sim::FragmentOp op = sim::fragment_op_of(in);
     op.moved.compute_positions();
-    for (const sim::FragmentPart& part : sim::parts_of(op))
+    for (const sim::FragmentPart& part : sim::access_parts_of(op))
       bytes.push_back(static_cast<int>(part.count * part.bytes));
   } catch (const Error&) {
   }
@@ -148,7 +148,7 @@ void PtxFunction::add_access(int index) {
   const ptx::Instruction& in = function_->body[static_cast<size_t>(index)];
   const ptx::InstructionTraits& traits = in.op->traits;
   if (traits.ptx_level) return;
-  if (traits.is_texture()) return add_texels(index);
+  if (traits.is_texture()) return add_texel_access(index);
   if (!traits.accesses_memory()) return;
   const ptx::Space space = ptx::memory_space(in, traits.memory_count - 1u);
   if (space == ptx::Space::constant) return;  // no counter includes constant loads
@@ -156,11 +156,11 @@ void PtxFunction::add_access(int index) {
   if (!structure_.reachable[static_cast<size_t>(block)]) return;
   PtxAccess a;
   a.index = index;
-  a.kind = kind_of(in);
+  a.kind = access_kind_of(in);
   a.form = access_form_of(traits);
   a.space = memory_space_of(space);
   a.element_bytes = static_cast<int>(ptx::element_bytes(in));
-  a.bytes = a.element_bytes * (in.has(Mod::v4) ? 4 : in.has(Mod::v2) ? 2 : 1);
+  a.bytes = a.element_bytes * (in.has(Modifier::v4) ? 4 : in.has(Modifier::v2) ? 2 : 1);
   a.live.assign(static_cast<size_t>(a.bytes / std::max(a.element_bytes, 1)), true);
   if (a.form == PtxAccess::Form::plain && a.kind == AccessKind::load) {
     const Operand* data = &in.operands[0];
@@ -174,13 +174,13 @@ void PtxFunction::add_access(int index) {
       a.live[0] = is_live(*data);
     }
     // A volatile load is executed even if its result is not used.
-    if (in.has(Mod::op_volatile)) a.live.assign(a.live.size(), true);
+    if (in.has(Modifier::op_volatile)) a.live.assign(a.live.size(), true);
   }
   if (a.form == PtxAccess::Form::fragment) a.parts = parts_of_fragment(in);
   a.guard = in.guard;
   a.guard_negated = in.guard_negated;
   a.block = block;
-  if (const Operand* address = address_of(in)) {
+  if (const Operand* address = address_operand_of(in)) {
     a.offset = address->value;
     if (address->reg >= 0)
       trace_address_root(address->reg, index, a);
@@ -190,9 +190,9 @@ void PtxFunction::add_access(int index) {
   accesses_.push_back(std::move(a));
 }
 
-void PtxFunction::add_texels(int index) {
+void PtxFunction::add_texel_access(int index) {
   const ptx::Instruction& in = function_->body[static_cast<size_t>(index)];
-  PtxTexels t;
+  PtxTexelAccess t;
   t.index = index;
   t.store = t.live = in.op->traits.writes_texels;
   ptx::for_each_register(*function_, in, [&](int r, bool is_destination) {
@@ -230,14 +230,14 @@ bool PtxFunction::varies_in_loop(const PtxAccess& access, int loop) const {
   return register_varies(access.root.reg, loop, asked);
 }
 
-bool PtxFunction::varies_in_loop(const PtxTexels& texels, int loop) const {
+bool PtxFunction::varies_in_loop(const PtxTexelAccess& texels, int loop) const {
   std::vector<int> asked;
   bool any = false;
   for (int r : texels.sources) any |= register_varies(r, loop, asked);
   return any;
 }
 
-bool PtxFunction::sources_are_defined_once(const PtxTexels& texels) const {
+bool PtxFunction::sources_are_defined_once(const PtxTexelAccess& texels) const {
   return std::all_of(texels.sources.begin(), texels.sources.end(),
                      [&](int r) { return definitions_[static_cast<size_t>(r)].size() <= 1; });
 }

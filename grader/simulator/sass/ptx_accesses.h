@@ -49,7 +49,7 @@ struct PtxAccess {
 };
 
 // A texture fetch or a surface access.
-struct PtxTexels {
+struct PtxTexelAccess {
   int index = 0;  // in Function::body
   bool store = false, live = false;
   std::vector<int> sources;  // registers that select the texels
@@ -64,14 +64,14 @@ class PtxFunction {
   const ptx::ControlFlow& flow() const { return flow_; }
   const ControlStructure& structure() const { return structure_; }
   const std::vector<PtxAccess>& accesses() const { return accesses_; }
-  const std::vector<PtxTexels>& texels() const { return texels_; }
+  const std::vector<PtxTexelAccess>& texels() const { return texels_; }
 
   // Whether the address may differ from one iteration of the loop to the next.
   bool varies_in_loop(const PtxAccess& access, int loop) const;
-  bool varies_in_loop(const PtxTexels& texels, int loop) const;
+  bool varies_in_loop(const PtxTexelAccess& texels, int loop) const;
   // Whether each source register has at most one definition, so that it has the same meaning
   // everywhere.
-  bool sources_are_defined_once(const PtxTexels& texels) const;
+  bool sources_are_defined_once(const PtxTexelAccess& texels) const;
   // The lines of the conditional branches on which the block is control-dependent, and of the
   // alternative arms. Branches at the end of an enclosing loop are omitted, since they only decide
   // how often the block runs.
@@ -82,7 +82,7 @@ class PtxFunction {
  private:
   void find_definitions();
   void add_access(int index);
-  void add_texels(int index);
+  void add_texel_access(int index);
   void add_lines_of_other_arm(int decider, int block, std::vector<int>& lines) const;
   void trace_address_root(int reg, int at, PtxAccess& access) const;
   int definition_version(int reg, int at) const;
@@ -92,7 +92,7 @@ class PtxFunction {
   ptx::ControlFlow flow_;
   ControlStructure structure_;
   std::vector<PtxAccess> accesses_;
-  std::vector<PtxTexels> texels_;
+  std::vector<PtxTexelAccess> texels_;
   std::vector<std::vector<int>> definitions_;  // by register: body indices
   std::vector<bool> read_;  // for each register: whether any instruction reads it
 };

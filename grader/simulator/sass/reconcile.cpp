@@ -13,9 +13,9 @@ namespace lab32::sass {
 namespace {
 
 // Does the work of reconcile() for one module and listing.
-class Reconciler {
+class PtxSassReconciler {
  public:
-  Reconciler(const ptx::Module& module, const Disassembly& listing)
+  PtxSassReconciler(const ptx::Module& module, const Disassembly& listing)
       : module_(module), sites_(listing) {
     for (const ptx::Function& f : module.functions) {
       if (f.body.empty()) continue;
@@ -26,7 +26,7 @@ class Reconciler {
     }
   }
 
-  Reconciliation reconcile_functions() {
+  PtxSassReconciliation reconcile_functions() {
     for (const auto& [line, sites] : sites_.by_line()) {
       for (const SassSite& s : sites) {
         if (s.op) check_unexplained_access(s, line);
@@ -43,7 +43,7 @@ class Reconciler {
         result_.plans[name] = make_unmatched_plans(f, doubt->second);
       else
         result_.plans[name] = plan_function(module_, f, sites_);
-      plan_texels(f, sites_, result_.plans[name]);
+      plan_texel_accesses(f, sites_, result_.plans[name]);
       note_widest_instruction(f, result_.plans[name]);
     }
     return std::move(result_);
@@ -127,13 +127,13 @@ class Reconciler {
   std::deque<PtxFunction> functions_;
   std::map<int, AccessOfLine> origin_;  // by PTX line
   std::map<const PtxFunction*, sim::UnmatchedAccess> doubts_;
-  Reconciliation result_;
+  PtxSassReconciliation result_;
 };
 
 }  // namespace
 
-Reconciliation reconcile(const ptx::Module& module, const Disassembly& listing) {
-  return Reconciler(module, listing).reconcile_functions();
+PtxSassReconciliation reconcile(const ptx::Module& module, const Disassembly& listing) {
+  return PtxSassReconciler(module, listing).reconcile_functions();
 }
 
 }  // namespace lab32::sass

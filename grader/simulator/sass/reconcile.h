@@ -12,7 +12,7 @@
 
 namespace lab32::sass {
 
-struct Reconciliation {
+struct PtxSassReconciliation {
   // For each PTX function, by name: the plans for sim::decode.
   std::map<std::string, sim::FunctionPlans> plans;
   // For each function in the listing, by name: its machine code.
@@ -26,6 +26,6 @@ struct Reconciliation {
 
 // The module must be parsed from the exact PTX that ptxas read for the listed cubin. Never throws:
 // accesses that cannot be explained are marked as unmatched, with the reason.
-Reconciliation reconcile(const ptx::Module& module, const Disassembly& listing);
+PtxSassReconciliation reconcile(const ptx::Module& module, const Disassembly& listing);
 
 }  // namespace lab32::sass

@@ -10,8 +10,8 @@ namespace lab32::model {
 namespace {
 
 using ptx::CostClass;
-using ptx::Mod;
-using ptx::Type;
+using ptx::DataType;
+using ptx::Modifier;
 using Waits = InstructionCost::Waits;
 
 // The cycles from the issue of an instruction to that of a dependent one, on all cards since Volta
@@ -71,7 +71,7 @@ InstructionCost sequence_cost(double fused, double other, double specials) {
   return c;
 }
 
-bool is_wide(Type type) { return ptx::bits_of(type) == 64; }
+bool is_wide(DataType type) { return ptx::bits_of(type) == 64; }
 
 InstructionCost memory_unit_cost() { return pipeline_cost(&IssueSlots::memory, 1, 0); }
 
@@ -123,7 +123,7 @@ InstructionCost texture_cost(const ptx::Instruction& in) {
 
 InstructionCost barrier_cost() {
   InstructionCost c;
-  c.issue.all = 1;  // barriers have a pipeline of their own: Work::barriers
+  c.issue.all = 1;  // barriers have a pipeline of their own: LaunchWork::barriers
   c.waits = Waits::barrier;
   c.has_no_result = true;
   return c;
@@ -136,17 +136,17 @@ InstructionCost move_cost(const ptx::Instruction& in) {
 }
 
 InstructionCost floating_point_cost(const ptx::Instruction& in) {
-  if (in.type() == Type::f64) return pipeline_cost(&IssueSlots::fp64, 1, kDouble);
+  if (in.type() == DataType::f64) return pipeline_cost(&IssueSlots::fp64, 1, kDouble);
   return pipeline_cost(&IssueSlots::fp32, 1, kAlu);
 }
 
 // The number of instructions that handle subnormals: without .ftz the argument is scaled before the
 // approximation and the result after it.
-double scaling(const ptx::Instruction& in) { return in.has(Mod::ftz) ? 0 : 3; }
+double scaling(const ptx::Instruction& in) { return in.has(Modifier::ftz) ? 0 : 3; }
 
 InstructionCost conversion_cost(const ptx::Instruction& in) {
-  const Type to = in.type(0), from = in.type(1);
-  if (to == Type::f64 || from == Type::f64) return special_function_cost(0);
+  const DataType to = in.type(0), from = in.type(1);
+  if (to == DataType::f64 || from == DataType::f64) return special_function_cost(0);
   if (ptx::is_float(to) != ptx::is_float(from)) return special_function_cost(0);
   if (ptx::is_float(to)) return pipeline_cost(&IssueSlots::alu, 1, kAlu);
   return logic_cost(ptx::bits_of(to) > ptx::bits_of(from) && !ptx::is_signed(from) ? 0.5 : 1);
@@ -163,7 +163,7 @@ void IssueSlots::add(const IssueSlots& other, double times) {
 
 InstructionCost cost_of(const ptx::Instruction& in) {
   const bool wide = in.type_count > 0 && is_wide(in.type());
-  const bool is_double = in.type() == Type::f64;
+  const bool is_double = in.type() == DataType::f64;
   switch (in.op->traits.issue) {
     case CostClass::unset:
     case CostClass::nothing:
@@ -204,7 +204,7 @@ InstructionCost cost_of(const ptx::Instruction& in) {
     case CostClass::special_scaled:
       return special_function_cost(scaling(in));
     case CostClass::special_divide:
-      return special_function_cost(in.has(Mod::full) ? 5 : 1);
+      return special_function_cost(in.has(Modifier::full) ? 5 : 1);
 
     case CostClass::memory:
       return access_cost(in);
@@ -228,7 +228,7 @@ InstructionCost cost_of(const ptx::Instruction& in) {
   return {};
 }
 
-TraceInstruction ptx_instruction(const InstructionCost& cost) {
+TraceInstruction trace_instruction_of_ptx(const InstructionCost& cost) {
   using Unit = TraceInstruction::Unit;
   using Kind = TraceInstruction::Kind;
   const IssueSlots& i = cost.issue;
@@ -340,10 +340,10 @@ double relative_unit_occupancy(std::string_view opcode) {
 
 }  // namespace
 
-TraceInstruction machine_instruction(std::string_view opcode) {
+TraceInstruction trace_instruction_of_opcode(std::string_view opcode) {
   const std::string_view base = opcode.substr(0, opcode.find('.'));
   TraceInstruction in;
-  const IssueSlots issue = machine_issue(opcode);
+  const IssueSlots issue = issue_slots_of_opcode(opcode);
   in.unit = issue.multiply > 0  ? Unit::multiply
             : issue.fp32 > 0    ? Unit::fma
             : issue.half > 0    ? Unit::half
@@ -363,7 +363,7 @@ TraceInstruction machine_instruction(std::string_view opcode) {
   return in;
 }
 
-IssueSlots machine_issue(std::string_view opcode) {
+IssueSlots issue_slots_of_opcode(std::string_view opcode) {
   const std::string_view base = opcode.substr(0, opcode.find('.'));
   IssueSlots issue;
   issue.all = 1;

@@ -1,6 +1,6 @@
 // The cost of one instruction: the pipelines that it occupies, and the latency until a dependent
-// instruction can start. cost_of() estimates it for PTX; machine_instruction() knows it for SASS
-// opcodes.
+// instruction can start. cost_of() estimates it for PTX; trace_instruction_of_opcode() knows it for
+// SASS opcodes.
 #pragma once
 
 #include <string_view>
@@ -44,14 +44,14 @@ struct InstructionCost {
 InstructionCost cost_of(const ptx::Instruction& in);
 
 // The PTX instruction as an element of a warp's path (warp_paths.h).
-TraceInstruction ptx_instruction(const InstructionCost& cost);
+TraceInstruction trace_instruction_of_ptx(const InstructionCost& cost);
 
 // The pipelines that a machine instruction occupies, by its opcode in nvdisasm's spelling:
 // "LDS.128", "IMAD.MOV.U32".
-IssueSlots machine_issue(std::string_view opcode);
+IssueSlots issue_slots_of_opcode(std::string_view opcode);
 
 // The machine instruction as an element of a warp's path: its unit and its latency. The caller sets
 // what depends on memory.
-TraceInstruction machine_instruction(std::string_view opcode);
+TraceInstruction trace_instruction_of_opcode(std::string_view opcode);
 
 }  // namespace lab32::model

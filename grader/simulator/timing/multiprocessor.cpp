@@ -121,7 +121,7 @@ constexpr double kWarpRate = 0.25, kIssuedAtOnce = 4, kAboutTheSame = 0.9, kLate
 
 // A multiprocessor that divides its rate equally among its blocks, up to the rate that a block can
 // use. Its own clock advances with the work of its blocks.
-struct SharedIssueUnit {
+struct TimeSharedMultiprocessor {
   double clock = 0, since = 0;
   // The times at which the blocks end, on the unit's own clock.
   std::priority_queue<double, std::vector<double>, std::greater<>> ends;
@@ -141,9 +141,9 @@ struct SharedIssueUnit {
 
 }  // namespace
 
-std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, uint32_t resident,
-                                                    uint64_t blocks, uint32_t warps,
-                                                    const std::vector<uint64_t>& work) {
+std::vector<uint64_t> blocks_of_slowest_multiprocessor(uint32_t multiprocessors, uint32_t resident,
+                                                       uint64_t blocks, uint32_t warps,
+                                                       const std::vector<uint64_t>& work) {
   std::vector<uint64_t> dealt;
   if (work.empty() || blocks <= multiprocessors) {
     // Either all blocks are equal, or each block has a multiprocessor of its own, and that of the
@@ -154,12 +154,12 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
     for (uint64_t b = first; b < blocks; b += multiprocessors) dealt.push_back(b);
     return dealt;
   }
-  std::vector<SharedIssueUnit> all(multiprocessors);
+  std::vector<TimeSharedMultiprocessor> all(multiprocessors);
   const double most = kWarpRate * warps;
   uint64_t next = 0;
   // Blocks with equal work end in the order in which they were distributed.
   for (uint32_t turn = 0; turn < resident; ++turn)
-    for (SharedIssueUnit& server : all)
+    for (TimeSharedMultiprocessor& server : all)
       if (next < blocks) {
         server.add_block(next, static_cast<double>(work[next]) * (1 + kLater * turn));
         ++next;
@@ -171,7 +171,7 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
   while (!events.empty()) {
     const auto [now, m] = events.top();
     events.pop();
-    SharedIssueUnit& server = all[m];
+    TimeSharedMultiprocessor& server = all[m];
     server.clock = server.ends.top();
     server.since = now;
     server.ends.pop();
@@ -180,15 +180,16 @@ std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, ui
   }
   // If several multiprocessors end at about the same time, the one with the most work is taken.
   double end = 0;
-  for (const SharedIssueUnit& server : all) end = std::max(end, server.since);
-  const SharedIssueUnit* last = nullptr;
-  for (const SharedIssueUnit& server : all)
+  for (const TimeSharedMultiprocessor& server : all) end = std::max(end, server.since);
+  const TimeSharedMultiprocessor* last = nullptr;
+  for (const TimeSharedMultiprocessor& server : all)
     if (server.since >= kAboutTheSame * end && (last == nullptr || server.all > last->all))
       last = &server;
   return last->blocks;
 }
 
-SmTiming run_multiprocessor(const Profile& profile, const WarpTrace& trace, const SmWork& work) {
+SmTiming run_multiprocessor(const DeviceProfile& profile, const WarpTrace& trace,
+                            const SmWork& work) {
   std::vector<uint64_t> of_block;
   const uint64_t known = work.warps > 0 ? work.issued.size() / work.warps : 0;
   if (known == work.blocks) {
@@ -197,7 +198,7 @@ SmTiming run_multiprocessor(const Profile& profile, const WarpTrace& trace, cons
       for (uint32_t w = 0; w < work.warps; ++w) of_block.back() += work.issued[b * work.warps + w];
     }
   }
-  const std::vector<uint64_t> blocks = blocks_of_last_multiprocessor(
+  const std::vector<uint64_t> blocks = blocks_of_slowest_multiprocessor(
       profile.multiprocessors, work.resident, work.blocks, work.warps, of_block);
   const WarpPaths paths(trace, work);
   const TimeParameters& time = profile.time;

@@ -76,7 +76,7 @@ class MemoryPath {
 class SmWarps {
  public:
   // `congestion`: see MemoryPath. All other arguments must outlive this object.
-  SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& work,
+  SmWarps(const DeviceProfile& profile, const WarpTrace& trace, const SmWork& work,
           const WarpPaths& paths, double congestion);
 
   // Runs these blocks until the last one has ended.
@@ -117,17 +117,17 @@ class SmWarps {
     std::deque<std::pair<double, uint64_t>> swaps;
   };
 
-  void begin(size_t p, uint64_t block, double now);
+  void begin_block(size_t p, uint64_t block, double now);
   void fetch_instruction(WarpState& warp);
   size_t unit_of_instruction(const TraceInstruction& in, size_t s, double now) const;
   void choose_next_warp(size_t s);
-  bool issues_before(size_t slot, size_t s) const;
+  bool is_preferred_warp(size_t slot, size_t s) const;
   void issue_instruction(WarpState& warp, double now);
   void schedule_after_branch(WarpState& warp, double now);
   MemoryPath::AccessTimes issue_access(WarpState& warp, double now);
   static bool is_branch_taken(const WarpState& warp);
   static bool is_next_block_different(const WarpState& warp);
-  void attempt_swap(WarpState& warp, double served);
+  void attempt_compare_and_swap(WarpState& warp, double served);
   void arrive_at_barrier(WarpState& warp, double now);
   void release_waiting_warps(ResidentBlock& place);
   void end_warp(WarpState& warp);
@@ -161,13 +161,14 @@ class SmWarps {
 
 // ---------------------------------------------------------------------------------------------
 
-SmTiming run_multiprocessor(const Profile& profile, const WarpTrace& trace, const SmWork& work);
+SmTiming run_multiprocessor(const DeviceProfile& profile, const WarpTrace& trace,
+                            const SmWork& work);
 
 // The indices of the blocks that run on the multiprocessor that finishes last. When a block ends,
 // the next one goes to the same multiprocessor. `work[i]` is the number of instructions of block i;
 // if it is empty, there are `blocks` equal blocks. `warps` is the number of warps per block.
-std::vector<uint64_t> blocks_of_last_multiprocessor(uint32_t multiprocessors, uint32_t resident,
-                                                    uint64_t blocks, uint32_t warps,
-                                                    const std::vector<uint64_t>& work);
+std::vector<uint64_t> blocks_of_slowest_multiprocessor(uint32_t multiprocessors, uint32_t resident,
+                                                       uint64_t blocks, uint32_t warps,
+                                                       const std::vector<uint64_t>& work);
 
 }  // namespace lab32::model

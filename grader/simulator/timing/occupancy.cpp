@@ -13,7 +13,7 @@
 namespace lab32::model {
 namespace {
 
-cudaOccDeviceProp device_properties_of(const Profile& profile) {
+cudaOccDeviceProp device_properties_of(const DeviceProfile& profile) {
   cudaOccDeviceProp p;
   std::memset(static_cast<void*>(&p), 0, sizeof p);
   const int capability = std::stoi(profile.arch.substr(3));  // sm_90
@@ -62,7 +62,7 @@ std::string limiter_names(unsigned factors) {
 // The driver seems to choose the smallest shared-memory split that is more than twice what the
 // blocks use: true of 8 in 10 launches of data/measured/h200-model-counters.csv
 // (launch__shared_mem_config_size); the others have the neighbouring split.
-uint32_t l1_bytes_beside_shared(const Profile& profile, uint64_t shared) {
+uint32_t l1_bytes_beside_shared(const DeviceProfile& profile, uint64_t shared) {
   const auto& splits = profile.multiprocessor.shared_splits;
   const auto split = std::upper_bound(splits.begin(), splits.end(), 2 * shared);
   return profile.multiprocessor.l1_and_shared_bytes -
@@ -71,7 +71,7 @@ uint32_t l1_bytes_beside_shared(const Profile& profile, uint64_t shared) {
 
 }  // namespace
 
-Occupancy occupancy(const Profile& profile, uint32_t threads_per_block, uint32_t registers,
+Occupancy occupancy(const DeviceProfile& profile, uint32_t threads_per_block, uint32_t registers,
                     uint32_t static_shared, uint32_t dynamic_shared, int carveout) {
   const cudaOccDeviceProp device = device_properties_of(profile);
   const cudaOccFuncAttributes kernel =
@@ -101,7 +101,8 @@ Occupancy occupancy(const Profile& profile, uint32_t threads_per_block, uint32_t
 // Reproduces cudaOccupancyMaxActiveClusters of an H100 for each tried size and occupancy: a group
 // with fewer multiprocessors than the cluster has blocks takes no part, and a multiprocessor holds
 // at most 8 blocks of clusters, even of clusters of one block.
-std::optional<uint64_t> active_clusters(const Profile& profile, uint32_t blocks, uint64_t size) {
+std::optional<uint64_t> active_clusters(const DeviceProfile& profile, uint32_t blocks,
+                                        uint64_t size) {
   constexpr uint32_t kMostOfMultiprocessor = 8;
   blocks = std::min(blocks, kMostOfMultiprocessor);
   if (size == 1) return uint64_t{profile.multiprocessors} * blocks;
@@ -112,9 +113,10 @@ std::optional<uint64_t> active_clusters(const Profile& profile, uint32_t blocks,
   return clusters;
 }
 
-std::optional<uint64_t> available_dynamic_shared(const Profile& profile, uint32_t threads_per_block,
-                                                 uint32_t registers, uint32_t static_shared,
-                                                 uint64_t most, uint32_t blocks) {
+std::optional<uint64_t> available_dynamic_shared(const DeviceProfile& profile,
+                                                 uint32_t threads_per_block, uint32_t registers,
+                                                 uint32_t static_shared, uint64_t most,
+                                                 uint32_t blocks) {
   const cudaOccDeviceProp device = device_properties_of(profile);
   const cudaOccFuncAttributes kernel = kernel_attributes_of(registers, static_shared, most);
   const cudaOccDeviceState state;

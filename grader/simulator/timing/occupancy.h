@@ -25,19 +25,21 @@ struct Occupancy {
 // `dynamic_shared`: bytes per block. `carveout`: the percentage of the common L1 and shared memory
 // that the kernel prefers as shared memory; -1: as much as increases the occupancy. Throws Error,
 // which names the resource that is too large, if not even one block fits.
-Occupancy occupancy(const Profile& profile, uint32_t threads_per_block, uint32_t registers,
+Occupancy occupancy(const DeviceProfile& profile, uint32_t threads_per_block, uint32_t registers,
                     uint32_t static_shared, uint32_t dynamic_shared, int carveout = -1);
 
 // The bytes of dynamic shared memory that each of `blocks` resident blocks may have, at most
 // `most`. nullopt: so many blocks do not fit even without dynamic shared memory. For more than one
 // block cuda_occupancy.h does not subtract the driver's reserve per block, so fewer blocks may be
 // resident if each requests the whole amount.
-std::optional<uint64_t> available_dynamic_shared(const Profile& profile, uint32_t threads_per_block,
-                                                 uint32_t registers, uint32_t static_shared,
-                                                 uint64_t most, uint32_t blocks);
+std::optional<uint64_t> available_dynamic_shared(const DeviceProfile& profile,
+                                                 uint32_t threads_per_block, uint32_t registers,
+                                                 uint32_t static_shared, uint64_t most,
+                                                 uint32_t blocks);
 
 // The number of clusters of `size` blocks that the device holds at once, with `blocks` resident
 // blocks per multiprocessor. nullopt: the profile does not contain the data.
-std::optional<uint64_t> active_clusters(const Profile& profile, uint32_t blocks, uint64_t size);
+std::optional<uint64_t> active_clusters(const DeviceProfile& profile, uint32_t blocks,
+                                        uint64_t size);
 
 }  // namespace lab32::model

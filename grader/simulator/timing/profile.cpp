@@ -15,11 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path directory() { return root() / "data" / "devices"; }
+fs::path directory() { return lab32_root() / "data" / "devices"; }
 
-class ProfileReader {
+class DeviceProfileReader {
  public:
-  explicit ProfileReader(const fs::path& path) : path_(path), table_(read_toml(path)) {}
+  explicit DeviceProfileReader(const fs::path& path) : path_(path), table_(read_toml(path)) {}
 
   template <class T>
   T get(const std::string& key) const {
@@ -63,7 +63,7 @@ class ProfileReader {
   toml::table table_;
 };
 
-SmLimits read_multiprocessor(const ProfileReader& in) {
+SmLimits read_sm_limits(const DeviceProfileReader& in) {
   SmLimits m;
   m.max_threads = in.read_count("multiprocessor.max_threads");
   m.max_blocks = in.read_count("multiprocessor.max_blocks");
@@ -78,7 +78,7 @@ SmLimits read_multiprocessor(const ProfileReader& in) {
   return m;
 }
 
-CacheParameters read_caches(const ProfileReader& in) {
+CacheParameters read_cache_parameters(const DeviceProfileReader& in) {
   CacheParameters c;
   c.l1_ways = in.read_count("caches.l1_ways");
   c.l2_bytes = static_cast<uint64_t>(in.get<int64_t>("memory.l2_bytes"));
@@ -94,7 +94,7 @@ CacheParameters read_caches(const ProfileReader& in) {
   return c;
 }
 
-TimeParameters read_time(const ProfileReader& in) {
+TimeParameters read_time_parameters(const DeviceProfileReader& in) {
   TimeParameters t;
   t.sm_hz = in.read_number("clock.sm_hz");
 #define LAB32_TIME(name) t.name = in.read_number("time." #name)
@@ -142,7 +142,7 @@ TimeParameters read_time(const ProfileReader& in) {
 
 }  // namespace
 
-std::vector<std::string> profile_ids() {
+std::vector<std::string> device_profile_ids() {
   std::vector<std::string> ids;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(directory(), ignored))
@@ -151,13 +151,13 @@ std::vector<std::string> profile_ids() {
   return ids;
 }
 
-Profile read_profile(const std::string& id) {
+DeviceProfile read_device_profile(const std::string& id) {
   const fs::path path = directory() / (id + ".toml");
   if (!fs::exists(path))
     throw Error(fmt::format("there is no device profile `{}`; there are: {}", id,
-                            fmt::join(profile_ids(), ", ")));
-  const ProfileReader in(path);
-  Profile p;
+                            fmt::join(device_profile_ids(), ", ")));
+  const DeviceProfileReader in(path);
+  DeviceProfile p;
   p.id = id;
   p.name = in.get<std::string>("name");
   p.arch = in.get<std::string>("arch");
@@ -171,9 +171,9 @@ Profile read_profile(const std::string& id) {
   p.dram_bytes = static_cast<uint64_t>(in.get<int64_t>("memory.dram_bytes"));
   p.dram_bus_bits = static_cast<uint32_t>(in.get<int64_t>("memory.dram_bus_bits"));
   p.dram_clock_hz = static_cast<uint64_t>(in.get<int64_t>("memory.dram_clock_hz"));
-  p.multiprocessor = read_multiprocessor(in);
-  p.caches = read_caches(in);
-  p.time = read_time(in);
+  p.multiprocessor = read_sm_limits(in);
+  p.caches = read_cache_parameters(in);
+  p.time = read_time_parameters(in);
   return p;
 }
 

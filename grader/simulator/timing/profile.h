@@ -79,7 +79,7 @@ struct TimeParameters {
   std::array<double, 3> error{};
 };
 
-struct Profile {
+struct DeviceProfile {
   std::string id;    // "h200": the file's name
   std::string name;  // "NVIDIA H200"
   std::string arch;  // "sm_90"
@@ -100,7 +100,7 @@ struct Profile {
 
 // Reads data/devices/ID.toml. Throws Error, which names the file and the key if a value is missing,
 // or lists the profiles if there is none with this name.
-Profile read_profile(const std::string& id);
-std::vector<std::string> profile_ids();
+DeviceProfile read_device_profile(const std::string& id);
+std::vector<std::string> device_profile_ids();
 
 }  // namespace lab32::model

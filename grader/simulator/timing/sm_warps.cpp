@@ -48,7 +48,7 @@ constexpr double kLeave = 7;
 
 }  // namespace
 
-SmWarps::SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& work,
+SmWarps::SmWarps(const DeviceProfile& profile, const WarpTrace& trace, const SmWork& work,
                  const WarpPaths& paths, double congestion)
     : t_(profile.time),
       trace_(trace),
@@ -73,7 +73,7 @@ SmWarps::SmWarps(const Profile& profile, const WarpTrace& trace, const SmWork& w
     launcher_ = static_cast<double>(std::min<uint64_t>(work.blocks, profile.multiprocessors)) *
                 t_.sm_hz / t_.blocks_per_second;
   double branches = 0;
-  for (const TraceBlock& b : trace.blocks) {
+  for (const TraceBasicBlock& b : trace.blocks) {
     for (const TraceInstruction& in : b.code) {
       reconvergences_ += in.kind == Kind::meet ? b.runs : 0;
       branches += in.kind == Kind::branch ? b.runs : 0;
@@ -97,7 +97,7 @@ SmTiming SmWarps::run(const std::vector<uint64_t>& blocks) {
   }
   resident_.resize(std::min<size_t>(work_.resident, count));
   warps_.resize(resident_.size() * work_.warps);
-  for (size_t p = 0; p < resident_.size(); ++p) begin(p, blocks[next_++], 0);
+  for (size_t p = 0; p < resident_.size(); ++p) begin_block(p, blocks[next_++], 0);
   double at_half = 0;
   size_t done_at_half = 0;
   while (true) {
@@ -112,7 +112,8 @@ SmTiming SmWarps::run(const std::vector<uint64_t>& blocks) {
     issue_instruction(warps_[chosen_[best]], when);
     if (ended_ != ended) {
       if (next_ < count)
-        begin(freed_, blocks[next_++], std::max(when, exit_free_) + t_.block_seconds * t_.sm_hz);
+        begin_block(freed_, blocks[next_++],
+                    std::max(when, exit_free_) + t_.block_seconds * t_.sm_hz);
       if (ended_ == count / 2) at_half = when, done_at_half = ended_;
     }
   }
@@ -127,7 +128,7 @@ SmTiming SmWarps::run(const std::vector<uint64_t>& blocks) {
   return result;
 }
 
-void SmWarps::begin(size_t p, uint64_t block, double now) {
+void SmWarps::begin_block(size_t p, uint64_t block, double now) {
   ResidentBlock& place = resident_[p];
   for (const size_t slot : place.warps) {
     std::vector<size_t>& of = of_scheduler_[warps_[slot].scheduler];
@@ -225,7 +226,7 @@ void SmWarps::choose_next_warp(size_t s) {
     if (at > chosen_time_[s]) continue;
     at = std::max(at, units_[s][unit_of_instruction(*warp.in, s, at)]);
     if (warp.in->unit == Unit::memory) at = std::max(at, memory_.accepts_from());
-    if (at < chosen_time_[s] || (at == chosen_time_[s] && issues_before(slot, s)))
+    if (at < chosen_time_[s] || (at == chosen_time_[s] && is_preferred_warp(slot, s)))
       chosen_time_[s] = at, chosen_[s] = slot;
   }
 }
@@ -234,7 +235,7 @@ void SmWarps::choose_next_warp(size_t s) {
 // the warp that issued last, else the oldest. (With the youngest first, blocks with repeated
 // barriers, such as block_sums, reduce_v3 and tree_far of data/measured/model, were predicted a
 // fifth too long.)
-bool SmWarps::issues_before(size_t slot, size_t s) const {
+bool SmWarps::is_preferred_warp(size_t slot, size_t s) const {
   if (slot == last_[s] || chosen_[s] == last_[s]) return slot == last_[s];
   return warps_[slot].number < warps_[chosen_[s]].number;
 }
@@ -298,7 +299,7 @@ MemoryPath::AccessTimes SmWarps::issue_access(WarpState& warp, double now) {
   switch (in.kind) {
     case Kind::shared:
       times = memory_.access_shared(in, now);
-      attempt_swap(warp, times.read - kOperandsRead);
+      attempt_compare_and_swap(warp, times.read - kOperandsRead);
       break;
     case Kind::global_load:
     case Kind::global_store:
@@ -334,7 +335,7 @@ bool SmWarps::is_next_block_different(const WarpState& warp) {
 // are not known, only the probability that two warps use the same word. Shares of failures below
 // one attempt are therefore accumulated. All lanes for which the loop waits must succeed; those
 // that failed retry.
-void SmWarps::attempt_swap(WarpState& warp, double served) {
+void SmWarps::attempt_compare_and_swap(WarpState& warp, double served) {
   using Spin = TraceInstruction::Spin;
   warp.swapped |= warp.in->spin == Spin::swap;
   if (warp.in->spin == Spin::none || work_.shared_words <= 0) return;

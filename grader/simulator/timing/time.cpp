@@ -34,20 +34,20 @@ std::string short_number(double n) {
 }
 
 // 134.2 MB, 512 B
-std::string amount_words(double n, const char* unit) {
+std::string amount_with_unit(double n, const char* unit) {
   const std::string text = short_number(n);
   return text + (text.back() >= '0' && text.back() <= '9' ? " " : "") + unit;
 }
 
 // 1 block, 134.2 M blocks
-std::string count_words(double n, const std::string& one, const char* more = "s") {
+std::string count_with_noun(double n, const std::string& one, const char* more = "s") {
   return short_number(n) + " " + one + (n == 1 ? "" : more);
 }
 
 // The resources of one launch.
 class ResourceTimes {
  public:
-  ResourceTimes(const Profile& profile, const Work& work)
+  ResourceTimes(const DeviceProfile& profile, const LaunchWork& work)
       : profile_(profile), t_(profile.time), w_(work) {
     blocks_ = static_cast<double>(std::max<uint64_t>(work.blocks, 1));
     warps_ = blocks_ * work.warps_per_block;
@@ -56,7 +56,7 @@ class ResourceTimes {
     resident_ = std::min<double>(std::max(1u, work.occupancy.blocks), most_blocks_);
   }
 
-  std::vector<Resource> resources() const {
+  std::vector<ResourceTime> resources() const {
     return {dram(), l2(), l1_and_shared(), issue(), atomics(), block_launch(), latency()};
   }
 
@@ -84,29 +84,30 @@ class ResourceTimes {
     return soft_maximum({l2().seconds, dram().seconds}, 0.75 * t_.softness);
   }
 
-  Resource dram() const {
-    const std::string moved = fmt::format("{} read, {} written", amount_words(w_.dram_read, "B"),
-                                          amount_words(w_.dram_written, "B"));
+  ResourceTime dram() const {
+    const std::string moved =
+        fmt::format("{} read, {} written", amount_with_unit(w_.dram_read, "B"),
+                    amount_with_unit(w_.dram_written, "B"));
     const double bytes = ratio(w_.dram_read + w_.dram_written, t_.dram_bytes_per_second);
     const double pages = ratio(w_.dram_pages, t_.dram_pages_per_second);
     if (pages > bytes)
-      return {
-          "device memory", pages, 0,
-          fmt::format("{} in {} that had to be opened", moved, count_words(w_.dram_pages, "page"))};
+      return {"device memory", pages, 0,
+              fmt::format("{} in {} that had to be opened", moved,
+                          count_with_noun(w_.dram_pages, "page"))};
     return {"device memory", bytes, 0,
             fmt::format("{} at {:.2f} TB/s", moved, t_.dram_bytes_per_second / 1e12)};
   }
 
-  Resource l2() const {
+  ResourceTime l2() const {
     const double lines =
         w_.l2_read_lines + t_.l2_write_line * w_.l2_write_lines + t_.l2_fill_line * w_.l2_fills;
     return {"L2",
             std::max(ratio(w_.l2_sectors, t_.l2_sectors_per_second),
                      ratio(lines, t_.l2_lines_per_second)),
             0,
-            fmt::format("{} in {} looked up, {} fetched", count_words(w_.l2_sectors, "sector"),
-                        count_words(w_.l2_read_lines + w_.l2_write_lines, "line"),
-                        count_words(w_.l2_fills, "line"))};
+            fmt::format("{} in {} looked up, {} fetched", count_with_noun(w_.l2_sectors, "sector"),
+                        count_with_noun(w_.l2_read_lines + w_.l2_write_lines, "line"),
+                        count_with_noun(w_.l2_fills, "line"))};
   }
 
  private:
@@ -131,7 +132,7 @@ class ResourceTimes {
 
   // L1 and shared memory are one memory with one output. The resource is named after the one that
   // is used more. Stores to global memory leave by another path.
-  Resource l1_and_shared() const {
+  ResourceTime l1_and_shared() const {
     const double loads = seconds_of_busiest_sm(w_.l1_load_cycles, t_.l1_per_clock);
     const double stores = seconds_of_busiest_sm(w_.l1_store_cycles, t_.l1_per_clock);
     // Shuffles use this path, too, and so do instructions of warps without active lanes.
@@ -142,7 +143,7 @@ class ResourceTimes {
     const double seconds = std::max(loads + shared, stores);
     if (shared > l1 && w_.shared_wavefronts > 0) {
       std::string words =
-          fmt::format("{} where {} would do", count_words(w_.shared_wavefronts, "wavefront"),
+          fmt::format("{} where {} would do", count_with_noun(w_.shared_wavefronts, "wavefront"),
                       short_number(w_.shared_ideal));
       if (others > w_.shared_wavefronts / 10)
         words +=
@@ -151,11 +152,11 @@ class ResourceTimes {
     }
     return {"L1", seconds, 0,
             fmt::format("{} to global memory of {:.1f} cycles each",
-                        count_words(w_.global_requests, "access", "es"),
+                        count_with_noun(w_.global_requests, "access", "es"),
                         ratio(w_.l1_load_cycles + w_.l1_store_cycles, w_.global_requests))};
   }
 
-  Resource issue() const {
+  ResourceTime issue() const {
     struct Pipe {
       const char* name;
       double amount, rate;
@@ -175,93 +176,95 @@ class ResourceTimes {
     // Each warp belongs to one of four schedulers, so fewer than four warps use only some of the
     // schedulers.
     const double schedulers = std::min(1.0, resident_ * w_.warps_per_block / 4);
-    Resource most{"issue", -1, 0, ""};
+    ResourceTime most{"issue", -1, 0, ""};
     for (const Pipe& pipe : pipes) {
       const double seconds = ratio(seconds_of_busiest_sm(pipe.amount, pipe.rate), schedulers);
       if (seconds <= most.seconds) continue;
       most.seconds = seconds;
       most.is_less_exact = pipe.is_less_exact;
-      most.words = fmt::format("{}: {}", pipe.name, count_words(pipe.amount, "warp instruction"));
+      most.words =
+          fmt::format("{}: {}", pipe.name, count_with_noun(pipe.amount, "warp instruction"));
     }
     return most;
   }
 
-  Resource atomics() const {
+  ResourceTime atomics() const {
     return {"atomics", atomic_seconds(profile_, w_), 0,
             fmt::format("{} in all, {} one after the other in one part of L2",
                         short_number(w_.atomics), short_number(w_.busiest_slice))};
   }
 
-  Resource block_launch() const {
+  ResourceTime block_launch() const {
     const double blocks = ratio(blocks_, t_.blocks_per_second);
     const double warps = ratio(w_.warps_per_block * most_blocks_, t_.warps_per_clock * t_.sm_hz);
     return {"block launch", std::max(blocks, warps), 0,
-            fmt::format("{} of {}", count_words(blocks_, "block"),
-                        count_words(w_.warps_per_block, "warp"))};
+            fmt::format("{} of {}", count_with_noun(blocks_, "block"),
+                        count_with_noun(w_.warps_per_block, "warp"))};
   }
 
   // The time that no unit explains: warps wait for loads, for results and at barriers, and there
   // are too few of them to keep a unit busy.
-  Resource latency() const {
+  ResourceTime latency() const {
     double seconds = w_.cycles_alone / t_.sm_hz;
     const double unit =
         std::max({dram().seconds, l2().seconds, l1_and_shared().seconds, issue().seconds});
     if (unit > kExplained * w_.cycles / t_.sm_hz) seconds = std::min(seconds, 0.99 * unit);
     std::string words =
         fmt::format("{} per multiprocessor at a time wait for what they have asked for",
-                    count_words(resident_ * w_.warps_per_block, "warp"));
+                    count_with_noun(resident_ * w_.warps_per_block, "warp"));
     if (w_.shared_spins > 0)
-      words += fmt::format(", {} of compare and swap", count_words(w_.shared_spins, "round"));
+      words += fmt::format(", {} of compare and swap", count_with_noun(w_.shared_spins, "round"));
     return {"latency", seconds, 0, words};
   }
 
-  const Profile& profile_;
+  const DeviceProfile& profile_;
   const TimeParameters& t_;
-  const Work& w_;
+  const LaunchWork& w_;
   double blocks_, warps_, most_blocks_, resident_;
 };
 
 }  // namespace
 
-double memory_seconds(const Profile& profile, const Work& work) {
+double memory_seconds(const DeviceProfile& profile, const LaunchWork& work) {
   return ResourceTimes(profile, work).memory_seconds();
 }
 
-double atomic_seconds(const Profile& profile, const Work& work) {
+double atomic_seconds(const DeviceProfile& profile, const LaunchWork& work) {
   return work.busiest_slice * profile.time.atomic_seconds;
 }
 
-double read_write_balance(const Work& work) {
+double read_write_balance(const LaunchWork& work) {
   const double moved = work.dram_read + work.dram_written;
   return 4 * ratio(work.dram_read * work.dram_written, moved * moved);
 }
 
-Prediction predict(const Profile& profile, const Work& work) {
+TimePrediction predict(const DeviceProfile& profile, const LaunchWork& work) {
   const TimeParameters& t = profile.time;
-  Prediction p;
+  TimePrediction p;
   const ResourceTimes machine(profile, work);
   p.resources = machine.resources();
-  std::stable_sort(p.resources.begin(), p.resources.end(),
-                   [](const Resource& a, const Resource& b) { return a.seconds > b.seconds; });
+  std::stable_sort(
+      p.resources.begin(), p.resources.end(),
+      [](const ResourceTime& a, const ResourceTime& b) { return a.seconds > b.seconds; });
   const double running = machine.running_seconds() + machine.ramp_seconds();
   p.kernel_seconds = running + t.launch_seconds;
   p.error = t.error[p.kernel_seconds < 5e-6 ? 0 : p.kernel_seconds < 50e-6 ? 1 : 2];
   p.seconds = work.warm ? running + t.warm_launch_seconds : p.kernel_seconds + t.event_seconds;
-  for (Resource& r : p.resources) r.share = std::min(1.0, ratio(r.seconds, p.seconds));
-  const auto sentence = [](const Resource& r) { return r.name + ": " + r.words; };
+  for (ResourceTime& r : p.resources) r.share = std::min(1.0, ratio(r.seconds, p.seconds));
+  const auto sentence = [](const ResourceTime& r) { return r.name + ": " + r.words; };
   p.bottleneck = "bound by " + sentence(p.resources[0]);
   p.runner_up = "then by " + sentence(p.resources[1]);
   return p;
 }
 
-void widen_error_estimate(Prediction& prediction, const Work& work,
+void widen_error_estimate(TimePrediction& prediction, const LaunchWork& work,
                           const UnmatchedAccesses& unmatched) {
   // Single public programs of these kinds were off by -70 % and +130 %, while the mean error of all
   // programs was 15 % (data/devices/h100.toml).
   constexpr double kWider = 2, kUnequal = 1.5, kDominates = 0.5;
   const bool less_exact =
       std::any_of(prediction.resources.begin(), prediction.resources.end(),
-                  [](const Resource& r) { return r.is_less_exact && r.share >= kDominates; });
+                  [](const ResourceTime& r) { return r.is_less_exact && r.share >= kDominates; });
   if (unmatched.any || less_exact || work.busiest > kUnequal) prediction.error *= kWider;
   if (unmatched.atomics)
     prediction.unreliable =
@@ -278,14 +281,14 @@ constexpr double kBytesPerWarp = 512, kSectors = 16, kLines = 4;
 constexpr double kIssued = 17, kFloat = 3, kInteger = 1, kMultiply = 3;
 
 // The machine code of the copy: an index, a bounds check, a load, a store.
-WarpTrace copy_trace() {
+WarpTrace trace_of_copy_kernel() {
   WarpTrace trace;
   trace.registers = 8;
-  TraceBlock& block = trace.blocks.emplace_back();
+  TraceBasicBlock& block = trace.blocks.emplace_back();
   block.runs = 1;
   const auto add = [&](const char* opcode, std::vector<uint16_t> reads,
                        std::vector<uint16_t> writes) {
-    TraceInstruction in = machine_instruction(opcode);
+    TraceInstruction in = trace_instruction_of_opcode(opcode);
     in.reads = std::move(reads);
     in.writes = std::move(writes);
     block.code.push_back(std::move(in));
@@ -314,9 +317,9 @@ WarpTrace copy_trace() {
 
 }  // namespace
 
-Work copy_work(const Profile& profile, uint64_t bytes) {
+LaunchWork work_of_copy_kernel(const DeviceProfile& profile, uint64_t bytes) {
   const double half = static_cast<double>(bytes) / 2;
-  Work work;
+  LaunchWork work;
   work.warps_per_block = kWarpsPerBlock;
   work.blocks = static_cast<uint64_t>(half / kBytesPerWarp / kWarpsPerBlock) + 1;
   const double warps = half / kBytesPerWarp;
@@ -348,9 +351,9 @@ Work copy_work(const Profile& profile, uint64_t bytes) {
                      static_cast<double>(std::min<uint64_t>(profile.multiprocessors, work.blocks)) /
                      (2 * kSectors * warps);
   at.read_write_balance = read_write_balance(work);
-  work.cycles = run_multiprocessor(profile, copy_trace(), at).cycles;
+  work.cycles = run_multiprocessor(profile, trace_of_copy_kernel(), at).cycles;
   at.memory_cycles = 0;
-  work.cycles_alone = run_multiprocessor(profile, copy_trace(), at).cycles;
+  work.cycles_alone = run_multiprocessor(profile, trace_of_copy_kernel(), at).cycles;
   return work;
 }
 

@@ -15,7 +15,7 @@ namespace lab32::model {
 
 // The work of a launch for each part of the machine: the complete input of the time model. The
 // simulator counts it; no value depends on a clock rate or a bandwidth.
-struct Work {
+struct LaunchWork {
   uint64_t blocks = 0;
   uint32_t warps_per_block = 0;
   Occupancy occupancy;
@@ -50,7 +50,7 @@ struct Work {
   double dram_read = 0, dram_written = 0;  // bytes
 };
 
-struct Resource {
+struct ResourceTime {
   std::string name;    // "DRAM", "L2", "L1", "shared memory", "issue", "latency", ...
   double seconds = 0;  // the time that the launch would take if only this resource limited it
   double share = 0;    // in relation to the predicted time: the length of its bar, 0..1
@@ -60,7 +60,7 @@ struct Resource {
 };
 
 // The predicted time of a launch; always reported as *modelled*.
-struct Prediction {
+struct TimePrediction {
   // The time between events before and after the launch. For many launches in a row: the time from
   // one launch to the next.
   double seconds = 0;
@@ -71,19 +71,19 @@ struct Prediction {
   // The reason why the prediction is known to be wrong; it is not shown then. Empty: it is not
   // known to be wrong.
   std::string unreliable = {};
-  std::vector<Resource> resources;  // longest first
-  std::string bottleneck;           // resources[0].words as a sentence: "bound by ..."
+  std::vector<ResourceTime> resources;  // longest first
+  std::string bottleneck;               // resources[0].words as a sentence: "bound by ..."
   std::string runner_up;
 };
 
 // The time of L2 and device memory for the data that a launch moves.
-double memory_seconds(const Profile& profile, const Work& work);
+double memory_seconds(const DeviceProfile& profile, const LaunchWork& work);
 // The time of the busiest slice of L2 for its atomics.
-double atomic_seconds(const Profile& profile, const Work& work);
+double atomic_seconds(const DeviceProfile& profile, const LaunchWork& work);
 // 1: the launch writes as much of device memory as it reads; 0: it only reads, or only writes.
-double read_write_balance(const Work& work);
+double read_write_balance(const LaunchWork& work);
 
-Prediction predict(const Profile& profile, const Work& work);
+TimePrediction predict(const DeviceProfile& profile, const LaunchWork& work);
 
 // The launch's accesses that could not be matched with the machine code.
 struct UnmatchedAccesses {
@@ -93,11 +93,11 @@ struct UnmatchedAccesses {
 // Completes the prediction by its quality. Its error is larger if accesses are unmatched, if
 // doubles or special functions dominate, or if blocks do unequal work. If atomics are unmatched,
 // the prediction is unreliable.
-void widen_error_estimate(Prediction& prediction, const Work& work,
+void widen_error_estimate(TimePrediction& prediction, const LaunchWork& work,
                           const UnmatchedAccesses& unmatched);
 
 // The work of a copy that moves `bytes` in total: half of them are read and half written, 16 bytes
 // of each by each thread. L2 is empty at the beginning.
-Work copy_work(const Profile& profile, uint64_t bytes);
+LaunchWork work_of_copy_kernel(const DeviceProfile& profile, uint64_t bytes);
 
 }  // namespace lab32::model

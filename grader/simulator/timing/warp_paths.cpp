@@ -8,9 +8,9 @@
 namespace lab32::model {
 namespace {
 
-class PathBuilder {
+class WarpPathBuilder {
  public:
-  PathBuilder(const WarpTrace& trace, uint64_t warp, double times, const WarpRank& rank)
+  WarpPathBuilder(const WarpTrace& trace, uint64_t warp, double times, const WarpRank& rank)
       : trace_(trace), warp_(warp), times_(times), rank_(rank), visits_(trace.blocks.size(), 0) {}
 
   std::vector<uint16_t> whole_path() {
@@ -23,9 +23,9 @@ class PathBuilder {
   // total.
   void walk_blocks(size_t first, size_t last, size_t depth, double around) {
     for (size_t i = first; i < last;) {
-      const TraceBlock& block = trace_.blocks[i];
+      const TraceBasicBlock& block = trace_.blocks[i];
       if (block.loops.size() <= depth) {
-        run_block(i, around);
+        append_block_if_run(i, around);
         ++i;
         continue;
       }
@@ -36,15 +36,15 @@ class PathBuilder {
              trace_.blocks[end].loops[depth] == header;
            ++end) {
         // Blocks of inner loops run more often, so they do not give the number of iterations.
-        const TraceBlock& inside = trace_.blocks[end];
+        const TraceBasicBlock& inside = trace_.blocks[end];
         if (inside.loops.size() == depth + 1) most = std::max(most, inside.runs);
       }
-      run_loop(i, end, depth, most, around);
+      append_loop_iterations(i, end, depth, most, around);
       i = end;
     }
   }
 
-  void run_block(size_t i, double around) {
+  void append_block_if_run(size_t i, double around) {
     const double rate = around > 0 ? trace_.blocks[i].runs / around : 0;
     const bool runs = depth_ == 0
                           ? is_warp_among_share(rate)
@@ -58,7 +58,7 @@ class PathBuilder {
     return equal > 0 && whole_repetitions(rank_.number, std::min(equal, 1.0)) > 0;
   }
 
-  void run_loop(size_t first, size_t last, size_t depth, double runs, double around) {
+  void append_loop_iterations(size_t first, size_t last, size_t depth, double runs, double around) {
     if (runs <= 0 || around <= 0) return;
     const double rate = runs / around * (depth == 0 ? times_ : 1);
     const uint64_t n = whole_repetitions(depth_ == 0 ? warp_ : warp_ + visits_[first]++, rate);
@@ -85,14 +85,14 @@ uint64_t whole_repetitions(uint64_t number, double rate) {
 
 double instructions_per_warp(const WarpTrace& trace) {
   double sum = 0;
-  for (const TraceBlock& block : trace.blocks)
+  for (const TraceBasicBlock& block : trace.blocks)
     sum += block.runs * static_cast<double>(block.code.size());
   return sum;
 }
 
 std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times,
                               const WarpRank& rank) {
-  return PathBuilder(trace, warp, times, rank).whole_path();
+  return WarpPathBuilder(trace, warp, times, rank).whole_path();
 }
 
 namespace {
@@ -104,7 +104,7 @@ constexpr double kMuchLonger = 0.05;
 
 WarpPaths::WarpPaths(const WarpTrace& trace, const SmWork& work)
     : trace_(trace), work_(work), mean_(instructions_per_warp(trace)) {
-  for (const TraceBlock& b : trace.blocks) {
+  for (const TraceBasicBlock& b : trace.blocks) {
     if (b.loops.empty()) continue;
     instructions_in_loops_ += b.runs * static_cast<double>(b.code.size());
     for (const TraceInstruction& in : b.code)
@@ -134,7 +134,7 @@ std::vector<uint16_t> WarpPaths::path_of_warp(uint64_t block, uint32_t w) const 
   WarpRank rank{0, 1, number};
   std::vector<uint16_t> path = path_of(trace_, number, 1, rank);
   if (number >= work_.issued.size() || mean_issued_ <= 0) return path;
-  const double wanted = issued_by(block, w) / mean_issued_ * mean_;
+  const double wanted = instructions_issued_by(block, w) / mean_issued_ * mean_;
   double longer = wanted - instructions_on_path(path);
   const auto fits = [&] { return std::abs(longer) <= kMuchLonger * mean_; };
   if (fits()) return path;
@@ -154,7 +154,7 @@ double WarpPaths::instructions_on_path(const std::vector<uint16_t>& path) const 
 
 // Warps that wait for each other at a barrier in a loop run equally many iterations, so they get
 // the mean of their block.
-double WarpPaths::issued_by(uint64_t block, uint32_t w) const {
+double WarpPaths::instructions_issued_by(uint64_t block, uint32_t w) const {
   const size_t first = block * work_.warps;
   if (!barrier_in_loop_) return work_.issued[first + w];
   double sum = 0;
@@ -165,7 +165,7 @@ double WarpPaths::issued_by(uint64_t block, uint32_t w) const {
 WarpRank WarpPaths::rank_of_warp(uint64_t number) const {
   const auto at = std::lower_bound(
       issue_groups_.begin(), issue_groups_.end(), work_.issued[number],
-      [](const IssueGroup& group, uint32_t issued) { return group.issued > issued; });
+      [](const EquallyIssuingWarps& group, uint32_t issued) { return group.issued > issued; });
   return {at->more, at->equal, number_among_equals_[number]};
 }
 

@@ -55,7 +55,7 @@ struct TraceInstruction {
 
 // A basic block of the trace. A block of a compare-and-swap loop counts as many runs as a warp
 // would need if it were alone.
-struct TraceBlock {
+struct TraceBasicBlock {
   std::vector<TraceInstruction> code;
   double runs = 0;            // per warp
   std::vector<size_t> loops;  // headers of the enclosing loops, the outermost first
@@ -63,7 +63,7 @@ struct TraceBlock {
 
 // The blocks in the order of the code; functions that the kernel calls come last.
 struct WarpTrace {
-  std::vector<TraceBlock> blocks;
+  std::vector<TraceBasicBlock> blocks;
   size_t registers = 0;
   double splits = 0;  // divergences per warp
   uint32_t lines = 0;
@@ -110,7 +110,7 @@ struct SmWork {
   // multiprocessor update.
   double update_cycles = 0;
   // For compare-and-swap loops on shared memory: the share of attempts of the block's other warps
-  // that change the word that a warp wants to change (SpinObserver in
+  // that change the word that a warp wants to change (SwapLoopObserver in
   // simulator/observers/traffic/traffic.h).
   double shared_words = 0;
   double last_lanes = 1;  // for compare-and-swap loops: the number of lanes in the last attempt
@@ -135,7 +135,7 @@ class WarpPaths {
   std::vector<uint16_t> path_of_warp(uint64_t block, uint32_t w) const;
 
  private:
-  double issued_by(uint64_t block, uint32_t w) const;
+  double instructions_issued_by(uint64_t block, uint32_t w) const;
   double instructions_on_path(const std::vector<uint16_t>& path) const;
   WarpRank rank_of_warp(uint64_t number) const;
 
@@ -144,11 +144,11 @@ class WarpPaths {
   double mean_ = 0, instructions_in_loops_ = 0;  // average instructions of a warp
   double mean_issued_ = 0;
   bool barrier_in_loop_ = false;
-  struct IssueGroup {
+  struct EquallyIssuingWarps {
     uint32_t issued = 0;
     double more = 0, equal = 0;  // shares of all warps
   };
-  std::vector<IssueGroup> issue_groups_;  // by number of issued instructions, descending
+  std::vector<EquallyIssuingWarps> issue_groups_;  // by number of issued instructions, descending
   std::vector<uint32_t>
       // For each warp: its number among those that issued equally many instructions.
       number_among_equals_;

@@ -36,7 +36,7 @@ AskOptions options_for(const std::string& lab, const fs::path& file, const std::
 fs::path solution(const std::string& lab) { return fs::path("solutions") / lab / (lab + ".cu"); }
 
 // The lanes with equally spaced addresses in one line: "lanes 4-7: 128 + 16 k, tile[1][0]".
-std::string lanes_of(const pictures::Request& request, bool with_names) {
+std::string lanes_of(const pictures::PicturedRequest& request, bool with_names) {
   std::string out;
   for (uint32_t lane = 0; lane < kWarpSize;) {
     if (!(request.mask >> lane & 1)) {
@@ -63,11 +63,11 @@ std::string table_of(const Question& question) {
                                 question.subject,
                                 question.spaced.empty() ? "" : ", an idea of " + question.spaced,
                                 question.check, text_of(question), question.answer);
-  for (const asking::WrongModel& wrong : question.wrong)
+  for (const asking::WrongAnswer& wrong : question.wrong)
     out += fmt::format("  {}: {}\n", wrong.answer, wrong.misconception);
   out += "Reason: " + question.reason + "\n";
-  for (const pictures::Access& access : question.picture.accesses)
-    for (const pictures::Request& request : access.requests)
+  for (const pictures::PicturedAccess& access : question.picture.accesses)
+    for (const pictures::PicturedRequest& request : access.requests)
       out += fmt::format("  line {}, block {}, warp {}: {} of {} bytes\n", access.line,
                          access.block, request.warp, request.kind, request.bytes) +
              lanes_of(request, question.subject == "pitch" || question.subject == "element");
@@ -119,7 +119,7 @@ std::vector<fs::path> some_of(const std::string& lab, const std::string& kind,
 
 void check_golden_questions(const std::string& lab) {
   const InRoot in_root;
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   std::string out = tables_of(lab, solution(lab), "solution");
   out += tables_of(lab, fs::path("labs") / lab / (lab + ".cu"), "skeleton");
   const std::string base = *read_file(solution(lab));
@@ -141,8 +141,8 @@ std::set<std::string> keys_of(const DrawnQuestions& drawn) {
 
 TEST_CASE("asking: the file and the id decide the questions, and the sheet keeps first answers" *
           kSlow) {
-  const Scratch scratch;
-  const std::string text = *read_file(root() / solution("transpose"));
+  const ScratchDirectory scratch;
+  const std::string text = *read_file(lab32_root() / solution("transpose"));
   const fs::path file = scratch.write("transpose.cu", text);
   AskOptions options = options_for("transpose", file, "anna");
   options.check = "B2 padded: result";
@@ -152,7 +152,7 @@ TEST_CASE("asking: the file and the id decide the questions, and the sheet keeps
   for (const Question& question : drawn.questions) {
     CHECK(question.check == "B2 padded: result");
     CHECK(feedback(question, question.answer) == "Right.");
-    for (const asking::WrongModel& wrong : question.wrong) {
+    for (const asking::WrongAnswer& wrong : question.wrong) {
       CHECK(wrong.answer != question.answer);
       CHECK(feedback(question, wrong.answer).find(wrong.misconception) != std::string::npos);
     }
@@ -161,19 +161,19 @@ TEST_CASE("asking: the file and the id decide the questions, and the sheet keeps
   bo.id = "bo";
   CHECK(keys_of(draw_questions(bo)) != keys_of(drawn));
 
-  asking::AnswerSheet sheet = load_answer_sheet(options, drawn);
+  asking::AnswerSheet sheet = matching_or_new_answer_sheet(options, drawn);
   const Question &first = drawn.questions[0], &second = drawn.questions[1];
   CHECK(record_answer(sheet, first, first.answer));
   CHECK_FALSE(record_answer(sheet, first, first.answer + 1));
   CHECK(record_answer(sheet, second, second.answer + 1));
-  asking::write_answers(file, sheet);
+  asking::write_answer_sheet(file, sheet);
   const std::string written = *read_file(scratch.path / "answers.toml");
   CHECK(written.find(fmt::format("\"{}\"", first.answer)) == std::string::npos);
-  const asking::AnswerSheet again = load_answer_sheet(options, drawn);
-  CHECK(is_right(again, first));
-  CHECK_FALSE(is_right(again, second));
-  CHECK_FALSE(is_right(again, drawn.questions[2]));
-  CHECK(load_answer_sheet(bo, drawn).answers.empty());
+  const asking::AnswerSheet again = matching_or_new_answer_sheet(options, drawn);
+  CHECK(is_answered_right(again, first));
+  CHECK_FALSE(is_answered_right(again, second));
+  CHECK_FALSE(is_answered_right(again, drawn.questions[2]));
+  CHECK(matching_or_new_answer_sheet(bo, drawn).answers.empty());
 
   const grading::Rubric rubric(grading::rubric_folder(), "transpose");
   const auto judged = asking::grade_answers(rubric, file);
@@ -193,7 +193,7 @@ TEST_CASE("asking: the file and the id decide the questions, and the sheet keeps
 
 TEST_CASE("asking: questions of the lab come first, and errors say why there are none") {
   const DrawnQuestions none =
-      draw_questions(options_for("shuffle", root() / "labs/shuffle/shuffle.cu", "anna"));
+      draw_questions(options_for("shuffle", lab32_root() / "labs/shuffle/shuffle.cu", "anna"));
   CHECK(none.questions.empty());
   CHECK(none.why_none.find("answer these first") != std::string::npos);
 }

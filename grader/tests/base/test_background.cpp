@@ -13,25 +13,25 @@ namespace lab32::tests {
 TEST_CASE("base: background work is done when any thread has waited for it") {
   std::atomic<int> runs = 0;
   std::thread::id where;
-  Background work([&] {
+  BackgroundWork work([&] {
     where = std::this_thread::get_id();
     ++runs;
   });
   REQUIRE(work.valid());
-  Background moved = std::move(work);
+  BackgroundWork moved = std::move(work);
   CHECK_FALSE(work.valid());
   moved.wait();
-  moved.get();
+  moved.wait_and_rethrow();
   CHECK(runs == 1);
   CHECK(where != std::this_thread::get_id());
   // Without work there is nothing to wait for.
-  CHECK_FALSE(Background().valid());
+  CHECK_FALSE(BackgroundWork().valid());
 }
 
 TEST_CASE("base: the destructor waits for background work") {
   std::atomic<bool> go = false, done = false;
   {
-    const Background work([&] {
+    const BackgroundWork work([&] {
       while (!go) std::this_thread::yield();
       done = true;
     });
@@ -44,27 +44,30 @@ TEST_CASE("base: deferred background work runs when it is waited for, or never")
   int runs = 0;
   std::thread::id where;
   {
-    const Background never([&] { ++runs; }, Background::When::when_waited_for);
+    const BackgroundWork never([&] { ++runs; }, BackgroundWork::When::when_waited_for);
   }
   CHECK(runs == 0);
-  Background work(
+  BackgroundWork work(
       [&] {
         where = std::this_thread::get_id();
         ++runs;
       },
-      Background::When::when_waited_for);
+      BackgroundWork::When::when_waited_for);
   CHECK(runs == 0);
   work.wait();
-  work.get();
+  work.wait_and_rethrow();
   CHECK(runs == 1);
   CHECK(where == std::this_thread::get_id());
 }
 
-TEST_CASE("base: get() rethrows an exception of background work each time, and wait() does not") {
-  for (const auto when : {Background::When::now, Background::When::when_waited_for}) {
-    Background work([] { throw std::runtime_error("thrown in the background"); }, when);
+TEST_CASE(
+    "base: wait_and_rethrow() rethrows an exception of background work each time, and wait() does "
+    "not") {
+  for (const auto when : {BackgroundWork::When::now, BackgroundWork::When::when_waited_for}) {
+    BackgroundWork work([] { throw std::runtime_error("thrown in the background"); }, when);
     CHECK_NOTHROW(work.wait());
-    for (int i = 0; i < 2; ++i) CHECK_THROWS_WITH(work.get(), "thrown in the background");
+    for (int i = 0; i < 2; ++i)
+      CHECK_THROWS_WITH(work.wait_and_rethrow(), "thrown in the background");
   }
 }
 

@@ -5,10 +5,10 @@
 
 namespace lab32::tests {
 
-using Groups = Pattern::Groups;
+using Groups = RegularExpression::Groups;
 
 TEST_CASE("base: a pattern finds, matches and replaces") {
-  const Pattern number("(-?)([0-9]+)([a-z])?");
+  const RegularExpression number("(-?)([0-9]+)([a-z])?");
   CHECK(number.search("of -12 and 7x") == Groups{"-12", "-", "12", ""});
   CHECK_FALSE(number.search("none"));
   CHECK(number.match("7x") == Groups{"7x", "", "7", "x"});
@@ -18,19 +18,19 @@ TEST_CASE("base: a pattern finds, matches and replaces") {
 }
 
 TEST_CASE("base: a pattern sees the character before the position where it continues") {
-  CHECK(Pattern("\\btrue\\b").replace("f<true, untrue, true>", "1") == "f<1, untrue, 1>");
-  CHECK(Pattern("^a").replace("aab", "-") == "-ab");
-  CHECK(Pattern("x*").replace("ab", "-") == "-a-b-");
-  CHECK(Pattern("x*").all("ab").size() == 3);
+  CHECK(RegularExpression("\\btrue\\b").replace("f<true, untrue, true>", "1") == "f<1, untrue, 1>");
+  CHECK(RegularExpression("^a").replace("aab", "-") == "-ab");
+  CHECK(RegularExpression("x*").replace("ab", "-") == "-a-b-");
+  CHECK(RegularExpression("x*").all("ab").size() == 3);
 }
 
 TEST_CASE("base: an invalid pattern is refused with the reason") {
-  CHECK_THROWS_WITH_AS(Pattern("a(b"), "Unmatched ( or \\(", Error);
+  CHECK_THROWS_WITH_AS(RegularExpression("a(b"), "Unmatched ( or \\(", Error);
 }
 
 TEST_CASE("base: a pattern matches a long text without deep recursion") {
   const std::string text(4 << 20, 'a');
-  CHECK(Pattern("(\\w|:)+").match(text)->front().size() == text.size());
+  CHECK(RegularExpression("(\\w|:)+").match(text)->front().size() == text.size());
 }
 
 }  // namespace lab32::tests

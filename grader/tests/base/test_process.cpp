@@ -14,12 +14,12 @@
 #include "base/process.h"
 
 using namespace lab32;
-using End = Outcome::End;
+using End = ProcessOutcome::End;
 
 namespace {
 
-Command shell(const std::string& script) {
-  Command command;
+ProcessCommand shell(const std::string& script) {
+  ProcessCommand command;
   command.argv = {"/bin/sh", "-c", script};
   command.environment = {"PATH=/usr/bin:/bin", "GREETING=hello"};
   command.limits.wall_seconds = 20;
@@ -54,9 +54,9 @@ TEST_SUITE("process") {
   TEST_CASE(
       "base: a process gets its environment, its directory and an empty stdin, and returns streams "
       "and status") {
-    Command command = shell("cat; echo $GREETING $HOME; pwd; echo oops >&2; exit 7");
+    ProcessCommand command = shell("cat; echo $GREETING $HOME; pwd; echo oops >&2; exit 7");
     command.directory = "/usr/lib";
-    Outcome o = run_process(command);
+    ProcessOutcome o = run_process(command);
     CHECK(o.end == End::exited);
     CHECK(o.status == 7);
     CHECK_FALSE(o.ok());
@@ -66,13 +66,13 @@ TEST_SUITE("process") {
   }
 
   TEST_CASE("base: arguments are passed unchanged") {
-    Command command;
+    ProcessCommand command;
     command.argv = {"/usr/bin/printf", "%s|%s|", "$(id) 'x' \"", ""};
     CHECK(run_process(command).out == "$(id) 'x' \"||");
   }
 
   TEST_CASE("base: large outputs on both streams at once arrive complete") {
-    Outcome o = run_process(shell(
+    ProcessOutcome o = run_process(shell(
         "head -c 3000000 /dev/zero | tr '\\0' a & head -c 3000000 /dev/zero | tr '\\0' b >&2; "
         "wait"));
     CHECK(o.ok());
@@ -81,7 +81,7 @@ TEST_SUITE("process") {
   }
 
   TEST_CASE("base: a program that cannot be started is an error") {
-    Command command;
+    ProcessCommand command;
     command.argv = {"/no/such/program"};
     CHECK_THROWS_WITH_AS(run_process(command),
                          "/no/such/program cannot be started: No such file or directory", Error);
@@ -91,16 +91,16 @@ TEST_SUITE("process") {
   }
 
   TEST_CASE("base: a signal is distinguished from an exit status") {
-    Outcome o = run_process(shell("kill -SEGV $$"));
+    ProcessOutcome o = run_process(shell("kill -SEGV $$"));
     CHECK(o.end == End::signalled);
     CHECK(o.status == SIGSEGV);
     CHECK(describe(o) == "killed by signal 11 (Segmentation fault)");
   }
 
   TEST_CASE("base: the time limit kills the whole process group") {
-    Command command = shell("sleep 100 & echo $!; wait");
+    ProcessCommand command = shell("sleep 100 & echo $!; wait");
     command.limits.wall_seconds = 0.3;
-    Outcome o = run_process(command);
+    ProcessOutcome o = run_process(command);
     CHECK(o.end == End::timed_out);
     CHECK(o.seconds < 5);
     CHECK(describe(o) == "stopped at its time limit");
@@ -109,15 +109,15 @@ TEST_SUITE("process") {
   }
 
   TEST_CASE("base: a process that ignores signals and closes its streams is stopped, too") {
-    Command command = shell("trap '' TERM INT HUP; exec >&- 2>&-; sleep 100");
+    ProcessCommand command = shell("trap '' TERM INT HUP; exec >&- 2>&-; sleep 100");
     command.limits.wall_seconds = 0.3;
-    Outcome o = run_process(command);
+    ProcessOutcome o = run_process(command);
     CHECK(o.end == End::timed_out);
     CHECK(o.seconds < 5);
   }
 
   TEST_CASE("base: processes that a child leaves in its group end with it") {
-    Outcome o = run_process(shell("sleep 100 & echo $!"));
+    ProcessOutcome o = run_process(shell("sleep 100 & echo $!"));
     CHECK(o.ok());
     CHECK(o.seconds < 5);
     REQUIRE_FALSE(o.out.empty());
@@ -126,23 +126,23 @@ TEST_SUITE("process") {
 
   TEST_CASE("base: output beyond the limit ends the process, and its beginning is kept") {
     for (const char* script : {"yes", "yes >&2"}) {
-      Command command = shell(script);
+      ProcessCommand command = shell(script);
       command.limits.output_bytes = 100000;
-      Outcome o = run_process(command);
+      ProcessOutcome o = run_process(command);
       CHECK(o.end == End::output_exceeded);
       CHECK((o.out + o.err).size() == 100000);
       CHECK((o.out + o.err).substr(0, 4) == "y\ny\n");
       CHECK(o.seconds < 5);
     }
-    Command exactly = shell("head -c 100000 /dev/zero");
+    ProcessCommand exactly = shell("head -c 100000 /dev/zero");
     exactly.limits.output_bytes = 100000;
     CHECK(run_process(exactly).ok());
   }
 
   TEST_CASE("base: processes are limited in CPU time, memory and file size") {
-    Command command = shell("while :; do :; done");
+    ProcessCommand command = shell("while :; do :; done");
     command.limits.cpu_seconds = 1;
-    Outcome o = run_process(command);
+    ProcessOutcome o = run_process(command);
     CHECK(o.end == End::signalled);
     CHECK((o.status == SIGXCPU || o.status == SIGKILL));
 
@@ -170,7 +170,7 @@ TEST_SUITE("process") {
   TEST_CASE("base: no descriptor and no zombie remains, and no descriptor is inherited") {
     int before = open_descriptors();
     for (int i = 0; i < 20; ++i) run_process(shell("echo"));
-    Command failing;
+    ProcessCommand failing;
     failing.argv = {"/no/such/program"};
     CHECK_THROWS(run_process(failing));
     CHECK(open_descriptors() == before);
@@ -178,7 +178,7 @@ TEST_SUITE("process") {
     CHECK(waitpid(-1, &status, WNOHANG) == -1);
     CHECK(errno == ECHILD);
     // 0, 1, 2 and the directory that ls itself opens.
-    Command list;
+    ProcessCommand list;
     list.argv = {"/bin/ls", "/proc/self/fd"};
     CHECK(run_process(list).out == "0\n1\n2\n3\n");
   }
@@ -186,7 +186,7 @@ TEST_SUITE("process") {
   TEST_CASE("base: simultaneous processes do not hold each other's streams open") {
     std::vector<std::thread> threads;
     std::vector<double> seconds(8);
-    Command slow = shell("sleep 2");
+    ProcessCommand slow = shell("sleep 2");
     std::thread waiting([&] { run_process(slow); });
     for (size_t i = 0; i < seconds.size(); ++i)
       threads.emplace_back([&, i] { seconds[i] = run_process(shell("echo")).seconds; });

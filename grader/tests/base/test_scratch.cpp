@@ -32,9 +32,9 @@ pid_t start_worker(const fs::path& said, bool watch) {
   for (const int signal : {SIGINT, SIGHUP}) std::signal(signal, SIG_DFL);  // nohup ignores them
   std::optional<CleanSignalExit> clean_end;
   if (watch) clean_end.emplace(CleanSignalExit::Interrupt::too);
-  const lab32::Scratch scratch;
+  const lab32::ScratchDirectory scratch;
   std::ofstream(scratch.path / "file") << "left";
-  Command command;
+  ProcessCommand command;
   command.argv = {"/bin/sh", "-c",
                   "sleep 100 & echo $$ $! >" + said.string() + ".new; mv " + said.string() +
                       ".new " + said.string() + "; wait"};
@@ -64,8 +64,8 @@ TEST_CASE(
     "that signal") {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     CAPTURE(signal);
-    tests::Scratch s;
-    const ScopedVariable here(variables::kTemporaryDirectory, s.path.string());
+    tests::ScratchDirectory s;
+    const ScopedEnvironmentVariable here(variables::kTemporaryDirectory, s.path.string());
     const pid_t worker = start_worker(s.path / "said", true);
     REQUIRE(within_seconds([&] { return fs::exists(s.path / "said"); }));
     kill(worker, signal);
@@ -81,13 +81,13 @@ TEST_CASE(
 }
 
 TEST_CASE("base: the children of a killed process end, and the next start removes its directory") {
-  tests::Scratch s;
+  tests::ScratchDirectory s;
   const pid_t alive = [&] {
-    const ScopedVariable here(variables::kTemporaryDirectory, s.path.string());
+    const ScopedEnvironmentVariable here(variables::kTemporaryDirectory, s.path.string());
     return start_worker(s.path / "alive", false);
   }();
   REQUIRE(within_seconds([&] { return fs::exists(s.path / "alive"); }));
-  const ScopedVariable here(variables::kTemporaryDirectory, s.path.string());
+  const ScopedEnvironmentVariable here(variables::kTemporaryDirectory, s.path.string());
   const pid_t worker = start_worker(s.path / "said", false);
   REQUIRE(within_seconds([&] { return fs::exists(s.path / "said"); }));
   CHECK(scratch_directories(s.path) == 2);
@@ -97,7 +97,7 @@ TEST_CASE("base: the children of a killed process end, and the next start remove
   std::ifstream(s.path / "said") >> child >> grandchild;
   CHECK(within_seconds([&] { return is_gone(child) && is_gone(grandchild); }));
   {
-    const lab32::Scratch next;
+    const lab32::ScratchDirectory next;
     // Its own directory, and that of the live process.
     CHECK(scratch_directories(s.path) == 2);
     CHECK(fs::exists(next.path));
@@ -108,9 +108,9 @@ TEST_CASE("base: the children of a killed process end, and the next start remove
 
 TEST_CASE("base: the error for an unusable TMPDIR names it") {
   for (const char* directory : {"/nowhere", "/etc/passwd", "/proc"}) {
-    const ScopedVariable here(variables::kTemporaryDirectory, directory);
+    const ScopedEnvironmentVariable here(variables::kTemporaryDirectory, directory);
     try {
-      const lab32::Scratch scratch;
+      const lab32::ScratchDirectory scratch;
       FAIL("it was made");
     } catch (const MachineError& error) {
       CHECK(std::string(error.what())
@@ -120,11 +120,11 @@ TEST_CASE("base: the error for an unusable TMPDIR names it") {
 }
 
 TEST_CASE("base: a scratch root of another user is not touched") {
-  tests::Scratch s, other;
+  tests::ScratchDirectory s, other;
   other.write("file", "theirs");
   fs::create_directory_symlink(other.path, s.path / ("lab32-" + std::to_string(geteuid())));
-  const ScopedVariable here(variables::kTemporaryDirectory, s.path.string());
-  const lab32::Scratch scratch;
+  const ScopedEnvironmentVariable here(variables::kTemporaryDirectory, s.path.string());
+  const lab32::ScratchDirectory scratch;
   CHECK(scratch.path.parent_path() == s.path);
   CHECK(fs::exists(other.path / "file"));
 }

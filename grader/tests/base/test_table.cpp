@@ -15,8 +15,8 @@ TEST_CASE("base: csv: a quoted cell may contain commas and quotes") {
 }
 
 TEST_CASE("base: a table gives its rows by column name, and skips the comment lines") {
-  const tests::Scratch scratch;
-  const auto rows = read_table(
+  const tests::ScratchDirectory scratch;
+  const auto rows = read_csv_table(
       scratch.write("good.csv", "# device: NVIDIA H200\nform,ms\n\"v1, int\",1.5\n\nv2,0.9\n")
           .string());
   REQUIRE(rows.size() == 2);
@@ -24,6 +24,6 @@ TEST_CASE("base: a table gives its rows by column name, and skips the comment li
   CHECK(rows[1].at("ms") == "0.9");
 
   const std::string bad = scratch.write("bad.csv", "form,ms\nv1\n").string();
-  CHECK_THROWS_WITH_AS(read_table(bad), (bad + ": `v1` has other columns").c_str(), Error);
-  CHECK_THROWS_WITH_AS(read_table("/nowhere.csv"), "/nowhere.csv cannot be read", Error);
+  CHECK_THROWS_WITH_AS(read_csv_table(bad), (bad + ": `v1` has other columns").c_str(), Error);
+  CHECK_THROWS_WITH_AS(read_csv_table("/nowhere.csv"), "/nowhere.csv cannot be read", Error);
 }

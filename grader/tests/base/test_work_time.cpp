@@ -6,14 +6,14 @@
 using namespace lab32;
 
 TEST_CASE("base: the slowness of a machine never decreases") {
-  const double first = measure_slowness();
+  const double first = measure_machine_slowness();
   CHECK(first >= 1);
   CHECK(first <= 16);
-  CHECK(measure_slowness() >= first);
+  CHECK(measure_machine_slowness() >= first);
   CHECK(slowness() >= first);
   {
     const AssumedSlowness nine(9);
-    CHECK(measure_slowness() == 9);
+    CHECK(measure_machine_slowness() == 9);
     CHECK(slowness() == 9);
   }
   CHECK(slowness() >= first);
@@ -28,14 +28,14 @@ TEST_CASE("core: limits: the time limit of a launch grows with the slowness of t
   {
     const AssumedSlowness usual(1);
     sim::LaunchMeter meter(0, 0.02, 0);
-    CHECK(meter.add(1) == sim::LaunchMeter::Over::nothing);
+    CHECK(meter.add_instructions(1) == sim::LaunchMeter::ExceededLimit::nothing);
     work(0.03);
-    CHECK(meter.add(1) == sim::LaunchMeter::Over::time);
+    CHECK(meter.add_instructions(1) == sim::LaunchMeter::ExceededLimit::time);
   }
   const AssumedSlowness five(5);
   sim::LaunchMeter meter(0, 0.02, 0);
   work(0.03);
-  CHECK(meter.add(1) == sim::LaunchMeter::Over::nothing);
+  CHECK(meter.add_instructions(1) == sim::LaunchMeter::ExceededLimit::nothing);
   work(0.08);
-  CHECK(meter.add(1) == sim::LaunchMeter::Over::time);
+  CHECK(meter.add_instructions(1) == sim::LaunchMeter::ExceededLimit::time);
 }

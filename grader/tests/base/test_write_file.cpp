@@ -27,7 +27,7 @@ size_t entries(const fs::path& directory) {
 
 TEST_CASE(
     "base: a regular file is replaced as a whole, and a link leads to the file that is replaced") {
-  tests::Scratch s;
+  tests::ScratchDirectory s;
   const fs::path file = s.write("dir/result", "old and longer");
   fs::create_symlink("dir/result", s.path / "link");
   fs::create_symlink("link", s.path / "chain");
@@ -49,10 +49,10 @@ TEST_CASE(
 }
 
 TEST_CASE("base: devices and pipes are written to and not replaced") {
-  tests::Scratch s;
+  tests::ScratchDirectory s;
   const fs::path pipe = s.path / "pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  const Descriptor reader(open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  const FileDescriptor reader(open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
   check_writable(pipe.string(), "-o");
   write_file(pipe.string(), "through the pipe", "-o");
   std::string received(100, ' ');
@@ -73,7 +73,7 @@ TEST_CASE("base: devices and pipes are written to and not replaced") {
 }
 
 TEST_CASE("base: check_writable() finds an unwritable file before the work is done") {
-  tests::Scratch s;
+  tests::ScratchDirectory s;
   s.write("file", "");
   fs::create_symlink("loop", s.path / "loop");
   for (const fs::path& path : {s.path, s.path / "none/result", s.path / "file/result",

@@ -241,7 +241,7 @@ TEST_CASE("core: bulk reductions: they update the next block's shared memory") {
 }
 
 TEST_CASE("core: bulk reductions: a box of a tensor is reduced by its map's type") {
-  const auto after = [](ptx::Type type, const std::string& operation) {
+  const auto after = [](ptx::DataType type, const std::string& operation) {
     sim::TensorMap map;
     map.size = {8, 4, 1, 1, 1};
     map.stride = {32, 0, 0, 0};
@@ -267,12 +267,12 @@ TEST_CASE("core: bulk reductions: a box of a tensor is reduced by its map's type
                           operation + ".bulk_group [%in, {4, 1}], [%r31];\n" + kDone,
                       setup);
   };
-  const LaunchOutcome sums = after(ptx::Type::s32, "add");
+  const LaunchOutcome sums = after(ptx::DataType::s32, "add");
   for (uint32_t i = 0; i < 32; ++i)
     CHECK(sums.out[i] == (i / 8 >= 1 && i % 8 >= 4 ? 2 * ((i / 8 - 1) * 4 + i % 8 - 3) : 0));
-  const LaunchOutcome bits = after(ptx::Type::u32, "xor");
+  const LaunchOutcome bits = after(ptx::DataType::u32, "xor");
   CHECK(bits.out == each(32, [](uint32_t) { return 0u; }));
-  const LaunchOutcome none = after(ptx::Type::f32, "xor");
+  const LaunchOutcome none = after(ptx::DataType::f32, "xor");
   REQUIRE(none.trap);
   CHECK(tests::words(*none.trap).find("has elements of a type without this reduction") !=
         std::string::npos);

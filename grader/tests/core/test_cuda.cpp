@@ -14,20 +14,20 @@ using tests::each;
 namespace {
 
 std::vector<uint32_t> words(tests::Simulated& s, const std::string& kernel,
-                            const device::Shape& shape, size_t n,
-                            std::vector<device::Arg> before = {}) {
+                            const device::LaunchShape& shape, size_t n,
+                            std::vector<device::KernelArgument> before = {}) {
   const auto out = s.device->allocate(4 * n, "out");
   s.device->upload(out, std::vector<uint32_t>(n, 0xdeadbeef).data(), 4 * n);
   before.emplace_back(out);
-  const device::Run run = s.launch(kernel, shape, before);
+  const device::LaunchResult run = s.launch(kernel, shape, before);
   REQUIRE_MESSAGE(!run.fault, (run.fault ? describe(*run.fault) : ""));
   return s.download<uint32_t>(out);
 }
 
-device::Fault fault_of(const std::string& kernel, const device::Shape& shape,
-                       const std::vector<device::Arg>& args,
-                       const device::LaunchOptions& options = {}) {
-  const device::Run run = tests::compiled_kernels().launch(kernel, shape, args, options);
+device::KernelFault fault_of(const std::string& kernel, const device::LaunchShape& shape,
+                             const std::vector<device::KernelArgument>& args,
+                             const device::LaunchOptions& options = {}) {
+  const device::LaunchResult run = tests::compiled_kernels().launch(kernel, shape, args, options);
   REQUIRE(run.fault);
   CHECK(run.fault->file == "sim_kernels.cu");
   return *run.fault;
@@ -102,7 +102,7 @@ TEST_CASE("core: cuda: locks between the lanes of a warp make progress") {
   for (const std::string kernel : {"locked_count", "naive_lock"}) {
     CAPTURE(kernel);
     const auto counter = s.upload(std::vector<int>{0}, "counter");
-    const device::Run run = s.launch(kernel, {{3}, {70}}, {counter});
+    const device::LaunchResult run = s.launch(kernel, {{3}, {70}}, {counter});
     REQUIRE_MESSAGE(!run.fault, (run.fault ? describe(*run.fault) : ""));
     CHECK(s.download<int>(counter)[0] == 210);
   }
@@ -134,7 +134,7 @@ TEST_CASE("core: cuda: cooperative groups work") {
 TEST_CASE("core: cuda: printf formats like the host's and returns its number of arguments") {
   tests::Simulated& s = tests::compiled_kernels();
   const auto out = s.upload(std::vector<int>{-1, -1}, "out");
-  const device::Run run = s.launch("formats", {{1}, {32}}, {out, out});
+  const device::LaunchResult run = s.launch("formats", {{1}, {32}}, {out, out});
   REQUIRE_MESSAGE(!run.fault, (run.fault ? describe(*run.fault) : ""));
   std::string want;
   for (int t = 0; t < 2; ++t) {
@@ -152,7 +152,7 @@ TEST_CASE("core: cuda: printf formats like the host's and returns its number of 
 
 TEST_CASE("core: cuda: printf output is in the order of the blocks") {
   tests::Simulated& s = tests::compiled_kernels();
-  const device::Run run = s.launch("chatter", {{40}, {3}}, {});
+  const device::LaunchResult run = s.launch("chatter", {{40}, {3}}, {});
   std::string want;
   for (int b = 0; b < 40; ++b)
     for (int t = 0; t < 3; ++t)
@@ -162,7 +162,7 @@ TEST_CASE("core: cuda: printf output is in the order of the blocks") {
 
 TEST_CASE("core: cuda: printf beyond the runtime's buffer is dropped") {
   tests::Simulated& s = tests::compiled_kernels();
-  const device::Run run = s.launch("flood", {{1500}, {1}}, {});
+  const device::LaunchResult run = s.launch("flood", {{1500}, {1}}, {});
   CHECK(run.output.size() == 1 << 20);
   CHECK(run.output_lost);
   CHECK(run.output.substr(500 * 1001 + 997, 4) == "500\n");
@@ -171,7 +171,7 @@ TEST_CASE("core: cuda: printf beyond the runtime's buffer is dropped") {
 TEST_CASE("core: cuda: the output limit bounds the cost of a printf of any width") {
   tests::Simulated& s = tests::compiled_kernels();
   const auto begin = std::chrono::steady_clock::now();
-  const device::Run run = s.launch("wide", {{2000}, {32}}, {});
+  const device::LaunchResult run = s.launch("wide", {{2000}, {32}}, {});
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
   CHECK(run.output == std::string(1 << 20, ' '));
   CHECK(run.output_lost);
@@ -181,7 +181,7 @@ TEST_CASE("core: cuda: faults name the student's line") {
   tests::Simulated& s = tests::compiled_kernels();
   const auto in = s.upload(each(32, [](uint32_t i) { return i; }), "in");
   const auto out = s.device->allocate(256, "out");
-  device::Fault f = fault_of("asserts", {{1}, {32}}, {in});
+  device::KernelFault f = fault_of("asserts", {{1}, {32}}, {in});
   CHECK(f.kind == sim::TrapKind::assertion);
   CHECK(f.line == tests::line_of_kernels("assert"));
   CHECK(describe(f) ==
@@ -202,7 +202,7 @@ TEST_CASE("core: cuda: faults name the student's line") {
 }
 
 TEST_CASE("core: cuda: a virtual function that cannot run is refused when it is called") {
-  const device::Fault f = fault_of("deletes", {{1}, {1}}, {});
+  const device::KernelFault f = fault_of("deletes", {{1}, {1}}, {});
   CHECK(f.kind == sim::TrapKind::trap);
   CHECK(f.line == tests::line_of_kernels("deletes"));
   CHECK(describe(f).find("thread (0,0,0) of block (0,0,0) calls `Square::~Square()`, which the "

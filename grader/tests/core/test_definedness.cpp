@@ -20,7 +20,7 @@ namespace {
 // ---- each instruction by itself -----------------------------------------------------------------
 
 struct Bit {
-  sim::Slot slot;
+  sim::RegisterSlot slot;
   unsigned bit;
 };
 
@@ -44,7 +44,7 @@ void check_flow(const std::string& text, unsigned sources, bool exact) {
     for (std::byte& b : line.registers()) b = static_cast<std::byte>(random());
     for (unsigned s = 0; s < in.src_count; ++s) {  // shift counts and selectors that have an effect
       if (in.src[s].is_predicate || random() % 2 == 0) continue;
-      sim::set_bits(line.registers().data(), in.src[s], lane, {random() % 40, 0});
+      sim::set_register_bits(line.registers().data(), in.src[s], lane, {random() % 40, 0});
     }
     if (in.src_count > 3 && text.rfind("lop3", 0) == 0)  // the table is part of the instruction
       std::copy_n(fresh.begin() + in.src[3].offset, in.src[3].bytes * 32,
@@ -56,8 +56,9 @@ void check_flow(const std::string& text, unsigned sources, bool exact) {
       const unsigned width = in.src[s].is_predicate ? 1 : in.src[s].bytes * 8u;
       for (uint64_t n = random() % 3; n > 0 && width > 0; --n) {
         const Bit bit{in.src[s], static_cast<unsigned>(random() % width)};
-        sim::set_bits(undefined.data(), bit.slot, lane,
-                      bits_with(sim::get_bits(undefined.data(), bit.slot, lane), one(bit.bit)));
+        sim::set_register_bits(
+            undefined.data(), bit.slot, lane,
+            bits_with(sim::get_register_bits(undefined.data(), bit.slot, lane), one(bit.bit)));
         open.push_back(bit);
       }
     }
@@ -67,19 +68,21 @@ void check_flow(const std::string& text, unsigned sources, bool exact) {
     const std::vector<std::byte> result = line.registers();
     for (unsigned d = 0; d < in.dst_count; ++d) {
       if (in.dst[d].bytes == 0) continue;
-      const LaneBits before = sim::get_bits(result.data(), in.dst[d], lane);
+      const LaneBits before = sim::get_register_bits(result.data(), in.dst[d], lane);
       LaneBits changes;
       for (uint32_t flipped = 1; flipped < 1u << open.size(); ++flipped) {
         line.registers() = start;
         for (size_t b = 0; b < open.size(); ++b) {
           if ((flipped >> b & 1) == 0) continue;
           std::byte* const file = line.registers().data();
-          sim::set_bits(file, open[b].slot, lane,
-                        difference(sim::get_bits(file, open[b].slot, lane), one(open[b].bit)));
+          sim::set_register_bits(
+              file, open[b].slot, lane,
+              difference(sim::get_register_bits(file, open[b].slot, lane), one(open[b].bit)));
         }
         line.run(1u << lane);
         changes = bits_with(
-            changes, difference(sim::get_bits(line.registers().data(), in.dst[d], lane), before));
+            changes,
+            difference(sim::get_register_bits(line.registers().data(), in.dst[d], lane), before));
       }
       const LaneBits flagged = said[d][static_cast<size_t>(lane)];
       CHECK((changes.low & ~flagged.low) == 0);
@@ -158,7 +161,7 @@ TEST_CASE("core: definedness: a comparison for equality is defined if defined bi
   std::vector<std::byte> undefined(line.registers().size());
   line.set(line.inst().src[0], 0, 0x10u);
   line.set(line.inst().src[1], 0, 0x20u);
-  sim::set_bits(undefined.data(), line.inst().src[0], 0, {0xf, 0});
+  sim::set_register_bits(undefined.data(), line.inst().src[0], 0, {0xf, 0});
   CHECK(!line.undefined(1, undefined)[0][0].any());
   line.set(line.inst().src[1], 0, 0x11u);
   CHECK(line.undefined(1, undefined)[0][0].any());

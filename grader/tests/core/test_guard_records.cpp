@@ -1,5 +1,5 @@
-// The records of an OrderGuard: sets of words, old contents of lines, and which lines were saved;
-// and that the next launch gets empty records.
+// The records of a BlockOrderGuard: sets of words, old contents of lines, and which lines were
+// saved; and that the next launch gets empty records.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -14,8 +14,8 @@
 #include "tests/fixtures/sim_kit.h"
 
 using namespace lab32;
-using sim::GuardRecords;
-using sim::SavedLines;
+using sim::OrderGuardRecords;
+using sim::SavedMemoryLines;
 using sim::UndoLog;
 using sim::WordBitmap;
 
@@ -42,7 +42,7 @@ TEST_CASE("core: word map: add_row() adds the 32 words from any first word on") 
   const uint64_t end = 2 * WordBitmap::kWordsOfPage;
   for (const uint64_t first : {uint64_t{0}, uint64_t{96}, uint64_t{161}, uint64_t{224},
                                uint64_t{319}, end - 32, 2 * end - 31, 3 * end - 1}) {
-    map.add_row(first);
+    map.add_32_words(first);
     for (uint64_t word = first; word < first + 32; ++word) want.insert(word);
   }
   map.add(5000);
@@ -114,15 +114,15 @@ TEST_CASE("core: undo log: a long log frees its memory when it is trimmed") {
 }
 
 TEST_CASE("core: line rounds: one thread saves a line, and the others find it saved") {
-  SavedLines lines;
+  SavedMemoryLines lines;
   lines.resize(100);
   for (int round = 0; round < 600; ++round) {  // round numbers are reused
     lines.next_round();
-    REQUIRE(!lines.is_saved(7));
-    REQUIRE(!lines.is_saved(8));
+    REQUIRE(!lines.is_saved_in_round(7));
+    REQUIRE(!lines.is_saved_in_round(8));
     REQUIRE(lines.claim_line(7));
     lines.done(7);
-    REQUIRE(lines.is_saved(7));
+    REQUIRE(lines.is_saved_in_round(7));
     REQUIRE(!lines.claim_line(7));
   }
   lines.resize(1 << 20);
@@ -138,17 +138,17 @@ TEST_CASE("core: line rounds: one thread saves a line, and the others find it sa
 TEST_CASE("core: guard records: reused records are empty") {
   const uint64_t bytes = 16 << 20;
   {
-    auto records = GuardRecords::acquire_records(bytes, 3);
+    auto records = OrderGuardRecords::acquire_guard_records(bytes, 3);
     records->lines.next_round();
     REQUIRE(records->lines.claim_line(11));
     records->lines.done(11);
-    for (const auto& of : records->workers) of->read.add_row(1000);
+    for (const auto& of : records->workers) of->read.add_32_words(1000);
     records->workers[2]->written.add(77);
-    GuardRecords::keep_for_reuse(std::move(records));
+    OrderGuardRecords::keep_for_reuse(std::move(records));
   }
-  const auto records = GuardRecords::acquire_records(2 * bytes, 5);
+  const auto records = OrderGuardRecords::acquire_guard_records(2 * bytes, 5);
   records->lines.next_round();
-  CHECK(!records->lines.is_saved(11));
+  CHECK(!records->lines.is_saved_in_round(11));
   REQUIRE(records->workers.size() >= 5);
   for (const auto& of : records->workers) {
     CHECK(of->read.pages().empty());
@@ -156,7 +156,7 @@ TEST_CASE("core: guard records: reused records are empty") {
   }
   for (unsigned i = 0; i < 5; ++i) records->workers[i]->written.add(2 * bytes / 4 - 1);
   // Two sets of records at once.
-  const auto others = GuardRecords::acquire_records(bytes, 1);
+  const auto others = OrderGuardRecords::acquire_guard_records(bytes, 1);
   CHECK(others.get() != records.get());
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("core: order guard: rollback restores a line of several arrays and the
   memory.upload(full->begin, zeros.data(), 64);
   memory.upload(part->begin, zeros.data(), 4);
   REQUIRE(full->initialised);
-  sim::OrderGuard guard(memory, 1, sim::OrderGuard::Mode::at_once, false);
+  sim::BlockOrderGuard guard(memory, 1, sim::BlockOrderGuard::Mode::at_once, false);
   for (sim::Allocation* a : {full, part}) {
     uint64_t address[kWarpSize] = {a->begin + 32};
     guard.worker(0).record_write(*a, address, 1, 4, {});
@@ -202,14 +202,14 @@ TEST_CASE("core: order guard: a row that is read counts as 32 words that are rea
                         Case{33, 0, 4, false}, Case{0, 8, 8, true}, Case{32, 8, 8, false}}) {
     CAPTURE(c.word);
     CAPTURE(c.stride);
-    sim::OrderGuard guard(memory, 2, sim::OrderGuard::Mode::at_once, false);
+    sim::BlockOrderGuard guard(memory, 2, sim::BlockOrderGuard::Mode::at_once, false);
     guard.track_by_word({a->index, 1000});  // the second index is not an allocation
     REQUIRE(guard.by_word());
     CHECK(guard.allocations_tracked_by_word() == std::vector<uint32_t>{a->index});
-    guard.worker(0).read_row(*a, row(0, 4), 4, {});
-    guard.worker(0).write_row(*a, row(0, 4), 4, {});
-    guard.worker(1).read_row(*a, row(c.word, c.stride), c.bytes, {});
-    guard.worker(1).read_row(*a, row(600, 4), 4, {});
-    CHECK(guard.validate() == !c.clashes);
+    guard.worker(0).record_row_read(*a, row(0, 4), 4, {});
+    guard.worker(0).record_row_write(*a, row(0, 4), 4, {});
+    guard.worker(1).record_row_read(*a, row(c.word, c.stride), c.bytes, {});
+    guard.worker(1).record_row_read(*a, row(600, 4), 4, {});
+    CHECK(guard.validate_round() == !c.clashes);
   }
 }

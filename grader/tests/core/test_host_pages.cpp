@@ -11,7 +11,7 @@
 
 using namespace lab32;
 using sim::PagePool;
-using sim::RecordPages;
+using sim::SparseRecordArray;
 
 TEST_CASE("core: page pool: a piece moves with its contents and leaves zeros") {
   // Empties the pool of pieces from other tests.
@@ -49,12 +49,12 @@ TEST_CASE("core: page pool: pieces beyond its capacity return to the system") {
 
 TEST_CASE("core: page pool: a new page of records is zero, whatever the piece held") {
   for (int round = 0; round < 3; ++round) {
-    RecordPages records(3 << 20);
+    SparseRecordArray records(3 << 20);
     for (const uint64_t record : {uint64_t{0}, uint64_t{511}, uint64_t{512}, uint64_t{2'900'000}}) {
-      records.ensure_page(record / RecordPages::kPage);
+      records.ensure_page(record / SparseRecordArray::kPage);
       CHECK(records[record] == 0);
       records[record] = ~record;
-      records.ensure_page(record / RecordPages::kPage);
+      records.ensure_page(record / SparseRecordArray::kPage);
       CHECK(records[record] == ~record);
     }
     records.clear();

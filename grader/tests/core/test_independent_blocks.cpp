@@ -48,7 +48,7 @@ class Watcher final : public sim::Observer {
   }
   bool wants_accesses() const override { return true; }
   void block_begin(const sim::BlockInfo& info) override { block_ = info.index; }
-  void access(uint32_t, const sim::Access& a) override {
+  void access(uint32_t, const sim::IssuedWarpAccess& a) override {
     if (a.space != sim::AccessSpace::global) return;
     for (uint32_t l = 0; l < 32; ++l)
       for (uint64_t b = 0; (a.mask >> l & 1) != 0 && b < a.bytes; ++b) {

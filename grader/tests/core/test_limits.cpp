@@ -23,7 +23,7 @@ LOOP:
 
 uint64_t issued(const LaunchOutcome& o) {
   uint64_t all = 0;
-  for (const sim::IssueTally& t : o.tally) all += t.warps;
+  for (const sim::InstructionIssueCounts& t : o.tally) all += t.warps;
   return all;
 }
 
@@ -49,7 +49,8 @@ TEST_CASE(
     const LaunchOutcome o = tests::run(kTurns, setup);
     REQUIRE(o.trap);
     CHECK(tests::words(*o.trap) == "instruction limit: the launch still runs after " +
-                                       grouped(all - 1) + " instructions of its warps together");
+                                       grouped_digits(all - 1) +
+                                       " instructions of its warps together");
     CHECK(o.trapped_at == "here");
     // Instructions that run again after a rollback count once.
     setup.hazards = true;

@@ -1,4 +1,4 @@
-// OrderGuard: which conflicts between host threads it finds, its rollback, and the size of its
+// BlockOrderGuard: which conflicts between host threads it finds, its rollback, and the size of its
 // records.
 #include <doctest/doctest.h>
 
@@ -36,7 +36,7 @@ struct Guarded {
     return address;
   }
   // In the order of a block's store: the guard, the written bits, the data.
-  void store(sim::OrderGuard::Worker& worker, sim::Allocation* a, const Address& address,
+  void store(sim::BlockOrderGuard::Worker& worker, sim::Allocation* a, const Address& address,
              uint32_t value) {
     worker.record_write(*a, address.data(), sim::kFullMask, 4, {});
     memory.mark_lanes_written(address.data(), sim::kFullMask, 4);
@@ -55,11 +55,11 @@ TEST_CASE("core: order guard: two threads may write neighbouring words, but not 
   Guarded g;
   for (sim::Allocation* a : {g.full, g.fresh}) {
     const uint32_t before = a == g.full ? 0 : 0xffffffff;
-    sim::OrderGuard guard(g.memory, 2, sim::OrderGuard::Mode::at_once, false);
+    sim::BlockOrderGuard guard(g.memory, 2, sim::BlockOrderGuard::Mode::at_once, false);
     // Every other word of the same lines.
     g.store(guard.worker(0), a, Guarded::words(a, 1000, 2), 7);
     g.store(guard.worker(1), a, Guarded::words(a, 1001, 2), 8);
-    CHECK(guard.validate());
+    CHECK(guard.validate_round());
     CHECK(!guard.rollback());
     for (uint64_t i = 990; i < 1070; ++i) {
       CHECK(g.word(a, i) == before);
@@ -68,15 +68,15 @@ TEST_CASE("core: order guard: two threads may write neighbouring words, but not 
     // Both threads write words 31 to 33; the first one saved the old contents.
     g.store(guard.worker(1), a, Guarded::words(a, 2), 7);
     g.store(guard.worker(0), a, Guarded::words(a, 31), 8);
-    CHECK(!guard.validate());
+    CHECK(!guard.validate_round());
     CHECK(!guard.rollback());
     for (uint64_t i = 0; i < 80; ++i) CHECK(g.word(a, i) == before);
     // Committed data stay, and the next round starts from them.
     g.store(guard.worker(0), a, Guarded::words(a, 0), 1);
-    CHECK(guard.validate());
+    CHECK(guard.validate_round());
     guard.commit();
     g.store(guard.worker(1), a, Guarded::words(a, 0), 2);
-    CHECK(guard.validate());
+    CHECK(guard.validate_round());
     guard.rollback();
     CHECK(g.word(a, 0) == 1);
     CHECK(g.memory.is_written(a->begin, 4));
@@ -90,7 +90,7 @@ TEST_CASE("core: order guard: an allocation that is read and written is tracked 
       CAPTURE(one_thread);
       CAPTURE(clash);
       Guarded g;
-      sim::OrderGuard guard(g.memory, 2, sim::OrderGuard::Mode::at_once, false);
+      sim::BlockOrderGuard guard(g.memory, 2, sim::BlockOrderGuard::Mode::at_once, false);
       const auto read = [&](unsigned worker, uint64_t first) {
         guard.worker(worker).record_read(*g.full, Guarded::words(g.full, first).data(),
                                          sim::kFullMask, 4, {});
@@ -101,7 +101,7 @@ TEST_CASE("core: order guard: an allocation that is read and written is tracked 
                         sim::OrderMatters);
       } else {
         g.store(guard.worker(1), g.full, Guarded::words(g.full, 500), 1);
-        CHECK(!guard.validate());
+        CHECK(!guard.validate_round());
       }
       REQUIRE(guard.rollback());
       REQUIRE(guard.by_word());
@@ -123,7 +123,7 @@ TEST_CASE("core: order guard: an allocation that is read and written is tracked 
         address[9] = g.full->begin + 4 * 500;
         guard.worker(1).record_write(*g.full, address.data(), 1u << 9, 8, {});
       }
-      CHECK(guard.validate() == (clash == "none"));
+      CHECK(guard.validate_round() == (clash == "none"));
       CHECK(!guard.rollback());  // tracking by word would not help
     }
 }
@@ -134,7 +134,7 @@ TEST_CASE("core: order guard: the undo log of a round is bounded") {
   sim::Allocation* a = memory.allocate(kBytes, "large");
   const std::vector<uint8_t> zeros(kBytes, 0);
   memory.upload(a->begin, zeros.data(), kBytes);
-  sim::OrderGuard guard(memory, 1, sim::OrderGuard::Mode::at_once, false);
+  sim::BlockOrderGuard guard(memory, 1, sim::BlockOrderGuard::Mode::at_once, false);
   uint64_t line = 0;
   const auto touch_next = [&] {  // 256 bytes each
     Address address;
@@ -289,7 +289,7 @@ TEST_CASE("core: determinism: a kernel whose blocks access their own words in on
   tests::Simulated simulated(ptx);
   const std::vector<uint32_t> start = each(kWords, [](uint32_t i) { return i; });
   for (const bool other_array : {false, true}) {
-    const device::Buffer x = simulated.upload(start, "x"), y = simulated.upload(start, "y");
+    const device::DeviceBuffer x = simulated.upload(start, "x"), y = simulated.upload(start, "y");
     std::vector<uint32_t> want_x = start, want_y = start;
     for (const uint32_t by : {0u, 0u, 32u, 0u, 0u}) {
       CAPTURE(by);

@@ -162,14 +162,14 @@ TEST_CASE(
     "core: residents: grid.sync() works in a cooperative launch, with output in block order") {
   tests::Simulated& sim = tests::compiled_kernels();
   device::Kernel& kernel = sim.kernel("meet");
-  const device::Shape shape{{40, 1, 1}, {64, 1, 1}, 0};
+  const device::LaunchShape shape{{40, 1, 1}, {64, 1, 1}, 0};
   const uint64_t capacity = sim.device->resident_blocks(kernel, shape);
   CHECK(capacity == 132u * 32);  // blocks of 64 threads: the most blocks a multiprocessor may have
   const std::vector<int> zeros(40 * 64, 0);
-  const device::Buffer words = sim.upload(zeros, "words");
+  const device::DeviceBuffer words = sim.upload(zeros, "words");
   device::LaunchOptions options;
   options.cooperative = true;
-  const device::Run run = sim.launch("meet", shape, {words, 40 * 64}, options);
+  const device::LaunchResult run = sim.launch("meet", shape, {words, 40 * 64}, options);
   REQUIRE(!run.fault);
   // Every thread has added its left neighbour's number to its own, twice over the whole ring.
   const auto got = sim.download<int>(words);
@@ -181,10 +181,10 @@ TEST_CASE(
 
   // In a normal launch grid.sync() has no counter; a cooperative launch that is too large does not
   // start.
-  const device::Run usual = sim.launch("meet", shape, {words, 40 * 64});
+  const device::LaunchResult usual = sim.launch("meet", shape, {words, 40 * 64});
   REQUIRE(usual.fault);
   CHECK(usual.fault->kind == sim::TrapKind::trap);
-  const device::Run large =
+  const device::LaunchResult large =
       sim.launch("meet", {{132 * 32 + 1, 1, 1}, {64, 1, 1}, 0}, {words, 1}, options);
   REQUIRE(large.fault);
   CHECK(large.fault->kind == sim::TrapKind::launch);

@@ -28,13 +28,14 @@ struct Recorded {
 
 std::vector<Recorded> read_rows() {
   std::vector<Recorded> rows;
-  for (const TableRow& row : read_table(root().string() + "/data/measured/h200-instructions.csv"))
+  for (const TableRow& row :
+       read_csv_table(lab32_root().string() + "/data/measured/h200-instructions.csv"))
     rows.push_back(
         {row.at("instruction"), hex_words(row.at("operands")), hex_words(row.at("results"))});
   return rows;
 }
 
-void set_word(Line& line, const sim::Slot& slot, int lane, uint64_t word) {
+void set_word(Line& line, const sim::RegisterSlot& slot, int lane, uint64_t word) {
   switch (slot.is_predicate ? 0 : slot.bytes) {
     case 0:
       return line.set(slot, lane, word != 0);
@@ -47,7 +48,7 @@ void set_word(Line& line, const sim::Slot& slot, int lane, uint64_t word) {
   }
 }
 
-uint64_t get_word(Line& line, const sim::Slot& slot, int lane) {
+uint64_t get_word(Line& line, const sim::RegisterSlot& slot, int lane) {
   switch (slot.is_predicate ? 0 : slot.bytes) {
     case 0:
       return line.get<bool>(slot, lane) ? 1 : 0;
@@ -61,8 +62,8 @@ uint64_t get_word(Line& line, const sim::Slot& slot, int lane) {
 }
 
 // The slots of the register sources; immediates are in the text.
-std::vector<sim::Slot> register_sources(Line& line) {
-  std::vector<sim::Slot> slots;
+std::vector<sim::RegisterSlot> register_sources(Line& line) {
+  std::vector<sim::RegisterSlot> slots;
   size_t i = 0;
   const auto add = [&](const ptx::Operand& operand) {
     if (operand.kind == ptx::Operand::Kind::reg) slots.push_back(line.inst().src[i]);
@@ -117,7 +118,7 @@ TEST_CASE("core: instructions compute what an H200 computes") {
       line = std::make_unique<Line>(text);
       mark_covered(line->instruction());
     }
-    const std::vector<sim::Slot> sources = register_sources(*line);
+    const std::vector<sim::RegisterSlot> sources = register_sources(*line);
     REQUIRE_MESSAGE(sources.size() == row.operands.size(), text);
     REQUIRE_MESSAGE(line->inst().dst_count == row.results.size(), text);
     const int lane = static_cast<int>(n % 32);

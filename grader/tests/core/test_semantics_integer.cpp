@@ -328,7 +328,7 @@ void check_carry(const std::string& text, int operands, F exact) {
   using U = std::make_unsigned_t<T>;
   Line line(text);
   mark_covered(line.instruction());
-  const bool writes = line.instruction().has(ptx::Mod::cc);
+  const bool writes = line.instruction().has(ptx::Modifier::cc);
   const std::vector<T> values = interesting<T>(40);
   std::mt19937 random(5);
   const auto draw = [&] { return values[random() % values.size()]; };

@@ -18,7 +18,7 @@ constexpr uint32_t kWidth = 8, kHeight = 4, kSlices = 3;
 sim::TextureObject plane_of(uint8_t dimensions) {
   sim::TextureObject t;
   t.array.dimensions = dimensions;
-  sim::TexelGrid grid;
+  sim::MipmapLevel grid;
   grid.width = kWidth;
   grid.height = kHeight;
   grid.slices = kSlices;
@@ -82,7 +82,7 @@ TEST_CASE("core: surfaces: reductions update elements and handle coordinates out
 TEST_CASE("core: textures: queries return the sizes of arrays") {
   sim::TextureObject t = plane_of(3), s = plane_of(2);
   s.surface = true;
-  sim::TexelGrid half = t.array.levels[0];
+  sim::MipmapLevel half = t.array.levels[0];
   half.width /= 2;
   half.height /= 2;
   half.slices = 1;

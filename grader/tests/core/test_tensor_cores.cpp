@@ -90,11 +90,11 @@ std::vector<uint32_t> expected(const Tile& t, G g) {
 constexpr uint64_t kOne = 0x3f800000;  // a float's
 
 uint64_t block(std::vector<uint64_t> a, std::vector<uint64_t> b, uint64_t c,
-               ptx::Type d = ptx::Type::f32) {
+               ptx::DataType d = ptx::DataType::f32) {
   sim::TileForm form;
   form.m = form.n = 1;
   form.k = form.block = 16;
-  form.a = form.b = ptx::Type::f16;
+  form.a = form.b = ptx::DataType::f16;
   form.c = form.d = d;
   a.resize(16), b.resize(16);
   uint64_t result = 0;
@@ -161,12 +161,12 @@ TEST_CASE(
   // Truncated, not rounded: 1 + 2^-23 - 2^-24.
   CHECK(block({kHalfOne, kSmall}, {kHalfOne, 0x9400}, 0x34000000) == kOne);
   // A half is rounded to nearest: 1 + 3 * 2^-12.
-  CHECK(block({kHalfOne}, {0x1200}, kHalfOne, ptx::Type::f16) == 0x3c01);
+  CHECK(block({kHalfOne}, {0x1200}, kHalfOne, ptx::DataType::f16) == 0x3c01);
   // A sum of zero is positive, NaN has one pattern, and infinity times zero is NaN.
   CHECK(block({0x8000}, {kHalfOne}, 0x80000000) == 0);
   CHECK(block({0x7c00}, {0x8000}, kOne) == 0x7fffffff);
   CHECK(block({0x7c00}, {0xbc00}, kOne) == 0xff800000);
-  CHECK(block({0x7c00}, {kHalfOne}, 0xfc00, ptx::Type::f16) == 0x7fff);
+  CHECK(block({0x7c00}, {kHalfOne}, 0xfc00, ptx::DataType::f16) == 0x7fff);
 }
 
 TEST_CASE("core: tensor cores: a product needs all 32 lanes") {

@@ -37,7 +37,7 @@ sim::TextureObject plane_of(uint8_t dimensions, uint32_t width = kWidth,
                             uint32_t height = kHeight) {
   sim::TextureObject t;
   t.array.dimensions = dimensions;
-  sim::TexelGrid grid;
+  sim::MipmapLevel grid;
   grid.width = width;
   grid.height = height;
   grid.slices = kSlices;
@@ -139,7 +139,7 @@ TEST_CASE("core: textures: fetches by level, by derivatives and of four neighbou
   // Level 1 begins at the second slice, with half the size.
   sim::TextureObject t = plane_of(2);
   t.array.levels[0].slices = 1;
-  sim::TexelGrid half = t.array.levels[0];
+  sim::MipmapLevel half = t.array.levels[0];
   half.begin = kWidth * kHeight * 4;
   half.width /= 2;
   half.height /= 2;
@@ -179,7 +179,7 @@ TEST_CASE("core: textures: the longer of two derivatives chooses the level") {
   Setup setup;
   setup.in.assign(128, 0);
   for (uint32_t level = 1; level < 4; ++level) {
-    sim::TexelGrid grid = t.array.levels[0];
+    sim::MipmapLevel grid = t.array.levels[0];
     grid.begin = setup.in.size() * 4;
     grid.width >>= level;
     grid.height >>= level;

@@ -336,7 +336,7 @@ const char* const kCopy = R"(
 .file 1 "copy.cu"
 )";
 
-std::string launch_error(tests::Simulated& s, const std::vector<device::Arg>& args) {
+std::string launch_error(tests::Simulated& s, const std::vector<device::KernelArgument>& args) {
   try {
     s.launch("copy", {{1}, {32}}, args);
   } catch (const Error& e) {
@@ -352,7 +352,7 @@ TEST_CASE("core: traps: a Device reports uses of freed memory with the source li
   const auto from = s.upload(tests::each(32, [](uint32_t i) { return i; }), "from");
   const auto to = s.device->allocate(128, "to");
   s.device->release(from);
-  const device::Run run = s.launch("copy", {{1}, {32}}, {from, to});
+  const device::LaunchResult run = s.launch("copy", {{1}, {32}}, {from, to});
   REQUIRE(run.fault);
   CHECK(run.fault->kind == sim::TrapKind::freed);
   CHECK(run.fault->file == "copy.cu");
@@ -374,10 +374,10 @@ TEST_CASE("core: traps: a fault does not affect the next launch") {
 TEST_CASE("core: traps: impossible launch shapes") {
   tests::Simulated s(tests::with_header(kCopy));
   const auto buffer = s.device->allocate(128, "b");
-  const auto refused = [&](const std::string& kernel, const device::Shape& shape) {
-    std::vector<device::Arg> args;
+  const auto refused = [&](const std::string& kernel, const device::LaunchShape& shape) {
+    std::vector<device::KernelArgument> args;
     if (kernel == "copy") args = {buffer, buffer};
-    const device::Run run = s.launch(kernel, shape, args);
+    const device::LaunchResult run = s.launch(kernel, shape, args);
     REQUIRE(run.fault);
     CHECK(run.fault->kind == sim::TrapKind::launch);
     CHECK(!run.counters);

@@ -13,19 +13,19 @@ using namespace lab32::device;
 
 TEST_SUITE("device gpu") {
   TEST_CASE("device: without a driver the reason is reported") {
-    GpuSearch search = find_gpu();
+    GpuSearchResult search = find_gpu();
     CHECK((search.device != nullptr) == search.reason.empty());
     if (!dlopen("libcuda.so.1", RTLD_LAZY))
       CHECK(search.reason == "no CUDA driver (libcuda.so.1) on this machine");
   }
 
   TEST_CASE("device: a GPU handles memory, arguments, symbols, printf and refusals") {
-    GpuSearch search = find_gpu();
+    GpuSearchResult search = find_gpu();
     if (!search.device) {
       MESSAGE("not run: " << search.reason);
       return;
     }
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     auto source = s.write("k.cu",
                           "#include <cstdio>\n"
                           "__constant__ int table[2] = {1, 2};\n"
@@ -43,12 +43,12 @@ TEST_SUITE("device gpu") {
     const int n = 1000;
     std::vector<float> in(n), out(n + 1);
     for (int i = 0; i < n; ++i) in[i] = 0.5f * i;
-    Buffer a = gpu.allocate(n * 4, "a"), b = gpu.allocate(n * 4 + 4, "b");
+    DeviceBuffer a = gpu.allocate(n * 4, "a"), b = gpu.allocate(n * 4 + 4, "b");
     gpu.upload(a, in.data(), n * 4);
     const int table[2] = {0, 7};
     CHECK(module->write_symbol("table", table, sizeof table));
     CHECK_FALSE(module->read_symbol("no_such"));
-    Run run = gpu.launch(*add, {{4}, {256}, 0}, {a, b, n});
+    LaunchResult run = gpu.launch(*add, {{4}, {256}, 0}, {a, b, n});
     CHECK_FALSE(run.fault);
     CHECK_FALSE(run.counters);
     gpu.download(out.data(), b, n * 4 + 4);
@@ -61,7 +61,7 @@ TEST_SUITE("device gpu") {
     CHECK_THROWS_AS(gpu.launch(*add, {}, {a, b, 1.0}), Error);
     CHECK_THROWS_AS(gpu.download(out.data(), {b.address, 1u << 20}, 1u << 20), Error);
     // A block that is too large fails the launch and has no further effect.
-    Run refused = gpu.launch(*add, {{1}, {4096}, 0}, {a, b, n});
+    LaunchResult refused = gpu.launch(*add, {{1}, {4096}, 0}, {a, b, n});
     REQUIRE(refused.fault);
     CHECK(refused.fault->kind == sim::TrapKind::launch);
     CHECK_FALSE(gpu.launch(*add, {{4}, {256}, 0}, {a, b, n}).fault);

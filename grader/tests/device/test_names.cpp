@@ -93,7 +93,7 @@ TEST_SUITE("device names") {
 
   TEST_CASE(
       "device: read_entries() lists the kernels of a PTX text and the sizes of their parameters") {
-    auto entries = device::read_entries(
+    auto entries = device::read_kernel_entry_points(
         "//\t.globl\t_Z1aPf\n"
         ".visible .entry _Z1aPf(\n"
         "\t.param .u64 .ptr .align 1 _Z1aPf_param_0,\n"

@@ -37,12 +37,12 @@ TEST_SUITE("device: sim") {
       "device: a warm launch finds what the last one has left in L2, and nothing after a fault") {
     using Model = device::LaunchOptions::Model;
     Simulated sim(with_header(kLoads));
-    const device::Buffer words = sim.upload(std::vector<uint32_t>(32, 7), "words");
-    const auto launch = [&](device::Arg from, Model model) {
+    const device::DeviceBuffer words = sim.upload(std::vector<uint32_t>(32, 7), "words");
+    const auto launch = [&](device::KernelArgument from, Model model) {
       return sim.launch("loads", {{1}, {32}}, {from}, with_model(model));
     };
     const auto sectors_read = [&](Model model) {
-      const device::Run run = launch(words, model);
+      const device::LaunchResult run = launch(words, model);
       REQUIRE_FALSE(run.fault);
       return run.caches->dram_read / 32;
     };
@@ -67,8 +67,8 @@ TEST_SUITE("device: sim") {
   ret;
 }
 )"));
-    const auto marked = [&](const PartOfBlock& part) {
-      const device::Buffer words = sim.upload(std::vector<uint32_t>(192, 0), "words");
+    const auto marked = [&](const PartialBlock& part) {
+      const device::DeviceBuffer words = sim.upload(std::vector<uint32_t>(192, 0), "words");
       device::LaunchOptions options;
       options.part = part;
       REQUIRE_FALSE(sim.launch("marks", {{3}, {64}}, {words}, options).fault);

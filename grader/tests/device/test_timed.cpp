@@ -10,21 +10,22 @@ using namespace lab32::device;
 
 TEST_SUITE("device timed") {
   TEST_CASE("device: a timing is unchanged by serialisation") {
-    Timing timing;
+    TimingData timing;
     timing.candidates = {{"reduce_v3", {1e-6, 2e-6}, {3e-6, 4e-6}}, {"reduce_v2", {5e-6}, {}}};
     timing.copy = {"copy", {7e-6}, {8e-6}};
-    const auto region = std::make_shared<const SharedRegion>(4096);
+    const auto region = std::make_shared<const InterprocessMemory>(4096);
     region->data()[5] = std::byte{1};
     region->data()[6] = std::byte{255};
-    timing.outputs = {{0, 2, 11, {SharedBytes(nullptr, region->data() + 5, 2), SharedBytes()}},
-                      {1, 0, 12, {}}};
-    timing.before = Clocks{1980, 3201, 4};
+    timing.outputs = {
+        {0, 2, 11, {RefCountedBytes(nullptr, region->data() + 5, 2), RefCountedBytes()}},
+        {1, 0, 12, {}}};
+    timing.before = GpuClocks{1980, 3201, 4};
     timing.l2_bytes = 1 << 20;
     timing.peak_bandwidth = 4.8e12;
     timing.start_seconds = 0.5;
     timing.rounds_seconds = 0.25;
-    const std::vector<std::byte> bytes = encode({timing, std::nullopt}, *region);
-    const TimingResult back = decode(bytes, region);
+    const std::vector<std::byte> bytes = encode_timing_result({timing, std::nullopt}, *region);
+    const TimingResult back = decode_timing_result(bytes, region);
     REQUIRE(back.timing);
     CHECK_FALSE(back.fault);
     REQUIRE(back.timing->candidates.size() == 2);
@@ -40,7 +41,7 @@ TEST_SUITE("device timed") {
     CHECK(back.timing->outputs[0].arrays[0].data() == region->data() + 5);
     CHECK(back.timing->start_seconds == 0.5);
     CHECK(back.timing->rounds_seconds == 0.25);
-    CHECK_THROWS_WITH_AS(decode(bytes, std::make_shared<const SharedRegion>(6)),
+    CHECK_THROWS_WITH_AS(decode_timing_result(bytes, std::make_shared<const InterprocessMemory>(6)),
                          "an output lies nowhere", Error);
     CHECK(back.timing->outputs[1].candidate == 1);
     CHECK(back.timing->before->throttled == 4);
@@ -50,15 +51,16 @@ TEST_SUITE("device timed") {
   }
 
   TEST_CASE("device: a fault is unchanged by serialisation, and damaged bytes are refused") {
-    Fault fault;
+    KernelFault fault;
     fault.kind = sim::TrapKind::out_of_bounds;
     fault.driver = DriverError{"v7", "CUDA_ERROR_ILLEGAL_ADDRESS", "illegal"};
-    const auto region = std::make_shared<const SharedRegion>(1);
-    const TimingResult back = decode(encode({std::nullopt, fault}, *region), region);
+    const auto region = std::make_shared<const InterprocessMemory>(1);
+    const TimingResult back =
+        decode_timing_result(encode_timing_result({std::nullopt, fault}, *region), region);
     CHECK_FALSE(back.timing);
     REQUIRE(back.fault);
     CHECK(back.fault->kind == sim::TrapKind::out_of_bounds);
     CHECK(describe(*back.fault) == "v7: CUDA_ERROR_ILLEGAL_ADDRESS (illegal)");
-    CHECK_THROWS_AS(decode({std::byte{0xff}}, region), Error);
+    CHECK_THROWS_AS(decode_timing_result({std::byte{0xff}}, region), Error);
   }
 }

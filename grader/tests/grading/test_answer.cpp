@@ -15,45 +15,45 @@ std::string damaged(std::string sealed, size_t place) {
 }  // namespace
 
 TEST_CASE("grading: a sealed answer matches its number only") {
-  const std::string sealed = Answer(4).sealed();
+  const std::string sealed = SealableAnswer(4).sealed();
   CHECK(sealed.find("$y$") == 0);
-  const auto answer = Answer::from_sealed(sealed);
+  const auto answer = SealableAnswer::from_sealed(sealed);
   REQUIRE(answer);
-  CHECK(answer->is(4));
-  CHECK(answer->is(4.0f));
-  CHECK_FALSE(answer->is(5));
-  CHECK_FALSE(answer->is(4.5));
-  CHECK_FALSE(answer->is(-4));
+  CHECK(answer->equals_number(4));
+  CHECK(answer->equals_number(4.0f));
+  CHECK_FALSE(answer->equals_number(5));
+  CHECK_FALSE(answer->equals_number(4.5));
+  CHECK_FALSE(answer->equals_number(-4));
   CHECK_FALSE(answer->number());
   CHECK(answer->sealed() == sealed);
 }
 
 TEST_CASE("grading: a sealed answer treats -0 as 0 and distinguishes every answer of a lab") {
-  CHECK(Answer::from_sealed(Answer(0).sealed())->is(-0.0));
-  CHECK(Answer::from_sealed(Answer(1.25).sealed())->is(1.25f));
-  const auto next_float = Answer::from_sealed(Answer(16777218).sealed());
-  CHECK(next_float->is(16777218.0f));
-  CHECK_FALSE(next_float->is(16777216.0f));
+  CHECK(SealableAnswer::from_sealed(SealableAnswer(0).sealed())->equals_number(-0.0));
+  CHECK(SealableAnswer::from_sealed(SealableAnswer(1.25).sealed())->equals_number(1.25f));
+  const auto next_float = SealableAnswer::from_sealed(SealableAnswer(16777218).sealed());
+  CHECK(next_float->equals_number(16777218.0f));
+  CHECK_FALSE(next_float->equals_number(16777216.0f));
 }
 
 TEST_CASE("grading: equal answers have different seals") {
-  CHECK(Answer(4).sealed() != Answer(4).sealed());
+  CHECK(SealableAnswer(4).sealed() != SealableAnswer(4).sealed());
 }
 
 TEST_CASE("grading: a text that seal() has not made is no sealed answer") {
-  const std::string sealed = Answer(4).sealed();
+  const std::string sealed = SealableAnswer(4).sealed();
   for (const char* text : {"", "4", "$y$", "$6$salt$hash", "$1$abcdefgh$0123456789012345678901"})
-    CHECK_FALSE(Answer::from_sealed(text));
-  CHECK_FALSE(Answer::from_sealed(sealed.substr(0, sealed.rfind('$'))));
-  CHECK_FALSE(Answer::from_sealed(sealed.substr(0, sealed.size() - 1)));
-  CHECK_FALSE(Answer::from_sealed(sealed + "a"));
-  CHECK_FALSE(Answer::from_sealed(damaged(sealed, sealed.size() - 9))->is(4));
+    CHECK_FALSE(SealableAnswer::from_sealed(text));
+  CHECK_FALSE(SealableAnswer::from_sealed(sealed.substr(0, sealed.rfind('$'))));
+  CHECK_FALSE(SealableAnswer::from_sealed(sealed.substr(0, sealed.size() - 1)));
+  CHECK_FALSE(SealableAnswer::from_sealed(sealed + "a"));
+  CHECK_FALSE(SealableAnswer::from_sealed(damaged(sealed, sealed.size() - 9))->equals_number(4));
 }
 
 TEST_CASE("grading: a plain answer is its number") {
-  CHECK(Answer(4).is(4));
-  CHECK_FALSE(Answer(4).is(5));
-  CHECK(Answer(4).number() == 4);
+  CHECK(SealableAnswer(4).equals_number(4));
+  CHECK_FALSE(SealableAnswer(4).equals_number(5));
+  CHECK(SealableAnswer(4).number() == 4);
 }
 
 TEST_CASE("grading: the nearest option goes by the ratio") {
@@ -66,17 +66,18 @@ TEST_CASE("grading: the sealed answers of every lab match the rubric's answers" 
   size_t questions = 0;
   for (const std::string& lab : known_labs()) {
     const Rubric rubric(rubric_folder(), lab);
-    const std::string lines = sealed_answers(rubric);
+    const std::string lines = sealed_answer_lines(rubric);
     for (const RubricRow& row : rubric.rows()) {
       if (!row.asks()) continue;
-      for (const Question& question : row.questions()) {
+      for (const RubricQuestion& question : row.questions()) {
         const std::string head = row.table + " " + question.name + " ";
         const size_t at = lines.find(head);
         REQUIRE(at != std::string::npos);
         const size_t from = at + head.size();
-        const auto sealed = Answer::from_sealed(lines.substr(from, lines.find('\n', at) - from));
+        const auto sealed =
+            SealableAnswer::from_sealed(lines.substr(from, lines.find('\n', at) - from));
         REQUIRE(sealed);
-        CHECK(sealed->is(question.answer.number().value()));
+        CHECK(sealed->equals_number(question.answer.number().value()));
         ++questions;
       }
     }

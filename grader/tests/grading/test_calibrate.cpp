@@ -29,7 +29,7 @@ TEST_SUITE("labs calibrate") {
       calibration.labs.push_back(calibrated(*timer));
       calibration.labs.back().name = name;
     }
-    report::Lab none;
+    report::LabResult none;
     none.name = "newer";
     none.status = report::Status::not_graded;
     none.message = "there is no reference solution for this card";
@@ -41,7 +41,7 @@ TEST_SUITE("labs calibrate") {
       "grading: a calibration runs timing checks only, with the reference solution twice in the "
       "same rounds") {
     FakeTimer timer = card(0.002);
-    const report::Lab lab = calibrated(timer);
+    const report::LabResult lab = calibrated(timer);
     REQUIRE(lab.tests.size() == 2);
     CHECK(lab.tests[0].name == "twice: time");
     CHECK(lab.tests[1].name == "slowly to twice: time");

@@ -21,14 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Outcome lab32(std::vector<std::string> arguments, const fs::path& directory = root()) {
-  Command command;
-  command.argv = {(root() / "build/lab32").string()};
+ProcessOutcome lab32(std::vector<std::string> arguments, const fs::path& directory = lab32_root()) {
+  ProcessCommand command;
+  command.argv = {(lab32_root() / "build/lab32").string()};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.environment = environment();
   command.directory = directory;
   command.limits.wall_seconds = 120;
-  Outcome outcome = run_process(command);
+  ProcessOutcome outcome = run_process(command);
   // If bubblewrap cannot run, as in some containers, lab32 prints this line once. These tests
   // ignore it.
   const std::string notice = "lab32: bubblewrap cannot run here";
@@ -37,9 +37,9 @@ Outcome lab32(std::vector<std::string> arguments, const fs::path& directory = ro
 }
 
 void check_refused(std::vector<std::string> arguments, const std::string& words) {
-  const Outcome outcome = lab32(std::move(arguments));
+  const ProcessOutcome outcome = lab32(std::move(arguments));
   INFO("stderr: ", outcome.err);
-  CHECK(outcome.end == Outcome::End::exited);
+  CHECK(outcome.end == ProcessOutcome::End::exited);
   CHECK(outcome.status == 2);
   CHECK(outcome.out == "");
   CHECK(outcome.err.rfind("lab32: ", 0) == 0);
@@ -67,7 +67,7 @@ TEST_CASE("grading: lost points end with status 1, and -o writes the whole repor
   const fs::path dir = fs::temp_directory_path() / ("lab32-output-" + std::to_string(getpid()));
   fs::create_directories(dir);
   const fs::path file = dir / "result.json";
-  const Outcome outcome =
+  const ProcessOutcome outcome =
       lab32({"grade", "coalescing", "--format", "json", "--seed", "3", "-o", file.string()});
   CHECK(outcome.status == 1);
   CHECK(outcome.out == "");
@@ -90,9 +90,9 @@ TEST_CASE("grading: lost points end with status 1, and -o writes the whole repor
 TEST_CASE(
     "grading: full marks end with status 0; without a terminal there is no colour; --json adds to "
     "the text") {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const fs::path file = scratch.path / "result.json";
-  const Outcome outcome =
+  const ProcessOutcome outcome =
       lab32({"grade", "coalescing", "--dir", "solutions", "--seed", "3", "--json", file.string()});
   CHECK(outcome.status == 0);
   std::ifstream in(file);
@@ -102,15 +102,15 @@ TEST_CASE(
 }
 
 TEST_CASE("grading: labs are found from folders below, and by their files") {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const fs::path lab = scratch.path / "work/labs/swizzle", deeper = lab / "notes";
   fs::create_directories(deeper);
-  fs::copy_file(root() / "labs/swizzle/swizzle.cu", lab / "swizzle.cu");
+  fs::copy_file(lab32_root() / "labs/swizzle/swizzle.cu", lab / "swizzle.cu");
   const auto quotes = [&](const std::vector<std::string>& words, const fs::path& directory,
                           const std::string& file) {
     std::vector<std::string> all = {"grade", "--no-modelled-times"};
     all.insert(all.end(), words.begin(), words.end());
-    const Outcome outcome = lab32(all, directory);
+    const ProcessOutcome outcome = lab32(all, directory);
     INFO("stdout: ", outcome.out, " stderr: ", outcome.err);
     CHECK(outcome.status == 1);
     CHECK(outcome.out.find("\n  " + file + ":") != std::string::npos);
@@ -123,7 +123,7 @@ TEST_CASE("grading: labs are found from folders below, and by their files") {
 }
 
 TEST_CASE("grading: a file of no lab is refused, and so are two files of one") {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   scratch.write("handin.cu", "");
   scratch.write("swizzle.cu", "");
   scratch.write("my_swizzle.cu", "");
@@ -137,7 +137,7 @@ TEST_CASE("grading: a file of no lab is refused, and so are two files of one") {
 }
 
 TEST_CASE("grading: a command without its words shows its own help") {
-  const Outcome outcome = lab32({"seal"});
+  const ProcessOutcome outcome = lab32({"seal"});
   CHECK(outcome.status == 2);
   CHECK(outcome.err.find("Usage: lab32 seal") != std::string::npos);
   CHECK(outcome.err.find("lab32: LAB is required; see `lab32 seal --help`\n") != std::string::npos);
@@ -145,9 +145,9 @@ TEST_CASE("grading: a command without its words shows its own help") {
 }
 
 TEST_CASE("grading: init says what it leaves and what it cannot write") {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   scratch.write("labs/shuffle/shuffle.cu", "mine");
-  const Outcome outcome = lab32({"init", scratch.path.string()});
+  const ProcessOutcome outcome = lab32({"init", scratch.path.string()});
   CHECK(outcome.status == 0);
   CHECK(outcome.out.find("\nLeft as it was: labs/shuffle/shuffle.cu. Delete a file to get") !=
         std::string::npos);
@@ -162,9 +162,9 @@ TEST_CASE("grading: an output that cannot be written ends with status 2 and leav
 }
 
 TEST_CASE("grading: --rubric takes points and thresholds from another folder") {
-  const Scratch scratch;
+  const ScratchDirectory scratch;
   const fs::path rubric = scratch.path / "coalescing.toml", file = scratch.path / "result.json";
-  std::ifstream own(root() / "data/limits/coalescing.toml");
+  std::ifstream own(lab32_root() / "data/limits/coalescing.toml");
   std::string text{std::istreambuf_iterator<char>(own), {}};
   const auto edit = [&](const std::string& from, const std::string& to) {
     const size_t at = text.find(from);
@@ -176,8 +176,8 @@ TEST_CASE("grading: --rubric takes points and thresholds from another folder") {
   const std::string line = "/coalescing.toml:23: max_score is 100, and the points add up to 110";
   check_refused({"grade", "coalescing", "--rubric", scratch.path.string()}, line);
   edit("max_score = 100", "max_score = 110");
-  const Outcome outcome = lab32({"grade", "coalescing", "--dir", "solutions", "--rubric",
-                                 scratch.path.string(), "--json", file.string()});
+  const ProcessOutcome outcome = lab32({"grade", "coalescing", "--dir", "solutions", "--rubric",
+                                        scratch.path.string(), "--json", file.string()});
   CHECK(outcome.status == 0);
   std::ifstream in(file);
   CHECK(nlohmann::json::parse(in)["score"] == 110);
@@ -189,7 +189,7 @@ TEST_CASE("grading: --rubric takes points and thresholds from another folder") {
 }
 
 TEST_CASE("grading: `lab32 devices` lists the devices and says why others are missing") {
-  const Outcome outcome = lab32({"devices"});
+  const ProcessOutcome outcome = lab32({"devices"});
   CHECK(outcome.status == 0);
   for (const char* line :
        {"sim:h200     simulated NVIDIA H200 (sm_90, 132 multiprocessors), the default\n",

@@ -107,12 +107,12 @@ TEST_CASE("grading: a source line is quoted with its place") {
       "lab/scale.cu");
   CHECK(source.quote(3) == "lab/scale.cu:3\n    out[i] = 1;");
   CHECK(source.quote(99) == "lab/scale.cu:99");
-  CHECK(source.find_use("out", 2) == 3);
-  CHECK(source.find_use("ou", 2) == 0);
-  CHECK(source.find("scale") == 2);
-  CHECK(source.find("add2_time") == 5);
-  CHECK(source.find("add2") == 0);
-  CHECK(source.find("nothing") == 0);
+  CHECK(source.first_use_in_kernel("out", 2) == 3);
+  CHECK(source.first_use_in_kernel("ou", 2) == 0);
+  CHECK(source.line_of_name("scale") == 2);
+  CHECK(source.line_of_name("add2_time") == 5);
+  CHECK(source.line_of_name("add2") == 0);
+  CHECK(source.line_of_name("nothing") == 0);
 }
 
 TEST_CASE("grading: a long source line is broken and quoted to its end") {

@@ -93,8 +93,8 @@ TEST_CASE("grading: an error of an expression says where and what") {
   CHECK_THROWS_WITH_AS(Expression("random(0, 2)", {}, ""), doctest::Contains("only in `values`"),
                        Error);
   const Expression half(0.5);
-  CHECK_THROWS_WITH_AS(half.count({}, 0, 9), doctest::Contains("is not a whole number from 0 to 9"),
-                       Error);
+  CHECK_THROWS_WITH_AS(half.whole_value({}, 0, 9),
+                       doctest::Contains("is not a whole number from 0 to 9"), Error);
 }
 
 TEST_CASE("grading: a text has the values of its expressions in columns") {
@@ -115,7 +115,7 @@ TEST_CASE("grading: a text has the values of its expressions in columns") {
 
 std::vector<double> drawn_values(const std::string& name, const std::string& type, size_t count,
                                  const ElementRange& range = {}) {
-  Elements elements(*find_element_type(type), count);
+  TypedElements elements(*find_element_type(type), count);
   Random random(7);
   find_distribution(name)(elements, range, random);
   std::vector<double> values;
@@ -151,7 +151,7 @@ TEST_CASE("grading: each distribution fills arrays of each type that it fits") {
   CHECK(std::isinf(drawn_values("minus_infinity", "double", 1)[0]));
   CHECK(!distribution_error("minus_infinity", *find_element_type("int"), false).empty());
   CHECK(!distribution_error("small", *find_element_type("int"), true).empty());
-  Elements byte(*find_element_type("unsigned char"), 1);
+  TypedElements byte(*find_element_type("unsigned char"), 1);
   CHECK(byte.set(0, 255));
   CHECK_FALSE(byte.set(0, 256));
   CHECK_FALSE(byte.set(0, -1));
@@ -233,7 +233,7 @@ of_reference = 0.9
 )toml";
 
 Rubric read_declared(const std::string& text) {
-  const tests::Scratch folder;
+  const tests::ScratchDirectory folder;
   folder.write("lab.toml", text);
   return Rubric(folder.path, "lab", {});
 }
@@ -250,18 +250,18 @@ void check_row_refused(const std::string& from, const std::string& to, const std
 TEST_CASE("grading: rows declare results, counters, times and questions") {
   const Rubric rubric = read_declared(kDeclared);
   REQUIRE(rubric.rows().size() == 4);
-  const Declaration& result = *rubric.rows()[0].declaration;
-  CHECK(result.kind == Declaration::Kind::result);
+  const CheckDeclaration& result = *rubric.rows()[0].declaration;
+  CHECK(result.kind == CheckDeclaration::Kind::result);
   CHECK(result.launches[0].grid.size() == 2);
   REQUIRE(result.launches[0].arguments.size() == 4);
   CHECK(result.launches[0].arguments[2].kind == DeclaredArgument::Kind::scalar);
   CHECK(result.launches[0].arguments[3].kind == DeclaredArgument::Kind::number);
   CHECK(result.launches[0].outputs[0].contents.empty());
-  const Declaration& counter = *rubric.rows()[1].declaration;
-  CHECK(counter.kind == Declaration::Kind::counter);
+  const CheckDeclaration& counter = *rubric.rows()[1].declaration;
+  CHECK(counter.kind == CheckDeclaration::Kind::counter);
   CHECK(counter.launches[0].kernel == "scale");
   CHECK(rubric.rows()[1].after == std::vector<size_t>{0});
-  CHECK(rubric.rows()[2].declaration->kind == Declaration::Kind::time);
+  CHECK(rubric.rows()[2].declaration->kind == CheckDeclaration::Kind::time);
   CHECK(rubric.rows()[3].asks());
   CHECK(rubric.rows()[3].questions()[0].hints.at(4) == "Count from 0.");
 }
@@ -300,11 +300,11 @@ TEST_CASE("grading: a question shows launches of given kernels, and a step is ti
           "outputs.out = { type = \"float\", count = \"n\", expected = \"in[i]\" } }");
   replace("[speed]\nof_reference = 0.9", "[steps]\nshare_of_gain = 0.5\nleast_gain = 0.05");
   const Rubric rubric = read_declared(text);
-  const Declaration& asks = *rubric.rows()[3].declaration;
+  const CheckDeclaration& asks = *rubric.rows()[3].declaration;
   REQUIRE(asks.given.size() == 1);
   CHECK(asks.given[0].launch.kernel == "one");
   CHECK(asks.given[0].size == LaunchSize{4});
-  const Declaration& step = *rubric.rows()[2].declaration;
+  const CheckDeclaration& step = *rubric.rows()[2].declaration;
   CHECK(step.form_before == "old");
   CHECK(step.before->kernel == "old_scale");
   CHECK(step.before->arguments.size() == 2);

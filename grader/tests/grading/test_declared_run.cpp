@@ -45,32 +45,32 @@ of_reference = 0.95
 
 struct Kernel {
   int forgets_from = 1 << 30;  // the first element that it does not write
-  std::vector<device::Shape> shapes = {};
+  std::vector<device::LaunchShape> shapes = {};
 };
 
 // The tests of the two rows.
-std::vector<report::Test> tests_of(Kernel& kernel, device::Timer* timer = nullptr) {
-  const tests::Scratch folder;
+std::vector<report::CheckResult> tests_of(Kernel& kernel, device::KernelTimer* timer = nullptr) {
+  const tests::ScratchDirectory folder;
   folder.write(".declared.toml", kTwiceRubric);
   const Rubric rubric(folder.path, ".declared");
   FakeDevice device;
   FakeModule module;
-  module.add("twice",
-             [&](FakeDevice& d, const device::Shape& shape, const std::vector<device::Arg>& args) {
-               kernel.shapes.push_back(shape);
-               const auto factor = FakeDevice::value<float>(args[2]);
-               const int n = FakeDevice::value<int>(args[3]);
-               for (int i = 0; i < n && i < kernel.forgets_from; ++i)
-                 d.array<float>(args[1])[i] = factor * d.array<float>(args[0])[i];
-               return device::Run{};
-             });
+  module.add("twice", [&](FakeDevice& d, const device::LaunchShape& shape,
+                          const std::vector<device::KernelArgument>& args) {
+    kernel.shapes.push_back(shape);
+    const auto factor = FakeDevice::value<float>(args[2]);
+    const int n = FakeDevice::value<int>(args[3]);
+    for (int i = 0; i < n && i < kernel.forgets_from; ++i)
+      d.array<float>(args[1])[i] = factor * d.array<float>(args[0])[i];
+    return device::LaunchResult{};
+  });
   const SourceFile source = SourceFile::from_text("__global__ void twice()\n", "lab.cu");
-  Progress progress(false);
+  ProgressReporter progress(false);
   const GradingSetup setup{device, 7, progress, timer};
-  Session session{setup, module, source, rubric};
-  toolchain::Artifact artifact;
+  GradingSession session{setup, module, source, rubric};
+  toolchain::CompiledArtifact artifact;
   session.time = {timer, &artifact, nullptr};
-  report::Lab lab;
+  report::LabResult lab;
   lab.name = ".declared";
   run_suite(session, lab);
   return lab.tests;
@@ -78,7 +78,7 @@ std::vector<report::Test> tests_of(Kernel& kernel, device::Timer* timer = nullpt
 
 TEST_CASE("grading: a declared check launches its kernel at all sizes with all contents") {
   Kernel kernel;
-  const std::vector<report::Test> tests = tests_of(kernel);
+  const std::vector<report::CheckResult> tests = tests_of(kernel);
   REQUIRE(tests.size() == 2);
   CHECK(tests[0].status == Status::passed);
   CHECK(tests[0].measured == "right");
@@ -94,7 +94,7 @@ TEST_CASE("grading: a declared check launches its kernel at all sizes with all c
 TEST_CASE("grading: a wrong result of a declared check names the launch and the element") {
   Kernel kernel;
   kernel.forgets_from = 32;
-  const std::vector<report::Test> tests = tests_of(kernel);
+  const std::vector<report::CheckResult> tests = tests_of(kernel);
   CHECK(tests[0].status == Status::failed);
   CHECK(tests[0].line == 1);
   says(tests[0], "n = 33, in uniform: out[32] is 0 where ");
@@ -104,7 +104,7 @@ TEST_CASE("grading: a wrong result of a declared check names the launch and the 
 TEST_CASE("grading: a declared timing check times the launch and compares its outputs") {
   Kernel kernel;
   FakeTimer watch;
-  const report::Test right = tests_of(kernel, &watch).at(1);
+  const report::CheckResult right = tests_of(kernel, &watch).at(1);
   CHECK(right.status == Status::passed);
   CHECK(right.score == 4);
   REQUIRE(watch.asked.size() == 1);
@@ -112,7 +112,7 @@ TEST_CASE("grading: a declared timing check times the launch and compares its ou
   CHECK(watch.asked[0].arrays[0].sets.size() == 2);
   CHECK(watch.asked[0].candidates[0].steps.size() == 2);  // zeros, and the launch
   watch.answer = 3;
-  const report::Test wrong = tests_of(kernel, &watch).at(1);
+  const report::CheckResult wrong = tests_of(kernel, &watch).at(1);
   CHECK(wrong.measured == "wrong when timed");
   says(wrong, "out[0] is ");
 }
@@ -153,50 +153,51 @@ questions.second = { answer = 3, hint = "Count." }
 )toml";
 
 // The tests of a kernel that copies a matrix from its second row on and transposes it before.
-std::vector<report::Test> tests_of_matrix(int right_rows, std::vector<device::Shape>& shapes) {
-  const tests::Scratch folder;
+std::vector<report::CheckResult> tests_of_matrix(int right_rows,
+                                                 std::vector<device::LaunchShape>& shapes) {
+  const tests::ScratchDirectory folder;
   folder.write(".declared.toml", kMatrixRubric);
   const Rubric rubric(folder.path, ".declared");
   FakeDevice device;
   FakeModule module;
-  module.add("turn", [&](FakeDevice& d, const device::Shape& shape,
-                         const std::vector<device::Arg>& args) {
+  module.add("turn", [&](FakeDevice& d, const device::LaunchShape& shape,
+                         const std::vector<device::KernelArgument>& args) {
     shapes.push_back(shape);
     const int n = FakeDevice::value<int>(args[2]), m = FakeDevice::value<int>(args[3]);
     for (int i = 0; i < n * m; ++i)
       d.array<int>(args[1])[i] = d.array<int>(args[0])[i / n < right_rows ? i % n * m + i / n : i];
-    device::Run run;
+    device::LaunchResult run;
     run.counters.emplace();
     return run;
   });
   module.add_symbol("lab32_answer_second", 3.0f);
   const SourceFile source = SourceFile::from_text("__global__ void turn()\n", "lab.cu");
-  Progress progress(false);
+  ProgressReporter progress(false);
   const GradingSetup setup{device, 7, progress, nullptr};
-  Session session{setup, module, source, rubric};
-  report::Lab lab;
+  GradingSession session{setup, module, source, rubric};
+  report::LabResult lab;
   lab.name = ".declared";
   run_suite(session, lab);
   return lab.tests;
 }
 
 TEST_CASE("grading: a declared matrix is launched in all shapes, and a message names the place") {
-  std::vector<device::Shape> shapes;
-  const std::vector<report::Test> right = tests_of_matrix(1 << 20, shapes);
+  std::vector<device::LaunchShape> shapes;
+  const std::vector<report::CheckResult> right = tests_of_matrix(1 << 20, shapes);
   CHECK(right.at(0).status == Status::passed);
   // The rubric's two shapes and two drawn ones with each type, and the largest with the last type.
   REQUIRE(shapes.size() >= 9);
   CHECK(shapes[2].grid.x == 3);
   CHECK(shapes[2].grid.y == 2);
-  const std::vector<report::Test> wrong = tests_of_matrix(1, shapes);
+  const std::vector<report::CheckResult> wrong = tests_of_matrix(1, shapes);
   CHECK(wrong.at(0).status == Status::failed);
   says(wrong[0], "2 x 3 ints: out[2] is 3 where 2 was expected");
   says(wrong[0], " Row 1, column 0.");
 }
 
 TEST_CASE("grading: right answers are followed by what the given kernels did") {
-  std::vector<device::Shape> shapes;
-  const std::vector<report::Test> tests = tests_of_matrix(1 << 20, shapes);
+  std::vector<device::LaunchShape> shapes;
+  const std::vector<report::CheckResult> tests = tests_of_matrix(1 << 20, shapes);
   REQUIRE(tests.size() == 2);
   CHECK(tests[1].status == Status::passed);
   CHECK(tests[1].message == "It is   3, not 2.");

@@ -20,7 +20,7 @@ namespace {
 // The compiler's messages about a file of this lab; empty: it compiles.
 std::string messages_of(const std::string& lab, const std::string& text) {
   try {
-    compile_with_given(lab, {lab + ".cu", {{lab + ".cu", text}}}, "sm_90", "mine.cu");
+    compile_with_given_kernels(lab, {lab + ".cu", {{lab + ".cu", text}}}, "sm_90", "mine.cu");
     return "";
   } catch (const toolchain::CompileError& e) {
     return e.text;
@@ -85,9 +85,9 @@ TEST_CASE("grading: given: a further instance of a given kernel runs a function 
   const auto asked = [&](const std::filesystem::path& file) {
     return run_given_kernel("swizzle", file, "sim", "swizzle_all<6, 1, 9>", offsets);
   };
-  CHECK(asked(root() / "solutions/swizzle/swizzle.cu") == formula);
-  CHECK(asked(root() / "labs/swizzle/swizzle.cu") == offsets);
-  const tests::Scratch scratch;
+  CHECK(asked(lab32_root() / "solutions/swizzle/swizzle.cu") == formula);
+  CHECK(asked(lab32_root() / "labs/swizzle/swizzle.cu") == offsets);
+  const tests::ScratchDirectory scratch;
   CHECK_THROWS_AS(asked(scratch.write("swizzle.cu", "#include \"lab32.cuh\"\n")),
                   toolchain::CompileError);
 }

@@ -26,8 +26,8 @@ class Solved {
       : device_(device::open_device("sim")), rubric_(rubric_folder(), "occupancy") {
     if (before > 0) device_->allocate(before, "other");
     const std::string file = "solutions/occupancy/occupancy.cu";
-    toolchain::Submission submission = toolchain::read_submission(root() / file, file);
-    artifact_ = compile_with_given("occupancy", submission, device_->arch(), file);
+    toolchain::Submission submission = toolchain::read_submission(lab32_root() / file, file);
+    artifact_ = compile_with_given_kernels("occupancy", submission, device_->arch(), file);
     if (!follow.empty()) {
       const size_t at = artifact_.ptx.find("add.s32", artifact_.ptx.find("6followE"));
       REQUIRE(at != std::string::npos);
@@ -39,20 +39,20 @@ class Solved {
 
   double time(const std::string& work, int& computed) {
     const GradingSetup setup{*device_, 1, progress_};
-    Session session{setup, *module_, source_, rubric_, &artifact_};
+    GradingSession session{setup, *module_, source_, rubric_, &artifact_};
     Check check(session, rubric_.rows().front());
-    return cached_given_time(check, "follow", work, [&](Check& own) {
+    return cached_time_of_given_kernel(check, "follow", work, [&](Check& own) {
       ++computed;
       constexpr int kNodes = 4096;
       std::vector<int32_t> links(kNodes);
       for (int i = 0; i < kNodes; ++i) links[i] = (i * 37 + 11) % kNodes;
       const Input<int32_t> next(own, "next", links);
       const Output<int32_t> out(own, "out", kNodes);
-      const device::Run run = run_to_count(own, {given_kernel(own, "follow"),
-                                                 {{16}, {256}},
-                                                 {next, out, kNodes, 4},
-                                                 "",
-                                                 device::LaunchOptions::Model::cold});
+      const device::LaunchResult run = run_to_count(own, {given_kernel_name(own, "follow"),
+                                                          {{16}, {256}},
+                                                          {next, out, kNodes, 4},
+                                                          "",
+                                                          device::LaunchOptions::Model::cold});
       CHECK(&own.device() != device_.get());
       return run.predicted->kernel_seconds;
     });
@@ -61,10 +61,10 @@ class Solved {
  private:
   std::unique_ptr<device::Device> device_;
   Rubric rubric_;
-  toolchain::Artifact artifact_;
+  toolchain::CompiledArtifact artifact_;
   std::unique_ptr<device::LoadedModule> module_;
   SourceFile source_ = SourceFile::from_text("", "");
-  Progress progress_{false};
+  ProgressReporter progress_{false};
 };
 
 // A key that no earlier run of these tests has cached.

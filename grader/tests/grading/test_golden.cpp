@@ -23,7 +23,7 @@ namespace lab32::tests {
 namespace {
 
 // Keeps the result for the tests in Python (graded.py), which check its pictures.
-void save_for_python_tests(const report::Result& result, const std::string& dir,
+void save_for_python_tests(const report::GradingResult& result, const std::string& dir,
                            const std::string& lab) {
   const std::string folder = environment_value(variables::kGraded);
   if (folder.empty()) return;
@@ -34,19 +34,20 @@ void save_for_python_tests(const report::Result& result, const std::string& dir,
 }
 
 // An extra lab may have no golden texts.
-void check_golden(const std::string& lab, const std::string& name, const report::Result& result) {
+void check_golden(const std::string& lab, const std::string& name,
+                  const report::GradingResult& result) {
   const std::filesystem::path file = folder_of(lab) / "golden" / name;
   if (is_core(lab) || std::filesystem::exists(file)) check_golden_file(file, report::text(result));
 }
 
 void check_skeleton(const std::string& lab) {
-  const report::Result result = grade_with_pictures(lab, "labs");
+  const report::GradingResult result = grade_with_pictures(lab, "labs");
   save_for_python_tests(result, "labs", lab);
   check_golden(lab, "skeleton.txt", result);
   // A skeleton must not crash and must not have full marks, and every check must say why it failed.
   CHECK(result.score > 0);
   CHECK(result.score < result.max_score);
-  for (const report::Test& test : result.labs.at(0).tests) {
+  for (const report::CheckResult& test : result.labs.at(0).tests) {
     CHECK(test.status != report::Status::error);
     // Only timing checks are not run: golden texts are made without a GPU.
     CHECK((test.status == report::Status::not_run) == test.bonus);
@@ -57,7 +58,7 @@ void check_skeleton(const std::string& lab) {
 }
 
 void check_solution(const std::string& lab) {
-  const report::Result result = grade_with_pictures(lab, "solutions");
+  const report::GradingResult result = grade_with_pictures(lab, "solutions");
   save_for_python_tests(result, "solutions", lab);
   check_golden(lab, "solution.txt", result);
   CHECK(result.score == result.max_score);
@@ -69,12 +70,12 @@ void check_no_answers(const std::string& lab) {
   const auto golden = read_file(folder_of(lab) / "golden/skeleton.txt");
   if (!golden && !is_core(lab)) return;
   REQUIRE_MESSAGE(golden, lab, ": run with LAB32_UPDATE_GOLDEN=1 first");
-  const std::string text = Pattern("\\s+").replace(*golden, " ");
+  const std::string text = RegularExpression("\\s+").replace(*golden, " ");
   const grading::Rubric rubric(grading::rubric_folder(), lab);
   size_t asked = 0;
   for (const grading::RubricRow& row : rubric.rows()) {
     if (!row.asks()) continue;
-    for (const grading::Question& question : row.questions()) {
+    for (const grading::RubricQuestion& question : row.questions()) {
       ++asked;
       const std::string unit = question.name.substr(question.name.rfind('_') + 1);
       for (const char* between : {" ", " times the ", " times as many "}) {
@@ -107,7 +108,7 @@ TEST_CASE("grading: these tests include every lab") {
 TEST_CASE("grading: an error before grading is one line that says how to fix it") {
   grading::GradeOptions options;
   options.device = "sim";
-  options.dir = root() / "labs";
+  options.dir = lab32_root() / "labs";
   options.labs = {"coalesing"};
   CHECK_THROWS_WITH_AS(grading::grade(options),
                        doctest::Contains("there is no lab `coalesing`; the labs are: "), Error);
@@ -115,7 +116,7 @@ TEST_CASE("grading: an error before grading is one line that says how to fix it"
   options.dir = "/nowhere";
   CHECK_THROWS_WITH_AS(grading::grade(options), doctest::Contains("/nowhere: no such directory"),
                        Error);
-  options.dir = root() / "grader";
+  options.dir = lab32_root() / "grader";
   CHECK_THROWS_WITH_AS(grading::grade(options),
                        doctest::Contains("grader/coalescing/coalescing.cu: no such file"), Error);
 }

@@ -66,19 +66,19 @@ class ObservedDevice : public device::ForwardingDevice {
  public:
   ObservedDevice() : ForwardingDevice(device::open_device("sim")) {}
 
-  device::Buffer allocate(uint64_t bytes, const std::string& name) override {
-    const device::Buffer buffer = ForwardingDevice::allocate(bytes, name);
+  device::DeviceBuffer allocate(uint64_t bytes, const std::string& name) override {
+    const device::DeviceBuffer buffer = ForwardingDevice::allocate(bytes, name);
     arrays_[buffer.address] = buffer;
     names_[buffer.address] = name;
     return buffer;
   }
-  void release(device::Buffer buffer) override {
+  void release(device::DeviceBuffer buffer) override {
     arrays_.erase(buffer.address);
     ForwardingDevice::release(buffer);
   }
-  device::Run launch(device::Kernel& kernel, const device::Shape& shape,
-                     const std::vector<device::Arg>& args,
-                     const device::LaunchOptions& options) override {
+  device::LaunchResult launch(device::Kernel& kernel, const device::LaunchShape& shape,
+                              const std::vector<device::KernelArgument>& args,
+                              const device::LaunchOptions& options) override {
     const device::KernelInfo& info = kernel.info();
     for (size_t i = 0; i < args.size() && i < info.parameter_types.size(); ++i)
       note(info.name, info.parameter_types[i], i, args[i]);
@@ -90,8 +90,8 @@ class ObservedDevice : public device::ForwardingDevice {
 
  private:
   void note(const std::string& kernel, const std::string& type, size_t index,
-            const device::Arg& arg) {
-    static const Pattern space("^.*::"), values("<.*$");
+            const device::KernelArgument& arg) {
+    static const RegularExpression space("^.*::"), values("<.*$");
     const std::string short_name = space.replace(values.replace(kernel, ""), "");
     uint64_t address = 0;
     if (type.back() == '*') std::memcpy(&address, arg.bytes().data(), sizeof address);
@@ -114,7 +114,7 @@ class ObservedDevice : public device::ForwardingDevice {
     if (type == "unsigned char const*") note_kinds<unsigned char>(bytes, p.kinds);
   }
 
-  std::map<uint64_t, device::Buffer> arrays_;
+  std::map<uint64_t, device::DeviceBuffer> arrays_;
   std::map<uint64_t, std::string> names_;
 };
 
@@ -133,7 +133,7 @@ std::string joined(const std::set<std::string>& words) {
 
 }  // namespace
 
-void check_inputs(const std::string& lab) {
+void check_inputs_unchanged(const std::string& lab) {
   const fs::path file = folder_of(lab) / "inputs.toml";
   // A lab without the file has no parameter that may be constant; its values are not compared.
   const bool has_file = is_core(lab) || fs::exists(file);
@@ -141,9 +141,9 @@ void check_inputs(const std::string& lab) {
       has_file ? read_toml(file)
                : toml::table{{"values", toml::table{}}, {"constant", toml::table{}}};
   ObservedDevice device;
-  GradedLab solution(lab, root() / "solutions" / lab / (lab + ".cu"), device);
+  GradedLab solution(lab, lab32_root() / "solutions" / lab / (lab + ".cu"), device);
   for (const uint64_t seed : {1, 2})
-    for (const report::Test& test : solution.grade(seed).tests)
+    for (const report::CheckResult& test : solution.grade(seed).tests)
       CHECK_MESSAGE((test.bonus || test.status == report::Status::passed), test.name, ": ",
                     test.message);
   const toml::table& values = *table.at_path("values").as_table();
@@ -174,6 +174,7 @@ void check_inputs(const std::string& lab) {
                     ", which no kernel has");
 }
 
-TEST_EACH_LAB("grading: inputs are those that the task allows, and vary", check_inputs, 0);
+TEST_EACH_LAB("grading: inputs are those that the task allows, and vary", check_inputs_unchanged,
+              0);
 
 }  // namespace lab32::tests

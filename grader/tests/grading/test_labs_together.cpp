@@ -18,7 +18,7 @@ namespace {
 grading::GradeOptions options_of(std::vector<std::string> labs) {
   grading::GradeOptions options;
   options.labs = std::move(labs);
-  options.dir = (root() / "labs").string();
+  options.dir = (lab32_root() / "labs").string();
   options.device = "sim";
   options.seed = 32;
   return options;
@@ -27,9 +27,9 @@ grading::GradeOptions options_of(std::vector<std::string> labs) {
 // The result as JSON, without its times.
 std::string last_lab(std::vector<std::string> labs) {
   const grading::GradeOptions options = options_of(std::move(labs));
-  report::Result result = grading::grade(options);
+  report::GradingResult result = grading::grade(options);
   result.labs = {result.labs.back()};
-  for (report::Test& test : result.labs[0].tests) test.seconds = 0;
+  for (report::CheckResult& test : result.labs[0].tests) test.seconds = 0;
   result.score = result.labs[0].score;
   result.max_score = result.labs[0].max_score;
   return report::render(result, "json");
@@ -44,14 +44,15 @@ TEST_CASE("grading: a lab's result does not depend on the labs before it" * kSlo
 TEST_CASE("grading: named checks run with their prerequisites only, and have the same results" *
           kSlow) {
   grading::GradeOptions options = options_of({"transpose"});
-  const report::Lab whole = grading::grade(options).labs.at(0);
+  const report::LabResult whole = grading::grade(options).labs.at(0);
   options.checks = {"B2 padded: wavefronts"};
-  const report::Lab part = grading::grade(options).labs.at(0);
+  const report::LabResult part = grading::grade(options).labs.at(0);
   std::vector<std::string> names;
-  for (const report::Test& test : part.tests) {
+  for (const report::CheckResult& test : part.tests) {
     names.push_back(test.name);
-    const auto same = std::find_if(whole.tests.begin(), whole.tests.end(),
-                                   [&](const report::Test& t) { return t.name == test.name; });
+    const auto same =
+        std::find_if(whole.tests.begin(), whole.tests.end(),
+                     [&](const report::CheckResult& t) { return t.name == test.name; });
     REQUIRE(same != whole.tests.end());
     CHECK(same->status == test.status);
     CHECK(same->message == test.message);

@@ -30,7 +30,7 @@ TEST_SUITE("lab:.pictures") {
     run(check, not_drawn);
   }
   LAB_CHECK("shared result") {
-    shared_launch(check, "both", "kernel", [&check] { return run(check, launch_of("shared")); });
+    reused_launch(check, "both", "kernel", [&check] { return run(check, launch_of("shared")); });
     run(check, launch_of("after it"));
   }
   LAB_CHECK("count") {
@@ -69,21 +69,21 @@ credit = "share"
 std::vector<std::string> modelled(uint64_t seed, const std::string& hides = "shuffles") {
   std::string text = kRubricOfPictures;
   text.replace(text.find("shuffles"), std::string("shuffles").size(), hides);
-  const tests::Scratch folder;
+  const tests::ScratchDirectory folder;
   folder.write(".pictures.toml", text);
   const Rubric rubric(folder.path, ".pictures");
   FakeDevice device;
   tests::FakeModule module;
-  module.add("kernel", [](auto&, auto&, auto&) { return device::Run{}; });
+  module.add("kernel", [](auto&, auto&, auto&) { return device::LaunchResult{}; });
   const SourceFile source = SourceFile::from_text("", "lab.cu");
-  Progress progress(false);
+  ProgressReporter progress(false);
   GradingSetup setup{device, seed, progress};
   setup.launch_detail.emplace();
-  Session session{setup, module, source, rubric};
+  GradingSession session{setup, module, source, rubric};
   std::vector<std::string> settings;
   for (const char* setting : {"result", "not drawn", "shared", "after it", "count"})
     settings.emplace_back(setting);
-  report::Lab lab;
+  report::LabResult lab;
   lab.name = ".pictures";
   run_suite(session, lab);
   REQUIRE(device.models.size() == settings.size());

@@ -24,19 +24,21 @@ namespace fs = std::filesystem;
 
 // Runs a shell's command line in which $LAB32 is the program. `settings` are added to its
 // environment.
-Outcome in_shell(const std::string& line, const std::vector<std::string>& settings = {}) {
-  Command command;
+ProcessOutcome in_shell(const std::string& line, const std::vector<std::string>& settings = {}) {
+  ProcessCommand command;
   command.argv = {"/bin/sh", "-c", line};
   command.environment = environment();
-  command.environment.push_back("LAB32=" + (root() / "build/lab32").string());
+  command.environment.push_back("LAB32=" + (lab32_root() / "build/lab32").string());
   command.environment.insert(command.environment.end(), settings.begin(), settings.end());
-  command.directory = root();
+  command.directory = lab32_root();
   command.limits.wall_seconds = 120;
   return run_process(command);
 }
 
 // A text that has never been compiled, so the compilers must run instead of the cache.
-std::string fresh_text(const Scratch& s) { return "// " + s.path.string() + "\nint a = ;\n"; }
+std::string fresh_text(const ScratchDirectory& s) {
+  return "// " + s.path.string() + "\nint a = ;\n";
+}
 
 bool has_words(const std::string& text, const std::string& words) {
   return text.find(words) != std::string::npos;
@@ -45,7 +47,7 @@ bool has_words(const std::string& text, const std::string& words) {
 }  // namespace
 
 TEST_CASE("grading: a file that is no program costs the points of its own lab only" * kSlow) {
-  const Scratch s;
+  const ScratchDirectory s;
   const std::vector<std::function<void(const fs::path&)>> no_programs = {
       [](const fs::path& file) { fs::create_directories(file); },
       [](const fs::path& file) { std::ofstream(file) << std::string("\0\1\2", 3); },
@@ -58,11 +60,11 @@ TEST_CASE("grading: a file that is no program costs the points of its own lab on
     const fs::path file = s.path / labs[i] / (labs[i] + ".cu");
     fs::create_directories(file.parent_path());
     if (i + 1 == labs.size())
-      fs::copy_file(root() / "labs" / labs[i] / file.filename(), file);
+      fs::copy_file(lab32_root() / "labs" / labs[i] / file.filename(), file);
     else
       no_programs[i % no_programs.size()](file);
   }
-  const Outcome outcome =
+  const ProcessOutcome outcome =
       in_shell("$LAB32 grade --device sim --format json --seed 5 --dir '" + s.path.string() + "'");
   CHECK(outcome.status == 1);
   const auto result = nlohmann::json::parse(outcome.out);
@@ -84,10 +86,10 @@ TEST_CASE("grading: a file that is no program costs the points of its own lab on
 }
 
 TEST_CASE("grading: with --allow-missing a named lab without a file loses its points") {
-  const Scratch s;
+  const ScratchDirectory s;
   const std::string grade = "$LAB32 grade shuffle --seed 5 --dir '" + s.path.string() + "'";
   CHECK(in_shell(grade).status == 2);
-  const Outcome outcome = in_shell(grade + " --allow-missing --format json");
+  const ProcessOutcome outcome = in_shell(grade + " --allow-missing --format json");
   CHECK(outcome.status == 1);
   const auto result = nlohmann::json::parse(outcome.out);
   CHECK(result["score"] == 0);
@@ -103,13 +105,13 @@ TEST_CASE("grading: LAB32_THREADS changes no verdict, and a value that is no num
   const std::string one = points("1");
   CHECK(has_words(one, "shuffle,"));
   CHECK(points("0") == one);
-  const Outcome refused = in_shell(grade, {"LAB32_THREADS=-1"});
+  const ProcessOutcome refused = in_shell(grade, {"LAB32_THREADS=-1"});
   CHECK(refused.status == 2);
   CHECK(has_words(refused.err, "LAB32_THREADS=-1: it may be a number from 0 to 9999"));
 }
 
 TEST_CASE("grading: `lab32 class` without its Python prints one line that says how to install it") {
-  const Outcome outcome = in_shell("$LAB32 class x -o y", {"LAB32_ROOT=/nowhere"});
+  const ProcessOutcome outcome = in_shell("$LAB32 class x -o y", {"LAB32_ROOT=/nowhere"});
   CHECK(outcome.status == 2);
   CHECK(outcome.err ==
         "lab32: /nowhere/.venv/bin/python: this Python does not exist; `make report` and `make "
@@ -120,7 +122,7 @@ TEST_CASE("grading: `lab32 class` without its Python prints one line that says h
 TEST_CASE(
     "grading: a machine that fails leaves labs not graded, names the reason and ends with status "
     "2") {
-  const Scratch s;
+  const ScratchDirectory s;
   s.write("shuffle/shuffle.cu", fresh_text(s));
   s.write("reduction/reduction.cu", "");  // the student's, whatever the machine does
   const std::string grade =
@@ -131,7 +133,7 @@ TEST_CASE(
         {"trap '' XFSZ; ulimit -f 100; " + grade,
          "A=", "cannot be written: is the disk of TMPDIR"}}) {
     CAPTURE(line);
-    const Outcome outcome = in_shell(line, {setting});
+    const ProcessOutcome outcome = in_shell(line, {setting});
     CHECK(outcome.status == 2);
     CHECK(has_words(outcome.err, "lab32: shuffle is not graded: "));
     CHECK_MESSAGE(has_words(outcome.err, words), outcome.err);
@@ -146,11 +148,11 @@ TEST_CASE(
 }
 
 TEST_CASE("grading: a lab that does not compile because the disk is full is not graded") {
-  const Scratch s;
+  const ScratchDirectory s;
   s.write("shuffle/shuffle.cu", fresh_text(s));
   const fs::path disk = s.path / "disk";
   fs::create_directory(disk);
-  const Outcome outcome = in_shell(
+  const ProcessOutcome outcome = in_shell(
       "unshare -m sh -c 'mount -t tmpfs -o size=200k none \"$1\" 2>/dev/null || exit 77; "
       "TMPDIR=$1 $LAB32 grade shuffle --dir \"$2\"' sh '" +
       disk.string() + "' '" + s.path.string() + "'");
@@ -165,7 +167,7 @@ TEST_CASE("grading: a lab that does not compile because the disk is full is not 
 }
 
 TEST_CASE("grading: a closed output ends with status 2 and never writes into another file") {
-  const Scratch s;
+  const ScratchDirectory s;
   s.write("shuffle/shuffle.cu", "");
   const std::string grade = "$LAB32 grade shuffle --seed 5 --dir '" + s.path.string() + "' ";
   std::vector<std::string> outputs = {">/dev/full", ">&-", "-o /nowhere/result", "-o /tmp",
@@ -174,7 +176,7 @@ TEST_CASE("grading: a closed output ends with status 2 and never writes into ano
     outputs.insert(outputs.end(), {"-o '" + *full + "'", "--json '" + *full + "'"});
   for (const std::string& redirected : outputs) {
     CAPTURE(redirected);
-    const Outcome outcome = in_shell(grade + redirected);
+    const ProcessOutcome outcome = in_shell(grade + redirected);
     CHECK(outcome.status == 2);
     CHECK_MESSAGE(has_words(outcome.err, "cannot be written"), outcome.err);
   }
@@ -182,7 +184,7 @@ TEST_CASE("grading: a closed output ends with status 2 and never writes into ano
   // written to it.
   CHECK(in_shell(grade + "<&- >&- 2>&-").status == 2);
   const std::string odd = (s.path / "\"'\n\xff.json").string();
-  const Outcome outcome = in_shell(grade + "--json \"$ODD\" -o /dev/stdout", {"ODD=" + odd});
+  const ProcessOutcome outcome = in_shell(grade + "--json \"$ODD\" -o /dev/stdout", {"ODD=" + odd});
   CHECK(outcome.status == 1);
   CHECK(has_words(outcome.out, "0 / 100"));
   CHECK(nlohmann::json::parse(read_file(odd).value_or(""))["max_score"] == 100);
@@ -191,10 +193,10 @@ TEST_CASE("grading: a closed output ends with status 2 and never writes into ano
 TEST_CASE(
     "grading: paths may have any bytes, a lab that is named twice is graded once, and the largest "
     "seed works") {
-  const Scratch s;
+  const ScratchDirectory s;
   const std::string odd = "a \"b\" 'c'\n$(d)\\\x1b\xff";
   s.write(odd + "/shuffle/shuffle.cu", fresh_text(s));
-  const Outcome outcome = in_shell(
+  const ProcessOutcome outcome = in_shell(
       "$LAB32 grade shuffle shuffle --format json --seed 18446744073709551615 --dir \"$DIR\"",
       {"DIR=" + (s.path / odd).string(), "TMPDIR=" + s.path.string()});
   CHECK(outcome.status == 1);
@@ -206,13 +208,14 @@ TEST_CASE(
 }
 
 TEST_CASE("grading: `lab32 doctor` describes the machine on one screen") {
-  const Outcome outcome = in_shell("$LAB32 doctor");
+  const ProcessOutcome outcome = in_shell("$LAB32 doctor");
   CHECK(outcome.status == 0);
   for (const char* row : {"\nnvdisasm  ", "\ncompilers  ", "\n  bubblewrap  ", "\n  Landlock  ",
                           "\n  seccomp  ", "\nscratch  ", "\nGPU  ", "\nlab32 can grade here.\n"})
     CHECK_MESSAGE(has_words(outcome.out, row), outcome.out);
   CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') <= 24);
-  const Outcome broken = in_shell("$LAB32 doctor", {"LAB32_NVCC=/nowhere/nvcc", "TMPDIR=/nowhere"});
+  const ProcessOutcome broken =
+      in_shell("$LAB32 doctor", {"LAB32_NVCC=/nowhere/nvcc", "TMPDIR=/nowhere"});
   CHECK(broken.status == 2);
   CHECK(has_words(broken.out, "missing: LAB32_NVCC=/nowhere/nvcc is not a program"));
   CHECK(has_words(broken.out, "missing: no scratch directory in /nowhere"));

@@ -29,18 +29,18 @@ class ReplayedDevice : public device::ForwardingDevice {
 
   ReplayedDevice() : ForwardingDevice(device::open_device("sim")) {}
 
-  device::Buffer allocate(uint64_t bytes, const std::string& name) override {
-    const device::Buffer buffer = ForwardingDevice::allocate(bytes, name);
+  device::DeviceBuffer allocate(uint64_t bytes, const std::string& name) override {
+    const device::DeviceBuffer buffer = ForwardingDevice::allocate(bytes, name);
     arrays_[buffer.address] = buffer;
     return buffer;
   }
-  void release(device::Buffer buffer) override {
+  void release(device::DeviceBuffer buffer) override {
     arrays_.erase(buffer.address);
     ForwardingDevice::release(buffer);
   }
-  device::Run launch(device::Kernel& kernel, const device::Shape& shape,
-                     const std::vector<device::Arg>& args,
-                     const device::LaunchOptions& options) override {
+  device::LaunchResult launch(device::Kernel& kernel, const device::LaunchShape& shape,
+                              const std::vector<device::KernelArgument>& args,
+                              const device::LaunchOptions& options) override {
     const Key key{kernel.info().name, shape.grid.count(), shape.block.count(),
                   made_[kernel.info().name]++};
     auto known = launches_.find(key);
@@ -55,7 +55,7 @@ class ReplayedDevice : public device::ForwardingDevice {
         if (const auto& bytes = known->second.outputs[i])
           if (const auto to = array_of(args[i])) upload(*to, bytes->data(), bytes->size());
     }
-    device::Run run = known->second.run;
+    device::LaunchResult run = known->second.run;
     if (run.counters && change) change(known->second.number, *run.counters);
     return run;
   }
@@ -82,12 +82,12 @@ class ReplayedDevice : public device::ForwardingDevice {
  private:
   using Key = std::tuple<std::string, uint64_t, uint64_t, size_t>;
   struct Recorded {
-    device::Run run;
+    device::LaunchResult run;
     std::vector<std::optional<std::vector<std::byte>>> outputs;  // by argument
     size_t number;                                               // among the counted launches
   };
 
-  std::optional<device::Buffer> array_of(const device::Arg& arg) const {
+  std::optional<device::DeviceBuffer> array_of(const device::KernelArgument& arg) const {
     uint64_t address = 0;
     if (arg.bytes().size() != sizeof address) return std::nullopt;
     std::memcpy(&address, arg.bytes().data(), sizeof address);
@@ -95,7 +95,7 @@ class ReplayedDevice : public device::ForwardingDevice {
     return found == arrays_.end() ? std::nullopt : std::optional(found->second);
   }
   std::optional<std::vector<std::byte>> output(device::Kernel& kernel, size_t i,
-                                               const device::Arg& arg) {
+                                               const device::KernelArgument& arg) {
     const auto& types = kernel.info().parameter_types;
     const auto array = array_of(arg);
     if (!array || (i < types.size() && types[i].find("const*") != std::string::npos))
@@ -106,7 +106,7 @@ class ReplayedDevice : public device::ForwardingDevice {
   }
 
   Change change;
-  std::map<uint64_t, device::Buffer> arrays_;
+  std::map<uint64_t, device::DeviceBuffer> arrays_;
   std::map<std::string, size_t> made_;
   std::map<Key, Recorded> launches_;
   size_t counted_ = 0;
@@ -150,8 +150,8 @@ void keep_consistent(Counters& c) {
 
 // Checks of a step lose everything to a kernel that already has a later step's idea. That is no
 // credit for a count: the kernel is another answer than the one that the task asks for.
-bool is_other_step(const report::Test& test) {
-  return test.failure && test.failure->kind == report::Failure::Kind::other_version;
+bool is_other_step(const report::CheckResult& test) {
+  return test.failure && test.failure->kind == report::CheckFailure::Kind::other_version;
 }
 
 bool counts(const grading::RubricRow& row) {
@@ -169,7 +169,7 @@ void check_file(const std::string& lab, const std::filesystem::path& file) {
       return graded.grade(1, {row.check}).tests.at(0);
     };
     device.forget();
-    const report::Test before = test({});
+    const report::CheckResult before = test({});
     if (!before.message.empty() && before.score == 0 && is_other_step(before)) continue;
     for (const Cost& cost : costs()) {
       const uint64_t most =
@@ -179,7 +179,7 @@ void check_file(const std::string& lab, const std::filesystem::path& file) {
         // In all launches, and in one of them.
         for (size_t launch = 0; launch <= device.counted_launches(); ++launch) {
           if (launch > 0 && most > kMany) break;
-          const report::Test after = test([&](size_t number, Counters& c) {
+          const report::CheckResult after = test([&](size_t number, Counters& c) {
             if (launch > 0 && number != launch - 1) return;
             cost.of(c) = static_cast<uint64_t>(factor * static_cast<double>(cost.of(c)));
             keep_consistent(c);
@@ -197,7 +197,7 @@ void check_file(const std::string& lab, const std::filesystem::path& file) {
 
 void check_monotone(const std::string& lab) {
   for (const char* from : {"solutions", "labs"})
-    check_file(lab, root() / from / lab / (lab + ".cu"));
+    check_file(lab, lab32_root() / from / lab / (lab + ".cu"));
 }
 
 TEST_EACH_LAB("grading: fewer of a counter never cost points", check_monotone, 0);

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string text_of(const fs::path& path) {
-  const auto text = read_file(root() / path);
+  const auto text = read_file(lab32_root() / path);
   REQUIRE_MESSAGE(text, path.string());
   return *text;
 }
@@ -48,7 +48,7 @@ std::string emptied(std::string text, const std::string& kernel) {
 // code behind it.
 std::string with_given_spoiled(std::string text, const std::string& lab) {
   // A lab whose checks are declared may launch no given kernel.
-  const auto given = read_file(root() / "grader/labs" / lab / "given.cu");
+  const auto given = read_file(lab32_root() / "grader/labs" / lab / "given.cu");
   const std::vector<std::string> kernels = kernels_in(given.value_or(""));
   CHECK((!given || kernels.size() >= 2));
   for (const std::string& kernel : kernels)
@@ -60,19 +60,19 @@ std::string with_given_spoiled(std::string text, const std::string& lab) {
          "namespace PASTED(lab32_, given) { __device__ unsigned threadIdx; }\n";
 }
 
-report::Lab graded(const std::string& text, const std::string& lab, uint64_t seed) {
-  const Scratch scratch;
+report::LabResult graded(const std::string& text, const std::string& lab, uint64_t seed) {
+  const ScratchDirectory scratch;
   const fs::path file = scratch.path / (lab + ".cu");
   std::ofstream(file) << text;
   const auto device = device::open_device("sim");
-  grading::Progress progress(false);
+  grading::ProgressReporter progress(false);
   grading::GradingSetup setup{*device, seed, progress};
   setup.modelled_times = false;
   return grading::grade_file(grading::Rubric(grading::rubric_folder(), lab), file, setup);
 }
 
-std::string text_of_report(const report::Lab& lab) {
-  report::Result result;
+std::string text_of_report(const report::LabResult& lab) {
+  report::GradingResult result;
   result.labs = {lab};
   return report::text(result);
 }
@@ -91,10 +91,10 @@ void check_one_score(const std::string& lab) {
   REQUIRE_MESSAGE(!wrong.empty(), lab, ": none of its wrong submissions says `// half right`");
   std::sort(wrong.begin(), wrong.end());
   for (const std::string& changes : wrong) text = splice(text, changes);
-  const report::Lab first = graded(text, lab, 1);
+  const report::LabResult first = graded(text, lab, 1);
   CHECK(first.score > 0);
   CHECK(first.score < first.max_score);
-  const report::Lab again = graded(with_given_spoiled(text, lab), lab, 2);
+  const report::LabResult again = graded(with_given_spoiled(text, lab), lab, 2);
   INFO(text_of_report(first), text_of_report(again));
   CHECK(again.score == first.score);
   REQUIRE(again.tests.size() == first.tests.size());

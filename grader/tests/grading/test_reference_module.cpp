@@ -24,7 +24,7 @@ std::string module_of(const std::string& lab) {
   const std::string bytes = sealed_reference(lab);
   for (const char* word : {"lab32_answer", ".entry", ".reg", "__global__", "ld.global"})
     CHECK_FALSE(has(bytes, word));
-  const std::optional<std::string> text = unseal_text(bytes);
+  const std::optional<std::string> text = deobfuscate_text(bytes);
   REQUIRE(text);
   return *text;
 }
@@ -34,18 +34,20 @@ void check_module(const std::string& lab) {
   for (const char* word : {"lab32_answer", "//", ".loc", ".file", ".section", ".cu", "_ZZ"})
     CHECK_FALSE_MESSAGE(has(ptx, word), word);
   // The module has every kernel of the solution and can be assembled for another card.
-  const auto file = root() / "solutions" / lab / (lab + ".cu");
-  const toolchain::Artifact whole = compile_with_given(
+  const auto file = lab32_root() / "solutions" / lab / (lab + ".cu");
+  const toolchain::CompiledArtifact whole = compile_with_given_kernels(
       lab, toolchain::read_submission(file, file.string()), "sm_90", file.string());
-  CHECK(device::read_entries(ptx).size() == device::read_entries(whole.ptx).size());
-  const std::optional<toolchain::Artifact> module = reference_module(lab, "sm_90");
+  CHECK(device::read_kernel_entry_points(ptx).size() ==
+        device::read_kernel_entry_points(whole.ptx).size());
+  const std::optional<toolchain::CompiledArtifact> module = reference_artifact(lab, "sm_90");
   REQUIRE(module);
   CHECK(module->arch == "sm_90");
   CHECK_FALSE(has(module->cubin, "lab32_answer"));
   // The simulator can read the LAB32_LAUNCH records.
   const auto device = device::open_device("sim");
-  CHECK(device->load(*module)->kernel_names().size() == device::read_entries(ptx).size());
-  CHECK_FALSE(reference_module(lab, "sm_70"));
+  CHECK(device->load(*module)->kernel_names().size() ==
+        device::read_kernel_entry_points(ptx).size());
+  CHECK_FALSE(reference_artifact(lab, "sm_70"));
 }
 
 }  // namespace
@@ -69,14 +71,14 @@ TEST_CASE("grading: bare PTX reveals nothing of its source") {
 }
 
 TEST_CASE("grading: a sealed text can be unsealed, and a damaged one cannot") {
-  const std::string bytes = seal_text("some PTX");
-  CHECK(unseal_text(bytes) == "some PTX");
+  const std::string bytes = obfuscate_text("some PTX");
+  CHECK(deobfuscate_text(bytes) == "some PTX");
   CHECK_FALSE(has(bytes, "PTX"));
   std::string damaged = bytes;
   damaged.back() ^= 1;
-  CHECK_FALSE(unseal_text(damaged));
-  CHECK_FALSE(unseal_text(bytes.substr(0, 20)));
-  CHECK_FALSE(unseal_text("some PTX"));
+  CHECK_FALSE(deobfuscate_text(damaged));
+  CHECK_FALSE(deobfuscate_text(bytes.substr(0, 20)));
+  CHECK_FALSE(deobfuscate_text("some PTX"));
 }
 
 }  // namespace lab32::grading

@@ -53,7 +53,7 @@ n = 8
 )";
 
 Rubric read(const std::string& text, const std::vector<RegisteredCheck>& checks = kChecks) {
-  const tests::Scratch folder;
+  const tests::ScratchDirectory folder;
   folder.write("lab.toml", text);
   return Rubric(folder.path, "lab", checks);
 }
@@ -128,7 +128,7 @@ TEST_CASE("grading: each value has a range, and the error names it with file and
 }
 
 TEST_CASE("grading: a rubric that is no small regular file is one line") {
-  const tests::Scratch folder;
+  const tests::ScratchDirectory folder;
   const auto refusal = [&] {
     try {
       Rubric(folder.path, "lab", kChecks);
@@ -176,7 +176,10 @@ TEST_CASE("grading: the forms of a rubric's values") {
 
 TEST_CASE("grading: lists that belong together are of one length") {
   const std::vector<RegisteredCheck> checks = {
-      {"a", "a.cpp", 1, {wholes("blocks", 1, 9), as_long_as("blocks", numbers("limits", 0, 9))}}};
+      {"a",
+       "a.cpp",
+       1,
+       {wholes("blocks", 1, 9), with_length_of("blocks", numbers("limits", 0, 9))}}};
   const auto text = [](const char* limits) {
     return std::string("lab = \"lab\"\nmax_score = 1\nblocks = [1, 2]\n[a]\ncheck = \"a\"\n") +
            "points = 1\ncredit = \"all\"\nlimits = " + limits + "\n";
@@ -251,7 +254,7 @@ TEST_CASE("grading: a check without a row and two checks of one name are errors"
 }
 
 TEST_CASE("grading: the error about a missing rubric names it") {
-  const tests::Scratch folder;
+  const tests::ScratchDirectory folder;
   CHECK_THROWS_WITH_AS(Rubric(folder.path, "lab", kChecks),
                        doctest::Contains("/lab.toml: no such file"), Error);
 }

@@ -22,7 +22,7 @@ using Form = grading::ValueRange::Form;
 // The least value that the key may have, as TOML; empty: it has no number of its own.
 std::string least_value(const RubricKey& key) {
   const std::string least = fmt::format("{}", key.range.least);
-  if (key.name.find('.') != std::string::npos || !key.range.as_long_as.empty()) return "";
+  if (key.name.find('.') != std::string::npos || !key.range.with_length_of.empty()) return "";
   switch (key.range.form) {
     case Form::whole:
     case Form::number:
@@ -56,9 +56,9 @@ const std::string* table_of(const grading::Rubric& rubric, const std::string& ch
 }  // namespace
 
 void check_least_values(const std::string& lab) {
-  const Scratch folder;
+  const ScratchDirectory folder;
   const auto device = device::open_device("sim");
-  GradedLab graded(lab, root() / "solutions" / lab / (lab + ".cu"), *device);
+  GradedLab graded(lab, lab32_root() / "solutions" / lab / (lab + ".cu"), *device);
   const grading::Rubric usual = graded.rubric();
   const std::string rubric = read_file(grading::rubric_folder() / (lab + ".toml")).value();
   for (const grading::RegisteredCheck& check : grading::registered_checks(lab)) {
@@ -75,7 +75,7 @@ void check_least_values(const std::string& lab) {
         CHECK(std::string(error.what()).find(lab + ".toml:") != std::string::npos);
         continue;
       }
-      const report::Test test = graded.grade(1, {check.name}).tests.at(0);
+      const report::CheckResult test = graded.grade(1, {check.name}).tests.at(0);
       CHECK_MESSAGE(test.status != report::Status::error, test.message);
     }
   }

@@ -39,7 +39,8 @@ struct Verdict {
 
 // The verdicts in lines that begin with `head`: "verdict", or "verdict on a GPU".
 std::vector<Verdict> verdicts_of(const std::string& text, const std::string& head = "verdict") {
-  const Pattern line("// " + head + R"re(: ([^|]+) \| ([^|]+) \| "(.*)")re"), quote("\\\\\"");
+  const RegularExpression line("// " + head + R"re(: ([^|]+) \| ([^|]+) \| "(.*)")re"),
+      quote("\\\\\"");
   std::vector<Verdict> found;
   std::istringstream in(text);
   for (std::string s; std::getline(in, s);) {
@@ -70,11 +71,11 @@ struct Submission {
 };
 
 std::string solution_of(const std::string& lab) {
-  return read(root() / "solutions" / lab / (lab + ".cu"));
+  return read(lab32_root() / "solutions" / lab / (lab + ".cu"));
 }
 
 Submission submission(const fs::path& file) {
-  const std::string text = Pattern("@ROOT@").replace(read(file), root().string());
+  const std::string text = RegularExpression("@ROOT@").replace(read(file), lab32_root().string());
   return {file, text, verdicts_of(text)};
 }
 
@@ -82,7 +83,7 @@ constexpr uint64_t kSeed = 20;
 
 // The solution with the definitions that the submission replaces, in a file with the submission's
 // name.
-struct Whole : Scratch {
+struct Whole : ScratchDirectory {
   Whole(const Submission& one, const std::string& lab) : file(path / one.file.filename()) {
     std::ofstream(file) << splice(solution_of(lab), one.text);
   }
@@ -91,21 +92,23 @@ struct Whole : Scratch {
 
 // Grades the solution first, with all checks. For a submission only those checks run whose kernels
 // differ from the solution's.
-report::Lab graded(const Submission& one, const std::string& lab) {
-  static std::map<std::string, mutants::ReusedChecks> gradings;
+report::LabResult graded(const Submission& one, const std::string& lab) {
+  static std::map<std::string, mutants::CheckReusingGrader> gradings;
   const auto [grading, is_new] = gradings.try_emplace(lab, lab, kSeed);
-  if (is_new) CHECK(grading->second.grade(root() / "solutions" / lab / (lab + ".cu")).score == 100);
+  if (is_new)
+    CHECK(grading->second.grade(lab32_root() / "solutions" / lab / (lab + ".cu")).score == 100);
   return grading->second.grade(Whole(one, lab).file);
 }
 
-std::string report_of(const report::Lab& lab) {
-  report::Result result;
+std::string report_of(const report::LabResult& lab) {
+  report::GradingResult result;
   result.labs = {lab};
   return report::text(result);
 }
 
 // The differences between the report and the verdicts of the submission.
-std::vector<std::string> differences(const report::Lab& lab, const std::vector<Verdict>& expected) {
+std::vector<std::string> differences(const report::LabResult& lab,
+                                     const std::vector<Verdict>& expected) {
   std::vector<std::string> found;
   const auto demand = [&](bool holds, const std::string& what) {
     if (!holds) found.push_back(what);
@@ -121,8 +124,9 @@ std::vector<std::string> differences(const report::Lab& lab, const std::vector<V
              wanted);
       continue;
     }
-    const auto test = std::find_if(lab.tests.begin(), lab.tests.end(),
-                                   [&](const report::Test& t) { return t.name == verdict.test; });
+    const auto test =
+        std::find_if(lab.tests.begin(), lab.tests.end(),
+                     [&](const report::CheckResult& t) { return t.name == verdict.test; });
     demand(test != lab.tests.end() && report::to_string(test->status) == verdict.status &&
                test->message.find(verdict.words) != std::string::npos,
            wanted);
@@ -130,7 +134,7 @@ std::vector<std::string> differences(const report::Lab& lab, const std::vector<V
   demand((lab.score == lab.max_score) == expected.empty(), "full marks for nothing but the right");
   demand(lab.max_score == 100, "100 points");
   if (lab.status == report::Status::error) return found;
-  for (const report::Test& test : lab.tests) {
+  for (const report::CheckResult& test : lab.tests) {
     if (named.count(test.name)) continue;
     // These gradings have no timer, so a timing check is not run and counts for nothing.
     const char* wanted = test.bonus ? "not run" : "passed";
@@ -152,7 +156,7 @@ Tally tally;
 
 void check(const Submission& one, const std::string& lab_name) {
   INFO("submission: ", one.file.filename().string());
-  const report::Lab lab = graded(one, lab_name);
+  const report::LabResult lab = graded(one, lab_name);
   INFO("report:\n", report_of(lab));
   tally.add(one, lab.score == lab.max_score);
   for (const std::string& difference : differences(lab, one.expected))
@@ -166,15 +170,16 @@ const char* const kAboutGpus[] = {"cheat", "fault"};
 // Timing checks without a verdict line must pass or must not be asked for on this card: a fault
 // affects its own check only.
 void check_on_gpu(const fs::path& file, const std::string& lab_name,
-                  const std::vector<Verdict>& expected, const char* kind, device::Timer& timer) {
+                  const std::vector<Verdict>& expected, const char* kind,
+                  device::KernelTimer& timer) {
   INFO("submission: ", file.filename().string());
   const auto device = device::open_device("sim");
-  grading::Progress progress(false);
-  const report::Lab lab = grading::grade_file(grading::Rubric(grading::rubric_folder(), lab_name),
-                                              Whole(submission(file), lab_name).file,
-                                              {*device, kSeed, progress, &timer});
+  grading::ProgressReporter progress(false);
+  const report::LabResult lab = grading::grade_file(
+      grading::Rubric(grading::rubric_folder(), lab_name), Whole(submission(file), lab_name).file,
+      {*device, kSeed, progress, &timer});
   INFO("report:\n", report_of(lab));
-  for (const report::Test& test : lab.tests) {
+  for (const report::CheckResult& test : lab.tests) {
     if (!test.bonus) continue;
     const auto named = std::find_if(expected.begin(), expected.end(),
                                     [&](const Verdict& v) { return v.test == test.name; });
@@ -264,7 +269,7 @@ TEST_EACH_LAB("grading: all other submissions get the verdicts that they name, t
 
 // Prints the table that grader/tools/measure/solutions/measure.sh records.
 TEST_CASE("grading: cheats and faults on a GPU") {
-  const device::TimerSearch search = device::find_gpu_timer();
+  const device::TimerSearchResult search = device::find_gpu_timer();
   if (!search.timer) {
     MESSAGE("not run: " << search.reason << "; data/measured has what one said");
     return;

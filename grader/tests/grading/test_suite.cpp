@@ -27,7 +27,7 @@ constexpr uint64_t kOfShared = 8;  // a seed that has the kernel judged by its s
 void run_kernel(Check& check) {
   Input<float> in(check, "in", {1, 2, 3, 4});
   Output<float> out(check, "out", 4);
-  const device::Run launched = run(check, {"kernel", {{1}, {4}}, {in, out, 4}, "n = 4"});
+  const device::LaunchResult launched = run(check, {"kernel", {{1}, {4}}, {in, out, 4}, "n = 4"});
   check_result(check, "n = 4", 2, mismatch("out", out.read(), in.values()));
   if (check.session.setup.seed == kOfShared)
     check.figure(
@@ -71,10 +71,10 @@ after = "kernel"
 )";
 
 struct Graded {
-  report::Lab lab;
+  report::LabResult lab;
   size_t leaked = 0;
-  const report::Test& test(const std::string& name) const {
-    for (const report::Test& t : lab.tests)
+  const report::CheckResult& test(const std::string& name) const {
+    for (const report::CheckResult& t : lab.tests)
       if (t.name == name) return t;
     throw std::logic_error(name);
   }
@@ -82,18 +82,18 @@ struct Graded {
 
 Graded grade_harness(tests::FakeBody body, uint64_t seed = 7, const std::string& text = kRubric,
                      const SimulationBudget& spent = SimulationBudget()) {
-  const tests::Scratch folder;
+  const tests::ScratchDirectory folder;
   folder.write(".harness.toml", text);
   const Rubric rubric(folder.path, ".harness");
   FakeDevice device;
   FakeModule module;
   if (body) module.add("kernel", std::move(body));
-  module.add("other", [](auto&, auto&, auto&) { return device::Run{}; });
-  module.add("lab32_given::its_own", [](auto&, auto&, auto&) { return device::Run{}; });
+  module.add("other", [](auto&, auto&, auto&) { return device::LaunchResult{}; });
+  module.add("lab32_given::its_own", [](auto&, auto&, auto&) { return device::LaunchResult{}; });
   const SourceFile source = SourceFile::from_text("first line\n  out[i] = in[i];\n", "lab.cu");
-  Progress progress(false);
+  ProgressReporter progress(false);
   const GradingSetup setup{device, seed, progress};
-  Session session{setup, module, source, rubric};
+  GradingSession session{setup, module, source, rubric};
   session.spending = spent;
   Graded graded;
   graded.lab.name = ".harness";
@@ -102,10 +102,11 @@ Graded grade_harness(tests::FakeBody body, uint64_t seed = 7, const std::string&
   return graded;
 }
 
-device::Run copy(FakeDevice& device, const device::Shape&, const std::vector<device::Arg>& args) {
+device::LaunchResult copy(FakeDevice& device, const device::LaunchShape&,
+                          const std::vector<device::KernelArgument>& args) {
   const int n = FakeDevice::value<int>(args[2]);
   for (int i = 0; i < n; ++i) device.array<float>(args[1])[i] = device.array<float>(args[0])[i];
-  device::Run run;
+  device::LaunchResult run;
   run.counters.emplace();
   run.counters->load = {1, 4};
   run.counters->store = {1, 4};
@@ -116,7 +117,7 @@ device::Run copy(FakeDevice& device, const device::Shape&, const std::vector<dev
 
 TEST_CASE("grading: a right kernel gets all points, and its memory is freed") {
   const Graded graded = grade_harness(copy);
-  const report::Test& test = graded.test("kernel");
+  const report::CheckResult& test = graded.test("kernel");
   CHECK(test.status == Status::passed);
   CHECK(test.score == 4);
   CHECK(test.measured == "8 sectors");
@@ -145,7 +146,7 @@ TEST_CASE(
   }
   CHECK(dropped.lab.tests.size() == 2);
   CHECK(hidden.test("kernel").status == Status::not_run);
-  CHECK(hidden.test("kernel").not_run->kind == report::NotRun::Kind::hidden);
+  CHECK(hidden.test("kernel").not_run->kind == report::NotRunReason::Kind::hidden);
   CHECK(hidden.test("kernel").message ==
         "The course shows the result of this check after the deadline.");
 }
@@ -153,7 +154,7 @@ TEST_CASE(
 TEST_CASE("grading: the output of a failing kernel is shown, shortened and without control codes") {
   const auto graded = [](bool right) {
     return grade_harness([=](FakeDevice& device, auto& shape, auto& args) {
-      device::Run run = copy(device, shape, args);
+      device::LaunchResult run = copy(device, shape, args);
       run.output = "x = 3\n\x1b[31mred\n";
       for (int i = 0; i < 20; ++i) run.output += "line\n";
       if (!right) device.template array<float>(args[1])[0] = 7;
@@ -170,7 +171,7 @@ TEST_CASE("grading: the output of a failing kernel is shown, shortened and witho
 
 TEST_CASE("grading: an error of the machine fails no check") {
   for (const bool memory : {false, true}) {
-    const auto broken = [=](FakeDevice&, auto&, auto&) -> device::Run {
+    const auto broken = [=](FakeDevice&, auto&, auto&) -> device::LaunchResult {
       if (memory) throw std::bad_alloc();
       throw MachineError("the disk is full");
     };
@@ -181,7 +182,8 @@ TEST_CASE("grading: an error of the machine fails no check") {
 }
 
 TEST_CASE("grading: an exception of an unknown type fails its check with a message") {
-  const Graded graded = grade_harness([](FakeDevice&, auto&, auto&) -> device::Run { throw 4711; });
+  const Graded graded =
+      grade_harness([](FakeDevice&, auto&, auto&) -> device::LaunchResult { throw 4711; });
   CHECK(graded.test("kernel").message == "The grader has failed here with an unknown error.");
   CHECK(graded.test("kernel").status == Status::error);
 }
@@ -212,9 +214,9 @@ TEST_CASE("grading: checks run in the rubric's order, and their scores are added
   CHECK(report::add_points(0.1, 0.2) == 0.3);
 }
 
-device::Run wasteful(FakeDevice& device, const device::Shape& shape,
-                     const std::vector<device::Arg>& args) {
-  device::Run run = copy(device, shape, args);
+device::LaunchResult wasteful(FakeDevice& device, const device::LaunchShape& shape,
+                              const std::vector<device::KernelArgument>& args) {
+  device::LaunchResult run = copy(device, shape, args);
   run.counters->load = {4, 12};
   return run;
 }
@@ -238,7 +240,7 @@ TEST_CASE("grading: the rubric's credit decides what a share is worth") {
 TEST_CASE(
     "grading: credit is ideal / reached, and the message shows the worst access lane by lane") {
   const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
-    device::Run run = copy(device, shape, args);
+    device::LaunchResult run = copy(device, shape, args);
     run.counters->load = {4, 24};
     counters::LineCounters line;
     line.file = "lab.cu";
@@ -257,12 +259,12 @@ TEST_CASE(
     run.worst.push_back(worst);
     return run;
   });
-  const report::Test& test = graded.test("kernel");
+  const report::CheckResult& test = graded.test("kernel");
   CHECK(test.status == Status::failed);
   CHECK(test.score == doctest::Approx(4 * 8 / 28.0).epsilon(0.01));
   CHECK(test.line == 2);
   REQUIRE(test.failure);
-  CHECK(test.failure->kind == report::Failure::Kind::wasteful);
+  CHECK(test.failure->kind == report::CheckFailure::Kind::wasteful);
   CHECK(*test.failure->measured == 28);
   CHECK(*test.failure->expected == 8);
   CHECK(test.message ==
@@ -273,21 +275,21 @@ TEST_CASE(
 
 TEST_CASE("grading: a wrong result loses the check, and the message names index and values") {
   const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
-    device::Run run = copy(device, shape, args);
+    device::LaunchResult run = copy(device, shape, args);
     device.array<float>(args[1])[3] = 9;
     return run;
   });
-  const report::Test& test = graded.test("kernel");
+  const report::CheckResult& test = graded.test("kernel");
   CHECK(test.status == Status::failed);
   CHECK(test.score == 0);
   CHECK(test.measured == "wrong, n = 4");
   CHECK(test.message ==
         "lab.cu:2\n    out[i] = in[i];\nn = 4: out[3] is 9 where 4 was expected; 1 of 4 elements "
         "is wrong: only the last one.");
-  CHECK(test.failure->kind == report::Failure::Kind::wrong_result);
+  CHECK(test.failure->kind == report::CheckFailure::Kind::wrong_result);
   CHECK(test.failure->setting == "n = 4");
   CHECK(graded.test("after").status == Status::failed);
-  CHECK(graded.test("after").failure->kind == report::Failure::Kind::prerequisite);
+  CHECK(graded.test("after").failure->kind == report::CheckFailure::Kind::prerequisite);
   CHECK(graded.test("after").failure->subject == "kernel");
   CHECK(graded.test("after").message ==
         "This check counts once nearly all points are reached: see `kernel`.");
@@ -295,18 +297,18 @@ TEST_CASE("grading: a wrong result loses the check, and the message names index 
 }
 
 TEST_CASE("grading: an output that was not written is poison and never right by luck") {
-  const Graded graded = grade_harness([](auto&, auto&, auto&) { return device::Run{}; });
+  const Graded graded = grade_harness([](auto&, auto&, auto&) { return device::LaunchResult{}; });
   CHECK(graded.test("kernel").message.find("out[0] was not written") != std::string::npos);
 }
 
 TEST_CASE("grading: a changed input loses the check") {
   const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
-    device::Run run = copy(device, shape, args);
+    device::LaunchResult run = copy(device, shape, args);
     device.array<float>(args[0])[2] = 5;
     return run;
   });
   CHECK(graded.test("kernel").status == Status::failed);
-  CHECK(graded.test("kernel").failure->kind == report::Failure::Kind::changed_input);
+  CHECK(graded.test("kernel").failure->kind == report::CheckFailure::Kind::changed_input);
   CHECK(graded.test("kernel").failure->index == 2u);
   CHECK(graded.test("kernel").message ==
         "n = 4: the kernel has changed in[2], which it may only read.");
@@ -314,19 +316,19 @@ TEST_CASE("grading: a changed input loses the check") {
 
 TEST_CASE("grading: a fault becomes the verdict with its line") {
   const Graded graded = grade_harness([](auto&, auto&, auto&) {
-    device::Run run;
+    device::LaunchResult run;
     sim::TrapFacts facts;
     facts.reason = sim::TrapReason::past_end;
     facts.thread = {{0, 0, 0}, {4, 0, 0}};
     facts.access = {sim::AccessSpace::global, sim::AccessUse::write, 4, 0x1010, "out", 16, 16};
-    run.fault = device::Fault{facts.kind(), "lab.cu", 2, facts, {}, {}, 0};
+    run.fault = device::KernelFault{facts.kind(), "lab.cu", 2, facts, {}, {}, 0};
     return run;
   });
-  const report::Test& test = graded.test("kernel");
+  const report::CheckResult& test = graded.test("kernel");
   CHECK(test.status == Status::failed);
   CHECK(test.measured == "out of bounds");
   CHECK(test.line == 2);
-  CHECK(test.failure->kind == report::Failure::Kind::fault);
+  CHECK(test.failure->kind == report::CheckFailure::Kind::fault);
   CHECK(test.failure->detail == "out of bounds");
   REQUIRE(test.failure->access);
   CHECK(test.failure->access->thread == std::vector<uint32_t>{4, 0, 0});
@@ -343,7 +345,7 @@ TEST_CASE("grading: a fault becomes the verdict with its line") {
 TEST_CASE("grading: a hazard loses the check, and a note does not") {
   for (const bool note : {false, true}) {
     const Graded graded = grade_harness([note](FakeDevice& device, auto& shape, auto& args) {
-      device::Run run = copy(device, shape, args);
+      device::LaunchResult run = copy(device, shape, args);
       counters::Finding finding;
       finding.note = note;
       finding.file = "lab.cu";
@@ -355,7 +357,7 @@ TEST_CASE("grading: a hazard loses the check, and a note does not") {
     });
     CHECK((graded.test("kernel").status == Status::passed) == note);
     if (!note) {
-      const std::optional<report::Failure>& failure = graded.test("kernel").failure;
+      const std::optional<report::CheckFailure>& failure = graded.test("kernel").failure;
       REQUIRE(failure);
       CHECK(failure->detail == "race");
       CHECK(failure->access->element == 17u);
@@ -368,13 +370,13 @@ TEST_CASE("grading: a hazard loses the check, and a note does not") {
 TEST_CASE(
     "grading: a check that the device cannot count is not run and does not affect the score") {
   const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
-    device::Run run = copy(device, shape, args);
+    device::LaunchResult run = copy(device, shape, args);
     run.counters.reset();
     return run;
   });
   CHECK(graded.test("kernel").status == Status::not_run);
   CHECK(graded.test("kernel").message == "The device `fake` does not count sectors.");
-  CHECK(graded.test("kernel").not_run->kind == report::NotRun::Kind::no_counters);
+  CHECK(graded.test("kernel").not_run->kind == report::NotRunReason::Kind::no_counters);
   CHECK(graded.test("kernel").not_run->device == "fake");
   CHECK(graded.lab.max_score == 3);
 }
@@ -385,7 +387,7 @@ TEST_CASE(
     "both limits") {
   const auto graded = [](uint64_t sectors, uint64_t least) {
     return grade_harness([=](FakeDevice& device, auto& shape, auto& args) {
-      device::Run run = copy(device, shape, args);
+      device::LaunchResult run = copy(device, shape, args);
       run.counters->ptx_level = run.counters->global_ptx_level = true;
       run.least = run.counters;
       run.counters->load.sectors += sectors;
@@ -397,35 +399,36 @@ TEST_CASE(
   CHECK(graded(1 << 20, 0).test("kernel").message.empty());
   const Graded lost = graded(1 << 20, 1 << 18);
   CHECK(lost.test("kernel").status == Status::failed);
-  CHECK(lost.test("kernel").failure->kind == report::Failure::Kind::wasteful);
+  CHECK(lost.test("kernel").failure->kind == report::CheckFailure::Kind::wasteful);
   CHECK(lost.test("kernel").message.find("They take at most ") != std::string::npos);
 }
 
 TEST_CASE("grading: traffic that cannot be counted earns no points") {
-  using device::Run;
-  const auto graded = [](const std::function<void(Run&)>& change) {
+  using device::LaunchResult;
+  const auto graded = [](const std::function<void(LaunchResult&)>& change) {
     return grade_harness([=](FakeDevice& device, auto& shape, auto& args) {
-      Run run = copy(device, shape, args);
+      LaunchResult run = copy(device, shape, args);
       change(run);
       return run;
     });
   };
   const auto lost = [](const Graded& graded, const char* words) {
-    const report::Test& test = graded.test("kernel");
-    return test.failure && test.failure->kind == report::Failure::Kind::uncountable &&
+    const report::CheckResult& test = graded.test("kernel");
+    return test.failure && test.failure->kind == report::CheckFailure::Kind::uncountable &&
            test.score == 0 && test.message.find(words) != std::string::npos;
   };
-  CHECK(lost(graded([](Run& r) { r.counters->other.bulk_unknown = 1; }), "the copy engine"));
-  CHECK(lost(graded([](Run& r) { r.counters->other.texture_unknown = 1; }), "textures"));
-  CHECK(lost(graded([](Run& r) { r.child_launches = 1; }), "launches kernels"));
+  CHECK(
+      lost(graded([](LaunchResult& r) { r.counters->other.bulk_unknown = 1; }), "the copy engine"));
+  CHECK(lost(graded([](LaunchResult& r) { r.counters->other.texture_unknown = 1; }), "textures"));
+  CHECK(lost(graded([](LaunchResult& r) { r.child_launches = 1; }), "launches kernels"));
 }
 
 TEST_CASE("grading: traffic of the copy engine and of other blocks counts, too") {
   const auto graded = [](uint64_t seed,
-                         const std::function<void(counters::OtherTraffic&)>& change) {
+                         const std::function<void(counters::TextureBulkRemoteTraffic&)>& change) {
     return grade_harness(
         [=](FakeDevice& device, auto& shape, auto& args) {
-          device::Run run = copy(device, shape, args);
+          device::LaunchResult run = copy(device, shape, args);
           change(run.counters->other);
           return run;
         },
@@ -450,7 +453,7 @@ TEST_CASE("grading: traffic of the copy engine and of other blocks counts, too")
 
 TEST_CASE("grading: uncertain groups of shared accesses do not affect sectors") {
   const Graded graded = grade_harness([](FakeDevice& device, auto& shape, auto& args) {
-    device::Run run = copy(device, shape, args);
+    device::LaunchResult run = copy(device, shape, args);
     run.counters->ptx_level = true;
     return run;
   });
@@ -468,7 +471,7 @@ TEST_CASE("grading: a missing kernel loses its own check only") {
 
 TEST_CASE("grading: an Error in one check is an error of that check only") {
   const Graded graded = grade_harness(
-      [](auto&, auto&, auto&) -> device::Run { throw Error("`wmma` is not supported"); });
+      [](auto&, auto&, auto&) -> device::LaunchResult { throw Error("`wmma` is not supported"); });
   CHECK(graded.test("kernel").status == Status::error);
   CHECK(graded.test("kernel").message == "`wmma` is not supported");
   CHECK(graded.test("check").status == Status::passed);
@@ -481,7 +484,7 @@ TEST_CASE("grading: a check that loses has the message that it gives") {
 }
 
 TEST_CASE("grading: the message of a failed CHECK is doctest's") {
-  const Outcome printed = run_process({{"/proc/self/exe", "--failed-check"}, {}, "", {}});
+  const ProcessOutcome printed = run_process({{"/proc/self/exe", "--failed-check"}, {}, "", {}});
   CHECK(printed.ok());
   CHECK(printed.out == "The check failed: 9 == 7\n");
 }

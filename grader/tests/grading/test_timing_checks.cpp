@@ -13,7 +13,7 @@ using tests::FakeDevice;
 TEST_SUITE("labs speed") {
   TEST_CASE("grading: a fast kernel gets all points, with figures and intervals") {
     FakeTimer watch;
-    const report::Test test = graded(&watch);
+    const report::CheckResult test = graded(&watch);
     CHECK(test.status == Status::passed);
     CHECK(test.score == 4);
     CHECK(test.measured == "0.95, 100 µs");
@@ -25,19 +25,19 @@ TEST_SUITE("labs speed") {
     // Each launch gets other inputs, and zeroing is part of the timed work.
     CHECK(watch.asked.at(0).arrays[0].sets.size() == 2);
     CHECK(watch.asked.at(0).arrays[0].sets[0] != watch.asked.at(0).arrays[0].sets[1]);
-    CHECK(std::holds_alternative<device::Fill>(watch.asked[0].candidates[0].steps[0]));
+    CHECK(std::holds_alternative<device::TimedFill>(watch.asked[0].candidates[0].steps[0]));
     CHECK(watch.asked[0].copy_bytes == kBytes);
   }
 
   TEST_CASE("grading: a slow kernel gets points in proportion, and the message quotes its line") {
     FakeTimer watch;
     watch.submission = 190e-6;
-    const report::Test test = graded(&watch);
+    const report::CheckResult test = graded(&watch);
     CHECK(test.status == Status::failed);
     CHECK(test.score == doctest::Approx(4 * 0.5 / 0.9).epsilon(0.01));
     CHECK(test.line == 2);
     REQUIRE(test.failure);
-    CHECK(test.failure->kind == report::Failure::Kind::slow);
+    CHECK(test.failure->kind == report::CheckFailure::Kind::slow);
     CHECK(*test.failure->measured == doctest::Approx(0.5));
     CHECK(*test.failure->expected == 0.9);
   }
@@ -46,7 +46,7 @@ TEST_SUITE("labs speed") {
     FakeTimer watch;
     watch.submission = 130e-6;
     watch.reference = 125e-6;  // 0.76 of a copy
-    const report::Test test = graded(&watch, nullptr, Model::none, 7, kTime, true);
+    const report::CheckResult test = graded(&watch, nullptr, Model::none, 7, kTime, true);
     CHECK(test.status == Status::passed);
     CHECK(test.expected == "0.72 of a copy");
     CHECK(test.figures.at("fraction_expected") == doctest::Approx(0.95 * 95 / 125));
@@ -61,9 +61,10 @@ TEST_SUITE("labs speed") {
   TEST_CASE("grading: a file that was not handed in loses no bonus") {
     FakeTimer watch;
     FakeDevice device;
-    Progress progress(false);
-    const report::Lab lab = grade_file(Rubric(rubric_folder(), "reduction"),
-                                       "/nowhere/reduction.cu", {device, 1, progress, &watch});
+    ProgressReporter progress(false);
+    const report::LabResult lab =
+        grade_file(Rubric(rubric_folder(), "reduction"), "/nowhere/reduction.cu",
+                   {device, 1, progress, &watch});
     CHECK(lab.status == Status::error);
     CHECK(lab.score == 0);
     CHECK(lab.max_score == 100);
@@ -83,7 +84,7 @@ TEST_SUITE("labs speed") {
     FakeTimer watch;
     watch.submission = 95e-6 / 0.899;
     watch.noise = 0.05;
-    const report::Test test = graded(&watch);
+    const report::CheckResult test = graded(&watch);
     CHECK(test.status == Status::passed);
     CHECK(test.score == 4);
     says(test,
@@ -102,7 +103,7 @@ TEST_SUITE("labs speed") {
       watch.submission = 95e-6 / 0.899;
       watch.noise = 0.05;
       watch.later_submission = 95e-6 / fraction;
-      const report::Test test = graded(&watch);
+      const report::CheckResult test = graded(&watch);
       CHECK(watch.asked.size() == 2);
       CHECK(test.status == (fraction > 0.9 ? Status::passed : Status::failed));
       CHECK(test.score == doctest::Approx(fraction > 0.9 ? 4 : 2).epsilon(0.02));
@@ -114,11 +115,11 @@ TEST_SUITE("labs speed") {
   TEST_CASE("grading: a kernel that is faster than memory allows loses the check") {
     FakeTimer watch;
     watch.submission = 70e-6;
-    const report::Test test = graded(&watch);
+    const report::CheckResult test = graded(&watch);
     CHECK(test.status == Status::failed);
     CHECK(test.score == 0);
     CHECK(test.measured == "impossible");
-    CHECK(test.failure->kind == report::Failure::Kind::impossible_time);
+    CHECK(test.failure->kind == report::CheckFailure::Kind::impossible_time);
     CHECK(*test.failure->expected == doctest::Approx(75e-6));
     says(test,
          "Physically impossible: 70.0 µs for 800 MB, which takes 75.0 µs at the peak "
@@ -128,7 +129,7 @@ TEST_SUITE("labs speed") {
   TEST_CASE("grading: outputs of timed launches are verified") {
     FakeTimer watch;
     watch.answer = 3;
-    const report::Test test = graded(&watch);
+    const report::CheckResult test = graded(&watch);
     CHECK(test.status == Status::failed);
     CHECK(test.score == 0);
     CHECK(test.measured == "wrong when timed");
@@ -139,7 +140,7 @@ TEST_SUITE("labs speed") {
     FakeTimer watch;
     watch.fault.emplace().kind = sim::TrapKind::misaligned;
     watch.fault->driver = device::DriverError{"twice", "CUDA_ERROR_MISALIGNED_ADDRESS", "bad"};
-    const report::Test test = graded(&watch);
+    const report::CheckResult test = graded(&watch);
     CHECK(test.status == Status::failed);
     CHECK(test.measured == "misaligned");
     says(test, "On the GPU, with n = 64: twice: CUDA_ERROR_MISALIGNED_ADDRESS (bad)");
@@ -147,28 +148,28 @@ TEST_SUITE("labs speed") {
 
   TEST_CASE("grading: the message mentions a clock that changes") {
     FakeTimer watch;
-    watch.clocks_before = device::Clocks{1980, 3201, 0};
-    watch.clocks_after = device::Clocks{1500, 3201, 0};
+    watch.clocks_before = device::GpuClocks{1980, 3201, 0};
+    watch.clocks_after = device::GpuClocks{1500, 3201, 0};
     says(graded(&watch), "The card's clock changed from 1980 to 1500 MHz");
-    watch.clocks_after = device::Clocks{1980, 3201, 0x20};
+    watch.clocks_after = device::GpuClocks{1980, 3201, 0x20};
     says(graded(&watch), "The card was throttled");
-    watch.clocks_after = device::Clocks{1975, 3201, 0};
+    watch.clocks_after = device::GpuClocks{1975, 3201, 0};
     CHECK(graded(&watch).message.find("clock") == std::string::npos);
   }
 
   TEST_CASE("grading: without a card a timing check is not run and shows the modelled time") {
     FakeDevice device;
-    const report::Test modelled = graded(nullptr, &device, Model::known);
+    const report::CheckResult modelled = graded(nullptr, &device, Model::known);
     CHECK(modelled.status == Status::not_run);
     CHECK(modelled.measured == "12.3 µs modelled");
     REQUIRE(modelled.not_run);
-    CHECK(modelled.not_run->kind == report::NotRun::Kind::no_gpu);
+    CHECK(modelled.not_run->kind == report::NotRunReason::Kind::no_gpu);
     CHECK(modelled.not_run->modelled->n == 8);
     CHECK(modelled.not_run->modelled->seconds == doctest::Approx(12.3e-6));
     says(
         modelled,
         "For n = 8 the model predicts 12.3 µs (with a mean error of 15 %) on fake, bound by DRAM.");
-    const report::Test without = graded(nullptr, &device, Model::none);
+    const report::CheckResult without = graded(nullptr, &device, Model::none);
     CHECK(without.status == Status::not_run);
     CHECK(without.measured == "");
     CHECK(device.live() == 0);
@@ -176,16 +177,17 @@ TEST_SUITE("labs speed") {
 
   TEST_CASE(
       "grading: without a card no bonus is lost, even if launches are too long to be modelled") {
-    const report::Test test = graded(nullptr, nullptr, Model::too_long);
+    const report::CheckResult test = graded(nullptr, nullptr, Model::too_long);
     CHECK(test.status == Status::not_run);
     CHECK(test.measured == "");
-    CHECK(test.not_run->kind == report::NotRun::Kind::no_gpu);
+    CHECK(test.not_run->kind == report::NotRunReason::Kind::no_gpu);
     CHECK_FALSE(test.failure);
   }
 
   TEST_CASE("grading: a wrong kernel is not timed") {
     FakeTimer watch;
-    const report::Test test = graded(&watch, nullptr, Model::none, 8);  // "twice: result" fails
+    const report::CheckResult test =
+        graded(&watch, nullptr, Model::none, 8);  // "twice: result" fails
     CHECK(test.status == Status::failed);
     CHECK(test.measured == "not counted");
     CHECK(watch.asked.empty());

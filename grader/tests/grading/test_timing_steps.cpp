@@ -9,7 +9,7 @@ using tests::FakeDevice;
 
 namespace {
 
-report::Test step(FakeTimer& watch, uint64_t seed = 7, bool with_reference = true) {
+report::CheckResult step(FakeTimer& watch, uint64_t seed = 7, bool with_reference = true) {
   return graded(&watch, nullptr, Model::none, seed, kStep, with_reference);
 }
 
@@ -23,7 +23,7 @@ TEST_SUITE("labs steps") {
   TEST_CASE("grading: the reference solution's gain in the same rounds sets the limit of a step") {
     FakeTimer watch;
     watch.previous = 155e-6;
-    const report::Test test = step(watch);
+    const report::CheckResult test = step(watch);
     CHECK(test.status == Status::passed);
     CHECK(test.score == 2);
     CHECK(test.measured == "1.55 times, 100 µs");
@@ -47,7 +47,7 @@ TEST_SUITE("labs steps") {
     FakeTimer watch;
     watch.previous = 108e-6;            // 1.08 times
     watch.reference_previous = 115e-6;  // 1.10 times
-    const report::Test test = step(watch);
+    const report::CheckResult test = step(watch);
     CHECK(test.status == Status::passed);
     CHECK(test.expected == "1.05 times slowly");
   }
@@ -56,7 +56,7 @@ TEST_SUITE("labs steps") {
     FakeTimer watch;
     watch.previous = watch.reference_previous;
     watch.submission = watch.previous / 1.2;
-    const report::Test half = step(watch);
+    const report::CheckResult half = step(watch);
     CHECK(half.status == Status::failed);
     CHECK(half.score == doctest::Approx(2 * (0.2 - kHalf) / kHalf).epsilon(0.02));
     watch.submission = watch.previous / (1 + kHalf);
@@ -68,14 +68,14 @@ TEST_SUITE("labs steps") {
     FakeTimer watch;
     watch.submission = 152e-6;
     watch.previous = 380e-6;
-    const report::Test slow = step(watch);
+    const report::CheckResult slow = step(watch);
     CHECK(slow.status == Status::failed);
     CHECK(slow.score == doctest::Approx(0).epsilon(0.02));
     says(slow,
          "The reference solution's slowly_twice takes 152 µs, so the check compares "
          "with 169 µs.");
     watch.submission = watch.previous = 100e-6;
-    const report::Test fast = step(watch);
+    const report::CheckResult fast = step(watch);
     CHECK(fast.status == Status::passed);
     says(fast, "so the check compares with 152 µs.");
   }
@@ -83,11 +83,11 @@ TEST_SUITE("labs steps") {
   TEST_CASE("grading: a step that does not make the reference solution faster is not run") {
     FakeTimer watch;
     watch.reference_previous = 107.6e-6;
-    const report::Test test = step(watch);
+    const report::CheckResult test = step(watch);
     CHECK(test.status == Status::not_run);
     CHECK(test.measured == "1.03 by reference");
     REQUIRE(test.not_run);
-    CHECK(test.not_run->kind == report::NotRun::Kind::no_such_step);
+    CHECK(test.not_run->kind == report::NotRunReason::Kind::no_such_step);
     CHECK(test.not_run->gain == doctest::Approx(107.6 / 104.5));
     says(
         test,
@@ -98,7 +98,7 @@ TEST_SUITE("labs steps") {
   TEST_CASE(
       "grading: a submission with a wrong version loses a step only if the card asks for it") {
     FakeTimer watch;
-    const report::Test lost = step(watch, 8);
+    const report::CheckResult lost = step(watch, 8);
     CHECK(lost.status == Status::failed);
     CHECK(lost.measured == "not counted");
     watch.reference_previous = 107.6e-6;
@@ -111,9 +111,9 @@ TEST_SUITE("labs steps") {
 
   TEST_CASE("grading: without a reference solution steps are not run") {
     FakeTimer watch;
-    const report::Test test = step(watch, 7, false);
+    const report::CheckResult test = step(watch, 7, false);
     CHECK(test.status == Status::not_run);
-    CHECK(test.not_run->kind == report::NotRun::Kind::no_reference);
+    CHECK(test.not_run->kind == report::NotRunReason::Kind::no_reference);
     says(test, "the reference solution is missing, or needs a newer GPU");
     for (const device::TimingPlan& plan : watch.asked) CHECK(plan.candidates.size() == 1);
   }
@@ -121,7 +121,7 @@ TEST_SUITE("labs steps") {
   TEST_CASE("grading: a wrong previous version loses the step") {
     FakeTimer watch;
     watch.previous_answer = 3;
-    const report::Test test = step(watch);
+    const report::CheckResult test = step(watch);
     CHECK(test.status == Status::failed);
     CHECK(test.measured == "wrong when timed");
     says(test, "A timed launch of slowly_twice gave a wrong result");
@@ -129,7 +129,7 @@ TEST_SUITE("labs steps") {
 
   TEST_CASE("grading: without a card a step shows the modelled ratio") {
     FakeDevice device;
-    const report::Test test = graded(nullptr, &device, Model::known, 7, kStep);
+    const report::CheckResult test = graded(nullptr, &device, Model::known, 7, kStep);
     CHECK(test.status == Status::not_run);
     CHECK(test.measured == "2.00 times modelled");
     CHECK(test.expected == "ahead of slowly");

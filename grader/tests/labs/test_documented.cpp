@@ -27,7 +27,7 @@ namespace {
 using Row = TableRow;
 
 std::vector<Row> table(const std::string& name, const std::string& folder = "documented") {
-  return read_table((root() / "data" / folder / name).string());
+  return read_csv_table((lab32_root() / "data" / folder / name).string());
 }
 
 struct Shape {
@@ -96,7 +96,7 @@ struct Loaded {
 Loaded load(const std::string& file) {
   Loaded loaded;
   loaded.device = device::open_device("sim");
-  const auto path = root() / "grader/tests/fixtures/documented" / file;
+  const auto path = lab32_root() / "grader/tests/fixtures/documented" / file;
   loaded.module = loaded.device->load(
       toolchain::compile(path, loaded.device->arch(), "grader/tests/fixtures/documented/" + file));
   return loaded;
@@ -126,15 +126,17 @@ TEST_CASE("checks: documented: add1 to add5 move the documented sectors with 8 M
     CHECK(uint64_t{own.grid} * own.block == uint64_t{8} << 20);
     device::Kernel* kernel = l.module->find(name);
     REQUIRE(kernel != nullptr);
-    const device::Run run = l.device->launch(*kernel, {{own.grid}, {own.block}}, {x, y, z});
+    const device::LaunchResult run =
+        l.device->launch(*kernel, {{own.grid}, {own.block}}, {x, y, z});
     REQUIRE_MESSAGE(!run.fault, name, ": ", describe(*run.fault));
     CHECK(compare(csv, *run.counters, 1) >= rows_wanted.at(name));
   }
   // The document's own figure (4.6) is an average with other effects; this is the rule.
   device::Kernel* add2 = l.module->find("add2");
-  const device::Run run = l.device->launch(*add2, {{shape.grid}, {shape.block}}, {x, y, z});
+  const device::LaunchResult run =
+      l.device->launch(*add2, {{shape.grid}, {shape.block}}, {x, y, z});
   CHECK(run.counters->load.sectors == 5 * run.counters->load.requests);
-  for (const device::Buffer& b : {x, y, z}) l.device->release(b);
+  for (const device::DeviceBuffer& b : {x, y, z}) l.device->release(b);
 }
 
 TEST_CASE("checks: documented: the reduction matches at 8 and at 32 threads per block") {
@@ -154,8 +156,8 @@ TEST_CASE("checks: documented: the reduction matches at 8 and at 32 threads per 
     l.device->upload(out, &zero, sizeof(zero));
     device::Kernel* kernel = l.module->find(name);
     REQUIRE(kernel != nullptr);
-    const device::Run run = l.device->launch(*kernel, {{shape.grid / part}, {shape.block}},
-                                             {in, out, static_cast<int>(elements)});
+    const device::LaunchResult run = l.device->launch(*kernel, {{shape.grid / part}, {shape.block}},
+                                                      {in, out, static_cast<int>(elements)});
     REQUIRE_MESSAGE(!run.fault, name, ": ", describe(*run.fault));
     int sum = 0;
     l.device->download(&sum, out, sizeof(sum));
@@ -170,7 +172,7 @@ namespace {
 
 // One launch of a kernel of the reduce note over the ints 0, 1, ... modulo 17.
 struct NoteRun {
-  device::Run run;
+  device::LaunchResult run;
   bool right = false;
 };
 
@@ -197,7 +199,7 @@ NoteRun launch_note(const std::string& file, const std::string& name, uint32_t g
 }
 
 // The first finding that is not a note; null: none.
-const counters::Finding* found_in(const device::Run& run) {
+const counters::Finding* found_in(const device::LaunchResult& run) {
   for (const counters::Finding& finding : *run.hazards)
     if (!finding.note) return &finding;
   return nullptr;
@@ -243,7 +245,7 @@ TEST_CASE(
     CHECK(c.load.sectors == kElements / 8);
     CHECK(c.load.requests == uint64_t{blocks(kElements, rung.loaded)} * ((rung.block + 31) / 32));
     CHECK(c.red.requests == grid);
-    CHECK(c.shared_wavefronts() == c.shared_ideal());
+    CHECK(c.shared_wavefronts() == c.ideal_shared_wavefronts());
   }
 }
 
@@ -320,14 +322,14 @@ TEST_CASE("checks: documented: the pseudo conflicts do not come from the access 
     l.device->upload(out, &zero, sizeof(zero));
     device::Kernel* kernel = l.module->find(launch.kernel);
     REQUIRE(kernel != nullptr);
-    std::vector<device::Arg> args = {in, out};
+    std::vector<device::KernelArgument> args = {in, out};
     if (!stage) args.emplace_back(static_cast<int>(n));
-    const device::Run run = l.device->launch(
+    const device::LaunchResult run = l.device->launch(
         *kernel, {{n / launch.block / launch.elements_of_thread}, {launch.block}}, args);
     REQUIRE_MESSAGE(!run.fault, describe(*run.fault));
     const counters::Counters& c = *run.counters;
     CHECK_FALSE(c.ptx_level);
-    CHECK(c.shared_wavefronts() == c.shared_ideal());
+    CHECK(c.shared_wavefronts() == c.ideal_shared_wavefronts());
     const std::string size = std::to_string(n);
     CHECK(c.shared_wavefronts() ==
           measured_wavefronts(launch.form, size, "memory_l1_wavefronts_shared"));

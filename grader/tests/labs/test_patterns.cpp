@@ -19,7 +19,7 @@ namespace lab32::tests {
 namespace {
 
 using checks::bank_conflicts::BankPattern;
-using WarpPattern = checks::coalescing::Pattern;
+using WarpPattern = checks::coalescing::GlobalAccessPattern;
 
 constexpr uint64_t kSeeds = 50;
 
@@ -145,7 +145,7 @@ bool found_out(const std::vector<P>& patterns, Wrong wrong, Right right) {
 
 std::vector<BankPattern> of_widths(const std::vector<uint32_t>& widths, uint64_t seed) {
   Random random(seed);
-  return checks::bank_conflicts::bank_patterns(random, widths, 20);
+  return checks::bank_conflicts::named_and_random_bank_patterns(random, widths, 20);
 }
 
 // The patterns of A3: variants of the given kernels' accesses.
@@ -247,7 +247,7 @@ TEST_CASE("checks: misconceptions are distinguished") {
   const auto hint = [&](auto answer) {
     std::vector<int> answers;
     for (const WarpPattern& p : tried) answers.push_back(answer(p));
-    return checks::coalescing::misconception(tried, answers);
+    return checks::coalescing::misconception_hint(tried, answers);
   };
   CHECK(hint([](const WarpPattern& p) { return p.lanes(); }).find("lanes") != std::string::npos);
   CHECK(hint([](const WarpPattern& p) {

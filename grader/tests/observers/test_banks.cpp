@@ -43,7 +43,7 @@ Wavefronts load(uint32_t bytes, const Offsets& o, uint32_t mask = sim::kFullMask
 Wavefronts store(uint32_t bytes, const Offsets& o, uint32_t mask = sim::kFullMask) {
   return store_wavefronts(o.data(), bytes, mask);
 }
-Wavefronts atomic(uint32_t bytes, const Offsets& o, sim::AtomicForm form,
+Wavefronts atomic(uint32_t bytes, const Offsets& o, sim::SharedAtomicForm form,
                   uint32_t mask = sim::kFullMask) {
   return atomic_wavefronts(o.data(), bytes, mask, form);
 }
@@ -175,25 +175,25 @@ TEST_CASE("counters: banks: loads merge phases whose lanes agree in pairs and st
 }
 
 TEST_CASE("counters: banks: the form of an atomic in SASS determines its wavefronts") {
-  using sim::AtomicForm;
+  using sim::SharedAtomicForm;
   const Offsets one = offsets([](uint64_t) { return 0; });
   const Offsets all = offsets([](uint64_t l) { return 4 * l; });
   const Offsets two = offsets([](uint64_t l) { return 128 * (l % 2); });
-  CHECK(atomic(4, one, AtomicForm::plain) == Wavefronts{32, 1});
-  CHECK(atomic(4, all, AtomicForm::plain) == Wavefronts{1, 1});
-  CHECK(atomic(4, two, AtomicForm::plain) == Wavefronts{32, 1});
-  CHECK(atomic(4, two, AtomicForm::plain, 0xff) == Wavefronts{8, 1});
-  CHECK(atomic(4, one, AtomicForm::increment) == Wavefronts{1, 1});
-  CHECK(atomic(4, two, AtomicForm::increment) == Wavefronts{2, 1});
-  CHECK(atomic(4, one, AtomicForm::compare_swap) == Wavefronts{64, 2});
-  CHECK(atomic(4, all, AtomicForm::compare_swap) == Wavefronts{2, 2});
-  CHECK(atomic(8, one, AtomicForm::compare_swap) == Wavefronts{64, 4});
-  CHECK(atomic(8, offsets([](uint64_t l) { return 8 * l; }), AtomicForm::compare_swap) ==
+  CHECK(atomic(4, one, SharedAtomicForm::plain) == Wavefronts{32, 1});
+  CHECK(atomic(4, all, SharedAtomicForm::plain) == Wavefronts{1, 1});
+  CHECK(atomic(4, two, SharedAtomicForm::plain) == Wavefronts{32, 1});
+  CHECK(atomic(4, two, SharedAtomicForm::plain, 0xff) == Wavefronts{8, 1});
+  CHECK(atomic(4, one, SharedAtomicForm::increment) == Wavefronts{1, 1});
+  CHECK(atomic(4, two, SharedAtomicForm::increment) == Wavefronts{2, 1});
+  CHECK(atomic(4, one, SharedAtomicForm::compare_swap) == Wavefronts{64, 2});
+  CHECK(atomic(4, all, SharedAtomicForm::compare_swap) == Wavefronts{2, 2});
+  CHECK(atomic(8, one, SharedAtomicForm::compare_swap) == Wavefronts{64, 4});
+  CHECK(atomic(8, offsets([](uint64_t l) { return 8 * l; }), SharedAtomicForm::compare_swap) ==
         Wavefronts{4, 4});
-  CHECK(atomic(8, one, AtomicForm::compare_swap, 0xffff) == Wavefronts{32, 2});
-  CHECK(atomic(4, one, AtomicForm::spin_swap) == Wavefronts{2, 2});
-  CHECK(atomic(8, one, AtomicForm::spin_swap) == Wavefronts{4, 4});
-  CHECK(atomic(4, one, AtomicForm::plain, 0) == Wavefronts{0, 0});
+  CHECK(atomic(8, one, SharedAtomicForm::compare_swap, 0xffff) == Wavefronts{32, 2});
+  CHECK(atomic(4, one, SharedAtomicForm::spin_swap) == Wavefronts{2, 2});
+  CHECK(atomic(8, one, SharedAtomicForm::spin_swap) == Wavefronts{4, 4});
+  CHECK(atomic(4, one, SharedAtomicForm::plain, 0) == Wavefronts{0, 0});
 }
 
 TEST_CASE("counters: banks: ldmatrix and stmatrix access one matrix at a time") {
@@ -213,7 +213,7 @@ TEST_CASE("counters: banks: ldmatrix and stmatrix access one matrix at a time") 
 
 TEST_CASE("counters: banks: the kind of an access chooses the rule") {
   const Offsets one = offsets([](uint64_t) { return 16; });
-  sim::Access access{};
+  sim::IssuedWarpAccess access{};
   access.space = sim::AccessSpace::shared;
   access.bytes = 16;
   access.mask = sim::kFullMask;
@@ -228,7 +228,7 @@ TEST_CASE("counters: banks: the kind of an access chooses the rule") {
   access.kind = sim::AccessKind::red;
   access.bytes = 4;
   CHECK(shared_wavefronts(access).actual == 32);
-  access.form = sim::AtomicForm::increment;
+  access.form = sim::SharedAtomicForm::increment;
   CHECK(shared_wavefronts(access).actual == 1);
 }
 
@@ -260,12 +260,13 @@ TEST_CASE("counters: banks: the fast paths agree with sets on random patterns" *
     REQUIRE(store(bytes, o, mask) == plain(o, bytes, mask, false));
     REQUIRE(load(bytes, o, mask).actual >= load(bytes, o, mask).ideal);
     if (bytes != 4) continue;
-    REQUIRE(atomic(4, o, sim::AtomicForm::increment, mask).actual == fullest_bank(o, 4, mask));
+    REQUIRE(atomic(4, o, sim::SharedAtomicForm::increment, mask).actual ==
+            fullest_bank(o, 4, mask));
     std::map<uint64_t, uint32_t> lanes_in_bank;
     uint32_t most = 0;
     for (uint32_t lane = 0; lane < 32; ++lane) {
       if ((mask >> lane & 1) != 0) most = std::max(most, ++lanes_in_bank[o[lane] / 4 % 32]);
     }
-    REQUIRE(atomic(4, o, sim::AtomicForm::plain, mask).actual == most);
+    REQUIRE(atomic(4, o, sim::SharedAtomicForm::plain, mask).actual == most);
   }
 }

@@ -58,7 +58,7 @@ struct Lanes {
     access.address = addresses.data();
   }
   std::array<uint64_t, 32> addresses{};
-  sim::Access access{};
+  sim::IssuedWarpAccess access{};
 };
 
 sim::BlockInfo block_of(uint64_t index, uint32_t threads) {
@@ -96,11 +96,11 @@ TEST_SUITE("observers: caches") {
     cache.insert(cache.key_of(1), gone);
     cache.insert(cache.key_of(2), gone);
     CHECK_FALSE(gone);
-    CHECK(cache.use(cache.key_of(1)) != nullptr);
+    CHECK(cache.find_and_touch(cache.key_of(1)) != nullptr);
     cache.insert(cache.key_of(3), gone);
     REQUIRE(gone);
     CHECK(uint64_t{gone->line} == 2);
-    CHECK(cache.use(cache.key_of(2)) == nullptr);
+    CHECK(cache.find_and_touch(cache.key_of(2)) == nullptr);
     CHECK(cache.peek(cache.key_of(1)) != nullptr);
   }
 
@@ -115,7 +115,7 @@ TEST_SUITE("observers: caches") {
     }
     CHECK(cache.peek(cache.key_of(1)) != nullptr);
     // A whole line evicts the four least recently used lines.
-    CHECK(cache.use(cache.key_of(8)) != nullptr);
+    CHECK(cache.find_and_touch(cache.key_of(8)) != nullptr);
     cache.make_room_for_sectors(cache.key_of(8), 3);
     cache.peek(cache.key_of(8))->valid = 15;
     CHECK(cache.peek(cache.key_of(3)) == nullptr);
@@ -133,7 +133,7 @@ TEST_SUITE("observers: caches") {
       const CacheSets::LineKey key = caches.key_of(line, cache);
       std::vector<uint64_t>& lines = order[cache];
       const auto at = std::find(lines.begin(), lines.end(), line);
-      const CachedLine* const found = caches.use(key);
+      const CachedLine* const found = caches.find_and_touch(key);
       REQUIRE((found != nullptr) == (at != lines.end()));
       if (at != lines.end()) {
         REQUIRE(uint64_t{found->line} == line);
@@ -233,15 +233,16 @@ TEST_SUITE("observers: caches") {
       one.update_atomically(0, 3, 0b0001, {1, 0, 0, 0}, false, 1);
       many.update_atomically(0, i, 0b0001, {1, 0, 0, 0}, false, 1);
     }
-    CHECK(one.busiest_slice() == 8000);
-    CHECK(many.busiest_slice() == doctest::Approx(1000).epsilon(0.12));
+    CHECK(one.busiest_slice_work() == 8000);
+    CHECK(many.busiest_slice_work() == doctest::Approx(1000).epsilon(0.12));
     CHECK(one.counters().l2_red == 8000);
     CHECK(one.counters().l2.hits == 7999);
   }
 
   TEST_CASE("counters: L2: a table of counters lies in as many slices as measured on an H200") {
     std::vector<std::string> slice;  // by piece of 256 bytes
-    for (const TableRow& row : read_table(root().string() + "/data/measured/model/h200-slices.csv"))
+    for (const TableRow& row :
+         read_csv_table(lab32_root().string() + "/data/measured/model/h200-slices.csv"))
       slice.push_back(row.at("slice"));
     REQUIRE(slice.size() == 8192);
     CHECK(std::set<std::string>(slice.begin(), slice.end()).size() == 94);
@@ -255,7 +256,7 @@ TEST_SUITE("observers: caches") {
       L2 l2(shape);
       for (uint64_t g = 0; g < granules; ++g)
         l2.update_atomically(0, 2 * g, 0b0001, {1, 0, 0, 0}, false, 1);
-      CHECK(std::abs(l2.busiest_slice() - most) <= std::max(1.0, 0.15 * most));
+      CHECK(std::abs(l2.busiest_slice_work() - most) <= std::max(1.0, 0.15 * most));
     }
   }
 
@@ -365,7 +366,7 @@ TEST_SUITE("observers: caches") {
   }
 
   TEST_CASE("counters: caches: the lines of an access do not depend on the order of its lanes") {
-    const auto lines_of = [](const sim::Access& access) {
+    const auto lines_of = [](const sim::IssuedWarpAccess& access) {
       std::vector<counters::LineAccess> lines;
       counters::append_lines(access, false, false, lines);
       std::sort(lines.begin(), lines.end(),

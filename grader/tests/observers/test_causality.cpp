@@ -139,7 +139,7 @@ TEST_CASE(
           for (size_t a = 0; a + 1 < all.size(); ++a) {
             if (all[a].kind != EventKind::access) continue;
             const bool want = graph.before(a, all.size() - 1);
-            CHECK(causality.ordered(all[a].by, all[a].stamp, e.by) == want);
+            CHECK(causality.is_ordered_before(all[a].by, all[a].stamp, e.by) == want);
             if (all[a].by.block != e.by.block) ++(want ? across : apart);
           }
           break;
@@ -182,7 +182,7 @@ TEST_CASE("counters: causality: fences and atomics of block scope do not order o
     causality.strong_access(a, 64, sim::AccessKind::red, {true, false, false, false, atomic});
     causality.strong_access(b, 64, sim::AccessKind::load,
                             {true, true, false, false, ptx::Scope::device});
-    return causality.ordered(a, stamp, b);
+    return causality.is_ordered_before(a, stamp, b);
   };
   using ptx::Scope;
   for (const Scope fence : {Scope::block, Scope::device, Scope::system})

@@ -140,8 +140,8 @@ TEST_CASE("counters: hazards: threads are named as the kernel sees them") {
   o.block_begin(info);
   uint64_t offset[32] = {2048};
   std::byte values[512] = {};
-  o.raw_shared(0, {3, sim::AccessKind::store, 4, 1, offset, values});
-  o.raw_shared(1, {4, sim::AccessKind::load, 4, 1, offset, nullptr});
+  o.shared_ptx_access(0, {3, sim::AccessKind::store, 4, 1, offset, values});
+  o.shared_ptx_access(1, {4, sim::AccessKind::load, 4, 1, offset, nullptr});
   REQUIRE(o.findings().size() == 1);
   CHECK(describe(o.findings()[0]) ==
         "race on the shared byte 2048 (shared, block (1,2)): thread (0,0) wrote it on line 3, "

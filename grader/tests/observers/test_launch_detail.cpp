@@ -11,8 +11,8 @@ namespace {
 constexpr uint32_t kEveryLane = 0xffffffffu;
 
 // Site 10 * line + k lies on that line of x.cu.
-std::optional<Position> line_of_site(uint32_t site) {
-  return Position{"/home/x/x.cu", static_cast<int>(site / 10)};
+std::optional<SourcePosition> line_of_site(uint32_t site) {
+  return SourcePosition{"/home/x/x.cu", static_cast<int>(site / 10)};
 }
 
 void begin_block(DetailObserver& seen, uint64_t block, uint32_t threads = 64) {
@@ -27,7 +27,7 @@ void load_line(DetailObserver& seen, uint32_t warp, uint32_t site, uint64_t stri
                uint32_t mask = kEveryLane, sim::AccessSpace space = sim::AccessSpace::global) {
   std::array<uint64_t, 32> address{};
   for (uint64_t lane = 0; lane < 32; ++lane) address[lane] = 4096 + lane * stride;
-  sim::Access access{};
+  sim::IssuedWarpAccess access{};
   access.site = site;
   access.space = space;
   access.kind = sim::AccessKind::load;

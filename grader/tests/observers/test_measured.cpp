@@ -39,7 +39,8 @@ uint32_t bytes_of(const std::string& op) {
 
 std::vector<MeasuredPattern> read_patterns(const std::string& name) {
   std::vector<MeasuredPattern> patterns;
-  for (const TableRow& row : read_table((root() / "data/measured/counters/").string() + name)) {
+  for (const TableRow& row :
+       read_csv_table((lab32_root() / "data/measured/counters/").string() + name)) {
     MeasuredPattern& p = patterns.emplace_back();
     p.op = row.at("op");
     p.bytes = bytes_of(p.op);
@@ -85,13 +86,14 @@ TEST_CASE("counters: measured: the wavefronts of every shared access pattern equ
   int estimated_otherwise = 0, ideal_otherwise = 0;
   for (const MeasuredPattern& p : patterns) {
     INFO(p.op << " mask " << p.mask << " from " << p.address[0] << ", " << p.address[1]);
-    sim::Access access{};
+    sim::IssuedWarpAccess access{};
     access.space = sim::AccessSpace::shared;
     access.kind = has(p, "atom") || has(p, "_red_") ? sim::AccessKind::atom
                   : has(p, "_st")                   ? sim::AccessKind::store
                                                     : sim::AccessKind::load;
     // ptxas compiles s_atom_inc_u32 to ATOMS.ADD, since its result is used.
-    access.form = has(p, "_cas_") ? sim::AtomicForm::compare_swap : sim::AtomicForm::plain;
+    access.form =
+        has(p, "_cas_") ? sim::SharedAtomicForm::compare_swap : sim::SharedAtomicForm::plain;
     access.matrix = has(p, "matrix");
     access.bytes = static_cast<uint8_t>(p.bytes);
     access.mask = p.mask;

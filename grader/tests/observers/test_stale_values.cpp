@@ -35,20 +35,21 @@ struct Result {
   uint32_t out(size_t i) const { return words.at(4 + i); }
 };
 
-Result launch(const std::string& body, const device::Shape& shape, Loads loads, uint64_t seed) {
+Result launch(const std::string& body, const device::LaunchShape& shape, Loads loads,
+              uint64_t seed) {
   Simulated simulated(kernel_of(body));
-  const device::Buffer memory = simulated.upload(std::vector<uint32_t>(64, 0), "words");
+  const device::DeviceBuffer memory = simulated.upload(std::vector<uint32_t>(64, 0), "words");
   device::LaunchOptions options;
   options.check_hazards = false;
   options.loads = loads;
   options.schedule = seed;
-  device::Run run = simulated.launch("test", shape, {memory}, options);
+  device::LaunchResult run = simulated.launch("test", shape, {memory}, options);
   REQUIRE_MESSAGE(!run.fault, (run.fault ? describe(*run.fault) : ""));
   return {simulated.download<uint32_t>(memory), std::move(run.stale)};
 }
 
 // How many of the runs give `out[0] == value`.
-uint64_t runs_with(uint32_t value, const std::string& body, const device::Shape& shape) {
+uint64_t runs_with(uint32_t value, const std::string& body, const device::LaunchShape& shape) {
   uint64_t runs = 0;
   for (const Loads loads : {Loads::oldest, Loads::any})
     for (uint64_t seed = 0; seed < kSeeds; ++seed)
@@ -57,7 +58,7 @@ uint64_t runs_with(uint32_t value, const std::string& body, const device::Shape&
 }
 constexpr uint64_t kRuns = 2 * kSeeds;
 
-const device::Shape kTwoBlocks{{2, 1, 1}, {1, 1, 1}}, kTwoWarps{{1, 1, 1}, {64, 1, 1}};
+const device::LaunchShape kTwoBlocks{{2, 1, 1}, {1, 1, 1}}, kTwoWarps{{1, 1, 1}, {64, 1, 1}};
 
 // One thread stores 42 to x and then sets y; another waits for y and reads x to out[0]. `reader` is
 // the register whose value chooses the role, and `of` its value for the reader.
@@ -237,7 +238,7 @@ TEST_CASE("counters: stale values: load, add and store loses updates, an atomic 
   add.u32 %r1, %r1, 1;
   st.relaxed.gpu.global.u32 [%out], %r1;
   ret;)";
-  const device::Shape blocks{{8, 1, 1}, {1, 1, 1}};
+  const device::LaunchShape blocks{{8, 1, 1}, {1, 1, 1}};
   const Result r = launch(by_steps, blocks, Loads::oldest, 1);
   CHECK(r.out(0) == 1);
   CHECK(runs_with(8, by_steps, blocks) < kSeeds);
@@ -294,7 +295,7 @@ NEXT:
   ret;)",
                        before, after);
   };
-  const device::Shape blocks{{20, 1, 1}, {1, 1, 1}};
+  const device::LaunchShape blocks{{20, 1, 1}, {1, 1, 1}};
   for (const std::string fence : {"membar.gl;", "fence.acq_rel.gpu;", "fence.acq_rel.sys;"}) {
     CHECK(runs_with(20, body(fence, fence), blocks) == kRuns);
     CHECK(runs_with(20, body("", fence), blocks) < kSeeds);

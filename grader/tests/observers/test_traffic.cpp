@@ -28,9 +28,9 @@ void begin(TrafficObserver& o, uint64_t block) {
   o.block_begin(info);
 }
 
-sim::Access access_of(uint32_t site, AccessSpace space, AccessKind kind, uint8_t bytes,
-                      uint32_t mask) {
-  sim::Access a{};
+sim::IssuedWarpAccess access_of(uint32_t site, AccessSpace space, AccessKind kind, uint8_t bytes,
+                                uint32_t mask) {
+  sim::IssuedWarpAccess a{};
   a.site = site;
   a.space = space;
   a.kind = kind;
@@ -39,7 +39,8 @@ sim::Access access_of(uint32_t site, AccessSpace space, AccessKind kind, uint8_t
   return a;
 }
 
-void tell(TrafficObserver& o, sim::Access access, const Address& address, uint32_t warp = 0) {
+void tell(TrafficObserver& o, sim::IssuedWarpAccess access, const Address& address,
+          uint32_t warp = 0) {
   std::array<uint64_t, 32> lanes{};
   for (uint64_t lane = 0; lane < 32; ++lane) lanes[lane] = address(lane);
   access.address = lanes.data();
@@ -61,22 +62,22 @@ uint64_t stride8(uint64_t lane) { return 4096 + 32 * lane; }
 uint64_t one(uint64_t /*lane*/) { return 4096; }
 
 // Two sites per line: 0 and 1 on line 10, 2 and 3 on line 11, …; site 9 has no position.
-std::optional<counters::Position> position(uint32_t site) {
+std::optional<counters::SourcePosition> position(uint32_t site) {
   if (site == 9) return std::nullopt;
-  return counters::Position{"kernel.cu", 10 + static_cast<int>(site) / 2};
+  return counters::SourcePosition{"kernel.cu", 10 + static_cast<int>(site) / 2};
 }
 
 std::string dump(const TrafficObserver& o) {
   std::string text;
   const auto add = [&](uint64_t n) { text += std::to_string(n) + " "; };
-  for (const auto& line : o.lines(position)) {
+  for (const auto& line : o.counters_by_line(position)) {
     const Counters& c = line.counters;
     text += line.file + ":";
     for (uint64_t n :
          {uint64_t(line.line), c.warp_instructions, c.lane_instructions, c.load.requests,
           c.load.sectors, c.store.sectors, c.red.sectors, c.atom.sectors, c.l2_sectors,
           c.l2_sectors_ideal, c.global_bytes, c.shared_load.wavefronts, c.shared_store.wavefronts,
-          c.shared_atom.wavefronts, c.shared_wavefronts(), c.shared_ideal()}) {
+          c.shared_atom.wavefronts, c.shared_wavefronts(), c.ideal_shared_wavefronts()}) {
       add(n);
     }
   }
@@ -136,18 +137,20 @@ TEST_CASE(
   CHECK(c.shared_atom.requests == 2);
   CHECK(c.shared_atom.wavefronts == 32 + 4);
   CHECK(c.shared_wavefronts() == 8 + 4 + 36);
-  CHECK(c.shared_ideal() == 1 + 4 + 2);
+  CHECK(c.ideal_shared_wavefronts() == 1 + 4 + 2);
   CHECK(c.global_bytes == 0);
 }
 
 TEST_CASE("counters: traffic: matrices and atomic forms keep their rules") {
   TrafficObserver o;
   begin(o, 0);
-  sim::Access matrix = access_of(0, AccessSpace::shared, AccessKind::load, 16, sim::kFullMask);
+  sim::IssuedWarpAccess matrix =
+      access_of(0, AccessSpace::shared, AccessKind::load, 16, sim::kFullMask);
   matrix.matrix = true;
   tell(o, matrix, [](uint64_t l) { return 128 * l; });
-  sim::Access increment = access_of(1, AccessSpace::shared, AccessKind::atom, 4, sim::kFullMask);
-  increment.form = sim::AtomicForm::increment;
+  sim::IssuedWarpAccess increment =
+      access_of(1, AccessSpace::shared, AccessKind::atom, 4, sim::kFullMask);
+  increment.form = sim::SharedAtomicForm::increment;
   tell(o, increment, one);
   CHECK(o.totals().shared_load.wavefronts == 32);
   CHECK(o.totals().shared_atom.wavefronts == 1);
@@ -164,7 +167,7 @@ TEST_CASE("counters: traffic: other spaces and idle warps do not count") {
   CHECK(o.worst_example(0) == nullptr);
   CHECK(o.worst_example(2) == nullptr);
   CHECK(o.worst_example(1000) == nullptr);
-  CHECK(o.lines(position).empty());
+  CHECK(o.counters_by_line(position).empty());
 }
 
 TEST_CASE("counters: traffic: a generic access that reaches both spaces is split") {
@@ -182,19 +185,21 @@ TEST_CASE(
   TrafficObserver o;
   begin(o, 0);
   global(o, 0, AccessKind::load, neighbours);
-  sim::Access access = access_of(2, AccessSpace::global, AccessKind::store, 4, sim::kFullMask);
+  sim::IssuedWarpAccess access =
+      access_of(2, AccessSpace::global, AccessKind::store, 4, sim::kFullMask);
   access.ptx_level = true;
   tell(o, access, neighbours);
   CHECK(o.totals().ptx_level);
-  REQUIRE(o.lines(position).size() == 2);
-  CHECK(!o.lines(position)[0].counters.ptx_level);
-  CHECK(o.lines(position)[1].counters.ptx_level);
+  REQUIRE(o.counters_by_line(position).size() == 2);
+  CHECK(!o.counters_by_line(position)[0].counters.ptx_level);
+  CHECK(o.counters_by_line(position)[1].counters.ptx_level);
 }
 
 TEST_CASE("counters: traffic: an unmatched access counts at least once for each piece of a lane") {
   TrafficObserver o;
   begin(o, 0);
-  sim::Access load = access_of(2, AccessSpace::global, AccessKind::load, 4, sim::kFullMask);
+  sim::IssuedWarpAccess load =
+      access_of(2, AccessSpace::global, AccessKind::load, 4, sim::kFullMask);
   load.ptx_level = true;
   const auto words = [&](uint64_t step) {
     for (uint64_t i = 0; i < 4; ++i)
@@ -218,7 +223,8 @@ TEST_CASE("counters: traffic: an unmatched access counts at least once for each 
 TEST_CASE("counters: traffic: an unmatched shared access counts again after a barrier") {
   TrafficObserver o;
   begin(o, 0);
-  sim::Access load = access_of(2, AccessSpace::shared, AccessKind::load, 4, sim::kFullMask);
+  sim::IssuedWarpAccess load =
+      access_of(2, AccessSpace::shared, AccessKind::load, 4, sim::kFullMask);
   load.ptx_level = true;
   const uint32_t lanes[] = {sim::kFullMask, sim::kFullMask};
   for (int i = 0; i < 2; ++i) tell(o, load, neighbours);
@@ -238,7 +244,7 @@ TEST_CASE("counters: traffic: lines sum their sites, instructions included, and 
   global(o, 0, AccessKind::store, neighbours);
   global(o, 9, AccessKind::load, neighbours);
   o.add_issue_counts({{3, 96}, {2, 40}, {0, 0}, {0, 0}, {1, 32}, {0, 0}, {5, 5}});
-  const auto lines = o.lines(position);
+  const auto lines = o.counters_by_line(position);
   REQUIRE(lines.size() == 4);
   CHECK(lines[0].file == "");
   CHECK(lines[0].line == 0);
@@ -320,7 +326,7 @@ TEST_CASE(
     if (block % 5 == 2) shared(o, 5, AccessKind::atom, one, 4, 0xffu << block % 20);
     o.block_end();
   };
-  const std::vector<sim::IssueTally> issues = {{10, 320}, {1, 1}, {0, 0}, {7, 7}};
+  const std::vector<sim::InstructionIssueCounts> issues = {{10, 320}, {1, 1}, {0, 0}, {7, 7}};
   TrafficObserver alone;
   for (uint64_t block = 0; block < 30; ++block) run_block(alone, block);
   alone.add_issue_counts(issues);

@@ -7,13 +7,13 @@ using namespace lab32;
 
 namespace {
 
-pictures::Launch made(const counters::Counters& of_line) {
+pictures::PicturedLaunch made(const counters::Counters& of_line) {
   static const SourceFile source = SourceFile::from_text("atomicAdd(total, in[i]);\n", "x.cu");
-  device::Run run;
+  device::LaunchResult run;
   run.counters = of_line;
   run.lines = {{"x.cu", 1, of_line}};
-  return pictures::make(run, {},
-                        {"sum", "n = 32", "x.cu", source, [](uint64_t, uint32_t) { return ""; }});
+  return pictures::make_pictured_launch(
+      run, {}, {"sum", "n = 32", "x.cu", source, [](uint64_t, uint32_t) { return ""; }});
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ TEST_CASE("pictures: the sectors of a line are those of its pictures, including 
   c.red = {1, 32};  // 32 lanes add to one word
   c.l2_sectors = 5;
   c.l2_sectors_ideal = 5;
-  const pictures::Launch launch = made(c);
+  const pictures::PicturedLaunch launch = made(c);
   REQUIRE(launch.lines.size() == 1);
   CHECK(launch.lines[0].sectors == 36);
   CHECK(launch.lines[0].ideal_sectors == 5);
@@ -38,7 +38,7 @@ TEST_CASE("pictures: other traffic is shown separately") {
   c.other.texture = {4, 16};
   c.other.remote_atom = {2, 64};
   c.other.bulk_unknown = 1;
-  const pictures::Launch launch = made(c);
+  const pictures::PicturedLaunch launch = made(c);
   REQUIRE(launch.lines[0].other);
   const pictures::OtherTraffic& w = *launch.lines[0].other;
   CHECK(w.bulk_sectors == 40);

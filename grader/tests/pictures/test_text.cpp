@@ -24,7 +24,7 @@ namespace {
 
 using tests::sample_access;
 
-Mapping by_formula(const std::string& shape) {
+SwizzleMapping by_formula(const std::string& shape) {
   const SwizzleShape s = read_swizzle(shape);
   std::vector<uint32_t> to;
   for (const uint32_t offset : group_offsets(s)) to.push_back(swizzled_offset(s, offset));
@@ -37,12 +37,12 @@ ptrdiff_t characters_of(const std::string& line) {
 }
 
 std::string all_texts() {
-  Launch launch = tests::sample_launch();
+  PicturedLaunch launch = tests::sample_launch();
   launch.mappings = {by_formula("3,0,3"), by_formula("2,0,-3"), by_formula("4,4,6")};
   std::string out = text({"coalescing", "B1 scale: sectors", "labs/coalescing/coalescing.cu",
                           "Warp 0 of block 0: 24 lanes' loads.", launch},
                          false);
-  for (const Access& access :
+  for (const PicturedAccess& access :
        {sample_access(false, 0, 16, 16, 0xffffffffu), sample_access(true, 0, 16, 16, 0xffffffffu),
         sample_access(true, 0, 128, 4, 0xffffffffu), sample_access(false, 1024, 0, 4, 1u)})
     out += "\n" + text(access, access.requests[0], false);
@@ -69,10 +69,10 @@ TEST_CASE("pictures: no line is wider than 80 columns") {
   std::istringstream lines(all_texts());
   for (std::string line; std::getline(lines, line);) {
     INFO(line);
-    CHECK(columns(line) <= 80);
+    CHECK(display_columns(line) <= 80);
   }
   // Names and numbers as long as a submission can make them; two-column lanes, some inactive.
-  Launch launch = tests::sample_launch();
+  PicturedLaunch launch = tests::sample_launch();
   const std::string name = "particles_of_neighbours[31].position_before[1048575]";
   launch.kernel = "weigh_" + name;
   launch.setting = "1048576 rows of 4096 columns, reading the field that was stored last";
@@ -81,7 +81,7 @@ TEST_CASE("pictures: no line is wider than 80 columns") {
                  name,
                  "an atomic of a wider scope"};
   launch.fault = {"out of bounds", name + " " + name, 12, name, "thread 0", name, 1 << 30, 128, 4};
-  launch.traffic = launch.reference = Traffic{};
+  launch.traffic = launch.reference = PicturedTraffic{};
   for (auto* traffic : {&*launch.traffic, &*launch.reference}) {
     traffic->requests = traffic->sectors = traffic->ideal_sectors = 123'456'789'012;
     traffic->shared_requests = traffic->wavefronts = traffic->ideal_wavefronts = 123'456'789'012;
@@ -93,16 +93,16 @@ TEST_CASE("pictures: no line is wider than 80 columns") {
       {"bank_conflicts", "B4 row_moments: wavefronts", file, name + " " + name, launch}, false));
   for (std::string line; std::getline(longest, line);) {
     INFO(line);
-    CHECK(columns(line) <= 80);
+    CHECK(display_columns(line) <= 80);
   }
   // The largest possible block.
-  Steps steps{0, 1024, {{std::vector<uint32_t>(32, 0xfu), 1, "", false}}, false};
+  StepsOfBlock steps{0, 1024, {{std::vector<uint32_t>(32, 0xfu), 1, "", false}}, false};
   std::istringstream wide(text(steps, false));
-  for (std::string line; std::getline(wide, line);) CHECK(columns(line) <= 80);
+  for (std::string line; std::getline(wide, line);) CHECK(display_columns(line) <= 80);
 }
 
 TEST_CASE("pictures: the number of blocks is printed once") {
-  Launch launch = tests::sample_launch();
+  PicturedLaunch launch = tests::sample_launch();
   launch.setting = "1 block of 64";
   CHECK(text(launch, false).find("scale<float>, 1 block of 64 threads\n") == 0);
   launch.setting = "n = 64, 1 block of 64";
@@ -112,13 +112,13 @@ TEST_CASE("pictures: the number of blocks is printed once") {
 }
 
 TEST_CASE("pictures: colour adds no information to the characters") {
-  const Launch launch = tests::sample_launch();
+  const PicturedLaunch launch = tests::sample_launch();
   CHECK(without_colour(text(launch, true)) == text(launch, false));
 }
 
 TEST_CASE("pictures: the elements of a lane appear below it") {
   // Each lane has a sector of its own: 24 sectors, 3 lines and 6 groups of 8 lanes.
-  const Access access = sample_access(false, 0, 32, 4, 0x00ffffffu);
+  const PicturedAccess access = sample_access(false, 0, 32, 4, 0x00ffffffu);
   const std::string drawn = text(access, access.requests[0], false);
   CHECK(drawn.find("24 sectors where 3 would do; 12.5 % of the bytes moved are used") !=
         std::string::npos);
@@ -128,7 +128,7 @@ TEST_CASE("pictures: the elements of a lane appear below it") {
 }
 
 TEST_CASE("pictures: a long name keeps its index") {
-  Access access = sample_access(false, 0, 32, 4, 1u);
+  PicturedAccess access = sample_access(false, 0, 32, 4, 1u);
   access.requests[0].name[0] = "particles[1048575]";
   CHECK(text(access, access.requests[0], false).find("\npar…[1048575] │0") != std::string::npos);
   access.requests[0].name[0] = "a_name_without_end[123456789]";
@@ -138,7 +138,7 @@ TEST_CASE("pictures: a long name keeps its index") {
 TEST_CASE("pictures: a swizzle's table is CUTLASS' Swizzle") {
   for (const char* shape : {"3,0,3", "1,0,1", "2,1,4", "3,4,3", "0,4,3", "5,0,5"}) {
     CAPTURE(shape);
-    const Mapping m = by_formula(shape);
+    const SwizzleMapping m = by_formula(shape);
     std::set<uint32_t> places(m.to.begin(), m.to.end());
     CHECK(places.size() == m.to.size());  // no two groups have the same place
     for (uint32_t row = 0; row < m.rows; ++row)
@@ -167,7 +167,7 @@ TEST_CASE("pictures: a large swizzle shows its first rows and columns and says s
   for (const char* shape : {"8,4,8", "16,0,16", "3,2,20", "6,0,-7", "2,0,-9"}) {
     CAPTURE(shape);
     const SwizzleShape s = read_swizzle(shape);
-    const Mapping m = by_formula(shape);
+    const SwizzleMapping m = by_formula(shape);
     CHECK(m.rows == std::min<uint64_t>(32, s.rows()));
     CHECK(m.columns == std::min<uint64_t>(32, s.columns()));
     // Computed in a different way than in the picture: bit by bit of the offset.
@@ -180,9 +180,9 @@ TEST_CASE("pictures: a large swizzle shows its first rows and columns and says s
     const std::string drawn = text(m, false);
     CHECK(drawn.find("✗ it") == drawn.rfind("✗"));
     CHECK(drawn.find("→") == std::string::npos);
-    const std::string columns = "the first 32 of " + grouped(s.columns()) + " columns.\n";
+    const std::string columns = "the first 32 of " + grouped_digits(s.columns()) + " columns.\n";
     CHECK(drawn.find(columns) != std::string::npos);
-    CHECK((drawn.find("Drawn: the first 32 of " + grouped(s.rows()) + " rows, ") !=
+    CHECK((drawn.find("Drawn: the first 32 of " + grouped_digits(s.rows()) + " rows, ") !=
            std::string::npos) == (m.rows < s.rows()));
     std::istringstream lines(drawn);
     for (std::string line; std::getline(lines, line);) CHECK(characters_of(line) <= 80);
@@ -211,11 +211,11 @@ void keys_of(const nlohmann::ordered_json& json, std::set<std::string>& keys) {
 }
 
 TEST_CASE("pictures: README.md documents every key of the JSON") {
-  Launch launch = tests::sample_launch();
+  PicturedLaunch launch = tests::sample_launch();
   launch.mappings = {by_formula("3,0,3")};
   std::set<std::string> keys;
   keys_of(nlohmann::ordered_json::parse(json({"lab", "check", "file", "message", launch})), keys);
-  const std::string readme = *read_file(root() / "grader/pictures/README.md");
+  const std::string readme = *read_file(lab32_root() / "grader/pictures/README.md");
   for (const std::string& key : keys) {
     CAPTURE(key);
     const bool quoted = readme.find('"' + key + '"') != std::string::npos;

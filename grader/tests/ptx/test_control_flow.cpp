@@ -36,7 +36,7 @@ uint32_t reconvergence(const ptx::Function& f, int branch) {
   const ptx::ControlFlow flow = ptx::analyse_control_flow(f);
   for (size_t i = 0; i < f.body.size(); ++i) {
     const bool is_branch = f.body[i].op->id == ptx::OpId::bra || f.body[i].op->id == ptx::OpId::brx;
-    if (is_branch && branch-- == 0) return flow.reconverge(static_cast<int>(i));
+    if (is_branch && branch-- == 0) return flow.reconvergence_instruction(static_cast<int>(i));
   }
   FAIL("too few branches");
   return 0;
@@ -366,7 +366,7 @@ TEST_CASE(
       CAPTURE(i);
       const NaturalLoop* own = nullptr;
       const uint32_t expected = place_to_meet(next, loops, i, &own);
-      const uint32_t meet = flow.reconverge(static_cast<int>(i));
+      const uint32_t meet = flow.reconvergence_instruction(static_cast<int>(i));
       if (meet == expected) {
         ++equal;
         continue;
@@ -398,7 +398,7 @@ TEST_CASE(
     for (const ptx::Function& f : module.functions) {
       const ptx::ControlFlow flow = ptx::analyse_control_flow(f);
       for (size_t i = 0; i < f.body.size(); ++i) {
-        const uint32_t meet = flow.reconverge(static_cast<int>(i));
+        const uint32_t meet = flow.reconvergence_instruction(static_cast<int>(i));
         if (meet == ptx::kNoReconverge) continue;
         const auto block = static_cast<size_t>(flow.block_of[meet]);
         CHECK(flow.blocks[block].first == static_cast<int>(meet));

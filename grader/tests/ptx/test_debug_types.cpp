@@ -31,51 +31,51 @@ TEST_CASE("ptx: elements of variables are named by their types") {
   options.cache = false;
   if (options.isolation == toolchain::Isolation::plain) return;  // types are not available there
   // Compiled once for all subcases.
-  static const toolchain::Artifact artifact = toolchain::compile(
-      root() / "grader/tests/fixtures/ptx/types.cu", "sm_90", "types.cu", options);
+  static const toolchain::CompiledArtifact artifact = toolchain::compile(
+      lab32_root() / "grader/tests/fixtures/ptx/types.cu", "sm_90", "types.cu", options);
   static const ptx::DebugTypes types(artifact.debug_ptx());
   REQUIRE_FALSE(types.empty());
 
   SUBCASE("arrays, including those of several dimensions") {
-    CHECK(types.place(shared("tile"), 0, 4) == "[0][0]");
-    CHECK(types.place(shared("tile"), 4 * (33 * 2 + 1), 4) == "[2][1]");
-    CHECK(types.place("factors", 8, 8) == "[1]");
-    CHECK(types.place("words", 24, 8) == "[3]");
+    CHECK(types.element_path(shared("tile"), 0, 4) == "[0][0]");
+    CHECK(types.element_path(shared("tile"), 4 * (33 * 2 + 1), 4) == "[2][1]");
+    CHECK(types.element_path("factors", 8, 8) == "[1]");
+    CHECK(types.element_path("words", 24, 8) == "[3]");
   }
   SUBCASE("members") {
-    CHECK(types.place(shared("s"), 20 * 1 + 12, 4) == "[1].mass");
-    CHECK(types.place(shared("s"), 20 * 1 + 18, 2) == "[1].tag[1]");
-    CHECK(types.place("kept", 80, 4) == "[4].x");
-    CHECK(types.place(shared("v"), 16 + 4, 4) == "[1].y");
+    CHECK(types.element_path(shared("s"), 20 * 1 + 12, 4) == "[1].mass");
+    CHECK(types.element_path(shared("s"), 20 * 1 + 18, 2) == "[1].tag[1]");
+    CHECK(types.element_path("kept", 80, 4) == "[4].x");
+    CHECK(types.element_path(shared("v"), 16 + 4, 4) == "[1].y");
   }
   SUBCASE("the name is as deep as the access fits") {
-    CHECK(types.place(shared("v"), 16, 16) == "[1]");
-    CHECK(types.place(shared("s"), 20, 8) == "[1]");
-    CHECK(types.place(shared("s"), 20 + 16, 4) == "[1].tag");
+    CHECK(types.element_path(shared("v"), 16, 16) == "[1]");
+    CHECK(types.element_path(shared("s"), 20, 8) == "[1]");
+    CHECK(types.element_path(shared("s"), 20 + 16, 4) == "[1].tag");
   }
   SUBCASE("unions give the first member that fits, and an anonymous union has no name") {
-    CHECK(types.place(shared("cells"), 0, 4) == "[0][0].whole");
-    CHECK(types.place(shared("cells"), 44 * 5 + 24 + 12, 4) == "[1][2].held[1].mass");
+    CHECK(types.element_path(shared("cells"), 0, 4) == "[0][0].whole");
+    CHECK(types.element_path(shared("cells"), 44 * 5 + 24 + 12, 4) == "[1][2].held[1].mass");
   }
   SUBCASE("the outermost index may be outside of the array") {
-    CHECK(types.place("kept", 100, 4) == "[5].x");
-    CHECK(types.place("kept", -4, 4) == "[-1].tag");
-    CHECK(types.place(shared("tile"), 4 * 33 * 32, 4) == "[32][0]");
-    CHECK(types.last_place(shared("tile"), 4 * 33 * 32, 4, 4 * 33 * 32) == "[31][0]");
-    CHECK(types.last_place("kept", 100, 4, 100) == "[4].x");
-    CHECK(types.last_place("words", 40, 8, 36) == "[3]");
-    CHECK(types.last_place("words", 0, 8, 0) == "");
+    CHECK(types.element_path("kept", 100, 4) == "[5].x");
+    CHECK(types.element_path("kept", -4, 4) == "[-1].tag");
+    CHECK(types.element_path(shared("tile"), 4 * 33 * 32, 4) == "[32][0]");
+    CHECK(types.last_element_path(shared("tile"), 4 * 33 * 32, 4, 4 * 33 * 32) == "[31][0]");
+    CHECK(types.last_element_path("kept", 100, 4, 100) == "[4].x");
+    CHECK(types.last_element_path("words", 40, 8, 36) == "[3]");
+    CHECK(types.last_element_path("words", 0, 8, 0) == "");
   }
   SUBCASE("a scalar variable has no element name, and neither has an unknown one") {
-    CHECK(types.place("total", 0, 4) == "");
-    CHECK(types.place(shared("one"), 0, 4) == "");
-    CHECK(types.place("nobody", 0, 4) == "");
+    CHECK(types.element_path("total", 0, 4) == "");
+    CHECK(types.element_path(shared("one"), 0, 4) == "");
+    CHECK(types.element_path("nobody", 0, 4) == "");
   }
 }
 
 TEST_CASE("ptx: damaged type descriptions never fail" * kSlow) {
-  const std::string good = text_of(root() / "grader/tests/fixtures/fuzz/ptx/types.ptx");
-  REQUIRE(ptx::DebugTypes(good).place(shared("tile"), 4, 4) == "[0][1]");
+  const std::string good = text_of(lab32_root() / "grader/tests/fixtures/fuzz/ptx/types.ptx");
+  REQUIRE(ptx::DebugTypes(good).element_path(shared("tile"), 4, 4) == "[0][1]");
   const size_t begin = good.find(".debug_abbrev");
   std::mt19937 random(32);
   for (int turn = 0; turn < 2000; ++turn) {
@@ -89,7 +89,9 @@ TEST_CASE("ptx: damaged type descriptions never fail" * kSlow) {
     }
     const ptx::DebugTypes types(text);
     for (const char* name : {"tile", "s", "cells", "words"})
-      CHECK(types.place(shared(name), static_cast<int64_t>(random() % 5000) - 100, 4).size() < 200);
+      CHECK(
+          types.element_path(shared(name), static_cast<int64_t>(random() % 5000) - 100, 4).size() <
+          200);
   }
 }
 
@@ -110,5 +112,5 @@ TEST_CASE("ptx: a type that contains itself has no elements") {
       ".b8 3\n.b32 11\n.b8 9,3\n.b64 loop\n"
       ".b8 0\n}\n");
   CHECK_FALSE(types.empty());
-  CHECK(types.place("loop", 4, 4) == "");
+  CHECK(types.element_path("loop", 4, 4) == "");
 }

@@ -23,7 +23,7 @@ namespace {
 // A text with every construct of the grammar.
 const std::string& sample() {
   static const std::string text = [] {
-    std::ifstream file(root() / "grader/tests/fixtures/fuzz/ptx/grammar.ptx");
+    std::ifstream file(lab32_root() / "grader/tests/fixtures/fuzz/ptx/grammar.ptx");
     return std::string(std::istreambuf_iterator<char>(file), {});
   }();
   return text;
@@ -152,7 +152,7 @@ TEST_CASE("ptx: damaged text is refused or read and never fatal" * kSlow) {
       for (const ptx::Function& function : module.functions) {
         refusals += !function.refusal.empty();
         const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
-        ptx::assign_slots(function, flow);
+        ptx::assign_register_slots(function, flow);
       }
       // A module that was read can be printed, and the printed text can be read.
       const ptx::Module again = ptx::parse(ptx::print(module));

@@ -18,14 +18,14 @@ std::vector<std::string> names(const std::vector<ptx::Function>& functions) {
 }
 
 TEST_CASE("ptx: link: an extern finds its definition in an earlier or later file") {
-  const ptx::Linked linked =
-      ptx::link({kHead + ".extern .func (.param .b32 r) f (.param .b32 a);\n"
-                         ".extern .global .align 4 .b8 table[16];\n"
-                         ".visible .global .align 4 .u32 counter = 7;\n"
-                         ".visible .entry k() { .reg .b64 %rd<2>; mov.u64 %rd1, table; ret; }\n",
-                 kHead + ".extern .global .align 4 .u32 counter;\n"
-                         ".visible .global .align 4 .u32 table[4] = {1, 2};\n"
-                         ".visible .func (.param .b32 r) f (.param .b32 a) { ret; }\n"});
+  const ptx::LinkedPtx linked = ptx::link_ptx(
+      {kHead + ".extern .func (.param .b32 r) f (.param .b32 a);\n"
+               ".extern .global .align 4 .b8 table[16];\n"
+               ".visible .global .align 4 .u32 counter = 7;\n"
+               ".visible .entry k() { .reg .b64 %rd<2>; mov.u64 %rd1, table; ret; }\n",
+       kHead + ".extern .global .align 4 .u32 counter;\n"
+               ".visible .global .align 4 .u32 table[4] = {1, 2};\n"
+               ".visible .func (.param .b32 r) f (.param .b32 a) { ret; }\n"});
   const ptx::Module module = ptx::parse(linked.text);
   CHECK(names(module.functions) == std::vector<std::string>{"f", "k"});
   REQUIRE(module.variables.size() == 2);
@@ -36,7 +36,7 @@ TEST_CASE("ptx: link: an extern finds its definition in an earlier or later file
 
 TEST_CASE("ptx: link: a name that no file defines stays extern") {
   const ptx::Module module =
-      ptx::parse(ptx::link({kHead + ".extern .func vprintf ();\n", kHead}).text);
+      ptx::parse(ptx::link_ptx({kHead + ".extern .func vprintf ();\n", kHead}).text);
   CHECK(names(module.functions) == std::vector<std::string>{"vprintf declared"});
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("ptx: link: one weak definition is kept, or the strong one") {
                              ".visible .global .align 4 .u32 w = 2;\n"
                              ".visible .func f () { ret; }\n";
   for (const auto& texts : {std::vector<std::string>{weak, strong, weak}, {strong, weak, weak}}) {
-    const ptx::Module module = ptx::parse(ptx::link(texts).text);
+    const ptx::Module module = ptx::parse(ptx::link_ptx(texts).text);
     REQUIRE(module.find_function("f"));
     CHECK(module.find_function("f")->body[0].op->base == "ret");
     CHECK(module.find_variable("w")->init[0] == std::byte{2});
@@ -65,7 +65,7 @@ TEST_CASE("ptx: link: each file keeps its own names, in bodies and in initialise
            ".visible .entry k" +
            value + " () { .reg .b64 %rd<2>; mov.u64 %rd1, own; call local; }\n";
   };
-  const ptx::Module module = ptx::parse(ptx::link({file("1"), file("2")}).text);
+  const ptx::Module module = ptx::parse(ptx::link_ptx({file("1"), file("2")}).text);
   CHECK(names(module.functions) == std::vector<std::string>{"local.1", "k1", "local.2", "k2"});
   CHECK(module.find_variable("own.2")->init[0] == std::byte{2});
   CHECK(module.find_variable("p2")->relocations[0].symbol == "own.2");
@@ -73,7 +73,7 @@ TEST_CASE("ptx: link: each file keeps its own names, in bodies and in initialise
   CHECK(k2.body[0].operands[1].name == "own.2");
   CHECK(k2.calls[0].target.name == "local.2");
   // A name that only one file uses keeps the name that the host uses.
-  CHECK(ptx::parse(ptx::link({file("1"), kHead}).text).find_variable("own"));
+  CHECK(ptx::parse(ptx::link_ptx({file("1"), kHead}).text).find_variable("own"));
 }
 
 TEST_CASE("ptx: link: source lines and the lines of ptxas are kept") {
@@ -82,7 +82,7 @@ TEST_CASE("ptx: link: source lines and the lines of ptxas are kept") {
            ".loc 2 8 0, function_name $s, inlined_at 1 6 3\n  exit;\n}\n" + ".file 1 \"" + name +
            "\"\n.file 2 \"header.h\"\n.section .debug_str {\n$s:\n.b8 0\n}\n";
   };
-  const ptx::Linked linked = ptx::link({file("a.cu", "a"), file("b.cu", "b")});
+  const ptx::LinkedPtx linked = ptx::link_ptx({file("a.cu", "a"), file("b.cu", "b")});
   const ptx::Module module = ptx::parse(linked.text);
   for (const char* name : {"a", "b"}) {
     CAPTURE(name);
@@ -100,11 +100,11 @@ TEST_CASE("ptx: link: source lines and the lines of ptxas are kept") {
 
 TEST_CASE("ptx: link: texts that cannot be linked are refused") {
   const std::string one = kHead + ".visible .func _Z1fv () { ret; }\n";
-  CHECK_THROWS_WITH_AS(ptx::link({one, one}), "`f()` is defined in two of the program's files",
+  CHECK_THROWS_WITH_AS(ptx::link_ptx({one, one}), "`f()` is defined in two of the program's files",
                        Error);
-  CHECK_THROWS_WITH_AS(ptx::link({kHead, "no PTX"}),
+  CHECK_THROWS_WITH_AS(ptx::link_ptx({kHead, "no PTX"}),
                        "PTX that is to be linked: this declaration has no end", Error);
-  CHECK_THROWS_AS(ptx::link({kHead + ".visible .func f () { ret;"}), Error);
+  CHECK_THROWS_AS(ptx::link_ptx({kHead + ".visible .func f () { ret;"}), Error);
 }
 
 }  // namespace

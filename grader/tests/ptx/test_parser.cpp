@@ -183,12 +183,12 @@ TEST_CASE("ptx: opcodes set types in order and modifiers") {
       "cvt.rn.f32.s64 %f1, %rd1;\n@!%p1 bra L; L: ret;");
   const ptx::Function& f = kernel(module);
   CHECK(f.body[0].op->id == ptx::OpId::ld_nc);
-  CHECK(f.body[0].has(ptx::Mod::L1_no_allocate));
-  CHECK(f.body[0].has(ptx::Mod::L2_128B));
-  CHECK(f.body[0].has(ptx::Mod::v2));
-  CHECK(!f.body[0].has(ptx::Mod::v4));
-  CHECK(f.body[1].type(0) == ptx::Type::f32);
-  CHECK(f.body[1].type(1) == ptx::Type::s64);
+  CHECK(f.body[0].has(ptx::Modifier::L1_no_allocate));
+  CHECK(f.body[0].has(ptx::Modifier::L2_128B));
+  CHECK(f.body[0].has(ptx::Modifier::v2));
+  CHECK(!f.body[0].has(ptx::Modifier::v4));
+  CHECK(f.body[1].type(0) == ptx::DataType::f32);
+  CHECK(f.body[1].type(1) == ptx::DataType::s64);
   CHECK(f.body[1].type_count == 2);
   CHECK(f.body[2].guard >= 0);
   CHECK(f.body[2].guard_negated);

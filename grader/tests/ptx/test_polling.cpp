@@ -22,7 +22,7 @@ std::vector<int> polls_of(const std::string& body) {
 )" + body + "\n}\n.file 1 \"a.cu\"\n"));
   const ptx::Function& function = ptx::require_kernel(module, "test");
   const std::vector<bool> polls =
-      ptx::find_polls(module, function, ptx::find_basic_blocks(function));
+      ptx::find_polling_loads(module, function, ptx::find_basic_blocks(function));
   std::vector<int> found;
   for (size_t i = 0; i < polls.size(); ++i)
     if (polls[i]) found.push_back(static_cast<int>(i));

@@ -119,7 +119,7 @@ TEST_CASE("ptx: every form of every row is matched by that row, and printed as i
             text += "." + std::string(words.back());
           }
           CAPTURE(text);
-          std::vector<ptx::Type> types;
+          std::vector<ptx::DataType> types;
           ptx::Instruction in;
           in.op = ptx::match_opcode(words, &in.mods, &types);
           REQUIRE(in.op == &op);
@@ -145,7 +145,7 @@ TEST_CASE("ptx: each operand slot of a row has a name, and at most one is option
                          slot.name == "frag" || slot.name == "texel" || slot.name == "texels" ||
                          slot.name == "floats" || slot.name == "addr" || slot.name == "box" ||
                          slot.name == "any" || slot.name == "label" || slot.name == "func" ||
-                         ptx::parse_type(slot.name) != ptx::Type::none;
+                         ptx::parse_type(slot.name) != ptx::DataType::none;
       CHECK_MESSAGE(known, slot.name);
     }
     CHECK(optional <= 1);

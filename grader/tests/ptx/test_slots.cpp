@@ -20,7 +20,7 @@ class PathWalker {
  public:
   explicit PathWalker(const ptx::Function& function)
       : f_(function),
-        slots_(ptx::assign_slots(function, ptx::analyse_control_flow(function))),
+        slots_(ptx::assign_register_slots(function, ptx::analyse_control_flow(function))),
         zeroed_(function.registers.size(), 0) {
     for (int reg : slots_.live_into_entry) zeroed_[static_cast<size_t>(reg)] = 1;
   }
@@ -165,7 +165,7 @@ int slot_of(const ptx::Function& f, const ptx::RegisterSlots& slots, const char*
 }
 
 ptx::RegisterSlots slots_of(const ptx::Function& f) {
-  return ptx::assign_slots(f, ptx::analyse_control_flow(f));
+  return ptx::assign_register_slots(f, ptx::analyse_control_flow(f));
 }
 
 }  // namespace

@@ -52,19 +52,19 @@ std::string run_nvcc(const std::string& text, const std::string& suffix,
   std::string all = "tests\n" + tools.identity + suffix + "\n";
   for (const std::string& flag : flags) all += flag + "\n";
   const std::string key = toolchain::cache_key(all + text);
-  if (const auto cached = toolchain::load_cached(key)) return cached->ptx;
-  const Scratch scratch;
+  if (const auto cached = toolchain::load_cached_artifact(key)) return cached->ptx;
+  const ScratchDirectory scratch;
   const std::filesystem::path in = scratch.write("in" + suffix, text), out = scratch.path / "out";
-  Command command;
+  ProcessCommand command;
   command.argv = {tools.nvcc.string(), "-w"};
   command.argv.insert(command.argv.end(), flags.begin(), flags.end());
   command.argv.insert(command.argv.end(), {in.string(), "-o", out.string()});
   command.environment = {"PATH=" + tools.path, "TMPDIR=" + scratch.path.string()};
-  const Outcome outcome = run_process(command);
+  const ProcessOutcome outcome = run_process(command);
   if (!outcome.ok()) throw std::runtime_error(lab32::describe(outcome) + "\n" + outcome.err);
-  toolchain::Artifact written;
+  toolchain::CompiledArtifact written;
   written.ptx = read_file(out).value_or("");
-  toolchain::store_cached(key, written);
+  toolchain::store_cached_artifact(key, written);
   return written.ptx;
 }
 
@@ -72,7 +72,8 @@ std::string run_nvcc(const std::string& text, const std::string& suffix,
 
 const std::vector<CompiledPtx>& compiled_ptx() {
   static const std::vector<CompiledPtx> all = [] {
-    const std::filesystem::path folder = toolchain::checkout() / "grader/tests/fixtures/ptx";
+    const std::filesystem::path folder =
+        toolchain::checkout_directory() / "grader/tests/fixtures/ptx";
     std::vector<CompiledPtx> results;
     const auto add = [&](const char* file, const char* arch, const char* how) {
       results.push_back({std::string(file) + ", " + arch + " " + how, arch,

@@ -125,7 +125,7 @@ TEST_CASE("ptx: traits: exactly the rows with .cc or carry use the carry flag") 
 TEST_CASE("ptx: traits: derived properties are consistent") {
   const auto traits_of = [](std::vector<std::string_view> words) {
     ptx::Mods mods;
-    std::vector<ptx::Type> types;
+    std::vector<ptx::DataType> types;
     const OpInfo* op = ptx::match_opcode(words, &mods, &types);
     REQUIRE(op != nullptr);
     return op->traits;

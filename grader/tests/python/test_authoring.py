@@ -86,7 +86,7 @@ def test_a_lab_may_live_elsewhere(tmp_path, capsys, monkeypatch):
 
 @pytest.mark.slow
 def test_a_class_is_graded_in_a_lab_that_lives_elsewhere(tmp_path, monkeypatch):
-    new_lab.write_lab(NAME, tmp_path / "mine")
+    new_lab.write_lab_from_template(NAME, tmp_path / "mine")
     (tmp_path / "in").mkdir()
     shutil.copy(tmp_path / f"mine/solutions/{NAME}/{NAME}.cu", tmp_path / f"in/ada_{NAME}.cu")
     monkeypatch.setenv("LAB32_LABS", str(tmp_path / "mine"))
@@ -99,13 +99,13 @@ def test_a_class_is_graded_in_a_lab_that_lives_elsewhere(tmp_path, monkeypatch):
 def test_folders_without_labs_and_names_that_are_taken_are_errors(tmp_path):
     status, _, said = graded(tmp_path)
     assert status == 2 and said.startswith(f"lab32: --labs {tmp_path}: it has no data/limits; `lab32 new-lab")
-    new_lab.write_lab("swizzle", tmp_path)
+    new_lab.write_lab_from_template("swizzle", tmp_path)
     status, _, said = graded(tmp_path)
     assert (status, said) == (2, f"lab32: {tmp_path}/data/limits/swizzle.toml: lab32 has a lab of this name, too; rename yours\n")
 
 
 def test_a_lab_elsewhere_must_declare_its_checks(tmp_path):
-    new_lab.write_lab(NAME, tmp_path)
+    new_lab.write_lab_from_template(NAME, tmp_path)
     rubric = tmp_path / f"data/limits/{NAME}.toml"
     rubric.write_text(rubric.read_text() + '\n[more]\ncheck = "C1 more"\npoints = 1\ncredit = "all"\n')
     status, _, said = graded(tmp_path)
@@ -122,7 +122,7 @@ def test_each_lab_has_no_fault(lab):
 
 @pytest.mark.slow
 def test_a_new_lab_has_no_fault(checkout):
-    written = new_lab.write_lab(NAME, checkout)
+    written = new_lab.write_lab_from_template(NAME, checkout)
     assert len(written) == 5
     lines, faults = examined(count=6)
     assert not faults, "\n".join(lines)
@@ -131,7 +131,7 @@ def test_a_new_lab_has_no_fault(checkout):
     assert "1 counter at n / 16, n, 16 n" in lines[4]
     assert " of 6 lose points" in lines[5]
     with pytest.raises(FileExistsError):
-        new_lab.write_lab(NAME, checkout)
+        new_lab.write_lab_from_template(NAME, checkout)
 
 
 # {the fault: [file, the text that is replaced, its replacement, the messages that must be printed]}
@@ -153,7 +153,7 @@ BROKEN = {
 @pytest.mark.slow
 @pytest.mark.parametrize("what", BROKEN)
 def test_each_fault_of_a_lab_is_found(what, checkout):
-    new_lab.write_lab(NAME, checkout)
+    new_lab.write_lab_from_template(NAME, checkout)
     place, old, new, expected = BROKEN[what]
     file = checkout / place.format(NAME)
     solution = (checkout / f"solutions/{NAME}/{NAME}.cu").read_text()

@@ -9,7 +9,7 @@ import sample_pictures as sample
 from lab32 import inputs, results
 from lab32.classroom import people
 from lab32.classroom.gradebook import read_gradebook
-from lab32.classroom.problem import Problem
+from lab32.classroom.problem import UserError
 from lab32.classroom.table import csv_text
 from lab32.course.reader import read_course
 from lab32.report import __main__ as report
@@ -18,7 +18,7 @@ from lab32.report import history
 READERS = {
     "course": read_course,
     "roster": people.read_roster,
-    "groups": people.read_groups,
+    "groups": people.read_student_groups,
     "gradebook": lambda path: read_gradebook(path, ["shuffle"]),
     "result": inputs.read_json,
 }
@@ -51,7 +51,7 @@ STRANGE = [lambda folder: "/dev/zero", pipe, large, folder_itself, bytes_that_ar
 @pytest.mark.parametrize("reader", READERS)
 def test_a_strange_file_is_one_line(tmp_path, reader, strange):
     path = strange(tmp_path)
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(UserError) as caught:
         READERS[reader](path)
     assert str(caught.value).startswith(str(path)) and "\n" not in str(caught.value)
 
@@ -110,7 +110,7 @@ def test_a_history_with_strange_lines(tmp_path):
 def test_a_history_that_is_a_pipe_is_one_line(tmp_path):
     (tmp_path / ".lab32").mkdir()
     os.mkfifo(tmp_path / ".lab32/history")
-    with pytest.raises(Problem, match="history: not a regular file"):
+    with pytest.raises(UserError, match="history: not a regular file"):
         history.read_attempts(tmp_path)
 
 
@@ -118,7 +118,7 @@ def test_a_history_that_is_a_pipe_is_one_line(tmp_path):
 def test_a_gradebooks_own_columns_are_never_overwritten(tmp_path, header):
     path = tmp_path / "grades.csv"
     path.write_text("Student,ID,SIS Login ID,Section,Swizzle (1),Current Score\nDoe,1,doe,A,,\n")
-    with pytest.raises(Problem, match="stays as it is; name another column"):
+    with pytest.raises(UserError, match="stays as it is; name another column"):
         read_gradebook(path, ["swizzle"], [f"swizzle={header}"])
     assert read_gradebook(path, ["swizzle"], ["swizzle=Swizzle (1)"]).columns == {"swizzle": 4}
 

@@ -20,7 +20,7 @@ def test_each_mutant_changes_one_line_in_one_place():
     made = list(mutants.mutants_of("lab", SOURCE))
     assert len({(m.line, m.new) for m in made}) == len(made)
     for mutant in made:
-        before, after = SOURCE.splitlines(), mutant.text(SOURCE).splitlines()
+        before, after = SOURCE.splitlines(), mutant.mutated_source(SOURCE).splitlines()
         assert [i for i in range(len(before)) if before[i] != after[i]] == [mutant.line - 1]
 
 

@@ -18,9 +18,9 @@ constexpr const char* kTricky =
     "=1+2 is \"quoted\", 100%, a|b and `code` ```\n"
     "::error::not mine\n]]></failure><script>&amp;\n**bold** [link](x) <b> @all\ttab\x1b[31m";
 
-Result tricky_result() {
-  Result result = tests::sample_result();
-  Test test;
+GradingResult tricky_result() {
+  GradingResult result = tests::sample_result();
+  CheckResult test;
   test.name = "A1, \"quoted\" | 100% <T>";
   test.status = Status::failed;
   test.score = 0.33;
@@ -31,13 +31,13 @@ Result tricky_result() {
   test.file = "labs/a,b:c%/shuffle.cu";
   test.line = 3;
   test.seconds = 1.25;
-  test.failure = Failure{Failure::Kind::wrong_result};
-  Test failed_grader;
+  test.failure = CheckFailure{CheckFailure::Kind::wrong_result};
+  CheckResult failed_grader;
   failed_grader.name = "A2";
   failed_grader.status = Status::error;
   failed_grader.max_score = 2;
   failed_grader.message = "the device does not have this instruction";
-  Lab lab;
+  LabResult lab;
   lab.name = "shuffle";
   lab.status = Status::failed;
   lab.score = 0.33;
@@ -49,9 +49,9 @@ Result tricky_result() {
   return result;
 }
 
-Result incomplete_result() {
-  Result result = tests::sample_result();
-  Lab lost;
+GradingResult incomplete_result() {
+  GradingResult result = tests::sample_result();
+  LabResult lost;
   lost.name = "shuffle";
   lost.status = Status::not_graded;
   lost.message = "no scratch directory in /nowhere";
@@ -71,7 +71,7 @@ TEST_CASE("report: every format equals its golden text") {
 }
 
 TEST_CASE("report: no format shows 0 points for a lab that is not graded") {
-  const Result result = incomplete_result();
+  const GradingResult result = incomplete_result();
   const std::string& reason = result.labs.back().message;
   for (const std::string& format : format_names()) {
     CAPTURE(format);
@@ -97,7 +97,7 @@ TEST_CASE("report: no format shows 0 points for a lab that is not graded") {
 }
 
 TEST_CASE("report: no format shows a check that did not run as passed or lost") {
-  const Result result = tests::sample_result();
+  const GradingResult result = tests::sample_result();
   const auto results = nlohmann::json::parse(gradescope(result));
   CHECK_FALSE(results["tests"][2].contains("score"));
   CHECK_FALSE(results["tests"][2].contains("status"));

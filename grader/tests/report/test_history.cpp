@@ -26,9 +26,9 @@ std::vector<KeptLine> lines_of(const std::filesystem::path& file) {
 }
 
 TEST_CASE("report: the history keeps each attempt once per lab and drops the oldest") {
-  const tests::Scratch scratch;
+  const tests::ScratchDirectory scratch;
   const auto file = scratch.path / ".lab32/history";
-  Result result = tests::sample_result();
+  GradingResult result = tests::sample_result();
   append_to_history(scratch.path, result, "2026-01-01T10:00:00+00:00");
   // an equal result is not added
   append_to_history(scratch.path, result, "2026-01-01T10:01:00+00:00");
@@ -46,10 +46,10 @@ TEST_CASE("report: the history keeps each attempt once per lab and drops the old
 
 TEST_CASE("report: the history keeps the first prediction beyond the attempts that it drops" *
           kSlow) {
-  const tests::Scratch scratch;
-  Result result = tests::sample_result();
+  const tests::ScratchDirectory scratch;
+  GradingResult result = tests::sample_result();
   result.labs.resize(1);
-  Test& test = result.labs[0].tests[0];
+  CheckResult& test = result.labs[0].tests[0];
   for (int k = 0; k < 210; ++k) {
     test.figures["answer sectors"] = 32 - k % 31;
     if (k > 100) test.figures["answer banks"] = k;
@@ -61,7 +61,7 @@ TEST_CASE("report: the history keeps the first prediction beyond the attempts th
 }
 
 TEST_CASE("report: a history with invalid lines is still read") {
-  const tests::Scratch scratch;
+  const tests::ScratchDirectory scratch;
   scratch.write(".lab32/history", "no json\n[1]\n{\"lab\": 3}\n");
   append_to_history(scratch.path, tests::sample_result(), current_time());
   CHECK(lines_of(scratch.path / ".lab32/history").size() == tests::sample_result().labs.size());
@@ -69,7 +69,7 @@ TEST_CASE("report: a history with invalid lines is still read") {
 
 TEST_CASE("report: a pipe in place of the history is left alone, and deep values are dropped") {
   namespace fs = std::filesystem;
-  const tests::Scratch scratch, deep;
+  const tests::ScratchDirectory scratch, deep;
   fs::create_directories(scratch.path / ".lab32");
   REQUIRE(mkfifo((scratch.path / ".lab32/history").c_str(), 0600) == 0);
   append_to_history(scratch.path, tests::sample_result(), current_time());  // does not wait
@@ -84,29 +84,29 @@ TEST_CASE("report: a pipe in place of the history is left alone, and deep values
 
 TEST_CASE("report: LAB32_HISTORY=off disables the history") {
   {
-    const ScopedVariable off(variables::kHistory, "off");
+    const ScopedEnvironmentVariable off(variables::kHistory, "off");
     CHECK_FALSE(history_enabled());
   }
   CHECK(history_enabled());
 }
 
 TEST_CASE("report: changes are listed check by check") {
-  const Result before = tests::sample_result();
-  Result after = before;
-  CHECK(changes(before, after).empty());
-  Lab& lab = after.labs[0];
+  const GradingResult before = tests::sample_result();
+  GradingResult after = before;
+  CHECK(result_changes_text(before, after).empty());
+  LabResult& lab = after.labs[0];
   lab.tests[1].measured = "524,288 sectors";
   lab.tests[1].score = 4;
   lab.score = 8;
-  CHECK(changes(before, after) ==
+  CHECK(result_changes_text(before, after) ==
         "coalescing: 5 -> 8 of 12 points\n"
         "  B1 scale: sectors: 2,097,152 sectors -> 524,288 sectors (+3)\n");
 }
 
 TEST_CASE("base: a watch reports files that are written in place and files that are replaced") {
-  const tests::Scratch scratch;
+  const tests::ScratchDirectory scratch;
   const auto a = scratch.write("a/a.cu", "1"), b = scratch.write("b/b.cu", "1");
-  FileWatch watch({a, b});
+  FileSaveWatch watch({a, b});
   scratch.write("b/b.cu", "2");
   scratch.write("b/other.cu", "2");
   CHECK(watch.wait() == std::vector<size_t>{1});

@@ -55,15 +55,15 @@ TEST_CASE("report: the text report equals its golden text") {
 TEST_CASE(
     "report: a terminal shows two reasons, and one line each for other checks and for checks that "
     "were not run") {
-  Result result = sample_result();
+  GradingResult result = sample_result();
   result.labs.pop_back();
-  Lab& lab = result.labs[0];
-  const Test lost = lab.tests[1];
+  LabResult& lab = result.labs[0];
+  const CheckResult lost = lab.tests[1];
   for (const char* name : {"C1", "C2", "C3"}) {
     lab.tests.push_back(lost);
     lab.tests.back().name = name;
   }
-  Style brief;
+  ReportStyle brief;
   brief.brief = true;
   brief.command = "build/lab32";
   std::string shown = text(result, brief);
@@ -90,7 +90,7 @@ TEST_CASE(
 }
 
 TEST_CASE("report: no line of a table is wider than the page, and colour adds no column") {
-  Style colour;
+  ReportStyle colour;
   colour.colour = true;
   const std::string coloured = text(sample_result(), colour);
   CHECK(coloured.find("\033[32m") != std::string::npos);
@@ -105,7 +105,7 @@ TEST_CASE("report: no line of a table is wider than the page, and colour adds no
 }
 
 TEST_CASE("report: a seed that does not fit next to the card's name gets a line of its own") {
-  Result result = sample_result();
+  GradingResult result = sample_result();
   result.labs.clear();
   result.timer = "NVIDIA H200";
   result.seed = 103572911814788;
@@ -173,7 +173,7 @@ void collect_keys(const nlohmann::json& value, std::set<std::string>& keys) {
 }
 
 std::string readme() {
-  std::ifstream file(root() / "grader/report/README.md");
+  std::ifstream file(lab32_root() / "grader/report/README.md");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -184,26 +184,26 @@ TEST_CASE("report: README.md documents exactly the printed keys") {
   collect_keys(nlohmann::json::parse(json(sample_result())), printed);
   const std::string text = readme();
   const std::string schema = text.substr(text.find("```"), text.rfind("```") - text.find("```"));
-  const Pattern key("(^|\n|\\{)\\s*\\{?\"(\\w+)\":");
-  for (const Pattern::Groups& found : key.all(schema)) documented.insert(found[2]);
+  const RegularExpression key("(^|\n|\\{)\\s*\\{?\"(\\w+)\":");
+  for (const RegularExpression::Groups& found : key.all(schema)) documented.insert(found[2]);
   documented.erase("ideal_sectors");  // a figure
   CHECK(printed == documented);
 }
 
 TEST_CASE("report: README.md documents every kind of failure and every reason") {
   const std::string text = readme();
-  for (int kind = 0; kind <= static_cast<int>(Failure::Kind::impossible_time); ++kind) {
-    const std::string name = to_string(static_cast<Failure::Kind>(kind));
+  for (int kind = 0; kind <= static_cast<int>(CheckFailure::Kind::impossible_time); ++kind) {
+    const std::string name = to_string(static_cast<CheckFailure::Kind>(kind));
     CHECK_MESSAGE(text.find("| `" + name + "` |") != std::string::npos, name);
   }
-  for (int kind = 0; kind <= static_cast<int>(NotRun::Kind::hidden); ++kind) {
-    const std::string name = to_string(static_cast<NotRun::Kind>(kind));
+  for (int kind = 0; kind <= static_cast<int>(NotRunReason::Kind::hidden); ++kind) {
+    const std::string name = to_string(static_cast<NotRunReason::Kind>(kind));
     CHECK_MESSAGE(text.find("| `" + name + "` |") != std::string::npos, name);
   }
 }
 
 TEST_CASE("report: json survives a message that is not UTF-8") {
-  Result result = sample_result();
+  GradingResult result = sample_result();
   result.labs[0].tests[0].message = "caf\xe9";
   CHECK(nlohmann::json::parse(json(result))["labs"][0]["tests"][0]["message"] == "caf\\xe9");
 }
@@ -212,14 +212,14 @@ TEST_CASE("report: every format makes foreign text visible") {
   const std::string evil =
       "\x1b]0;owned\x07\xc2\x9b"
       "2J\u202e\xff\uffff";
-  Result result = sample_result();
-  Lab broken;
+  GradingResult result = sample_result();
+  LabResult broken;
   broken.name = "shuffle";
   broken.status = Status::error;
   broken.message = "a.cu:1: error: " + evil;
   result.labs.push_back(broken);
-  for (Lab& lab : result.labs)
-    for (Test& test : lab.tests) {
+  for (LabResult& lab : result.labs)
+    for (CheckResult& test : lab.tests) {
       for (std::string* place : {&test.measured, &test.expected, &test.message, &test.file})
         *place += evil;
       if (!test.failure) continue;
@@ -238,9 +238,9 @@ TEST_CASE("report: every format makes foreign text visible") {
 }
 
 TEST_CASE("report: a lab that was not graded is named and not part of the sums") {
-  Result result = sample_result();
+  GradingResult result = sample_result();
   const double max_score = result.max_score;
-  Lab lost;
+  LabResult lost;
   lost.name = "shuffle";
   lost.status = Status::not_graded;
   lost.message = "no scratch directory in /nowhere";
@@ -276,7 +276,7 @@ TEST_CASE("report: wrapping keeps code, indents and long words") {
 }
 
 TEST_CASE("report: columns are counted in code points") {
-  CHECK(columns("é×") == 2);
+  CHECK(display_columns("é×") == 2);
   CHECK(pad_left("×", 3) == "  ×");
   CHECK(wrap("éééé", 2) == std::vector<std::string>{"éé", "éé"});
 }

@@ -23,22 +23,23 @@ struct LoadedKernels {
   std::unique_ptr<device::LoadedModule> module;
 
   explicit LoadedKernels(const char* source) {
-    const auto artifact = toolchain::compile(toolchain::checkout() / source, "sm_90", source);
+    const auto artifact =
+        toolchain::compile(toolchain::checkout_directory() / source, "sm_90", source);
     REQUIRE_MESSAGE(!artifact.sass.empty(), "there is no nvdisasm: run make test");
     module = device->load(artifact);
   }
 
-  device::Run run(const std::string& name, Dim3 grid, Dim3 block, uint32_t shared,
-                  const std::vector<device::Arg>& args) {
+  device::LaunchResult run(const std::string& name, Dim3 grid, Dim3 block, uint32_t shared,
+                           const std::vector<device::KernelArgument>& args) {
     device::Kernel* kernel = module->find(name);
     REQUIRE_MESSAGE(kernel != nullptr, name);
-    device::Shape shape;
+    device::LaunchShape shape;
     shape.grid = grid;
     shape.block = block;
     shape.dynamic_shared = shared;
     device::LaunchOptions options;
     options.check_hazards = false;
-    device::Run run = device->launch(*kernel, shape, args, options);
+    device::LaunchResult run = device->launch(*kernel, shape, args, options);
     REQUIRE_MESSAGE(!run.fault, name << ": " << (run.fault ? describe(*run.fault) : ""));
     REQUIRE(run.counters);
     return run;
@@ -47,7 +48,7 @@ struct LoadedKernels {
 
 struct Launched {
   std::string kernel;
-  device::Run run;
+  device::LaunchResult run;
 };
 
 std::vector<Launched> launch_all() {
@@ -60,7 +61,7 @@ std::vector<Launched> launch_all() {
     using T = decltype(value(0u));
     std::vector<T> host(kBytes / sizeof(T));
     for (unsigned i = 0; i < host.size(); ++i) host[i] = value(i);
-    device::Buffer b = loaded.device->allocate(kBytes + kAlign, name);
+    device::DeviceBuffer b = loaded.device->allocate(kBytes + kAlign, name);
     b.address = (b.address + kAlign - 1) / kAlign * kAlign;
     b.bytes = kBytes;
     loaded.device->upload(b, host.data(), kBytes);
@@ -74,8 +75,8 @@ std::vector<Launched> launch_all() {
   const auto longs = buffer("longs", long_at);
   const auto out = buffer("out", zero_at);
   const auto out2 = buffer("out2", zero_at);
-  auto at = [](device::Buffer b, uint64_t skip) {
-    return device::Buffer{b.address + skip, b.bytes - skip};
+  auto at = [](device::DeviceBuffer b, uint64_t skip) {
+    return device::DeviceBuffer{b.address + skip, b.bytes - skip};
   };
   // Like CUDA's dim3, also made from plain numbers, which the list contains.
   struct dim3 : Dim3 {
@@ -85,7 +86,7 @@ std::vector<Launched> launch_all() {
 
   std::vector<Launched> all;
   auto launch = [&](const char* name, dim3 grid, dim3 block, uint32_t shared,
-                    const std::vector<device::Arg>& args) {
+                    const std::vector<device::KernelArgument>& args) {
     all.push_back({name, loaded.run(name, grid, block, shared, args)});
   };
 #define LAUNCH(kernel, grid, block, shared, ...) \
@@ -98,7 +99,7 @@ std::vector<Launched> launch_all() {
 }
 
 std::string path_of(const char* table) {
-  return (toolchain::checkout() / "data/measured/sass" / table).string();
+  return (toolchain::checkout_directory() / "data/measured/sass" / table).string();
 }
 
 uint64_t number(const TableRow& row, const std::string& metric) {
@@ -127,13 +128,13 @@ Free freedom(const std::string& kernel, const std::string& block) {
 
 TEST_SUITE("sass: hardware") {
   TEST_CASE("sass: all memory counters of all test kernels equal an H200's") {
-    const auto rows = read_table(path_of("launch_all.csv"));
+    const auto rows = read_csv_table(path_of("launch_all.csv"));
     const auto launches = launch_all();
     REQUIRE(rows.size() == launches.size());
     std::set<std::string> doubted;
     for (size_t i = 0; i < rows.size(); ++i) {
       const TableRow& row = rows[i];
-      const device::Run& run = launches[i].run;
+      const device::LaunchResult& run = launches[i].run;
       const counters::Counters& c = *run.counters;
       CAPTURE(i);
       CAPTURE(launches[i].kernel);
@@ -161,7 +162,7 @@ TEST_SUITE("sass: hardware") {
                                             number(row, "smsp__sass_inst_executed_op_ldsm.sum"));
         CHECK(c.shared_atom.requests == number(row, "smsp__sass_inst_executed_op_shared_atom.sum"));
         CHECK(c.shared_wavefronts() == number(row, "memory_l1_wavefronts_shared"));
-        CHECK(c.shared_ideal() == number(row, "memory_l1_wavefronts_shared_ideal"));
+        CHECK(c.ideal_shared_wavefronts() == number(row, "memory_l1_wavefronts_shared_ideal"));
       }
       if (free == Free::addresses || free == Free::global_atomics) continue;
       CHECK(c.l2_sectors == number(row, "memory_l2_theoretical_sectors_global"));
@@ -181,14 +182,14 @@ TEST_SUITE("sass: hardware") {
 
   TEST_CASE("sass: every form of a shared atomic has an H200's counters for 44 address patterns") {
     LoadedKernels loaded("grader/tools/measure/sass/shared_atomics.cu");
-    const auto rows = read_table(path_of("shared_atomics.csv"));
+    const auto rows = read_csv_table(path_of("shared_atomics.csv"));
     REQUIRE(rows.size() == 396);
     for (size_t i = 0; i < rows.size(); ++i) {
       const TableRow& row = rows[i];
       const auto pattern = static_cast<uint32_t>(i / 9);
       CAPTURE(pattern);
       CAPTURE(row.at("kernel"));
-      const device::Run run = loaded.run(row.at("kernel"), {}, {32, 1, 1}, 0, {pattern});
+      const device::LaunchResult run = loaded.run(row.at("kernel"), {}, {32, 1, 1}, 0, {pattern});
       CHECK(run.ptx_level.empty());
       const counters::Counters& c = *run.counters;
       CHECK(c.shared_load.requests == number(row, "smsp__sass_inst_executed_op_shared_ld.sum"));
@@ -197,7 +198,7 @@ TEST_SUITE("sass: hardware") {
             number(row, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"));
       CHECK(c.shared_atom.wavefronts ==
             number(row, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"));
-      CHECK(c.shared_ideal() == number(row, "memory_l1_wavefronts_shared_ideal"));
+      CHECK(c.ideal_shared_wavefronts() == number(row, "memory_l1_wavefronts_shared_ideal"));
       // For the 64-bit loops this metric, which the profiler derives from addresses, sometimes has
       // a wavefront more than the sum of the two above, which the hardware counts.
       const uint64_t derived = number(row, "memory_l1_wavefronts_shared");

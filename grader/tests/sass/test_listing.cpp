@@ -32,8 +32,8 @@ MemoryOp op_of(const std::string& text) {
   return *op;
 }
 
-PlacedAccess member(int64_t offset, std::vector<sass::Shape> shapes, int bytes = 4) {
-  PlacedAccess m;
+AccessToPlace member(int64_t offset, std::vector<sass::Shape> shapes, int bytes = 4) {
+  AccessToPlace m;
   m.offset = offset;
   m.bytes = bytes;
   m.live.assign(static_cast<size_t>(bytes), true);
@@ -224,10 +224,10 @@ TEST_SUITE("sass: flow") {
     const FlowGraph flow = build_flow_graph(l.functions[0]);
     auto block = [&](int instruction) { return flow.block_of[static_cast<size_t>(instruction)]; };
     CHECK(flow.known);
-    CHECK(flow.structure.depth(block(0)) == 0);
-    CHECK(flow.structure.depth(block(2)) == 1);
-    CHECK(flow.structure.depth(block(4)) == 1);
-    CHECK(flow.structure.depth(block(6)) == 0);
+    CHECK(flow.structure.loop_depth(block(0)) == 0);
+    CHECK(flow.structure.loop_depth(block(2)) == 1);
+    CHECK(flow.structure.loop_depth(block(4)) == 1);
+    CHECK(flow.structure.loop_depth(block(6)) == 0);
     CHECK(flow.slow_path[static_cast<size_t>(block(7))]);
     CHECK_FALSE(flow.slow_path[static_cast<size_t>(block(4))]);
     const auto deciders = flow.structure.all_controlling_branches(block(2));
@@ -272,7 +272,7 @@ TEST_SUITE("sass: placement of accesses") {
   }
 
   TEST_CASE("sass: sixteen words are covered by four instructions") {
-    std::vector<PlacedAccess> members;
+    std::vector<AccessToPlace> members;
     for (int k = 0; k < 16; ++k)
       members.push_back(
           member(4 * k, k % 4 == 1 ? std::vector<sass::Shape>{kQuad} : std::vector<sass::Shape>{}));
@@ -289,7 +289,7 @@ TEST_SUITE("sass: placement of accesses") {
 
   TEST_CASE(
       "sass: a word that no instruction covers is refused unless something else explains it") {
-    std::vector<PlacedAccess> members{member(0, {kWord}), member(4, {})};
+    std::vector<AccessToPlace> members{member(0, {kWord}), member(4, {})};
     CHECK_FALSE(find_placement(members, {}).has_value());
     members[1].must_be_covered = false;
     CHECK(find_placement(members, {}).has_value());
@@ -298,8 +298,8 @@ TEST_SUITE("sass: placement of accesses") {
   TEST_CASE("sass: two possible placements are refused unless a known distance decides") {
     // Three accesses without instructions between two two-word instructions: it is not known which
     // one has the middle access.
-    std::vector<PlacedAccess> members{member(0, {}), member(4, {kDouble}), member(8, {}),
-                                      member(12, {kDouble}), member(16, {})};
+    std::vector<AccessToPlace> members{member(0, {}), member(4, {kDouble}), member(8, {}),
+                                       member(12, {kDouble}), member(16, {})};
     for (size_t k : {size_t{0}, size_t{2}, size_t{4}}) members[k].must_be_covered = false;
     CHECK_FALSE(find_placement(members, {}).has_value());
     members[2].must_be_covered = true;
@@ -312,7 +312,7 @@ TEST_SUITE("sass: placement of accesses") {
   }
 
   TEST_CASE("sass: a vector whose middle is not read becomes two words") {
-    PlacedAccess v = member(0, {sass::Shape{{0, 4}, {12, 4}}}, 16);
+    AccessToPlace v = member(0, {sass::Shape{{0, 4}, {12, 4}}}, 16);
     for (size_t b = 4; b < 12; ++b) v.live[b] = false;
     const auto p = find_placement({v}, {});
     REQUIRE(p.has_value());
@@ -324,7 +324,7 @@ TEST_SUITE("sass: placement of accesses") {
   }
 
   TEST_CASE("sass: a load of only the last word of a vector is reconciled") {
-    PlacedAccess v = member(32, {kWord}, 16);
+    AccessToPlace v = member(32, {kWord}, 16);
     for (size_t b = 0; b < 12; ++b) v.live[b] = false;
     const auto p = find_placement({v}, {});
     REQUIRE(p.has_value());

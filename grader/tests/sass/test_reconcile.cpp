@@ -19,14 +19,14 @@
 
 using namespace lab32;
 using sim::AccessKind;
-using sim::IssuedAccess;
+using sim::PlannedSassAccess;
 
 namespace {
 
 struct Compiled {
   ptx::Module module;
   std::string sass;
-  sass::Reconciliation result;
+  sass::PtxSassReconciliation result;
 };
 
 const Compiled& compiled(const std::string& arch) {
@@ -34,8 +34,8 @@ const Compiled& compiled(const std::string& arch) {
   auto found = all.find(arch);
   if (found != all.end()) return found->second;
   const auto artifact =
-      toolchain::compile(toolchain::checkout() / "grader/tests/fixtures/sass/kernels.cu", arch,
-                         "grader/tests/fixtures/sass/kernels.cu");
+      toolchain::compile(toolchain::checkout_directory() / "grader/tests/fixtures/sass/kernels.cu",
+                         arch, "grader/tests/fixtures/sass/kernels.cu");
   REQUIRE_MESSAGE(!artifact.sass.empty(), "there is no nvdisasm: run make test");
   Compiled& c = all[arch];
   c.module = ptx::parse(artifact.ptx);
@@ -46,7 +46,7 @@ const Compiled& compiled(const std::string& arch) {
 
 const std::vector<std::string> kArchs{"sm_75", "sm_89", "sm_90"};
 
-std::string text_of(const IssuedAccess& issue) {
+std::string text_of(const PlannedSassAccess& issue) {
   std::string s = issue.kind == AccessKind::load    ? "ld"
                   : issue.kind == AccessKind::store ? "st"
                   : issue.kind == AccessKind::red   ? "red"
@@ -55,23 +55,23 @@ std::string text_of(const IssuedAccess& issue) {
   if (issue.offset > 0) s += "+" + std::to_string(issue.offset);
   if (issue.offset < 0) s += std::to_string(issue.offset);
   switch (issue.lanes) {
-    case IssuedAccess::Lanes::all:
+    case PlannedSassAccess::Lanes::all:
       break;
-    case IssuedAccess::Lanes::leader:
+    case PlannedSassAccess::Lanes::leader:
       s += " leader";
       break;
-    case IssuedAccess::Lanes::full_leader:
+    case PlannedSassAccess::Lanes::full_leader:
       s += " full_leader";
       break;
-    case IssuedAccess::Lanes::spin:
+    case PlannedSassAccess::Lanes::spin:
       s += " spin";
       break;
-    case IssuedAccess::Lanes::swap_loop:
+    case PlannedSassAccess::Lanes::swap_loop:
       s += " swap_loop";
       break;
   }
-  if (issue.form == sim::AtomicForm::increment) s += " increment";
-  if (issue.form == sim::AtomicForm::compare_swap) s += " cas";
+  if (issue.form == sim::SharedAtomicForm::increment) s += " increment";
+  if (issue.form == sim::SharedAtomicForm::compare_swap) s += " cas";
   if (issue.only) s += *issue.only == sim::AccessSpace::shared ? " in shared" : " in global";
   return s;
 }
@@ -353,7 +353,8 @@ TEST_SUITE("sass: what does not fit") {
       for (size_t at = 0; at < section.size();) {
         const size_t end = section.find('\n', at);
         const std::string line = section.substr(at, end - at);
-        static const lab32::Pattern access("\\b(LDG|STG|LDS|STS|REDG|ATOMS|LDSM|LDGSTS)\\b");
+        static const lab32::RegularExpression access(
+            "\\b(LDG|STG|LDS|STS|REDG|ATOMS|LDSM|LDGSTS)\\b");
         if (access.search(line) && line.find("@!PT") == std::string::npos) {
           CAPTURE(line);
           const Compiled c =
@@ -398,11 +399,11 @@ TEST_SUITE("sass: what does not fit") {
   TEST_CASE("sass: a load that runs without its condition is not reconciled") {
     const Compiled c = edited("sm_90", "branchy", [](std::string& s) {
       // Without branches everything runs always.
-      s = lab32::Pattern("[^\n]*@!?P[0-9] (BRA|EXIT)[^\n]*\n").replace(s, "");
+      s = lab32::RegularExpression("[^\n]*@!?P[0-9] (BRA|EXIT)[^\n]*\n").replace(s, "");
     });
     CHECK(text_of(c, "branchy").find("?") != std::string::npos);
     const Compiled d = edited("sm_90", "copy", [](std::string& s) {
-      s = lab32::Pattern("[^\n]*@!?P[0-9] EXIT[^\n]*\n").replace(s, "");
+      s = lab32::RegularExpression("[^\n]*@!?P[0-9] EXIT[^\n]*\n").replace(s, "");
     });
     CHECK(text_of(d, "copy") == "? | ?");
   }

@@ -41,13 +41,14 @@ constexpr double kTimes = 100;
 TEST_SUITE("model: ladder") {
   TEST_CASE("model: the speed-up of each step of the documented ladder is predicted") {
     const auto device = device::open_device("sim:rtx4060");
-    const model::Profile profile = model::read_profile("rtx4060");
+    const model::DeviceProfile profile = model::read_device_profile("rtx4060");
     const std::string path = "grader/tools/calibration/ladder.cu";
     const auto module =
-        device->load(toolchain::compile((root() / path).string(), device->arch(), path));
+        device->load(toolchain::compile((lab32_root() / path).string(), device->arch(), path));
     std::vector<uint32_t> ints(kInts);
     std::iota(ints.begin(), ints.end(), 0u);
-    const device::Buffer in = device->allocate(kInts * 4, "in"), out = device->allocate(4, "out");
+    const device::DeviceBuffer in = device->allocate(kInts * 4, "in"),
+                               out = device->allocate(4, "out");
     device->upload(in, ints.data(), kInts * 4);
 
     double documented_before = 0, predicted_before = 0;
@@ -61,12 +62,12 @@ TEST_SUITE("model: ladder") {
       device::LaunchOptions options;
       options.check_hazards = false;
       options.model = device::LaunchOptions::Model::cold;
-      device::Shape shape;
+      device::LaunchShape shape;
       shape.grid.x = (kInts + step.ints_per_block - 1) / step.ints_per_block;
       shape.block.x = step.threads;
       device::Kernel* kernel = module->find(step.kernel);
       REQUIRE(kernel != nullptr);
-      const device::Run run =
+      const device::LaunchResult run =
           device->launch(*kernel, shape, {in, out, static_cast<int>(kInts)}, options);
       REQUIRE_FALSE(run.fault);
       CHECK(run.occupancy->blocks == (step.threads <= 32 ? 24 : 12));
@@ -74,10 +75,10 @@ TEST_SUITE("model: ladder") {
       device->download(&sum, out, 4);
       CHECK(sum == std::accumulate(ints.begin(), ints.end(), 0u));
 
-      const model::Prediction p = model::predict(profile, tests::scaled(*run.work, kTimes));
+      const model::TimePrediction p = model::predict(profile, tests::scaled(*run.work, kTimes));
       double documented = 0;
       for (const tests::Row& row :
-           read_table(root().string() + "/data/documented/reduce_ladder.csv"))
+           read_csv_table(lab32_root().string() + "/data/documented/reduce_ladder.csv"))
         if (row.at("kernel") == step.documented && row.at("metric") == "Duration")
           documented = tests::number(row, "value") * 1e-3;
       REQUIRE(documented > 0);
@@ -95,13 +96,15 @@ TEST_SUITE("model: ladder") {
     // Nothing is modelled without a request.
     device::LaunchOptions options;
     options.check_hazards = false;
-    const device::Run plain = device->launch(*module->find("step_coarse"), {{8, 1, 1}, {32, 1, 1}},
-                                             {in, out, static_cast<int>(kInts)}, options);
+    const device::LaunchResult plain =
+        device->launch(*module->find("step_coarse"), {{8, 1, 1}, {32, 1, 1}},
+                       {in, out, static_cast<int>(kInts)}, options);
     CHECK(plain.occupancy.has_value());
     CHECK_FALSE(plain.caches.has_value());
     CHECK_FALSE(plain.predicted.has_value());
 
-    const std::string path_of_predictions = root().string() + "/data/modelled/rtx4060-ladder.csv";
+    const std::string path_of_predictions =
+        lab32_root().string() + "/data/modelled/rtx4060-ladder.csv";
     if (is_set(variables::kUpdateModel)) std::ofstream(path_of_predictions) << predictions;
     std::ifstream in_file(path_of_predictions);
     std::ostringstream kept;

@@ -29,8 +29,9 @@ TEST_SUITE("model: occupancy") {
   }
 
   TEST_CASE("model: the limit of the occupancy is named") {
-    const model::Profile h200 = model::read_profile("h200"), t4 = model::read_profile("t4");
-    const auto on = [](const model::Profile& gpu, uint32_t threads, uint32_t registers,
+    const model::DeviceProfile h200 = model::read_device_profile("h200"),
+                               t4 = model::read_device_profile("t4");
+    const auto on = [](const model::DeviceProfile& gpu, uint32_t threads, uint32_t registers,
                        uint32_t shared) {
       const model::Occupancy o = model::occupancy(gpu, threads, registers, shared, 0);
       return fmt::format("{} x {} warps, {:.0f} %: {}", o.blocks, o.warps / o.blocks,
@@ -43,11 +44,11 @@ TEST_SUITE("model: occupancy") {
     // 228 KiB, of which the system reserves one per block.
     CHECK(on(h200, 128, 16, 40 * 1024) == "5 x 4 warps, 31 %: shared memory");
     CHECK(on(t4, 256, 32, 0) == "4 x 8 warps, 100 %: warps");
-    CHECK(on(model::read_profile("rtx4060"), 32, 32, 0) == "24 x 1 warps, 50 %: blocks");
+    CHECK(on(model::read_device_profile("rtx4060"), 32, 32, 0) == "24 x 1 warps, 50 %: blocks");
   }
 
   TEST_CASE("model: L1 gets the capacity that shared memory leaves") {
-    const model::Profile h200 = model::read_profile("h200");
+    const model::DeviceProfile h200 = model::read_device_profile("h200");
     CHECK(model::occupancy(h200, 256, 16, 0, 0).l1_bytes == (256 - 32) * 1024);
     // The carveout selects the smallest split that holds as much, and at least one block (the
     // answers of an H200).
@@ -59,7 +60,7 @@ TEST_SUITE("model: occupancy") {
   }
 
   TEST_CASE("model: a launch that cannot run is refused with the reason") {
-    const model::Profile h200 = model::read_profile("h200");
+    const model::DeviceProfile h200 = model::read_device_profile("h200");
     CHECK_THROWS_WITH_AS(model::occupancy(h200, 1024, 128, 0, 0),
                          "not one block of 1024 threads, 128 registers per thread and 0 bytes of "
                          "shared memory fits a multiprocessor of the NVIDIA H200",

@@ -23,7 +23,8 @@ constexpr double kRoundsOfSpins = 200;
 
 // A measured value of one round of all warps of the block.
 double measured_spin(const std::string& row, const std::string& figure) {
-  for (const TableRow& at : read_table(root().string() + "/data/measured/model/h200-spins.csv")) {
+  for (const TableRow& at :
+       read_csv_table(lab32_root().string() + "/data/measured/model/h200-spins.csv")) {
     if (at.at("part") != "float" || at.at("case") != row) continue;
     const std::string& figures = at.at("figures");
     return std::atof(figures.c_str() + figures.find(figure + "=") + figure.size() + 1);
@@ -36,7 +37,7 @@ double measured_spin(const std::string& row, const std::string& figure) {
 double cycles_of_spins(double rounds, uint32_t warps, double shared) {
   using Spin = model::TraceInstruction::Spin;
   const auto code = [](const char* opcode, uint8_t stall, int8_t raises, uint8_t waits_for) {
-    model::TraceInstruction in = model::machine_instruction(opcode);
+    model::TraceInstruction in = model::trace_instruction_of_opcode(opcode);
     in.scheduled = true;
     in.stall = stall;
     in.write_barrier = raises;
@@ -59,7 +60,7 @@ double cycles_of_spins(double rounds, uint32_t warps, double shared) {
   work.blocks = 1;
   work.warps = warps;
   work.shared_words = shared;
-  return model::run_multiprocessor(model::read_profile("h200"), trace, work).cycles;
+  return model::run_multiprocessor(model::read_device_profile("h200"), trace, work).cycles;
 }
 
 }  // namespace
@@ -97,12 +98,12 @@ TEST_SUITE("model: spins") {
           Lot{32, 1, 0.1}, Lot{32, 64, 0.3}, Lot{32, 1024, 0.15}}) {
       const std::string row = fmt::format("lot warps={} m={}", lot.warps, lot.words);
       CAPTURE(row);
-      launches::Launch launch;
+      launches::LaunchRow launch;
       launch.file = "grader/tools/calibration/spins.cu";
       launch.kernel = "additions<float, false>";
       launch.block_x = lot.warps * 32;
       launch.arguments = fmt::format("zero:1024 zero:2 int:3 int:{}", lot.words);
-      const model::Work work = kernels.count(launch, false).cold.work;
+      const model::LaunchWork work = kernels.count(launch, false).cold.work;
       CHECK(work.cycles / kRoundsOfSpins ==
             doctest::Approx(measured_spin(row, "cycles")).epsilon(lot.off));
       // Failed attempts are not counted, and only a single warp has none.
@@ -113,14 +114,14 @@ TEST_SUITE("model: spins") {
   }
 
   TEST_CASE("model: spins: the words that warps change determine how often they conflict") {
-    counters::SpinObserver spins;
+    counters::SwapLoopObserver spins;
     uint64_t address[32] = {};
     const auto add = [&](uint32_t warp, uint64_t word, uint32_t mask, bool again) {
       for (uint64_t& at : address) at = 4 * word;
-      sim::Access access{};
+      sim::IssuedWarpAccess access{};
       access.space = sim::AccessSpace::shared;
       access.kind = sim::AccessKind::atom;
-      access.form = sim::AtomicForm::spin_swap;
+      access.form = sim::SharedAtomicForm::spin_swap;
       access.bytes = 4;
       access.mask = mask;
       access.address = address;

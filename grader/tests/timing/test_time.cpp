@@ -40,11 +40,11 @@ const std::string kCounts = "data/measured/model/simulated.csv",
 std::string update() { return environment_value(variables::kUpdateModel); }
 
 void write(const std::string& path, const std::string& text) {
-  std::ofstream((root() / path).string()) << text;
+  std::ofstream((lab32_root() / path).string()) << text;
 }
 
 std::string read(const std::string& path) {
-  std::ifstream in((root() / path).string());
+  std::ifstream in((lab32_root() / path).string());
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();
@@ -57,19 +57,19 @@ struct Case {
   bool warm = false;
   double measured = 0;  // seconds, by events
   double alone = 0;     // seconds, by Nsight Compute; cold only
-  model::Prediction predicted;
+  model::TimePrediction predicted;
 };
 
 // 0: not measured (yet) on this GPU.
 std::vector<Case> cases(const std::string& gpu = "h200") {
   std::map<int, tests::Row> times, ncu;
-  if (fs::exists(root() / ("data/measured/" + gpu + "-model.csv"))) {
+  if (fs::exists(lab32_root() / ("data/measured/" + gpu + "-model.csv"))) {
     times = tests::measured_record(gpu);
     ncu = tests::measured_record(gpu, "-counters");
   }
-  std::map<int, launches::Launch> launches;
-  for (const launches::Launch& l : tests::read_model_launches()) launches[l.id] = l;
-  const model::Profile profile = model::read_profile(gpu);
+  std::map<int, launches::LaunchRow> launches;
+  for (const launches::LaunchRow& l : tests::read_model_launches()) launches[l.id] = l;
+  const model::DeviceProfile profile = model::read_device_profile(gpu);
   std::vector<Case> all;
   for (const tests::SimulatedRow& row : tests::read_simulated(gpu)) {
     for (const bool warm : {false, true}) {
@@ -163,8 +163,8 @@ void count_again(const std::string& gpu, const std::string& path, const std::str
   const std::string set = update() == "count" ? "" : update().substr(sizeof "count:" - 1);
   std::map<int, tests::SimulatedRow> rows;
   for (const auto& row : tests::read_simulated(gpu)) rows[row.id] = row;
-  std::vector<launches::Launch> again;
-  for (const launches::Launch& launch : tests::read_model_launches())
+  std::vector<launches::LaunchRow> again;
+  for (const launches::LaunchRow& launch : tests::read_model_launches())
     if ((set.empty() || launch.set == set || launch.kernel.rfind(set, 0) == 0 ||
          (set == "new" && rows.count(launch.id) == 0)) &&
         (gpu == "h200" || rows.count(launch.id) != 0))
@@ -219,7 +219,8 @@ TEST_SUITE("model: time") {
     // The held-out predictions stay as committed, and so do the times.
     const auto ncu = tests::h200_record("-counters");
     std::array<Errors, 3> errors;
-    for (const tests::Row& row : read_table(root().string() + "/data/modelled/h200-blind.csv")) {
+    for (const tests::Row& row :
+         read_csv_table(lab32_root().string() + "/data/modelled/h200-blind.csv")) {
       if (row.at("round") != kLastRound) continue;
       const double us =
           number(ncu.at(static_cast<int>(number(row, "id"))), "gpu__time_duration.sum") / 1e3;
@@ -228,7 +229,7 @@ TEST_SUITE("model: time") {
     CHECK(errors[0].count() + errors[1].count() + errors[2].count() == 60);
     for (size_t part = 0; part < 3; ++part) {
       CAPTURE(part);
-      CHECK(model::read_profile("h200").time.error[part] >= errors[part].mean() - 0.001);
+      CHECK(model::read_device_profile("h200").time.error[part] >= errors[part].mean() - 0.001);
       CHECK(std::abs(errors[part].bias()) <= 0.03);
       CHECK(errors[part].one_in_ten() <= 0.20);
     }
@@ -251,7 +252,7 @@ TEST_SUITE("model: time") {
 
   TEST_CASE("model: no kernel is both in a fitted set and in the held-out set") {
     std::map<std::string, bool> apart;
-    for (const launches::Launch& l : tests::read_model_launches()) {
+    for (const launches::LaunchRow& l : tests::read_model_launches()) {
       const auto [at, fresh] = apart.emplace(l.kernel, l.set == "apart");
       CHECK_MESSAGE(at->second == (l.set == "apart"), l.kernel);
     }
@@ -306,7 +307,7 @@ TEST_SUITE("model: time") {
     for (const auto& row : rows) recorded[row.id] = &row;
     tests::ModelKernels kernels;
     size_t compared = 0;
-    for (const launches::Launch& launch : tests::read_model_launches()) {
+    for (const launches::LaunchRow& launch : tests::read_model_launches()) {
       const auto at = recorded.find(launch.id);
       if (at == recorded.end() || at->second->cold.work.issue.all > 1e5) continue;
       CAPTURE(launch.kernel);
@@ -372,14 +373,14 @@ TEST_SUITE("model: time") {
   }
 
   TEST_CASE("model: a prediction names its bottleneck") {
-    model::Work work;
+    model::LaunchWork work;
     work.blocks = 132 * 8 * 10;
     work.warps_per_block = 8;
     work.occupancy.blocks = 8;
     work.shared_wavefronts = 32e6;
     work.shared_ideal = 1e6;
     work.issue.all = 3e6;
-    const model::Prediction p = model::predict(model::read_profile("h200"), work);
+    const model::TimePrediction p = model::predict(model::read_device_profile("h200"), work);
     CHECK(p.bottleneck == "bound by shared memory: 32.0 M wavefronts where 1.0 M would do");
     CHECK(p.resources[0].name == "shared memory");
     // 32e6 wavefronts, one per clock on each of 132 multiprocessors.
@@ -390,8 +391,8 @@ TEST_SUITE("model: time") {
   }
 
   TEST_CASE("model: a launch that moves twice the bytes takes twice as long") {
-    const model::Profile h200 = model::read_profile("h200");
-    model::Work work;
+    const model::DeviceProfile h200 = model::read_device_profile("h200");
+    model::LaunchWork work;
     work.blocks = 100000;
     work.warps_per_block = 8;
     work.occupancy.blocks = 8;

@@ -18,7 +18,7 @@ namespace {
 // An instruction on registers r0 and following: opcode, number of written registers, read
 // registers.
 model::TraceInstruction instruction(const char* opcode, int writes, std::vector<uint16_t> reads) {
-  model::TraceInstruction in = model::machine_instruction(opcode);
+  model::TraceInstruction in = model::trace_instruction_of_opcode(opcode);
   if (writes >= 0) in.writes = {static_cast<uint16_t>(writes)};
   in.reads = std::move(reads);
   if (in.kind == model::TraceInstruction::Kind::global_load) {
@@ -41,7 +41,7 @@ double cycles(const model::WarpTrace& trace, uint32_t warps = 1) {
   model::SmWork work;
   work.blocks = 1;
   work.warps = warps;
-  return model::run_multiprocessor(model::read_profile("h200"), trace, work).cycles;
+  return model::run_multiprocessor(model::read_device_profile("h200"), trace, work).cycles;
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ TEST_SUITE("model: work") {
   TEST_CASE("model: loads that are issued together cost one latency") {
     const auto load = [](int to) { return instruction("LDG.E", to, {0}); };
     const auto use = [](int of) { return instruction("FADD", 7, {static_cast<uint16_t>(of)}); };
-    const double latency = model::read_profile("h200").time.dram_latency * 1.98e9;
+    const double latency = model::read_device_profile("h200").time.dram_latency * 1.98e9;
     const double one = cycles(trace_of({load(1), use(1)}));
     CHECK(cycles(trace_of({load(1), load(2), use(1), use(2)})) - one < 0.05 * latency);
     CHECK(cycles(trace_of({load(1), use(1), load(2), use(2)})) - one ==
@@ -174,10 +174,10 @@ TEST_SUITE("model: work") {
   TEST_CASE("model: the multiprocessor with the longest blocks finishes last") {
     // Two multiprocessors; block 5 has ten times the work.
     const std::vector<uint64_t> work{10, 10, 10, 10, 10, 100, 10, 10};
-    const std::vector<uint64_t> last = model::blocks_of_last_multiprocessor(2, 2, 8, 4, work);
+    const std::vector<uint64_t> last = model::blocks_of_slowest_multiprocessor(2, 2, 8, 4, work);
     CHECK(std::count(last.begin(), last.end(), 5) == 1);
     CHECK(last.size() < 5);
-    CHECK(model::blocks_of_last_multiprocessor(2, 2, 7, 4, {}) ==
+    CHECK(model::blocks_of_slowest_multiprocessor(2, 2, 7, 4, {}) ==
           std::vector<uint64_t>{0, 2, 4, 6});
   }
 
@@ -203,14 +203,14 @@ TEST_SUITE("model: work") {
   }
 
   TEST_CASE("model: each opcode has the right pipeline") {
-    CHECK(model::machine_issue("LDS.128").memory == 1);
-    CHECK(model::machine_issue("FFMA.FTZ").fp32 == 1);
-    CHECK(model::machine_issue("IMAD.MOV.U32").multiply == 1);
-    CHECK(model::machine_issue("VIADD").multiply == 1);
-    CHECK(model::machine_issue("MUFU.EX2").special == 1);
-    CHECK(model::machine_issue("LOP3.LUT").alu == 1);
-    CHECK(model::machine_issue("UIADD3").alu == 0);
-    CHECK(model::machine_issue("BRA").all == 1);
+    CHECK(model::issue_slots_of_opcode("LDS.128").memory == 1);
+    CHECK(model::issue_slots_of_opcode("FFMA.FTZ").fp32 == 1);
+    CHECK(model::issue_slots_of_opcode("IMAD.MOV.U32").multiply == 1);
+    CHECK(model::issue_slots_of_opcode("VIADD").multiply == 1);
+    CHECK(model::issue_slots_of_opcode("MUFU.EX2").special == 1);
+    CHECK(model::issue_slots_of_opcode("LOP3.LUT").alu == 1);
+    CHECK(model::issue_slots_of_opcode("UIADD3").alu == 0);
+    CHECK(model::issue_slots_of_opcode("BRA").all == 1);
   }
 
   TEST_CASE("model: the first warps of neighbouring blocks go to different schedulers") {
@@ -229,7 +229,7 @@ TEST_SUITE("model: work") {
     for (uint64_t w = 0; w < work.blocks * 8; ++w)
       work.issued.push_back(w % 8 == 0 ? kLong : kShort);
     const double cycles =
-        model::run_multiprocessor(model::read_profile("h200"), trace, work).cycles;
+        model::run_multiprocessor(model::read_device_profile("h200"), trace, work).cycles;
     CHECK(cycles > 2 * kLong);
     CHECK(cycles < 3 * kLong);
   }

@@ -24,20 +24,20 @@ uintmax_t bytes_in(const fs::path& folder) {
 }  // namespace
 
 TEST_CASE("toolchain: the cache stays below LAB32_CACHE_MB by removing the oldest entries") {
-  tests::Scratch s;
-  const ScopedVariable root(variables::kRoot, s.path.string()),
+  tests::ScratchDirectory s;
+  const ScopedEnvironmentVariable root(variables::kRoot, s.path.string()),
       home(variables::kCacheHome, s.path.string());
-  const ScopedVariable bound(variables::kCacheMegabytes, "2");
+  const ScopedEnvironmentVariable bound(variables::kCacheMegabytes, "2");
   REQUIRE(cache_directory() == s.path / "lab32");
-  Artifact artifact;
+  CompiledArtifact artifact;
   artifact.sass = std::string(300'000, 'x');
   for (int i = 0; i < 20; ++i) {
-    store_cached("key" + std::to_string(i), artifact);
+    store_cached_artifact("key" + std::to_string(i), artifact);
     CHECK(bytes_in(s.path / "lab32/artifacts") <= 2'000'000);
-    CHECK(load_cached("key" + std::to_string(i)));
+    CHECK(load_cached_artifact("key" + std::to_string(i)));
   }
-  CHECK_FALSE(load_cached("key0"));
-  const ScopedVariable wrong(variables::kCacheMegabytes, "much");
-  CHECK_THROWS_WITH_AS(store_cached("key", artifact),
+  CHECK_FALSE(load_cached_artifact("key0"));
+  const ScopedEnvironmentVariable wrong(variables::kCacheMegabytes, "much");
+  CHECK_THROWS_WITH_AS(store_cached_artifact("key", artifact),
                        "LAB32_CACHE_MB=much: it may be a number from 0 to 999999", MachineError);
 }

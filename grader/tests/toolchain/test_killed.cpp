@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using namespace std::string_literals;
 
 TEST_CASE("toolchain: a killed compiler is the machine's fault") {
-  tests::Scratch s;
+  tests::ScratchDirectory s;
   const std::string name = "slain_" + std::to_string(getpid()) + ".cu";
   const fs::path source =
       s.write(name,
@@ -62,7 +62,7 @@ TEST_CASE(
     "toolchain: a submission that prints the message of a killed compiler gets a compile error") {
   const std::string gcc = "gcc: fatal error: Killed signal terminated program cc1plus\\n";
   const std::string last = gcc + "compilation terminated.";
-  tests::Scratch s;
+  tests::ScratchDirectory s;
   for (
       const std::string& text :
       {"#pragma message(\"x\\nnvcc error   : 'cicc' died due to signal 9 (Kill signal)\")\nint x = ;\n"s,

@@ -22,7 +22,7 @@ namespace {
 const char kOthersText[] = "#error the secret is 4711\nthe secret is 4711\n#define SECRET 4711\n";
 
 // The compiler's messages; also checks that the text does not compile.
-std::string words_on(const std::string& text, Isolation kind, const tests::Scratch& s) {
+std::string words_on(const std::string& text, Isolation kind, const tests::ScratchDirectory& s) {
   CompileOptions options;
   options.isolation = kind;
   options.cache = false;
@@ -43,7 +43,7 @@ bool tells(const std::string& text, const std::string& part) {
 
 TEST_SUITE("compile: leaks") {
   TEST_CASE("toolchain: no path reaches another user's file, and no message quotes it" * kSlow) {
-    tests::Scratch s, other;
+    tests::ScratchDirectory s, other;
     const std::string secret = other.write("secret.h", kOthersText).string();
     const std::string up = "../../../../../../../../../..";
     for (const Isolation kind : tests::isolations()) {
@@ -64,7 +64,7 @@ TEST_SUITE("compile: leaks") {
   }
 
   TEST_CASE("toolchain: a value from another user's file does not reach the device") {
-    tests::Scratch s, other;
+    tests::ScratchDirectory s, other;
     const std::string secret = other.write("secret.h", "#define SECRET 4711\n").string();
     for (const Isolation kind : tests::isolations())
       CHECK_FALSE(tells(words_on("#include \"" + secret +
@@ -75,7 +75,7 @@ TEST_SUITE("compile: leaks") {
   }
 
   TEST_CASE("toolchain: #line cannot make a message name another file or line") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     std::ofstream(s.path / "x") << "";
     for (const std::string directive :
          {"# 40 \"/etc/passwd\"", "#line 40 \"/etc/passwd\"", "%:\\\nli\\\nne 40 \"/etc/passwd\"",
@@ -121,7 +121,7 @@ TEST_SUITE("compile: leaks") {
   }
 
   TEST_CASE("toolchain: files are identified by device and inode and refused in case of doubt") {
-    tests::Scratch own, other;
+    tests::ScratchDirectory own, other;
     own.write("sub/a.h", "");
     other.write("b.h", "");
     fs::create_symlink(own.path / "sub/a.h", other.path / "to_own.h");
@@ -136,7 +136,7 @@ TEST_SUITE("compile: leaks") {
     CHECK_FALSE(readable.allows("/proc/self/root/usr/include/stdio.h", own.path));
     CHECK_FALSE(readable.allows("/dev/null", own.path));
     CHECK_FALSE(readable.allows("/etc/passwd", own.path));
-    CHECK_FALSE(readable.allows(checkout() / "solutions/shuffle/shuffle.cu", own.path));
+    CHECK_FALSE(readable.allows(checkout_directory() / "solutions/shuffle/shuffle.cu", own.path));
   }
 }
 
@@ -148,7 +148,7 @@ TEST_SUITE("compile: sizes") {
                          "\t.local .align 4 .b8 e[99];\nld.global.f32 %f1, [%rd4];\n") == 32);
     CHECK(variable_bytes(".visible .global .align 1 .b8 big[5368709120];\n") == 5368709120u);
     CHECK(variable_bytes(".global .b64 a[9999999999999999999999];\n.global .b8 b[1];\n") == ~0ull);
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     const std::string large = "__device__ char a[1 << 27];\n__device__ char b[7];\n";
     for (const Isolation kind : {tests::isolations().front()})
       CHECK(words_on(large + "__global__ void k(int i) { a[i] = b[i] = 1; }\n", kind, s) ==
@@ -157,7 +157,7 @@ TEST_SUITE("compile: sizes") {
   }
 
   TEST_CASE("toolchain: a full disk is not a compile error") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     CompileOptions options;
     options.cache = false;
     options.limits.file_bytes = 1;  // the compilers can write nothing

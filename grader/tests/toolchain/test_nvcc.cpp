@@ -27,7 +27,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-CompileOptions without_cache(Isolation kind = probed_isolation().isolation) {
+CompileOptions without_cache(Isolation kind = best_isolation().isolation) {
   CompileOptions options;
   options.isolation = kind;
   options.cache = false;
@@ -63,10 +63,11 @@ std::string refusal(const fs::path& source, const std::string& display) {
 
 TEST_SUITE("compile: nvcc") {
   TEST_CASE("toolchain: an artifact has PTX, cubin, SASS and registers, with the user's paths") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     fs::path source = s.write("scale.cu", kKernel);
     for (Isolation kind : kinds()) {
-      Artifact a = toolchain::compile(source, "sm_90", "labs/scale/scale.cu", without_cache(kind));
+      CompiledArtifact a =
+          toolchain::compile(source, "sm_90", "labs/scale/scale.cu", without_cache(kind));
       CHECK(a.source == "labs/scale/scale.cu");
       CHECK(a.arch == "sm_90");
       CHECK(has(a.ptx, ".target sm_90"));
@@ -95,7 +96,7 @@ TEST_SUITE("compile: nvcc") {
   }
 
   TEST_CASE("toolchain: a compile error is nvcc's error and nothing else") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     fs::path source = s.write("broken.cu",
                               "#include \"lab32.cuh\"\n"
                               "__global__ void broken(float* p) {\n"
@@ -142,15 +143,15 @@ TEST_SUITE("compile: nvcc") {
   }
 
   TEST_CASE("toolchain: warnings of a file that compiles are kept") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     fs::path source = s.write("w.cu", "__global__ void w(float* p) {\n  int unused;\n}\n");
-    Artifact a = toolchain::compile(source, "sm_90", "w.cu", without_cache());
+    CompiledArtifact a = toolchain::compile(source, "sm_90", "w.cu", without_cache());
     CHECK(has(a.warnings, "w.cu(2): warning #177-D: variable \"unused\" was declared"));
     CHECK_FALSE(has(a.warnings, "ptxas info"));
   }
 
   TEST_CASE("toolchain: an error that ptxas finds names the user's file") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     fs::path source = s.write("big.cu",
                               "__global__ void big(int* p) {\n"
                               "  __shared__ int s[100000];\n"
@@ -159,7 +160,7 @@ TEST_SUITE("compile: nvcc") {
   }
 
   TEST_CASE("toolchain: headers beside the file, and below it, belong to the submission") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     s.write("part/b.cuh", "#include \"c.cuh\"\n");
     s.write("part/c.cuh", "constexpr int kFrom = 3;\n");
     s.write("not_named.cuh", "#error\n");
@@ -175,7 +176,7 @@ TEST_SUITE("compile: nvcc") {
   }
 
   TEST_CASE("toolchain: names of headers are found in every spelling") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     for (const char* name : {"1.h", "2.h", "3.h", "4.h"}) s.write(name, "");
     const std::string text =
         "#include \"1.h\"\n#  include\t\"2.h\"\n#if __has_include( \"3.h\")\n#endif\n"
@@ -190,7 +191,7 @@ TEST_SUITE("compile: nvcc") {
   }
 
   TEST_CASE("toolchain: a macro may name a header if it stands for a plain name") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     s.write("part/b.cuh", "constexpr int kFrom = 3;\n");
     const std::string uses = "#include HEADER\n__global__ void a(int* p) { *p = kFrom; }\n";
     const fs::path plain = s.write("a.cu", "#define HEADER \"part/b.cuh\"\n" + uses);
@@ -206,10 +207,10 @@ TEST_SUITE("compile: nvcc") {
   }
 
   TEST_CASE("toolchain: no path and no link includes a solution" * kSlow) {
-    tests::Scratch s, elsewhere;
+    tests::ScratchDirectory s, elsewhere;
     // A file that could be reached by a path or by a link.
     fs::path solution;
-    for (const auto& entry : fs::recursive_directory_iterator(checkout() / "solutions"))
+    for (const auto& entry : fs::recursive_directory_iterator(checkout_directory() / "solutions"))
       if (entry.path().extension() == ".cu") solution = entry.path();
     REQUIRE_FALSE(solution.empty());
     fs::create_symlink(solution, s.path / "linked.cuh");
@@ -242,8 +243,8 @@ TEST_SUITE("compile: nvcc") {
   }
 
   TEST_CASE("toolchain: neither a submission nor its directory may be a link") {
-    tests::Scratch s;
-    const fs::path solution = checkout() / "solutions/coalescing/coalescing.cu";
+    tests::ScratchDirectory s;
+    const fs::path solution = checkout_directory() / "solutions/coalescing/coalescing.cu";
     fs::create_directory_symlink(solution.parent_path(), s.path / "coalescing");
     CHECK(refusal(s.path / "coalescing/coalescing.cu", "labs/c.cu") ==
           "labs/c.cu cannot be read: it is a link: hand in the file itself");
@@ -260,7 +261,7 @@ TEST_SUITE("compile: nvcc") {
   }
 
   TEST_CASE("toolchain: a header is not followed out of the directory") {
-    tests::Scratch s, elsewhere;
+    tests::ScratchDirectory s, elsewhere;
     elsewhere.write("secret.h", "#error\n");
     fs::create_symlink(elsewhere.path / "secret.h", s.path / "a.h");
     fs::create_directory_symlink(elsewhere.path, s.path / "b");
@@ -271,7 +272,7 @@ TEST_SUITE("compile: nvcc") {
   }
 
   TEST_CASE("toolchain: a submission that is no regular file of reasonable size is refused") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     CHECK(refusal(s.path / "none.cu", "none.cu") ==
           "none.cu cannot be read: No such file or directory");
     CHECK(refusal(s.path, "labs") == "labs cannot be read: not a plain file");
@@ -287,7 +288,7 @@ TEST_SUITE("compile: nvcc") {
   }
 
   TEST_CASE("toolchain: file names with shell characters are harmless" * kSlow) {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     for (const char* name : {"a b.cu", "$(touch ran).cu", "-o.cu", "'\";touch ran;'.cu", "x.cpp"}) {
       CAPTURE(name);
       fs::path source = s.write(name, "__global__ void k(int* p) { *p = 1 }\n");
@@ -298,14 +299,14 @@ TEST_SUITE("compile: nvcc") {
   }
 
   TEST_CASE("toolchain: host code of a submission is compiled but never run") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     fs::path trace = s.path / "ran";
     fs::path source = s.write(
         "host.cu", "#include <cstdlib>\nstatic int at_start = system(\"touch " + trace.string() +
                        "\");\n__attribute__((constructor)) void early() { system(\"touch " +
                        trace.string() + "\"); }\n__global__ void k(int* p) { *p = 1; }\n");
     for (Isolation kind : kinds()) {
-      Artifact a = toolchain::compile(source, "sm_90", "host.cu", without_cache(kind));
+      CompiledArtifact a = toolchain::compile(source, "sm_90", "host.cu", without_cache(kind));
       CHECK(has(a.ptx, "_Z1kPi"));
       CHECK_FALSE(fs::exists(trace));
     }
@@ -314,15 +315,15 @@ TEST_SUITE("compile: nvcc") {
 
 TEST_SUITE("compile: limits") {
   TEST_CASE("toolchain: the listing contains the targets of jump tables" * kSlow) {
-    const std::string sass =
-        compile(checkout() / "grader/tests/fixtures/sim_kernels.cu", "sm_90", "sim_kernels.cu")
-            .sass;
+    const std::string sass = compile(checkout_directory() / "grader/tests/fixtures/sim_kernels.cu",
+                                     "sm_90", "sim_kernels.cu")
+                                 .sass;
     CHECK(has(sass, " BRX"));
     CHECK(has(sass, "BRANCH_TARGETS"));
   }
 
   TEST_CASE("toolchain: the submission is blamed for CPU time and not for a busy machine") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     CompileOptions options = without_cache();
     options.limits.wall_seconds = 0.02;
     CHECK_THROWS_WITH_AS(compile(s.write("a.cu", kKernel), "sm_90", "a.cu", options),
@@ -342,7 +343,7 @@ TEST_SUITE("compile: limits") {
   }
 
   TEST_CASE("toolchain: endless templates are stopped at the memory limit" * kSlow) {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     fs::path source =
         s.write("bomb.cu",
                 "template <int N, int M> struct A {\n"
@@ -356,7 +357,7 @@ TEST_SUITE("compile: limits") {
   }
 
   TEST_CASE("toolchain: endless macros are stopped at the disk limit") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     std::string text = "#define A0 x, x, x, x, x, x, x, x, x, x\n";
     for (int i = 1; i < 9; ++i) {
       std::string last = "A" + std::to_string(i - 1);
@@ -372,7 +373,7 @@ TEST_SUITE("compile: limits") {
   }
 
   TEST_CASE("toolchain: a flood of messages is stopped at the output limit") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     std::string text;
     for (int i = 0; i < 90; ++i)
       text += "int a" + std::to_string(i) + " = undefined_" + std::to_string(i) + ";\n";
@@ -392,7 +393,7 @@ TEST_SUITE("compile: limits") {
   }
 
   TEST_CASE("toolchain: messages call a file that includes itself by one name") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     const fs::path source = s.write("loop.cu", "#include \"loop.cu\"\n");
     for (const Isolation kind : kinds()) {
       const std::string answer = diagnostic(source, "loop.cu", without_cache(kind));
@@ -405,11 +406,12 @@ TEST_SUITE("compile: limits") {
 
 TEST_SUITE("compile: cache") {
   TEST_CASE("toolchain: equal texts compile once, at any path" * kSlow) {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     // Differs from the text of earlier runs, so the first compilation is a real one.
     std::string text = kKernel + std::string("// ") + s.path.string() + "\n";
-    Artifact first = toolchain::compile(s.write("one/k.cu", text), "sm_90", "one/k.cu");
-    Artifact second = toolchain::compile(s.write("two/k.cu", text), "sm_90", "elsewhere/k.cu");
+    CompiledArtifact first = toolchain::compile(s.write("one/k.cu", text), "sm_90", "one/k.cu");
+    CompiledArtifact second =
+        toolchain::compile(s.write("two/k.cu", text), "sm_90", "elsewhere/k.cu");
     CHECK(second.source == "elsewhere/k.cu");
     CHECK(second.cubin == first.cubin);
     CHECK(second.registers == first.registers);
@@ -429,14 +431,14 @@ TEST_SUITE("compile: cache") {
   }
 
   TEST_CASE("toolchain: a cache entry is complete or absent") {
-    Artifact a;
+    CompiledArtifact a;
     a.arch = "sm_90";
     a.ptx = std::string("with\nlines\0and zeros", 20);
     a.cubin = std::string(1000, '\0');
     a.registers = {{"_Z1kv", 12}, {"other", 255}};
     std::string key = cache_key("a test's own entry");
-    store_cached(key, a);
-    auto loaded = load_cached(key);
+    store_cached_artifact(key, a);
+    auto loaded = load_cached_artifact(key);
     REQUIRE(loaded);
     CHECK(loaded->ptx == a.ptx);
     CHECK(loaded->cubin == a.cubin);
@@ -445,10 +447,10 @@ TEST_SUITE("compile: cache") {
     auto size = fs::file_size(file);
     for (auto cut : {size - 1, size / 2, decltype(size){10}, decltype(size){0}}) {
       fs::resize_file(file, cut);
-      CHECK_FALSE(load_cached(key));
+      CHECK_FALSE(load_cached_artifact(key));
     }
     fs::remove(file);
-    CHECK_FALSE(load_cached(key));
+    CHECK_FALSE(load_cached_artifact(key));
     CHECK(cache_key("a") != cache_key("b"));
     CHECK(cache_key("a").size() == 32);
   }

@@ -23,13 +23,13 @@ ProcessLimits ten_seconds() {
   return limits;
 }
 
-Outcome in_shell(const Sandbox& sandbox, const std::string& script) {
+ProcessOutcome in_shell(const Sandbox& sandbox, const std::string& script) {
   return sandbox.run({"/bin/sh", "-c", script}, ten_seconds());
 }
 
 bool have_bubblewrap() {
-  if (probed_isolation().isolation == Isolation::bubblewrap) return true;
-  MESSAGE("bubblewrap cannot run here: " << probed_isolation().reason);
+  if (best_isolation().isolation == Isolation::bubblewrap) return true;
+  MESSAGE("bubblewrap cannot run here: " << best_isolation().reason);
   return false;
 }
 
@@ -40,16 +40,17 @@ TEST_SUITE("compile: sandbox") {
       "toolchain: a sandbox has the submission, the includes and one place to write, in every "
       "kind") {
     for (Isolation kind : tests::isolations()) {
-      tests::Scratch includes;
+      tests::ScratchDirectory includes;
       includes.write("lab.cuh", "header");
       fs::path scratch;
       {
         Sandbox sandbox(installed_toolchain(), includes.path, kind);
         scratch = sandbox.output().parent_path();
         std::ofstream(sandbox.submission() / "a.cu") << "source";
-        Outcome o = in_shell(sandbox, "cat " + sandbox.inner_submission() + "/a.cu " +
-                                          sandbox.inner_include() + "/lab.cuh; echo made >" +
-                                          sandbox.inner_output() + "/result");
+        ProcessOutcome o =
+            in_shell(sandbox, "cat " + sandbox.submission_path_in_sandbox() + "/a.cu " +
+                                  sandbox.include_path_in_sandbox() + "/lab.cuh; echo made >" +
+                                  sandbox.output_path_in_sandbox() + "/result");
         CHECK(o.err == "");
         CHECK(o.out == "sourceheader");
         CHECK(read_file(sandbox.output() / "result") == "made\n");
@@ -62,13 +63,14 @@ TEST_SUITE("compile: sandbox") {
   TEST_CASE(
       "toolchain: neither the checkout, the system's files, other processes nor the environment") {
     if (!have_bubblewrap()) return;
-    tests::Scratch includes, secret;
+    tests::ScratchDirectory includes, secret;
     secret.write("secret", "42");
     setenv("LAB32_TEST_SECRET", "42", 1);
     Sandbox sandbox(installed_toolchain(), includes.path, Isolation::bubblewrap);
     for (const fs::path& path :
-         {checkout() / "solutions", checkout() / "Makefile", secret.path / "secret",
-          fs::path("/etc/passwd"), fs::path("/proc/self"), fs::path("/sys/class")}) {
+         {checkout_directory() / "solutions", checkout_directory() / "Makefile",
+          secret.path / "secret", fs::path("/etc/passwd"), fs::path("/proc/self"),
+          fs::path("/sys/class")}) {
       CAPTURE(path.string());
       CHECK(fs::exists(path));
       CHECK_FALSE(in_shell(sandbox, "test -e " + path.string()).ok());
@@ -82,11 +84,11 @@ TEST_SUITE("compile: sandbox") {
       MESSAGE("this kernel has no Landlock");
       return;
     }
-    tests::Scratch includes, secret;
+    tests::ScratchDirectory includes, secret;
     secret.write("secret", "42");
     Sandbox sandbox(installed_toolchain(), includes.path, Isolation::landlock);
     for (const fs::path& path :
-         {secret.path / "secret", checkout() / "solutions/coalescing/coalescing.cu",
+         {secret.path / "secret", checkout_directory() / "solutions/coalescing/coalescing.cu",
           fs::path("/etc/passwd"), fs::path("/proc/self/root/etc/passwd"),
           fs::path("/proc/self/environ"), fs::path("../../../../../../etc/passwd")}) {
       CAPTURE(path.string());
@@ -108,11 +110,11 @@ TEST_SUITE("compile: sandbox") {
       MESSAGE("this kernel has no filters");
       return;
     }
-    tests::Scratch includes;
+    tests::ScratchDirectory includes;
     for (Isolation kind : tests::isolations()) {
       if (kind == Isolation::bubblewrap) continue;
       Sandbox sandbox(installed_toolchain(), includes.path, kind);
-      const Outcome o =
+      const ProcessOutcome o =
           sandbox.run({"/bin/bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/9"}, ten_seconds());
       CHECK_FALSE(o.ok());
       CHECK_MESSAGE(o.err.find("Operation not permitted") != std::string::npos, o.err);
@@ -121,7 +123,7 @@ TEST_SUITE("compile: sandbox") {
 
   TEST_CASE("toolchain: only the output directory can be written") {
     if (!have_bubblewrap()) return;
-    tests::Scratch includes;
+    tests::ScratchDirectory includes;
     includes.write("lab.cuh", "header");
     Sandbox sandbox(installed_toolchain(), includes.path, Isolation::bubblewrap);
     std::ofstream(sandbox.submission() / "a.cu") << "source";
@@ -149,13 +151,13 @@ TEST_SUITE("compile: sandbox") {
     REQUIRE(listen(listener, 4) == 0);
     getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
     std::string connect = "exec 3<>/dev/tcp/127.0.0.1/" + std::to_string(ntohs(address.sin_port));
-    tests::Scratch includes;
+    tests::ScratchDirectory includes;
     // Outside of the sandbox this command connects.
-    Command outside;
+    ProcessCommand outside;
     outside.argv = {"/bin/bash", "-c", connect};
     CHECK(run_process(outside).ok());
     Sandbox closed(installed_toolchain(), includes.path, Isolation::bubblewrap);
-    Outcome o = closed.run({"/bin/bash", "-c", connect}, ten_seconds());
+    ProcessOutcome o = closed.run({"/bin/bash", "-c", connect}, ten_seconds());
     CHECK_FALSE(o.ok());
     CHECK(o.err.find("connect") != std::string::npos);
     close(listener);
@@ -163,16 +165,16 @@ TEST_SUITE("compile: sandbox") {
 
   TEST_CASE("toolchain: the limits apply inside the sandbox") {
     if (!have_bubblewrap()) return;
-    tests::Scratch includes;
+    tests::ScratchDirectory includes;
     Sandbox sandbox(installed_toolchain(), includes.path, Isolation::bubblewrap);
     ProcessLimits limits = ten_seconds();
     limits.wall_seconds = 0.5;
-    Outcome o = sandbox.run({"/bin/sh", "-c", "sleep 100 & sleep 100"}, limits);
-    CHECK(o.end == Outcome::End::timed_out);
+    ProcessOutcome o = sandbox.run({"/bin/sh", "-c", "sleep 100 & sleep 100"}, limits);
+    CHECK(o.end == ProcessOutcome::End::timed_out);
     CHECK(o.seconds < 5);
     limits = ten_seconds();
     limits.output_bytes = 10000;
-    CHECK(sandbox.run({"/usr/bin/yes"}, limits).end == Outcome::End::output_exceeded);
+    CHECK(sandbox.run({"/usr/bin/yes"}, limits).end == ProcessOutcome::End::output_exceeded);
     limits = ten_seconds();
     limits.memory_bytes = 256 << 20;
     o = sandbox.run({"/bin/dd", "if=/dev/zero", "of=/dev/null", "bs=512M", "count=1"}, limits);

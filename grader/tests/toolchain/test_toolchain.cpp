@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-fs::path program(const tests::Scratch& scratch, const std::string& name) {
+fs::path program(const tests::ScratchDirectory& scratch, const std::string& name) {
   fs::path file = scratch.write(name, "#!/bin/sh\n");
   fs::permissions(file, fs::perms::owner_all);
   return file;
@@ -21,8 +21,8 @@ fs::path program(const tests::Scratch& scratch, const std::string& name) {
 
 TEST_SUITE("compile: toolchain") {
   TEST_CASE("toolchain: the first directory that contains nvcc is used") {
-    tests::Scratch s;
-    ToolchainSearch where;
+    tests::ScratchDirectory s;
+    ToolchainSearchPlaces where;
     where.root = s.path / "root";
     where.path = (s.path / "path/bin").string() + "::relative:/usr/bin";
     where.usual = s.path / "usual";
@@ -74,8 +74,8 @@ TEST_SUITE("compile: toolchain") {
   }
 
   TEST_CASE("toolchain: a wheel of lab32 uses its own compilers and ignores PATH") {
-    tests::Scratch s;
-    ToolchainSearch where;
+    tests::ScratchDirectory s;
+    ToolchainSearchPlaces where;
     where.root = s.path / "packages/lab32/tree";
     where.path = (s.path / "path/bin").string() + ":/usr/bin";
     where.usual = s.path / "usual";
@@ -88,8 +88,8 @@ TEST_SUITE("compile: toolchain") {
   }
 
   TEST_CASE("toolchain: a checkout without nvcc says that `make grade` installs it") {
-    tests::Scratch s;
-    ToolchainSearch where;
+    tests::ScratchDirectory s;
+    ToolchainSearchPlaces where;
     where.root = s.path / "root";
     where.path = s.path.string();
     where.usual = s.path / "usual";
@@ -103,15 +103,15 @@ TEST_SUITE("compile: toolchain") {
   }
 
   TEST_CASE("toolchain: the error for a wrong LAB32_NVCC names it") {
-    ToolchainSearch where{"/nonexistent", "/nonexistent/nvcc", "", "/usr/bin"};
+    ToolchainSearchPlaces where{"/nonexistent", "/nonexistent/nvcc", "", "/usr/bin"};
     CHECK_THROWS_WITH_AS(find_toolchain(where),
                          "LAB32_NVCC=/nonexistent/nvcc is not a program: correct it or unset it",
                          Error);
   }
 
   TEST_CASE("toolchain: another nvcc has another identity") {
-    tests::Scratch s;
-    ToolchainSearch where{s.path / "root", program(s, "a/bin/nvcc").string(), "", "/usr/bin"};
+    tests::ScratchDirectory s;
+    ToolchainSearchPlaces where{s.path / "root", program(s, "a/bin/nvcc").string(), "", "/usr/bin"};
     std::string before = find_toolchain(where).identity;
     CHECK(find_toolchain(where).identity == before);
     s.write("a/bin/nvcc", "#!/bin/sh\nexit 1\n");
@@ -120,11 +120,11 @@ TEST_SUITE("compile: toolchain") {
 
   TEST_CASE(
       "toolchain: an nvcc or gcc whose directory contains the checkout does not make it readable") {
-    tests::Scratch s;
+    tests::ScratchDirectory s;
     fs::create_directories(s.path / "lab32");
     program(s, "bin/gcc");
-    ToolchainSearch where{s.path / "lab32", program(s, "cuda/bin/nvcc").string(), "",
-                          (s.path / "bin").string()};
+    ToolchainSearchPlaces where{s.path / "lab32", program(s, "cuda/bin/nvcc").string(), "",
+                                (s.path / "bin").string()};
     CHECK(is_inside(find_toolchain(where).host_compiler, "/usr"));
     where.nvcc = program(s, "bin/nvcc").string();
     CHECK_THROWS_AS(find_toolchain(where), Error);

@@ -20,7 +20,7 @@ PLACES = {
 }
 
 
-def write_lab(name, root):
+def write_lab_from_template(name, root):
     """Writes the files and returns their paths below `root`. Raises FileExistsError if one is there."""
     paths = {template: Path(place.format(name)) for template, place in PLACES.items()}
     for path in paths.values():
@@ -45,7 +45,7 @@ def main(arguments=None):
     try:
         if (ROOT / PLACES["rubric.toml"].format(name)).exists():
             raise FileExistsError(PLACES["skeleton.cu"].format(name))
-        written = write_lab(name, root)
+        written = write_lab_from_template(name, root)
     except FileExistsError as error:
         print(f"lab32 new-lab: {error} is there already; choose another name", file=sys.stderr)
         return 2

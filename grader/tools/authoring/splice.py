@@ -3,7 +3,7 @@
 import re
 
 
-def source_chunks(source):
+def top_level_definitions(source):
     """[(name, text)] of the definitions at the top level; text between two has the name "". The rules are those of
     tests/fixtures/splice.cpp."""
     found, depth, inside = [], 0, False
@@ -31,10 +31,10 @@ def definition_name(text):
     return re.split(r"[ *&\n]", head)[-1]
 
 
-def spliced(base, changes):
+def replace_definitions(base, changes):
     """`base` with chunks replaced by those of `changes` with the same names; new chunks come first."""
-    parts, fresh, first = source_chunks(base), "", None
-    for name, text in source_chunks(changes):
+    parts, fresh, first = top_level_definitions(base), "", None
+    for name, text in top_level_definitions(changes):
         same = next((k for k, part in enumerate(parts) if name and part[0] == name), None)
         if same is None:
             fresh += text

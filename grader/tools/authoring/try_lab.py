@@ -22,7 +22,7 @@ from pathlib import Path
 
 import tomlkit
 
-from authoring.splice import spliced
+from authoring.splice import replace_definitions
 from lab32 import ROOT
 from mutants import mutants
 
@@ -38,7 +38,7 @@ LEAST_SUBMISSIONS = 6
 
 
 @dataclass
-class Findings:
+class LabFindings:
     lines: list = field(default_factory=list)
     faults: list = field(default_factory=list)
 
@@ -49,7 +49,7 @@ class Findings:
         self.faults += faults
 
 
-class Lab:
+class LabUnderTest:
     def __init__(self, name, binary, folder, root):
         self.name, self.binary, self.folder, self.root = name, binary, folder, root
         self.rubric = tomllib.loads((root / f"data/limits/{name}.toml").read_text())
@@ -75,11 +75,11 @@ class Lab:
     def submissions(self, kind):
         return sorted((self.root / f"grader/labs/{self.name}/submissions/{kind}").glob("*.cu"))
 
-    def scales(self):
+    def size_scales(self):
         """The sizes at which ideals are compared: only those of the rubric if none is declared."""
         return SCALES if any("counter" in row for row in self.rows.values()) else {"n": 1}
 
-    def rubric_at(self, scale):
+    def write_rubric_at_scale(self, scale):
         """Makes a folder with the rubric, in which `n` or the elements of each declared counter are `scale` times as many."""
         text = tomlkit.parse((self.root / f"data/limits/{self.name}.toml").read_text())
         extents = self.rubric.get("extents", ["n"])
@@ -108,12 +108,12 @@ def lost_checks(result):
             for test in result["tests"] if test["status"] not in ("passed", "not run")]  # fmt: skip
 
 
-def try_solution(lab, found, solution):
+def check_solution_score(lab, found, solution):
     faults = lost_checks(solution) or ([solution["message"]] if solution.get("message") else [])
     found.add("solution", score_text(solution), faults if solution["score"] < solution["max_score"] else [])
 
 
-def try_skeleton(lab, found, skeleton):
+def check_skeleton_score(lab, found, skeleton):
     faults = []
     if skeleton["status"] in ("error", "not graded"):
         faults.append(f"the skeleton is not graded: {skeleton['message'].splitlines()[0]}")
@@ -141,7 +141,7 @@ def verdict_differences(file, result):
     return faults
 
 
-def try_submissions(lab, found, pool, most):
+def check_submission_verdicts(lab, found, pool, most):
     """Grades all submissions, or `most` of them, evenly spaced: `make test-slow` grades all of ours."""
     files = {kind: lab.submissions(kind) for kind in ("correct", "wrong", "cheat")}
     every = [file for some in files.values() for file in some]
@@ -149,7 +149,7 @@ def try_submissions(lab, found, pool, most):
     if most and len(every) > most:
         every = [every[i * len(every) // most] for i in range(most)]
         counts += f"; {most} graded (--submissions)"
-    texts = [spliced(lab.solution, file.read_text().replace("@ROOT@", str(ROOT))) for file in every]
+    texts = [replace_definitions(lab.solution, file.read_text().replace("@ROOT@", str(ROOT))) for file in every]
     faults = []
     for file, result in zip(every, pool.map(lab.grade, texts), strict=True):
         faults += verdict_differences(file, result)
@@ -160,7 +160,7 @@ def try_submissions(lab, found, pool, most):
     found.add("submissions", counts + ("" if faults else ": all as their first lines say"), faults)
 
 
-def counter_figures(result):
+def counters_of_checks(result):
     """Returns {check: [(counter, reached, ideal)]} for the checks of a result that have figures."""
     found = {}
     for test in result["tests"]:
@@ -172,7 +172,7 @@ def counter_figures(result):
 
 
 def ideal_faults(lab, scale, solution, skeleton):
-    reached, untouched = counter_figures(solution), {test["name"]: test for test in skeleton["tests"]}
+    reached, untouched = counters_of_checks(solution), {test["name"]: test for test in skeleton["tests"]}
     faults = []
     for key, row in lab.rows.items():
         if "counter" not in row:
@@ -189,7 +189,7 @@ def ideal_faults(lab, scale, solution, skeleton):
     return faults
 
 
-def try_ideals(lab, found, graded):
+def check_declared_ideals(lab, found, graded):
     if list(graded) == ["n"]:
         found.add("ideals", "no counter is declared")
         return
@@ -199,10 +199,10 @@ def try_ideals(lab, found, graded):
               + ("" if faults else ": the solution reaches each, the skeleton none"), faults)  # fmt: skip
 
 
-def try_mutants(lab, found, pool, count):
+def check_mutants_lose_points(lab, found, pool, count):
     explained = mutants.explained_mutants()
     chosen = mutants.sample_by_kind(list(mutants.mutants_of(lab.name, lab.solution)), count, SEED)
-    results = list(pool.map(lambda mutant: lab.grade(mutant.text(lab.solution)), chosen))
+    results = list(pool.map(lambda mutant: lab.grade(mutant.mutated_source(lab.solution)), chosen))
     survivors = [
         mutant for mutant, result in zip(chosen, results, strict=True)
         if result["status"] != "error" and result["score"] >= result["max_score"] and mutant.key() not in explained
@@ -212,7 +212,7 @@ def try_mutants(lab, found, pool, count):
         found.lines.append(f"    ? line {mutant.line} keeps all points: {mutant.new.strip()}")
 
 
-def try_hints(lab, found):
+def check_hints_exist(lab, found):
     # The counter of requests needs no `idea`, because its message is complete without one.
     without = [f"[{key}] has no `idea`" for key, row in lab.rows.items()
                if row.get("counter", "requests") != "requests" and not row.get("idea")]  # fmt: skip
@@ -235,23 +235,23 @@ def missing_core_parts(lab):
 
 
 def examine_lab(name, binary, count, root=None, submissions=0):
-    found = Findings()
+    found = LabFindings()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
-        lab = Lab(name, binary, folder, root or ROOT)
+        lab = LabUnderTest(name, binary, folder, root or ROOT)
         skeleton = lab.source_file("labs").read_text()
-        rubrics = {scale: lab.rubric_at(factor) for scale, factor in lab.scales().items()}
+        rubrics = {scale: lab.write_rubric_at_scale(factor) for scale, factor in lab.size_scales().items()}
         waiting = {
             scale: [pool.submit(lab.grade, text, rubric) for text in (lab.solution, skeleton)]
             for scale, rubric in rubrics.items()
         }
         graded = {scale: [one.result() for one in both] for scale, both in waiting.items()}
-        try_solution(lab, found, graded["n"][0])
-        try_skeleton(lab, found, graded["n"][1])
-        try_submissions(lab, found, pool, submissions)
-        try_ideals(lab, found, graded)
+        check_solution_score(lab, found, graded["n"][0])
+        check_skeleton_score(lab, found, graded["n"][1])
+        check_submission_verdicts(lab, found, pool, submissions)
+        check_declared_ideals(lab, found, graded)
         if count:
-            try_mutants(lab, found, pool, count)
-        try_hints(lab, found)
+            check_mutants_lose_points(lab, found, pool, count)
+        check_hints_exist(lab, found)
     level = lab.rubric.get("level", "extra")
     head = f"{name}: level {level}, {lab.rubric['max_score']} points, {len(lab.rows)} checks"
     missing = missing_core_parts(lab)

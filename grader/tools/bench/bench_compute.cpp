@@ -10,18 +10,19 @@
 namespace lab32::bench {
 namespace {
 
-const Kernels& compute_kernels() {
-  static const Kernels all("compute.cu");
+const BenchmarkKernels& compute_cu_kernels() {
+  static const BenchmarkKernels all("compute.cu");
   return all;
 }
 
-uint64_t upload(Subject& subject, const std::vector<float>& values, const std::string& name) {
+uint64_t allocate_and_upload(MeasuredKernel& subject, const std::vector<float>& values,
+                             const std::string& name) {
   const uint64_t at = subject.allocate(values.size() * 4, name);
   subject.memory().upload(at, values.data(), values.size() * 4);
   return at;
 }
 
-std::vector<float> download(Subject& subject, uint64_t at, size_t count) {
+std::vector<float> download_floats(MeasuredKernel& subject, uint64_t at, size_t count) {
   std::vector<float> values(count);
   subject.memory().download(values.data(), at, count * 4);
   return values;
@@ -33,24 +34,27 @@ void expect_near(benchmark::State& state, double got, double want) {
 
 void matmul_4x4(benchmark::State& state, Watch watch) {
   constexpr uint32_t kRows = 256;
-  Subject subject(compute_kernels(), "matmul_4x4");
+  MeasuredKernel subject(compute_cu_kernels(), "matmul_4x4");
   const std::vector<float> ones(kRows * kRows, 1);
-  const uint64_t a = upload(subject, ones, "a"), b = upload(subject, ones, "b"),
-                 c = upload(subject, ones, "c");
-  launch_all(state, subject, {kRows / 64 * (kRows / 64), 256, 0}, {a, b, c, kRows}, watch);
-  for (const float value : download(subject, c, kRows * kRows)) expect_near(state, value, kRows);
+  const uint64_t a = allocate_and_upload(subject, ones, "a"),
+                 b = allocate_and_upload(subject, ones, "b"),
+                 c = allocate_and_upload(subject, ones, "c");
+  run_launch_benchmark(state, subject, {kRows / 64 * (kRows / 64), 256, 0}, {a, b, c, kRows},
+                       watch);
+  for (const float value : download_floats(subject, c, kRows * kRows))
+    expect_near(state, value, kRows);
 }
 
 void nbody(benchmark::State& state, Watch watch) {
   constexpr uint32_t kBodies = 2048;
-  Subject subject(compute_kernels(), "nbody");
+  MeasuredKernel subject(compute_cu_kernels(), "nbody");
   std::vector<float> bodies;
   for (uint32_t i = 0; i < kBodies; ++i)
     bodies.insert(bodies.end(), {static_cast<float>(i % 16), static_cast<float>(i / 16 % 16),
                                  static_cast<float>(i / 256), 1.0f});
-  const uint64_t from = upload(subject, bodies, "bodies"),
-                 to = upload(subject, bodies, "accelerations");
-  launch_all(state, subject, {kBodies / 256, 256, 0}, {from, to, kBodies}, watch);
+  const uint64_t from = allocate_and_upload(subject, bodies, "bodies"),
+                 to = allocate_and_upload(subject, bodies, "accelerations");
+  run_launch_benchmark(state, subject, {kBodies / 256, 256, 0}, {from, to, kBodies}, watch);
   double x = 0;
   for (uint32_t j = 1; j < kBodies; ++j) {
     const float* other = bodies.data() + size_t{4} * j;
@@ -58,14 +62,14 @@ void nbody(benchmark::State& state, Watch watch) {
         double{other[0]} * other[0] + double{other[1]} * other[1] + double{other[2]} * other[2];
     x += other[0] / std::pow(square + 1e-3, 1.5);
   }
-  expect_near(state, download(subject, to, 1)[0], x);
+  expect_near(state, download_floats(subject, to, 1)[0], x);
 }
 
 void monte_carlo(benchmark::State& state, Watch watch) {
   constexpr uint32_t kThreads = 16384, kRounds = 16;
-  Subject subject(compute_kernels(), "monte_carlo");
+  MeasuredKernel subject(compute_cu_kernels(), "monte_carlo");
   const uint64_t to = subject.allocate(uint64_t{kThreads} * 4, "inside");
-  launch_all(state, subject, {kThreads / 256, 256, 0}, {to, kRounds}, watch);
+  run_launch_benchmark(state, subject, {kThreads / 256, 256, 0}, {to, kRounds}, watch);
   std::vector<uint32_t> inside(kThreads);
   subject.memory().download(inside.data(), to, uint64_t{kThreads} * 4);
   double sum = 0;
@@ -75,19 +79,22 @@ void monte_carlo(benchmark::State& state, Watch watch) {
 
 void black_scholes(benchmark::State& state, Watch watch) {
   constexpr uint32_t kOptions = 1 << 18;
-  Subject subject(compute_kernels(), "black_scholes");
+  MeasuredKernel subject(compute_cu_kernels(), "black_scholes");
   std::vector<float> price(kOptions), strike(kOptions), years(kOptions);
   for (uint32_t i = 0; i < kOptions; ++i) {
     price[i] = 5 + static_cast<float>(i % 256) / 10;
     strike[i] = 1 + static_cast<float>(i % 1000) / 10;
     years[i] = 0.25f + static_cast<float>(i % 40) / 4;
   }
-  const uint64_t p = upload(subject, price, "price"), s = upload(subject, strike, "strike"),
-                 y = upload(subject, years, "years"), calls = upload(subject, price, "calls"),
-                 puts = upload(subject, price, "puts");
-  launch_all(state, subject, {kOptions / 256, 256, 0}, {p, s, y, calls, puts, kOptions}, watch);
-  const std::vector<float> call = download(subject, calls, kOptions),
-                           put = download(subject, puts, kOptions);
+  const uint64_t p = allocate_and_upload(subject, price, "price"),
+                 s = allocate_and_upload(subject, strike, "strike"),
+                 y = allocate_and_upload(subject, years, "years"),
+                 calls = allocate_and_upload(subject, price, "calls"),
+                 puts = allocate_and_upload(subject, price, "puts");
+  run_launch_benchmark(state, subject, {kOptions / 256, 256, 0}, {p, s, y, calls, puts, kOptions},
+                       watch);
+  const std::vector<float> call = download_floats(subject, calls, kOptions),
+                           put = download_floats(subject, puts, kOptions);
   // Put-call parity.
   for (uint32_t i = 0; i < kOptions; i += 997)
     expect_near(state, double{call[i]} - put[i] + 1000,
@@ -98,7 +105,7 @@ using Launch = void (*)(benchmark::State&, Watch);
 
 }  // namespace
 
-void register_compute() {
+void register_compute_benchmarks() {
   const std::pair<const char*, Launch> all[] = {{"matmul_4x4", matmul_4x4},
                                                 {"nbody", nbody},
                                                 {"monte_carlo", monte_carlo},

@@ -25,12 +25,12 @@ constexpr uint64_t kWarpBudget = 50'000'000;
 constexpr uint32_t kMultiprocessors = 132;
 
 // The number of host threads: LAB32_THREADS as for `lab32`; by default all cores.
-unsigned host_threads() {
+unsigned host_thread_count() {
   return static_cast<unsigned>(
       std::strtoul(environment_value(variables::kThreads).c_str(), nullptr, 10));
 }
 
-double process_seconds() {
+double process_cpu_seconds() {
   timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
@@ -63,28 +63,29 @@ const char* name_of(Watch watch) {
   return "check:on";
 }
 
-Kernels::Kernels(const std::string& file) {
-  const toolchain::Artifact artifact =
-      toolchain::compile(root().string() + "/grader/tools/bench/" + file, "sm_90", file);
+BenchmarkKernels::BenchmarkKernels(const std::string& file) {
+  const toolchain::CompiledArtifact artifact =
+      toolchain::compile(lab32_root().string() + "/grader/tools/bench/" + file, "sm_90", file);
   text_ = artifact.ptx;
   module_ = ptx::parse(text_);
   plans_ = sass::reconcile(module_, sass::parse_disassembly(artifact.sass)).plans;
 }
 
-std::unique_ptr<sim::KernelProgram> Kernels::program(const std::string& name,
-                                                     uint64_t params) const {
+std::unique_ptr<sim::KernelProgram> BenchmarkKernels::decode_kernel(const std::string& name,
+                                                                    uint64_t params) const {
   return sim::decode(module_, find_function(module_, name), {}, params, plans_);
 }
 
-Subject::Subject(const Kernels& kernels, const std::string& name)
+MeasuredKernel::MeasuredKernel(const BenchmarkKernels& kernels, const std::string& name)
     : function_(&find_function(kernels.module(), name)) {
   uint32_t bytes = 0;
   ptx::parameter_offsets(function_->params, &bytes);
   params_ = allocate(bytes, "kernel parameters");
-  program_ = kernels.program(name, params_);
+  program_ = kernels.decode_kernel(name, params_);
 }
 
-uint64_t Subject::launch(const Shape& shape, const std::vector<uint64_t>& arguments, Watch watch) {
+uint64_t MeasuredKernel::launch(const LaunchShape& shape, const std::vector<uint64_t>& arguments,
+                                Watch watch) {
   uint32_t bytes = 0;
   const auto offsets = ptx::parameter_offsets(function_->params, &bytes);
   if (arguments.size() != offsets.size()) throw Error("wrong number of arguments");
@@ -114,22 +115,23 @@ uint64_t Subject::launch(const Shape& shape, const std::vector<uint64_t>& argume
   counters::GlobalRaceObserver races(memory_);
   if (watch == Watch::all || watch == Watch::check)
     observers.insert(observers.end(), {&hazards, &races});
-  const sim::LaunchOutcome outcome = sim::run_grid(launch, observers, host_threads());
+  const sim::LaunchOutcome outcome = sim::run_grid(launch, observers, host_thread_count());
   if (outcome.trap) throw Error(describe(*outcome.trap));
   uint64_t warps = 0;
-  for (const sim::IssueTally& site : outcome.tally) warps += site.warps;
+  for (const sim::InstructionIssueCounts& site : outcome.tally) warps += site.warps;
   return warps;
 }
 
-void launch_all(benchmark::State& state, Subject& subject, const Shape& shape,
-                const std::vector<uint64_t>& arguments, Watch watch) {
+void run_launch_benchmark(benchmark::State& state, MeasuredKernel& subject,
+                          const LaunchShape& shape, const std::vector<uint64_t>& arguments,
+                          Watch watch) {
   double lanes = 0, launches = 0;
-  const double start = process_seconds();
+  const double start = process_cpu_seconds();
   for (auto _ : state) {
     lanes += 32.0 * static_cast<double>(subject.launch(shape, arguments, watch));
     ++launches;
   }
-  const double core_seconds = process_seconds() - start;
+  const double core_seconds = process_cpu_seconds() - start;
   state.counters["lane-instr/s"] = benchmark::Counter(lanes, benchmark::Counter::kIsRate);
   state.counters["lane-instr/s/core"] = lanes / core_seconds;
   state.counters["blocks/s"] =

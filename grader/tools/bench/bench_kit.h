@@ -25,13 +25,13 @@ enum class Watch : uint8_t { run, nothing, counters, all, check };
 const char* name_of(Watch watch);
 
 // The kernels of one file in this folder, as PTX compiled once, with access plans from its SASS.
-class Kernels {
+class BenchmarkKernels {
  public:
-  explicit Kernels(const std::string& file);
+  explicit BenchmarkKernels(const std::string& file);
   const std::string& text() const { return text_; }
   const ptx::Module& module() const { return module_; }
   // Finds a kernel by its base name and template values; throws Error if there is none.
-  std::unique_ptr<sim::KernelProgram> program(const std::string& name, uint64_t params) const;
+  std::unique_ptr<sim::KernelProgram> decode_kernel(const std::string& name, uint64_t params) const;
 
  private:
   std::string text_;
@@ -39,21 +39,21 @@ class Kernels {
   std::map<std::string, sim::FunctionPlans> plans_;
 };
 
-struct Shape {
+struct LaunchShape {
   uint32_t blocks, threads, shared_bytes;
 };
 
 // A kernel under measurement, with memory of its own.
-class Subject {
+class MeasuredKernel {
  public:
-  Subject(const Kernels& kernels, const std::string& name);
+  MeasuredKernel(const BenchmarkKernels& kernels, const std::string& name);
   uint64_t allocate(uint64_t bytes, const std::string& name) {
     return memory_.allocate(bytes, name)->begin;
   }
   sim::Memory& memory() { return memory_; }
   // arguments: one per parameter of the kernel, each cut to the parameter's size. Returns the
   // number of warp instructions issued. Throws Error if the kernel traps.
-  uint64_t launch(const Shape& shape, const std::vector<uint64_t>& arguments, Watch watch);
+  uint64_t launch(const LaunchShape& shape, const std::vector<uint64_t>& arguments, Watch watch);
 
  private:
   sim::Memory memory_{uint64_t{8} << 30};
@@ -64,12 +64,13 @@ class Subject {
 
 // Launches until the benchmark has enough samples; reports lane instructions (32 times the warp
 // instructions) per second, by wall time and per core.
-void launch_all(benchmark::State& state, Subject& subject, const Shape& shape,
-                const std::vector<uint64_t>& arguments, Watch watch);
+void run_launch_benchmark(benchmark::State& state, MeasuredKernel& subject,
+                          const LaunchShape& shape, const std::vector<uint64_t>& arguments,
+                          Watch watch);
 
-void register_reductions();
-void register_compute();
-void register_launches();
-void register_reading();
+void register_reduction_benchmarks();
+void register_compute_benchmarks();
+void register_launch_benchmarks();
+void register_ptx_benchmarks();
 
 }  // namespace lab32::bench

@@ -14,21 +14,21 @@ namespace {
 
 constexpr uint32_t kElements = 10'000'000;
 
-const Kernels& kernels() {
-  static const Kernels all("launches.cu");
+const BenchmarkKernels& launches_cu_kernels() {
+  static const BenchmarkKernels all("launches.cu");
   return all;
 }
 
 // Sums blocks of 8 ints: a tenth of the documented 100 million ints in 12.5 million blocks.
-void blocks_of_8(benchmark::State& state, Watch watch) {
-  Subject subject(kernels(), "sum_by_8");
+void sum_in_blocks_of_8(benchmark::State& state, Watch watch) {
+  MeasuredKernel subject(launches_cu_kernels(), "sum_by_8");
   const std::vector<int> in(kElements, 3);
   const uint64_t from = subject.allocate(uint64_t{kElements} * 4, "in");
   const uint64_t to = subject.allocate(4, "out");
   subject.memory().upload(from, in.data(), uint64_t{kElements} * 4);
   const int zero = 0;
   subject.memory().upload(to, &zero, 4);
-  launch_all(state, subject, {kElements / 8, 8, 0}, {from, to}, watch);
+  run_launch_benchmark(state, subject, {kElements / 8, 8, 0}, {from, to}, watch);
   int sum = 0;
   subject.memory().download(&sum, to, 4);
   if (sum != static_cast<int>(3u * kElements * static_cast<uint32_t>(state.iterations())))
@@ -50,7 +50,7 @@ void reset_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 void add_one(benchmark::State& state, Watch watch, bool same) {
   constexpr uint32_t kMany = 1 << 25;  // 128 MiB
   const double before = resident_bytes("VmRSS");
-  Subject subject(kernels(), "add_one");
+  MeasuredKernel subject(launches_cu_kernels(), "add_one");
   const uint64_t x = subject.allocate(uint64_t{kMany} * 4, "x");
   const uint64_t y = same ? x : subject.allocate(uint64_t{kMany} * 4, "y");
   for (const uint64_t at : {x, y}) {
@@ -58,7 +58,7 @@ void add_one(benchmark::State& state, Watch watch, bool same) {
     subject.memory().upload(at, zeros.data(), uint64_t{kMany} * 4);
   }
   reset_peak();
-  launch_all(state, subject, {kMany / 256, 256, 0}, {x, y}, watch);
+  run_launch_benchmark(state, subject, {kMany / 256, 256, 0}, {x, y}, watch);
   const double bytes = (same ? 4.0 : 8.0) * kMany;
   state.counters["bookkeeping/byte"] = (resident_bytes("VmHWM") - before - bytes) / bytes;
   std::vector<int> out(kMany);
@@ -73,7 +73,7 @@ void out_of_place(benchmark::State& state, Watch watch) { add_one(state, watch, 
 
 void histogram(benchmark::State& state, Watch watch) {
   constexpr uint32_t kBlocks = 4096, kThreads = 256;
-  Subject subject(kernels(), "histogram");
+  MeasuredKernel subject(launches_cu_kernels(), "histogram");
   std::vector<uint32_t> in(kBlocks * kThreads);
   uint32_t x = 1;
   for (uint32_t& v : in) v = (x = x * 1664525u + 1013904223u) >> 8;
@@ -82,7 +82,7 @@ void histogram(benchmark::State& state, Watch watch) {
   subject.memory().upload(from, in.data(), in.size() * 4);
   const std::vector<uint32_t> zeros(256, 0);
   subject.memory().upload(to, zeros.data(), 256 * 4);
-  launch_all(state, subject, {kBlocks, kThreads, 0}, {from, to}, watch);
+  run_launch_benchmark(state, subject, {kBlocks, kThreads, 0}, {from, to}, watch);
   std::vector<uint32_t> out(256);
   subject.memory().download(out.data(), to, 256 * 4);
   const auto counted = std::accumulate(out.begin(), out.end(), uint64_t{0});
@@ -91,7 +91,7 @@ void histogram(benchmark::State& state, Watch watch) {
 }
 
 // An allocation of `count` floats, each 1.
-uint64_t upload_ones(Subject& subject, uint64_t count, const std::string& name) {
+uint64_t upload_ones(MeasuredKernel& subject, uint64_t count, const std::string& name) {
   const uint64_t at = subject.allocate(count * 4, name);
   const std::vector<float> values(count, 1);
   subject.memory().upload(at, values.data(), count * 4);
@@ -99,7 +99,7 @@ uint64_t upload_ones(Subject& subject, uint64_t count, const std::string& name) 
 }
 
 // All `count` floats at `at` must equal `want`.
-void check_floats(benchmark::State& state, Subject& subject, uint64_t at, uint64_t count,
+void check_floats(benchmark::State& state, MeasuredKernel& subject, uint64_t at, uint64_t count,
                   float want) {
   std::vector<float> got(count);
   subject.memory().download(got.data(), at, count * 4);
@@ -109,31 +109,33 @@ void check_floats(benchmark::State& state, Subject& subject, uint64_t at, uint64
 
 void saxpy(benchmark::State& state, Watch watch) {
   constexpr uint32_t kMany = 1 << 22;
-  Subject subject(kernels(), "saxpy");
+  MeasuredKernel subject(launches_cu_kernels(), "saxpy");
   const uint64_t x = upload_ones(subject, kMany, "x"), y = upload_ones(subject, kMany, "y");
   const float a = 2;
   uint32_t bits;
   std::memcpy(&bits, &a, 4);
-  launch_all(state, subject, {kMany / 256, 256, 0}, {bits, x, y}, watch);
+  run_launch_benchmark(state, subject, {kMany / 256, 256, 0}, {bits, x, y}, watch);
   check_floats(state, subject, y, kMany, 1 + 2 * static_cast<float>(state.iterations()));
 }
 
 void matmul(benchmark::State& state, Watch watch) {
   constexpr uint32_t kRows = 256;
-  Subject subject(kernels(), "matmul");
+  MeasuredKernel subject(launches_cu_kernels(), "matmul");
   const uint64_t a = upload_ones(subject, kRows * kRows, "a"),
                  b = upload_ones(subject, kRows * kRows, "b"),
                  c = upload_ones(subject, kRows * kRows, "c");
-  launch_all(state, subject, {kRows / 32 * (kRows / 32), 1024, 0}, {a, b, c, kRows}, watch);
+  run_launch_benchmark(state, subject, {kRows / 32 * (kRows / 32), 1024, 0}, {a, b, c, kRows},
+                       watch);
   check_floats(state, subject, c, kRows * kRows, kRows);
 }
 
 void transpose(benchmark::State& state, Watch watch) {
   constexpr uint32_t kRows = 2048;
-  Subject subject(kernels(), "transpose");
+  MeasuredKernel subject(launches_cu_kernels(), "transpose");
   const uint64_t in = upload_ones(subject, kRows * kRows, "in"),
                  out = subject.allocate(kRows * kRows * 4, "out");
-  launch_all(state, subject, {kRows / 32 * (kRows / 32), 256, 0}, {in, out, kRows}, watch);
+  run_launch_benchmark(state, subject, {kRows / 32 * (kRows / 32), 256, 0}, {in, out, kRows},
+                       watch);
   check_floats(state, subject, out, kRows * kRows, 1);
 }
 
@@ -141,11 +143,14 @@ using Launch = void (*)(benchmark::State&, Watch);
 
 }  // namespace
 
-void register_launches() {
-  const std::pair<const char*, Launch> all[] = {
-      {"blocks_of_8", blocks_of_8}, {"in_place", in_place}, {"out_of_place", out_of_place},
-      {"histogram", histogram},     {"saxpy", saxpy},       {"matmul", matmul},
-      {"transpose", transpose}};
+void register_launch_benchmarks() {
+  const std::pair<const char*, Launch> all[] = {{"blocks_of_8", sum_in_blocks_of_8},
+                                                {"in_place", in_place},
+                                                {"out_of_place", out_of_place},
+                                                {"histogram", histogram},
+                                                {"saxpy", saxpy},
+                                                {"matmul", matmul},
+                                                {"transpose", transpose}};
   for (const auto& [name, launch] : all)
     for (const Watch watch :
          {Watch::run, Watch::nothing, Watch::counters, Watch::all, Watch::check})
@@ -160,8 +165,9 @@ namespace {
 constexpr uint32_t kThreads = 128, kSummed = 1 << 22;
 
 void reduce(benchmark::State& state, int version, Watch watch) {
-  static const Kernels kernels("reduction.cu");
-  Subject subject(kernels, "reduce_v" + std::to_string(version) + (version >= 6 ? "<128>" : ""));
+  static const BenchmarkKernels kernels("reduction.cu");
+  MeasuredKernel subject(kernels,
+                         "reduce_v" + std::to_string(version) + (version >= 6 ? "<128>" : ""));
   const uint32_t blocks = version == 7 ? 2048 : kSummed / kThreads / (version >= 4 ? 2 : 1);
   std::vector<int> in(kSummed);
   for (uint32_t i = 0; i < kSummed; ++i) in[i] = static_cast<int>(i % 7);
@@ -169,7 +175,8 @@ void reduce(benchmark::State& state, int version, Watch watch) {
   const uint64_t to = subject.allocate(uint64_t{blocks} * 4, "out");
   subject.memory().upload(from, in.data(), uint64_t{kSummed} * 4);
 
-  launch_all(state, subject, {blocks, kThreads, kThreads * 4}, {from, to, kSummed}, watch);
+  run_launch_benchmark(state, subject, {blocks, kThreads, kThreads * 4}, {from, to, kSummed},
+                       watch);
 
   std::vector<int> sums(blocks);
   subject.memory().download(sums.data(), to, uint64_t{blocks} * 4);
@@ -179,7 +186,7 @@ void reduce(benchmark::State& state, int version, Watch watch) {
 
 }  // namespace
 
-void register_reductions() {
+void register_reduction_benchmarks() {
   for (int version = 1; version <= 7; ++version)
     for (const Watch watch : {Watch::nothing, Watch::counters, Watch::all}) {
       const std::string name = "reduce_v" + std::to_string(version) + "/" + name_of(watch);

@@ -11,8 +11,8 @@ namespace lab32::bench {
 namespace {
 
 // Returns the PTX of a module as large as those of heavily templated code.
-std::string large_module() {
-  static const Kernels kernels("reduction.cu");
+std::string large_ptx_text() {
+  static const BenchmarkKernels kernels("reduction.cu");
   const std::string& text = kernels.text();
   const size_t first = text.find(".visible .entry");
   const size_t end = text.rfind("\n}") + 3;
@@ -27,14 +27,14 @@ std::string large_module() {
   return large + text.substr(end);
 }
 
-void parse(benchmark::State& state) {
-  const std::string text = large_module();
+void parse_large_ptx(benchmark::State& state) {
+  const std::string text = large_ptx_text();
   for (auto _ : state) benchmark::DoNotOptimize(ptx::parse(text));
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * text.size()));
 }
 
-void decode(benchmark::State& state) {
-  const ptx::Module module = ptx::parse(large_module());
+void decode_large_ptx(benchmark::State& state) {
+  const ptx::Module module = ptx::parse(large_ptx_text());
   size_t instructions = 0;
   for (auto _ : state)
     for (const ptx::Function& f : module.functions) {
@@ -48,19 +48,19 @@ void decode(benchmark::State& state) {
 
 }  // namespace
 
-void register_reading() {
-  benchmark::RegisterBenchmark("ptx/parse", parse)->Unit(benchmark::kMillisecond);
-  benchmark::RegisterBenchmark("ptx/decode", decode)->Unit(benchmark::kMillisecond);
+void register_ptx_benchmarks() {
+  benchmark::RegisterBenchmark("ptx/parse", parse_large_ptx)->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("ptx/decode", decode_large_ptx)->Unit(benchmark::kMillisecond);
 }
 
 }  // namespace lab32::bench
 
 int main(int argc, char** argv) {
   using namespace lab32;
-  bench::register_reductions();
-  bench::register_launches();
-  bench::register_compute();
-  bench::register_reading();
+  bench::register_reduction_benchmarks();
+  bench::register_launch_benchmarks();
+  bench::register_compute_benchmarks();
+  bench::register_ptx_benchmarks();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return lab32::kNotGraded;
   try {

@@ -41,7 +41,7 @@ MIX = {"solution": 30, "correct": 10, "wrong": 35, "skeleton": 10, "broken": 5}
 BROKEN = "this is no CUDA\n"
 
 
-def submission_kinds(lab):
+def texts_by_submission_kind(lab):
     """{kind: [text]}; cheats and faults of the corpus are too rare in real classes to be part of the mix."""
     kinds = {"broken": [BROKEN]}
     for name, text in corpus(lab):
@@ -55,7 +55,7 @@ def class_submissions(options):
     if options.kind == "corpus":
         every = {lab: [BROKEN, *(text for _, text in corpus(lab))] for lab in options.labs}
         return [{lab: draw.choice(every[lab]) for lab in every} for _ in range(options.students)]
-    every = {lab: submission_kinds(lab) for lab in options.labs}
+    every = {lab: texts_by_submission_kind(lab) for lab in options.labs}
     out = []
     for number in range(options.students):
         # The number changes code rather than a comment, so that the compiled files differ, too.
@@ -74,7 +74,7 @@ def class_submissions(options):
     return out
 
 
-def tree_without_cache(folder):
+def make_checkout_without_cache(folder):
     """A second checkout, made of links, whose cache is below XDG_CACHE_HOME, as for an installed lab32."""
     tree = folder / "tree"
     (tree / "build").mkdir(parents=True)
@@ -85,7 +85,7 @@ def tree_without_cache(folder):
     return tree
 
 
-def process_memory(process):
+def process_memory_bytes(process):
     """Bytes of (all processes, the largest job with its children); shared pages are divided among their users."""
 
     def proportional_bytes(one):
@@ -116,12 +116,12 @@ class MemorySampler:
     def act_if_due(self, process):
         if time.monotonic() < self.next:
             return
-        everything, job = process_memory(process)
+        everything, job = process_memory_bytes(process)
         self.most, self.largest_job = max(self.most, everything), max(self.largest_job, job)
         self.next = time.monotonic() + self.EVERY
 
 
-class Killer:
+class ProcessKiller:
     """Kills one of the class's processes now and then."""
 
     def __init__(self, kills, out):
@@ -159,7 +159,7 @@ def grade_class(options, folder, environment):
     command = [ROOT / "build/lab32", "class", folder / "in", "-o", folder / "out", "--labs", ",".join(options.labs),
                "--seed", str(SEED), "--jobs", str(options.jobs)]  # fmt: skip
     began, scales = time.monotonic(), MemorySampler()
-    process, killer = psutil.Popen(command, env=environment), Killer(options.kills, folder / "out")
+    process, killer = psutil.Popen(command, env=environment), ProcessKiller(options.kills, folder / "out")
     while process.poll() is None or killer.left or process.returncode == -signal.SIGKILL:
         if process.poll() is not None:
             # A submission whose compiler or grader was killed counts as ungraded and is retried.
@@ -184,7 +184,7 @@ def grade_class(options, folder, environment):
     print(f"disk: {bytes_of['out'] / 1e6:.1f} MB of results, {bytes_of['cache'] / 1e6:.1f} MB of cache", flush=True)
 
 
-def slowest_checks(folder, most=6):
+def print_slowest_checks(folder, most=6):
     """Prints the checks that took the most time over all students, and the longest for one student."""
     seconds = {}
     for path in (folder / "out/results").iterdir():
@@ -264,10 +264,10 @@ def main():
     options.labs = options.labs.split(",")
     with tempfile.TemporaryDirectory(prefix="lab32-whole-class-") as made:
         folder = Path(made)
-        environment = dict(os.environ, LAB32_ROOT=str(tree_without_cache(folder)), XDG_CACHE_HOME=str(folder / "cache"))
+        environment = dict(os.environ, LAB32_ROOT=str(make_checkout_without_cache(folder)), XDG_CACHE_HOME=str(folder / "cache"))
         make(folder / "in", class_submissions(options))
         grade_class(options, folder, environment)
-        slowest_checks(folder)
+        print_slowest_checks(folder)
         sys.exit(1 if options.kind == "corpus" and compare_gradings(options, folder, environment) else 0)
 
 

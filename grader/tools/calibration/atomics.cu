@@ -10,7 +10,7 @@ KERNEL(add_to_one_int) {  // ptxas sums the warp first
 }
 
 KERNEL(add_per_warp) {  // one lane per warp to one float
-  float s = sum_for_first_lane(first() < n ? a[first()] : 0);
+  float s = warp_sum_for_lane_0(first() < n ? a[first()] : 0);
   if (threadIdx.x % 32 == 0) atomicAdd(c, s);
 }
 

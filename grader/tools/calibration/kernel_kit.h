@@ -45,18 +45,18 @@ __device__ inline float warp_max(float v) {
   return v;
 }
 // Adds up the values of a warp; lane 0 gets the sum.
-__device__ inline float sum_for_first_lane(float v) {
+__device__ inline float warp_sum_for_lane_0(float v) {
   for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
   return v;
 }
 // Adds up the values of a block of whole warps; thread 0 gets the sum.
-__device__ inline float sum_for_first_thread(float v) {
+__device__ inline float block_sum_for_thread_0(float v) {
   __shared__ float part[32];
-  v = sum_for_first_lane(v);
+  v = warp_sum_for_lane_0(v);
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
   __syncthreads();
   if (threadIdx.x >= 32) return 0;
-  return sum_for_first_lane(threadIdx.x < (blockDim.x + 31) / 32 ? part[threadIdx.x] : 0);
+  return warp_sum_for_lane_0(threadIdx.x < (blockDim.x + 31) / 32 ? part[threadIdx.x] : 0);
 }
 
 __device__ inline unsigned next_random(unsigned& state) {

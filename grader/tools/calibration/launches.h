@@ -23,12 +23,12 @@ namespace launches {
 //   zero:N           N words of zero
 //   ramp:N           N words of bytes that count up, from anywhere on every 256 (bank_conflicts,
 //   B2) event:N          N events, seven in eight of one channel (bank_conflicts, B5)
-struct Argument {
+struct LaunchArgument {
   std::string kind, a, b;
 
   bool is_buffer() const { return kind != "int" && kind != "float"; }
 
-  uint32_t number() const {
+  uint32_t number_bits() const {
     if (kind == "int") return static_cast<uint32_t>(std::stol(a));
     const float value = std::stof(a);
     uint32_t bits;
@@ -37,7 +37,7 @@ struct Argument {
   }
 
   // `seed` is the argument's position, from 1, so that arguments differ.
-  std::vector<uint32_t> words(uint32_t seed) const {
+  std::vector<uint32_t> buffer_words(uint32_t seed) const {
     std::vector<uint32_t> out(std::stoul(a));
     const auto fill = [&](auto word_of) {
       for (size_t i = 0; i < out.size(); ++i) out[i] = word_of(static_cast<uint32_t>(i));
@@ -76,11 +76,11 @@ struct Argument {
   }
 };
 
-inline std::vector<Argument> read_arguments(const std::string& text) {
-  std::vector<Argument> arguments;
+inline std::vector<LaunchArgument> parse_launch_arguments(const std::string& text) {
+  std::vector<LaunchArgument> arguments;
   std::istringstream words(text);
   for (std::string word; words >> word;) {
-    Argument& argument = arguments.emplace_back();
+    LaunchArgument& argument = arguments.emplace_back();
     std::istringstream parts(word);
     std::getline(parts, argument.kind, ':');
     std::getline(parts, argument.a, ':');
@@ -89,7 +89,7 @@ inline std::vector<Argument> read_arguments(const std::string& text) {
   return arguments;
 }
 
-struct Launch {
+struct LaunchRow {
   int id = 0;
   std::string set, file, kernel;
   unsigned grid_x = 1, grid_y = 1, block_x = 1, block_y = 1, shared = 0;
@@ -99,7 +99,7 @@ struct Launch {
 
 // The cells of a line of CSV; commas inside double quotes do not separate them. (A program that is
 // built on a GPU machine with nvcc alone cannot link base/files.h.)
-inline std::vector<std::string> split_csv(const std::string& line) {
+inline std::vector<std::string> split_csv_line(const std::string& line) {
   std::vector<std::string> cells(1);
   bool quoted = false;
   for (char c : line) {
@@ -113,14 +113,14 @@ inline std::vector<std::string> split_csv(const std::string& line) {
   return cells;
 }
 
-inline std::vector<Launch> read_launches(const std::string& path) {
+inline std::vector<LaunchRow> read_launches(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw std::runtime_error("cannot read " + path);
-  std::vector<Launch> launches;
+  std::vector<LaunchRow> launches;
   std::string line;
   std::getline(in, line);  // skips the names of the columns
   while (std::getline(in, line)) {
-    const std::vector<std::string> cells = split_csv(line);
+    const std::vector<std::string> cells = split_csv_line(line);
     if (cells.size() != 12) throw std::runtime_error(path + ": `" + line + "` has other columns");
     const auto count = [&](size_t i) { return static_cast<unsigned>(std::stoul(cells[i])); };
     launches.push_back({std::stoi(cells[0]), cells[1], cells[2], cells[3], count(5), count(6),

@@ -117,17 +117,17 @@ Times both(const std::function<void()>& work) {
 class Arguments {
  public:
   explicit Arguments(const std::string& text) {
-    const std::vector<launches::Argument> wanted = launches::read_arguments(text);
+    const std::vector<launches::LaunchArgument> wanted = launches::parse_launch_arguments(text);
     values_.resize(wanted.size());
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (wanted[i].is_buffer()) {
-        const std::vector<uint32_t> words = wanted[i].words(static_cast<uint32_t>(i + 1));
+        const std::vector<uint32_t> words = wanted[i].buffer_words(static_cast<uint32_t>(i + 1));
         CHECK(cudaMalloc(&values_[i].buffer, words.size() * 4));
         CHECK(
             cudaMemcpy(values_[i].buffer, words.data(), words.size() * 4, cudaMemcpyHostToDevice));
         buffers_.push_back(values_[i].buffer);
       } else {
-        values_[i].number = wanted[i].number();
+        values_[i].number = wanted[i].number_bits();
       }
     }
     for (Value& value : values_) pointers_.push_back(&value);
@@ -153,18 +153,18 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: measure LAUNCHES CUBINS time|counters\n");
     return 2;
   }
-  const std::vector<launches::Launch> all = launches::read_launches(argv[1]);
+  const std::vector<launches::LaunchRow> all = launches::read_launches(argv[1]);
   const bool timed = std::strcmp(argv[3], "time") == 0;
   KernelsByName kernels(argv[2]);
   size_t most = 0;
-  for (const launches::Launch& l : all) most = std::max(most, l.useful_bytes / 2);
+  for (const launches::LaunchRow& l : all) most = std::max(most, l.useful_bytes / 2);
   void *const from = timing::allocate(most + 4, 1), *const to = timing::allocate(most + 4, 2);
   CHECK(cudaDeviceSynchronize());
   if (timed)
     printf("id,set,kernel,warm_us,cold_us,copy_warm_us,copy_cold_us\n");
   else
     CHECK(cudaProfilerStart());
-  for (const launches::Launch& l : all) {
+  for (const launches::LaunchRow& l : all) {
     const void* function = kernels.find(l.file, l.kernel);
     if (l.shared > 48 * 1024)
       CHECK(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,

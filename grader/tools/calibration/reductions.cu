@@ -36,7 +36,7 @@ KERNEL(tree_far) {
 }
 
 KERNEL(sum_shuffles) {
-  float s = sum_for_first_thread(first() < n ? a[first()] : 0);
+  float s = block_sum_for_thread_0(first() < n ? a[first()] : 0);
   if (threadIdx.x == 0) c[blockIdx.x] = s;
 }
 
@@ -52,7 +52,7 @@ KERNEL(sum_small_blocks) {  // any block size up to 32: one atomic per block
 }
 
 KERNEL(sum_shuffles_atomic) {
-  float s = sum_for_first_thread(first() < n ? a[first()] : 0);
+  float s = block_sum_for_thread_0(first() < n ? a[first()] : 0);
   if (threadIdx.x == 0) atomicAdd(c, s);
 }
 

@@ -6,7 +6,7 @@ KERNEL(rows_normalised) {  // a block a row of p words: softmax without the maxi
   __shared__ float total;
   float s = 0;
   for (unsigned i = threadIdx.x; i < p; i += blockDim.x) s += __expf(row[i]);
-  s = sum_for_first_thread(s);
+  s = block_sum_for_thread_0(s);
   if (threadIdx.x == 0) total = s;
   __syncthreads();
   for (unsigned i = threadIdx.x; i < p; i += blockDim.x)

@@ -75,14 +75,14 @@ KERNEL(fill_walk_quad) {
 KERNEL(sum_walk) {
   float s = 0;
   for (unsigned i = first(); i < n; i += step()) s += a[i];
-  s = sum_for_first_thread(s);
+  s = block_sum_for_thread_0(s);
   if (threadIdx.x == 0) c[blockIdx.x] = s;
 }
 
 KERNEL(sum_walk_quad) {
   float s = 0;
   for (unsigned i = first(); i < n / 4; i += step()) s += sum4(quads(a)[i]);
-  s = sum_for_first_thread(s);
+  s = block_sum_for_thread_0(s);
   if (threadIdx.x == 0) c[blockIdx.x] = s;
 }
 

@@ -5,9 +5,9 @@ import atheris
 
 with atheris.instrument_imports(include=["lab32.classroom"]):
     from lab32.classroom.gradebook import read_gradebook
-    from lab32.classroom.problem import Problem
+    from lab32.classroom.problem import UserError
     from lab32.classroom.scores import StudentRow
-    from lab32.classroom.table import Table
+    from lab32.classroom.table import CsvTable
 
 from python_reader import fuzz
 
@@ -25,12 +25,12 @@ def sample_row(number):
 def read_and_update_gradebook(path):
     try:
         book = read_gradebook(path, LABS)
-    except Problem as problem:
+    except UserError as problem:
         assert "\n" not in str(problem)
         return
     data, messages = book.with_grades([sample_row("1"), sample_row("2")])
     assert all("\n" not in line for line in messages)
-    after = Table(data, "after")
+    after = CsvTable(data, "after")
     changed = set(book.columns.values())
     for old, new in zip(
         [book.table.header, *book.table.rows], [after.header, *after.rows], strict=True

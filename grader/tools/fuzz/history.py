@@ -4,7 +4,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["lab32"]):
-    from lab32.classroom.problem import Problem
+    from lab32.classroom.problem import UserError
     from lab32.report import history
 
 from python_reader import fuzz
@@ -16,7 +16,7 @@ def read_attempt_history(path):
     Path(path).replace(folder / "history")
     try:
         attempts = history.read_attempts(folder.parent)
-    except Problem as problem:
+    except UserError as problem:
         assert "\n" not in str(problem)
         return
     for attempt in attempts:

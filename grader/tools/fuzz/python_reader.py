@@ -1,5 +1,5 @@
 """Shared code of the fuzz targets in Python. Each target reads a file of unknown origin. It may refuse the file
-with a Problem; any other exception and any hang is a bug."""
+with a UserError; any other exception and any hang is a bug."""
 
 import os
 import sys

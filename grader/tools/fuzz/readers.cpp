@@ -49,7 +49,7 @@ std::filesystem::path write_input(const std::string& name, const std::string& te
 void read_ptx(const std::string& text) {
   const ptx::DebugTypes types(text);
   for (const char* name : {"kept", "total", "_ZZ5typesIfEvPK8ParticlePT_E5cells"})
-    for (const int64_t offset : {-4, 0, 30}) types.place(name, offset, 4);
+    for (const int64_t offset : {-4, 0, 30}) types.element_path(name, offset, 4);
   ptx::print(ptx::parse(text));
 }
 
@@ -79,13 +79,13 @@ std::vector<RubricKey> keys_of_all_forms() {
        {grading::power_of_two("block", 64, 1024), grading::powers_of_two("blocks", 64, 1024),
         grading::whole("nodes", 8, 1 << 24, 8), grading::wholes("skeleton", 1, 1024, 2),
         grading::shapes("sweep"), grading::choice("large", {"int", "short"}),
-        grading::as_long_as("blocks", grading::numbers("limits", 0, 1e6)),
+        grading::with_length_of("blocks", grading::numbers("limits", 0, 1e6)),
         RubricKey("lanes_only", Form::flag)})
     keys.push_back(key);
   return keys;
 }
 
-std::string number_text(FuzzedDataProvider& data, const grading::ValueRange& range) {
+std::string random_number_text(FuzzedDataProvider& data, const grading::ValueRange& range) {
   constexpr std::array kOdd = {"nan", "inf", "-inf", "1e22", "-0.0", "0x7fffffffffffffff", "0.5"};
   switch (data.ConsumeIntegralInRange(0, 4)) {
     case 0:
@@ -103,18 +103,18 @@ std::string number_text(FuzzedDataProvider& data, const grading::ValueRange& ran
   }
 }
 
-std::string value_text(FuzzedDataProvider& data, const grading::ValueRange& range) {
+std::string random_value_text(FuzzedDataProvider& data, const grading::ValueRange& range) {
   switch (data.ConsumeIntegralInRange(0, 5)) {
     case 0:
       return data.ConsumeBool() ? "true" : "\"int\"";
     case 1:
       return data.ConsumeRandomLengthString(20);
     case 2:
-      return number_text(data, range);
+      return random_number_text(data, range);
     default: {
       std::string list = "[";
       for (int entries = data.ConsumeIntegralInRange(0, 6); entries > 0; --entries)
-        list += number_text(data, range) + ", ";
+        list += random_number_text(data, range) + ", ";
       return list + "]";
     }
   }
@@ -151,11 +151,11 @@ void require_in_range(const grading::RubricRow& row, const RubricKey& key) {
   if (range.form == Form::interval) abort_unless(values.size() == 2 && values[0] <= values[1]);
   for (size_t i = 0; range.form == Form::shapes && i < values.size(); i += 3)
     abort_unless(values.at(i) > 0 && values.at(i + 1) > 0 && values.at(i + 2) >= 0);
-  if (!range.as_long_as.empty())
-    abort_unless(values.size() == row.numbers(range.as_long_as).size());
+  if (!range.with_length_of.empty())
+    abort_unless(values.size() == row.numbers(range.with_length_of).size());
 }
 
-void read_values(const std::string& input) {
+void read_rubric_values(const std::string& input) {
   static const std::vector<RubricKey> keys = keys_of_all_forms();
   FuzzedDataProvider data(reinterpret_cast<const uint8_t*>(input.data()), input.size());
   std::vector<RubricKey> taken;
@@ -164,7 +164,7 @@ void read_values(const std::string& input) {
   for (int count = data.ConsumeIntegralInRange(1, 4); count > 0; --count) {
     const RubricKey& key = keys[data.ConsumeIntegralInRange<size_t>(0, keys.size() - 1)];
     taken.push_back(key);
-    text += key.name + " = " + value_text(data, key.range) + "\n";
+    text += key.name + " = " + random_value_text(data, key.range) + "\n";
   }
   const std::filesystem::path file = write_input("lab.toml", text);
   try {
@@ -178,11 +178,11 @@ void read_values(const std::string& input) {
 // ---- files that programs and students write ----
 
 // The history of a student's attempts, which the student can edit: a grading adds a line.
-void read_attempts(const std::string& text) {
-  report::Lab lab;
+void read_and_extend_history(const std::string& text) {
+  report::LabResult lab;
   lab.name = "reduction";
   lab.tests.emplace_back().name = "v2: result";
-  report::Result result;
+  report::GradingResult result;
   result.labs = {lab};
   const std::filesystem::path folder = write_input("folder", "").parent_path();
   std::filesystem::create_directories(folder / ".lab32");
@@ -192,7 +192,7 @@ void read_attempts(const std::string& text) {
 
 // The lines of JSON that a program on the simulated runtime leaves; the program itself may write to
 // the same file.
-void read_record(const std::string& text) {
+void read_runtime_recording(const std::string& text) {
   std::istringstream lines(text);
   for (const record::LaunchProfile& launch : record::read_recording(lines, "record").launches)
     record::to_line(launch);
@@ -217,7 +217,7 @@ void read_fat_binary(std::string bytes) {
 }
 
 // A program's device code: the container that nvcc writes, and a cubin.
-void read_binary(const std::string& bytes) {
+void read_device_code(const std::string& bytes) {
   try {
     read_fat_binary(bytes);
   } catch (const Error&) {
@@ -242,17 +242,21 @@ void read_submission(const std::string& text) {
   toolchain::variable_bytes(text);
   const SourceFile source = SourceFile::from_text(text, "lab.cu");
   source.quote(1);
-  source.find("scale");
+  source.line_of_name("scale");
 }
 
 struct FuzzedReader {
   const char* name;
   void (*read)(const std::string& text);
 };
-constexpr FuzzedReader kReaders[] = {{"ptx", read_ptx},       {"listing", read_listing},
-                                     {"rubric", read_rubric}, {"record", read_record},
-                                     {"binary", read_binary}, {"submission", read_submission},
-                                     {"values", read_values}, {"attempts", read_attempts}};
+constexpr FuzzedReader kReaders[] = {{"ptx", read_ptx},
+                                     {"listing", read_listing},
+                                     {"rubric", read_rubric},
+                                     {"record", read_runtime_recording},
+                                     {"binary", read_device_code},
+                                     {"submission", read_submission},
+                                     {"values", read_rubric_values},
+                                     {"attempts", read_and_extend_history}};
 const FuzzedReader* chosen = nullptr;
 
 }  // namespace

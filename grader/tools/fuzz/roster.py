@@ -3,7 +3,7 @@ import atheris
 
 with atheris.instrument_imports(include=["lab32.classroom"]):
     from lab32.classroom.people import read_roster
-    from lab32.classroom.problem import Problem
+    from lab32.classroom.problem import UserError
 
 from python_reader import fuzz
 
@@ -11,7 +11,7 @@ from python_reader import fuzz
 def read_student_roster(path):
     try:
         people = read_roster(path)
-    except Problem as problem:
+    except UserError as problem:
         assert "\n" not in str(problem)
         return
     assert people and all(person.ids for person in people)

@@ -24,14 +24,14 @@ TITLES = {
 }
 
 
-def chapters():
+def chapter_names():
     """The names of the handouts: the labs in the order of the course, then the model."""
     return [name for name in (*labs.lab_names(), "model") if (HANDOUTS / f"{name}.md").exists()]
 
 
 def book_pages(language):
     """Lists the Markdown files of the book in a language, in the order of its chapters."""
-    names = chapters()
+    names = chapter_names()
     if language == "zh":
         translated = [HANDOUTS / "zh" / f"{name}.md" for name in names]
         return [page for page in translated if page.exists()] + [HANDOUTS / "glossary.md"]
@@ -68,7 +68,7 @@ def book_markdown(language):
     return "\n\n".join(chapter_text(path, book) for path in book)
 
 
-def keep_with_next(html):
+def keep_paragraphs_with_next(html):
     """Marks the paragraph before a picture, a table or code with a class that keeps both on one page. Marks long tables."""
     before = r"<p>(?=(?:(?!</p>).)*</p>\s*<(?:p><img|table|pre))"
     html = re.sub(before, '<p class="announces">', html, flags=re.DOTALL)
@@ -84,7 +84,7 @@ SHORT = 24  # characters of code that stay on one line
 JOINT, NARROW = (rf"((?:{joint})(?=\w))(?![^<]*>)" for joint in ("[/,]", "_+|[./,]|::"))
 
 
-def without_bad_breaks(html):
+def without_bad_line_breaks(html):
     """Prevents line breaks between a number and its unit (80 %, 1.8 µs) and inside words with signs. In code, % is an
     operator; short code is not broken, and longer code breaks between its parts."""
     parts = re.split(r"(<(?:pre|style|svg|script|title)\b.*?</(?:pre|style|svg|script|title)>|<code>.*?</code>|<[^>]*>)", html, flags=re.DOTALL)
@@ -115,7 +115,7 @@ def breakable_parts(text, joint):
     return re.sub(joint, "\\1\0", text).split("\0")
 
 
-def for_weasyprint(html):
+def adapt_for_weasyprint(html):
     """Adapts the HTML for WeasyPrint, which ignores <wbr> when it computes the width of columns."""
     return re.sub(r"<td\b.*?</td>", lambda cell: cell[0].replace("<wbr>", "\u200b"), html, flags=re.DOTALL)
 
@@ -147,11 +147,11 @@ def make_book(language, folder):
             "-M", f"title={title}", "-M", f"toc-title={contents}",
             "-M", f"lang={'zh-CN' if language == 'zh' else 'en'}",
         )  # fmt: skip
-    text = without_bad_breaks(keep_with_next(html.read_text()))
+    text = without_bad_line_breaks(keep_paragraphs_with_next(html.read_text()))
     html.write_text(text)
     with tempfile.TemporaryDirectory() as scratch:
         paper = Path(scratch) / "book.html"
-        paper.write_text(for_weasyprint(text))
+        paper.write_text(adapt_for_weasyprint(text))
         run_or_exit("weasyprint", paper, pdf)
     return [html, pdf]
 

@@ -24,7 +24,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from handouts import book, browser, distinct_pictures
 from lab32 import ROOT
-from lab32.pictures.png import png
+from lab32.pictures.png import png_bytes
 from lab32.report import page as report
 from lab32.results import BINARY, load_result
 
@@ -35,15 +35,15 @@ A4 = 60  # pixels per inch: six pages fit on a sheet
 DONE = []  # (name, sheets, tiles)
 
 
-class Sheets:
+class ContactSheets:
     """Places pictures from left to right and from top to bottom, each below its name."""
 
     def __init__(self, folder, name):
         self.folder, self.name, self.count, self.tiles = folder, name, 0, 0
         self.font = ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf", 12)
-        self.start_sheet()
+        self.start_contact_sheet()
 
-    def start_sheet(self):
+    def start_contact_sheet(self):
         self.sheet = Image.new("RGB", (WIDTH, HEIGHT), "#c8c8c8")
         self.x, self.y, self.row, self.right, self.used = GAP, GAP, 0, 0, False
 
@@ -59,7 +59,7 @@ class Sheets:
         if self.x + image.width + GAP > WIDTH:
             self.x, self.y, self.row = GAP, self.y + self.row + GAP, 0
         if self.y + CAPTION + image.height + GAP > HEIGHT:
-            self.save_sheet()
+            self.save_contact_sheet()
         pen = ImageDraw.Draw(self.sheet)
         pen.text((self.x, self.y), caption[: max(20, image.width // 7)], "black", self.font)
         self.sheet.paste(image, (self.x, self.y + CAPTION))
@@ -68,12 +68,12 @@ class Sheets:
         self.row, self.used = max(self.row, CAPTION + image.height), True
         self.tiles += 1
 
-    def save_sheet(self):
+    def save_contact_sheet(self):
         if self.used:
             self.count += 1
             file = self.folder / f"{self.name}-{self.count:02}.png"
             self.sheet.crop((0, 0, self.right, self.y + self.row + GAP)).save(file)
-        self.start_sheet()
+        self.start_contact_sheet()
 
     def __enter__(self):
         for old in self.folder.glob(f"{self.name}-[0-9][0-9].png"):
@@ -81,7 +81,7 @@ class Sheets:
         return self
 
     def __exit__(self, *_):
-        self.save_sheet()
+        self.save_contact_sheet()
         DONE.append((self.name, self.count, self.tiles))
         print(f"{self.folder}/{self.name}-*.png: {self.count} sheets, {self.tiles} tiles", flush=True)
 
@@ -99,7 +99,7 @@ def rasterise_svgs(drawn, scratch):
             y += height
         page, shot = scratch / "all.html", scratch / "all.png"
         page.write_text(f"<!DOCTYPE html><body>{body}</body>")
-        browser.chromium(scratch, f"--window-size=1600,{y}", f"--screenshot={shot}", f"file://{page}")
+        browser.run_chromium(scratch, f"--window-size=1600,{y}", f"--screenshot={shot}", f"file://{page}")
         with Image.open(shot) as image:
             for name, box in boxes:
                 yield name, image.crop(box)
@@ -115,7 +115,7 @@ def pdf_page_images(pdf, scratch, dots=A4):
 
 def page_screenshots(page, scratch, width, dark=False):
     top = 0
-    for file in browser.screenshots(page, scratch, width, dark):
+    for file in browser.take_screenshots(page, scratch, width, dark):
         with Image.open(file) as image:
             yield f"{width} wide{', dark' * dark}, {top}", image.crop((0, 0, width, image.height))
             top += image.height
@@ -125,10 +125,10 @@ def page_screenshots(page, scratch, width, dark=False):
 
 KEPT = []  # the folder of --results, if given
 STATES = ("empty", "skeleton", "half-done", "solved")
-LABS = [name for name in book.chapters() if (ROOT / "labs" / name).is_dir()]
+LABS = [name for name in book.chapter_names() if (ROOT / "labs" / name).is_dir()]
 
 
-def sample_pictures():
+def invented_launch():
     """An invented launch that has every kind of picture."""
     sys.path.insert(0, str(ROOT / "grader/tests/python"))
     import sample_pictures
@@ -149,7 +149,7 @@ def submission_text(lab, state):
 
 
 @functools.cache
-def grade_state(scratch, state):
+def grade_labs_in_state(scratch, state):
     """Grades all labs in a state of a student's work; returns the file of results."""
     directory = {"skeleton": "labs", "solved": "solutions"}.get(state, scratch / state)
     for lab in LABS if directory == scratch / state else ():
@@ -174,38 +174,38 @@ def write_submission(folder, lab, state):
 # ---- the parts -------------------------------------------------------------------------------------
 
 
-def handout_sheets(folder, scratch):
+def make_handout_contact_sheets(folder, scratch):
     for language, place in (("en", "handouts/figures"), ("zh", "handouts/zh/figures")):
-        with Sheets(folder, f"handouts-{language}") as sheets:
+        with ContactSheets(folder, f"handouts-{language}") as sheets:
             files = sorted((ROOT / place).rglob("*.svg"))
             drawn = [(f"{file.parent.name} {file.stem}", file.read_text()) for file in files]
             for name, image in rasterise_svgs(drawn, scratch):
                 sheets.add(name, image)
 
 
-def picture_sheets(folder, scratch):
+def make_picture_contact_sheets(folder, scratch):
     seen, first = distinct_pictures.SeenPictures(), {}
     for state in STATES:
         drawn = []
-        for where, kind, canvas in seen.new_canvases(load_result(grade_state(scratch, state))):
+        for where, kind, canvas in seen.new_canvases(load_result(grade_labs_in_state(scratch, state))):
             drawn.append((where, str(canvas)))
             # Accesses of global and of shared memory count as two kinds.
             first.setdefault(f"{kind} {'bank' in canvas.alt_text}", (f"{state}, {where}", canvas))
-        with Sheets(folder, f"pictures-{state}") as sheets:
+        with ContactSheets(folder, f"pictures-{state}") as sheets:
             for name, image in rasterise_svgs(drawn, scratch):
                 sheets.add(name, image)
     # Faults, races and other kinds of traffic, which no file of a lab has.
-    with Sheets(folder, "pictures-sample") as sheets:
-        drawn = [(kind, draw_it()) for kind, _, draw_it in distinct_pictures.pictures_of(sample_pictures())]
+    with ContactSheets(folder, "pictures-sample") as sheets:
+        drawn = [(kind, draw_it()) for kind, _, draw_it in distinct_pictures.drawable_pictures_of_launch(invented_launch())]
         for name, image in rasterise_svgs([(kind, str(canvas)) for kind, canvas in drawn], scratch):
             sheets.add(name, image)
         for kind, canvas in drawn:
             first.setdefault(f"{kind} {'bank' in canvas.alt_text}", (f"sample, {kind}", canvas))
     # One picture of each kind as PNG, since png.py draws it rather than the browser.
-    with Sheets(folder, "png") as sheets:
+    with ContactSheets(folder, "png") as sheets:
         for name, canvas in first.values():
             path = scratch / "one.png"
-            path.write_bytes(png(canvas))
+            path.write_bytes(png_bytes(canvas))
             with Image.open(path) as image:
                 sheets.add(name, image.resize((image.width // 2, image.height // 2)))
 
@@ -213,26 +213,26 @@ def picture_sheets(folder, scratch):
 LOOKS = [(1280, False), (390, True), (1280, True), (390, False)]  # of a page: (width, dark)
 
 
-def report_sheets(folder, scratch):
+def make_report_contact_sheets(folder, scratch):
     """Each lab in each state. The look rotates with the state, so that each lab and each state appears in each look."""
     for n, state in enumerate(STATES):
-        result = load_result(grade_state(scratch, state))
-        with Sheets(folder, f"report-{state}") as sheets:
+        result = load_result(grade_labs_in_state(scratch, state))
+        with ContactSheets(folder, f"report-{state}") as sheets:
             for k, lab in enumerate(result.labs):
                 page = scratch / "report.html"
                 one = replace(result, labs=[lab], score=lab.score, max_score=lab.max_score)
-                page.write_text(report.report_page(distinct_pictures.one_of_each_kind(one), attempts_of(lab, state), datetime.now(), drawn=True))
+                page.write_text(report.report_page(distinct_pictures.result_with_distinct_pictures(one), invented_attempts(lab, state), datetime.now(), drawn=True))
                 width, dark = LOOKS[(k + n) % len(LOOKS)]
                 for name, image in page_screenshots(page, scratch, width, dark):
                     sheets.add(f"{lab.name}, {name}", image)
         if state in ("skeleton", "solved"):
             page.write_text(report.report_page(result, [], datetime.now(), drawn=True))
-            with Sheets(folder, f"report-{state}-printed") as sheets:
+            with ContactSheets(folder, f"report-{state}-printed") as sheets:
                 for name, image in pdf_page_images(browser.print_to_pdf(page, scratch), scratch):
                     sheets.add(name, image)
 
 
-def attempts_of(lab, state):
+def invented_attempts(lab, state):
     """Plausible earlier attempts; there are none at the start."""
     if state in ("empty", "skeleton"):
         return []
@@ -244,22 +244,22 @@ def attempts_of(lab, state):
     ]  # fmt: skip
 
 
-def notebook_sheets(folder, scratch):
+def make_notebook_contact_sheets(folder, scratch):
     """The skeleton's notebooks as `make notebooks` ran them; for other states, only the cells that differ."""
     from lab32 import notebooks as runner
 
     for lab in [lab for lab in LABS if (ROOT / f"labs/{lab}/report.ipynb").exists()]:
         had = set()
-        with Sheets(folder, f"notebook-{lab}") as sheets:
+        with ContactSheets(folder, f"notebook-{lab}") as sheets:
             for state in ("skeleton", "empty", "half-done", "solved"):
                 if state == "skeleton":
-                    file = ROOT / "build/notebooks" / runner.executed_file_name(ROOT / f"labs/{lab}/report.ipynb")
+                    file = ROOT / "build/notebooks" / runner.executed_notebook_name(ROOT / f"labs/{lab}/report.ipynb")
                     if not file.is_file():
                         sys.exit(f"handouts.contact_sheets: there is no {file.relative_to(ROOT)}: run `make notebooks` first")
                     notebook = nbformat.read(file, as_version=4)
                 else:
-                    file = notebook_of_result(lab, grade_state(scratch, state), scratch / f"{state}-notebook")
-                    notebook = nbformat.read(runner.execute(file, scratch), as_version=4)
+                    file = notebook_of_result(lab, grade_labs_in_state(scratch, state), scratch / f"{state}-notebook")
+                    notebook = nbformat.read(runner.execute_notebook(file, scratch), as_version=4)
                     notebook.cells = [c for c in notebook.cells if c.cell_type == "code" and c.outputs and str(c.outputs) not in had]
                 had |= {str(c.outputs) for c in notebook.cells if c.cell_type == "code"}
                 page = scratch / "notebook.html"
@@ -274,7 +274,7 @@ def notebook_of_result(lab, result, folder):
     given = (
         "from lab32 import explained, results\n"
         f"results.grade = lambda *_, **__: one_of(results.load_result({str(result)!r}))\n"
-        "explained.worst_access_of_result = lambda lab: explained.NoPicture('no picture: seen in the report')\n"
+        "explained.picture_of_costliest_check = lambda lab: explained.MissingPicture('no picture: seen in the report')\n"
         f"def one_of(found):\n    lab = found.lab({lab!r})\n"
         "    found.labs, found.score, found.max_score = [lab], lab.score, lab.max_score\n    return found\n"
     )
@@ -294,7 +294,7 @@ def notebook_html(notebook):
     return HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(notebook)[0]
 
 
-def class_sheets(folder, scratch):
+def make_class_contact_sheets(folder, scratch):
     """A small class: its report, the pages of two students, the similarity page."""
     handed, out = scratch / "handed-in", scratch / "class"
     for who, state in zip(("ada", "bo", "chen", "dia", "eve"), (*STATES, "half-done"), strict=True):
@@ -303,7 +303,7 @@ def class_sheets(folder, scratch):
     run = functools.partial(subprocess.run, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     run([BINARY, "class", handed, "-o", out, "--pages"])
     run([BINARY, "similarity", handed, "-o", scratch / "similarity.html", "--no-compare50"])
-    with Sheets(folder, "class") as sheets:
+    with ContactSheets(folder, "class") as sheets:
         student = sorted((out / "pages").glob("**/*.html"))[:2]
         for page in (out / "report.html", *student, scratch / "similarity.html"):
             # The page's policy forbids scripts, but the script that measures the page is one.
@@ -312,18 +312,18 @@ def class_sheets(folder, scratch):
                 sheets.add(f"{page.stem}, {name}", image)
 
 
-def book_sheets(folder, scratch):
+def make_book_contact_sheets(folder, scratch):
     for language in book.TITLES:
         made = ROOT / f"build/book/lab32-{language}"
-        with Sheets(folder, f"book-{language}") as sheets:
+        with ContactSheets(folder, f"book-{language}") as sheets:
             for name, image in pdf_page_images(made.with_suffix(".pdf"), scratch):
                 sheets.add(name, image)
-        with Sheets(folder, f"book-{language}-html") as sheets:
+        with ContactSheets(folder, f"book-{language}-html") as sheets:
             for name, image in page_screenshots(made.with_suffix(".html"), scratch, 760):
                 sheets.add(name, image)
 
 
-PARTS = {"handouts": handout_sheets, "pictures": picture_sheets, "reports": report_sheets, "notebooks": notebook_sheets, "class": class_sheets, "book": book_sheets}  # fmt: skip
+PARTS = {"handouts": make_handout_contact_sheets, "pictures": make_picture_contact_sheets, "reports": make_report_contact_sheets, "notebooks": make_notebook_contact_sheets, "class": make_class_contact_sheets, "book": make_book_contact_sheets}  # fmt: skip
 
 
 def main(arguments=None):

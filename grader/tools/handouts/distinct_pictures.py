@@ -3,27 +3,27 @@
 import re
 from dataclasses import replace
 
-from lab32.pictures import draw, picture_kinds
-from lab32.pictures.access import draw_access, memory_rows
+from lab32.pictures import draw_picture, picture_kinds
+from lab32.pictures.access import draw_access, memory_lines_of_request
 from lab32.pictures.chart import alt_text as traffic_alt_text
-from lab32.pictures.shuffles import lane_kind
+from lab32.pictures.shuffles import lane_read_kind
 from lab32.report import plots
 
 
-def appearance_of_access(access, number):
+def appearance_key_of_access(access, number):
     """Returns the form, cost and height of a drawn access, which is a key for accesses that look alike."""
     r = access["requests"][number]
     inactive = any(a is None for a in r["address"])
-    return access["space"], r["kind"], r["bytes"], r["matrix"], r["cost"], r["ideal"], inactive, len(memory_rows(r)), access["ptx_level"]
+    return access["space"], r["kind"], r["bytes"], r["matrix"], r["cost"], r["ideal"], inactive, len(memory_lines_of_request(r)), access["ptx_level"]
 
 
-def appearance(launch, kind):
+def appearance_key(launch, kind):
     """Returns a key that is equal for pictures of a kind that look alike."""
     facts = launch[kind]
     if kind == "steps":
         return facts["threads"], len(facts["steps"]), facts["more"], any(s["warp_barrier"] for s in facts["steps"])
     if kind == "shuffles":
-        return len(facts["shuffles"]), facts["more"], *sorted({lane_kind(s, lane) for s in facts["shuffles"] for lane in range(32)})
+        return len(facts["shuffles"]), facts["more"], *sorted({lane_read_kind(s, lane) for s in facts["shuffles"] for lane in range(32)})
     if kind == "traffic":
         return re.sub(r"[\d.,]+ ?(kB|MB|GB|B|%)?", "#", traffic_alt_text(facts, launch["reference"]))
     if kind == "mappings":
@@ -33,18 +33,18 @@ def appearance(launch, kind):
     return facts["kind"], facts["size"] > 0, 0 <= facts["offset"] < facts["size"], facts["offset"] < 0
 
 
-def pictures_of(launch):
+def drawable_pictures_of_launch(launch):
     """[(kind, appearance, function that draws it)]"""
     found = []
     for kind in picture_kinds(launch) if "kernel" in launch or launch.get("mappings") else ():
         if kind == "access":
             found += [
-                ("access", appearance_of_access(a, a["worst"]), lambda a=a: draw_access(a, a["worst"])) for a in launch["accesses"]
+                ("access", appearance_key_of_access(a, a["worst"]), lambda a=a: draw_access(a, a["worst"])) for a in launch["accesses"]
             ]
         elif kind == "mappings":
-            found += [(kind, appearance({kind: [m]}, kind), lambda m=m: draw({**launch, "mappings": [m]}, "mappings")) for m in launch[kind]]
+            found += [(kind, appearance_key({kind: [m]}, kind), lambda m=m: draw_picture({**launch, "mappings": [m]}, "mappings")) for m in launch[kind]]
         else:
-            found.append((kind, appearance(launch, kind), lambda kind=kind: draw(launch, kind)))
+            found.append((kind, appearance_key(launch, kind), lambda kind=kind: draw_picture(launch, kind)))
     return found
 
 
@@ -62,18 +62,18 @@ class SeenPictures:
     def new_canvases(self, result):
         """[(where, kind, Canvas)]"""
         for lab in result.labs:
-            drawn = [(make.__name__, make(lab)) for make in (plots.plot_ladder, plots.plot_steps, plots.plot_documented)]
+            drawn = [(make.__name__, make(lab)) for make in (plots.plot_counts_over_needed, plots.plot_speedup_of_steps, plots.plot_documented_counts)]
             for name, canvas in [*drawn, ("times", plots.plot_times(lab, result.device))]:
                 if canvas and canvas.inline_svg() not in self.texts:
                     self.texts.add(canvas.inline_svg())
                     yield f"{lab.name}: {name}", f"plot of {name}", canvas
             for test in lab.tests:
-                for kind, appearance, draw_it in pictures_of(test.pictures or {}):
+                for kind, appearance, draw_it in drawable_pictures_of_launch(test.pictures or {}):
                     if self.is_new(kind, appearance):
                         yield f"{lab.name}: {test.name}, {kind}", kind, draw_it()
 
 
-def one_of_each_kind(result):
+def result_with_distinct_pictures(result):
     """The result with each kind of message and picture once per lab (accesses: once per memory), and one source listing."""
     return replace(result, labs=[replace(lab, tests=without_repeated_pictures(lab.tests)) for lab in result.labs])
 

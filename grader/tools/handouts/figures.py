@@ -20,17 +20,17 @@ def pictures_on_pages(pages):
     return set(re.findall(r"figures/([\w/-]+\.svg)", "".join(page.read_text() for page in pages)))
 
 
-def draw_all():
+def draw_all_figures():
     """{path: text} of every picture, in each language that shows it."""
     files = {FOLDER / name: str(draw()) for name, draw in FIGURES.items()}
-    with translation.language("zh"):
+    with translation.use_language("zh"):
         for name in sorted(pictures_on_pages((ROOT / "handouts/zh").glob("*.md"))):
             files[CHINESE / name] = str(FIGURES[name]())
     return files
 
 
 def main():
-    for path, text in draw_all().items():
+    for path, text in draw_all_figures().items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         print(f"wrote {path.relative_to(ROOT)}")

@@ -17,8 +17,8 @@ import sys
 from pathlib import Path
 
 from handouts import model_tables, translation
-from handouts.markdown import markdown, with_unit
-from handouts.predictions import farthest_off
+from handouts.markdown import markdown_table, with_unit
+from handouts.predictions import worst_predictions
 from lab32 import ROOT, lab_times, labs, tables
 
 FILES = ["README.md", "handouts/*.md", "handouts/zh/*.md", "data/measured/*/README.md"]
@@ -34,21 +34,21 @@ PROPERTY = {
 
 def documented_table(name):
     rows = []
-    for row in tables.documented(name).rows:
+    for row in tables.read_documented(name).rows:
         what = row["metric"] if row["metric"].count("__") == 0 else f"`{row['metric']}`"
         reason = re.sub(r"(?<![\w.^,])\d{5,}(?![\w.])", lambda n: f"{int(n[0]):,}", row["reason"])
         value = with_unit(row["value"], row["unit"])
         rows.append([what, value, f"{PROPERTY[row['property_of']]}; {reason}"])
-    return markdown(["documented", "value", "a property of"], rows, numeric=[1])
+    return markdown_table(["documented", "value", "a property of"], rows, numeric=[1])
 
 
 def documented_requests_table(*names):
     """Requests and sectors of several documented kernels, in one table."""
     ld = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum"
-    launches = tables.documented("launches")
+    launches = tables.read_documented("launches")
     rows = []
     for name in names:
-        table = tables.documented(name)
+        table = tables.read_documented(name)
         kernel = table.rows[0]["kernel"]
         shape = launches.where(kernel=kernel)[0]
         counted = [table.value("value", metric=ld.format(w)) for w in ("requests", "sectors")]
@@ -56,7 +56,7 @@ def documented_requests_table(*names):
         launch = f"{int(shape['grid']):,} × {shape['block']}"
         rows.append([f"`{kernel}`", launch, *numbers])
     head = ["kernel", "blocks × threads", "load requests", "load sectors", "sectors per request"]
-    return markdown(head, rows, numeric=[1, 2, 3, 4])
+    return markdown_table(head, rows, numeric=[1, 2, 3, 4])
 
 
 def measured_ratio(table, first, second, n):
@@ -71,12 +71,12 @@ def measured_ratio(table, first, second, n):
     return median_ms(first) / median_ms(second)
 
 
-def predicted_table(device, lab, n, most=None):
+def predictions_table(device, lab, n, most=None):
     """Ratios predicted before the measurement, with the measured ones: the `most` rows whose prediction was farthest
     off, or all rows."""
-    table = tables.measured(f"{device}-{lab}")
+    table = tables.read_measured(f"{device}-{lab}")
     rows = []
-    for row in tables.measured(f"{lab}/predicted").rows:
+    for row in tables.read_measured(f"{lab}/predicted").rows:
         names = " / ".join(row[k].replace(":", ", ") for k in ("first", "second"))
         reached = measured_ratio(table, row["first"], row["second"], n)
         cells = [names, row["predicted"], f"{reached:.2f}", row["why"], row["afterwards"]]
@@ -88,19 +88,19 @@ def predicted_table(device, lab, n, most=None):
         "predicted because",
         "looking back",
     ]
-    return markdown(head, [cells for *_, cells in farthest_off(rows, most)], numeric=[1, 2])
+    return markdown_table(head, [cells for *_, cells in worst_predictions(rows, most)], numeric=[1, 2])
 
 
-def golden_file(name):
+def golden_text_file(name):
     """The golden text grader/labs/LAB/golden/skeleton.txt for "LAB-skeleton"."""
     lab, _, state = name.rpartition("-")
     return ROOT / "grader/labs" / lab / "golden" / f"{state}.txt"
 
 
-def golden_text(name, *title):
+def golden_report_excerpt(name, *title):
     """The output of `make grade` from the grader's golden text: the score report, the explanation of one check (`title`)
     and the total."""
-    text = golden_file(name).read_text()
+    text = golden_text_file(name).read_text()
     table, *explained, total = text.rstrip().split("\n\n")
     chosen = [part for part in explained if part.startswith(" ".join(title) + " (")]
     if len(chosen) != 1:
@@ -109,18 +109,18 @@ def golden_text(name, *title):
 
 
 def golden_task_text(name, *title):
-    """Like `golden`, with only one task's rows in the score report: those that begin with the first word of `title`."""
-    lines = golden_text(name, *title).split("\n")
+    """Like `golden_report_excerpt`, with only one task's rows in the score report: those that begin with the first word of `title`."""
+    lines = golden_report_excerpt(name, *title).split("\n")
     rule = next(k for k, line in enumerate(lines) if line.startswith("---"))
     end = next(k for k in range(rule + 1, len(lines)) if lines[k].startswith("---"))
     rows = [line for line in lines[rule + 1 : end] if line.startswith(title[0])]
     return "\n".join(lines[: rule + 1] + rows + lines[end:])
 
 
-def score_report(name):
+def golden_score_rows(name):
     """{check: (measured, expected)} from a golden text of the grader."""
     rows, last = {}, None
-    for line in golden_file(name).read_text().split("\n\n")[0].splitlines():
+    for line in golden_text_file(name).read_text().split("\n\n")[0].splitlines():
         if line.startswith(("=", "-", "check")):
             continue
         cells = line[:31].strip(), line[31:52].strip(), line[52:71].strip()
@@ -137,7 +137,7 @@ def score_report(name):
 def task_table(lab, *starts):
     """The counters that a lab's checks judge: as given, and required. `starts` selects checks by the beginnings of
     their names."""
-    given, asked = score_report(f"{lab}-skeleton"), score_report(f"{lab}-solution")
+    given, asked = golden_score_rows(f"{lab}-skeleton"), golden_score_rows(f"{lab}-solution")
     rows = []
     for check, (_, expected) in asked.items():
         judged = re.match(r"[\d,.]+ (?!of a copy|times)\D", expected)
@@ -145,14 +145,14 @@ def task_table(lab, *starts):
             now = given.get(check, ("",))[0]
             rows.append([check, now if re.match(r"\d", now) else "", expected])
     if not any(row[1] for row in rows):  # nothing is counted yet, or a question asks for the count
-        return markdown(["check", "to reach"], [[row[0], row[2]] for row in rows], numeric=[1])
-    return markdown(["check", "as given", "to reach"], rows, numeric=[1, 2])
+        return markdown_table(["check", "to reach"], [[row[0], row[2]] for row in rows], numeric=[1])
+    return markdown_table(["check", "as given", "to reach"], rows, numeric=[1, 2])
 
 
-def list_of_labs():
+def table_of_labs():
     """The README's table: the labs in the order of the course, each with its handout."""
     rows = [[f"[{lab.name}](handouts/{lab.name}.md)", lab.subject] for lab in labs.all_labs()]
-    return markdown(["lab", "subject"], rows)
+    return markdown_table(["lab", "subject"], rows)
 
 
 def lab_times_table(lab, *kernels):
@@ -177,16 +177,16 @@ def lab_times_table(lab, *kernels):
         for name, row in chosen.items()
     ]
     head = ["kernel", "elements", "measured", "of a copy", "modelled", "modelled as bound by"]
-    return markdown(head, rows, numeric=range(1, 5))
+    return markdown_table(head, rows, numeric=range(1, 5))
 
 
 MAKERS = {
-    "labs": list_of_labs,
+    "labs": table_of_labs,
     "tasks": task_table,
     "documented": documented_table,
     "requests": documented_requests_table,
-    "predicted": predicted_table,
-    "golden": golden_text,
+    "predicted": predictions_table,
+    "golden": golden_report_excerpt,
     "golden_part": golden_task_text,
     "lab_times": lab_times_table,
     **model_tables.MAKERS,
@@ -229,7 +229,7 @@ def prose_language_of(path):
 
 
 def update_tables(text, language="en"):
-    with translation.language(language):
+    with translation.use_language(language):
         return MARKED.sub(lambda m: f"{m[1]}{make_table(m['name'])}\n{m[3]}", text)
 
 

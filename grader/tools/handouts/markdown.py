@@ -5,7 +5,7 @@ import re
 from handouts.translation import translate
 
 
-def number(text):
+def group_thousands(text):
     """Groups thousands without losing digits."""
     try:
         value = float(text)
@@ -16,7 +16,7 @@ def number(text):
     return f"{int(text):,}" if abs(value) >= 1e4 else text
 
 
-def small(value):
+def small_number_text(value):
     """0.5; 1.5e-5"""
     return f"{value:.2g}" if value >= 0.01 else re.sub(r"e-0*", "e-", f"{value:.1e}")
 
@@ -26,17 +26,17 @@ def with_unit(text, unit):
     if unit == "B/s" and float(text) >= 1e9:
         return f"{float(text) / 1e9:.2f} GB/s"
     many = text != "1" and re.sub(r"^((?:K )?[a-z]{3,})(?=/|$)", r"\1s", unit)
-    return f"{number(text)} {many or unit}"
+    return f"{group_thousands(text)} {many or unit}"
 
 
-def grouped(cell):
+def group_thousands_in_cell(cell):
     """A cell of a column of numbers: 4138 becomes 4,138, and `1640.19 µs` becomes 1,640.19 µs."""
     return re.sub(r"^\d{4,}(?![\d,]|\s*[x×])", lambda digits: f"{int(digits[0]):,}", cell)
 
 
-def markdown(head, rows, numeric=()):
+def markdown_table(head, rows, numeric=()):
     """A table with translated words; columns in `numeric` (by index) are aligned to the right."""
-    rows = [[(grouped(cell) or "–") if k in numeric else cell for k, cell in enumerate(row)] for row in rows]
+    rows = [[(group_thousands_in_cell(cell) or "–") if k in numeric else cell for k, cell in enumerate(row)] for row in rows]
     head, *rows = ([translate(cell) for cell in row] for row in (head, *rows))
     lines = [f"| {' | '.join(head)} |"]
     lines.append(

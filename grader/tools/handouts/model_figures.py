@@ -17,7 +17,7 @@ KERNELS = [
 ]
 
 
-def draw_limits():
+def draw_bottlenecks():
     """The bottleneck and runner-up of six kernels, as shares of the measured time."""
     row, left, scale, top = 58, 160, 420, 66
     bottom = top + row * len(KERNELS)
@@ -70,7 +70,7 @@ def draw_mark(drawing, x, y, size, shape, colour):
         drawing.add("polygon", points=corners, **outline)
 
 
-def draw_scatter():
+def draw_modelled_over_measured():
     high = OCTAVE * math.log2(HIGHEST / LOWEST)
     left, bottom = 74, 44 + high
     drawing = Drawing(760, math.ceil(bottom + 56), "Modelled over measured times of launches on an H200")
@@ -109,4 +109,4 @@ def draw_scatter():
     return drawing
 
 
-FIGURES = {"model/limits.svg": draw_limits, "model/scatter.svg": draw_scatter}
+FIGURES = {"model/limits.svg": draw_bottlenecks, "model/scatter.svg": draw_modelled_over_measured}

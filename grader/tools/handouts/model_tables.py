@@ -1,6 +1,6 @@
 """The tables of handouts/model-notes.md: the model's errors against the measurements."""
 
-from handouts.markdown import markdown
+from handouts.markdown import markdown_table
 from lab32 import tables
 
 SETS = {"fit": "fitted", "labs": "labs, fitted", "apart": "held out"}
@@ -28,15 +28,15 @@ LSU = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 def rows_by_id(kind="", gpu="h200"):
     """{id: row} of one of a GPU's two records: times, or "-counters"."""
     names = (f"{gpu}-model{kind}", f"{gpu}-labs{kind}")
-    return {row["id"]: row for name in names for row in tables.measured(name).rows}
+    return {row["id"]: row for name in names for row in tables.read_measured(name).rows}
 
 
 def modelled_launches():
     """Every launch of the sets in both states of L2: measured and modelled microseconds."""
     measured = rows_by_id()
-    shapes = {row["id"]: row for row in tables.measured("model/launches").rows}
+    shapes = {row["id"]: row for row in tables.read_measured("model/launches").rows}
     found = []
-    for row in tables.modelled("h200").rows:
+    for row in tables.read_modelled("h200").rows:
         if row["set"] not in SETS:
             continue
         launch = dict(row, shape=shapes[row["id"]])
@@ -63,7 +63,7 @@ def first_predictions():
     """The labs as the model predicted them before it was changed for any of them."""
     measured = rows_by_id()
     found = []
-    for row in tables.measured("model/predicted").rows:
+    for row in tables.read_measured("model/predicted").rows:
         launch = {"modelled": float(row["predicted_us"])}
         launch["measured"] = float(measured[row["id"]][f"{row['l2']}_us"])
         launch["error"] = launch["modelled"] / launch["measured"] - 1
@@ -98,16 +98,16 @@ def errors_table():
                 rows.append([f"{title} ({kernels} kernels)", state, *error_summary(group)])
     rows.append(["labs, as first predicted", "", *error_summary(first_predictions())])
     head = ["launches", "L2", "number", "mean error", "median", "within 25 %", "rank correlation"]
-    return markdown(head, rows, numeric=range(2, 7))
+    return markdown_table(head, rows, numeric=range(2, 7))
 
 
 LENGTHS = [("under 5 µs", 0, 5), ("5 to 50 µs", 5, 50), ("longer", 50, float("inf"))]
 
 
-def kernel_durations(gpu, modelled, sets):
+def kernel_durations_and_errors(gpu, modelled, sets):
     """gpu__time_duration.sum of launches with an empty L2: [(measured, error)]."""
     counted = rows_by_id("-counters", gpu)
-    for row in tables.modelled(modelled).rows:
+    for row in tables.read_modelled(modelled).rows:
         if row["l2"] == "cold" and row["set"] in sets:
             yield duration_and_error(row, counted)
 
@@ -121,10 +121,10 @@ ROUNDS = range(2, 11)  # the model has since been fitted to round 1
 LAST = ROUNDS[-1]  # the model has not changed since this round was measured
 
 
-def blind_predictions(number):
-    """Like kernel_durations(), for the launches of a round with their predictions from before the measurement."""
+def blind_durations_and_errors(number):
+    """Like kernel_durations_and_errors(), for the launches of a round with their predictions from before the measurement."""
     counted = rows_by_id("-counters")
-    for row in tables.modelled("h200-blind").where(round=number):
+    for row in tables.read_modelled("h200-blind").where(round=number):
         if row["id"] in counted:  # other launches cannot be measured (data/measured/model/README.md)
             yield duration_and_error(row, counted)
 
@@ -139,10 +139,10 @@ def error_cells(errors):
     ]
 
 
-def rounds_table():
+def prediction_rounds_table():
     """Durations of the kernel alone with a cold L2: errors of each round's blind predictions and of today's model."""
-    groups = [(str(number), blind_predictions(number)) for number in ROUNDS]
-    groups.append(("2 to 10, now", kernel_durations("h200", "h200", ("apart",))))
+    groups = [(str(number), blind_durations_and_errors(number)) for number in ROUNDS]
+    groups.append(("2 to 10, now", kernel_durations_and_errors("h200", "h200", ("apart",))))
     rows = []
     for name, group in groups:
         errors = [error for _, error in group]
@@ -150,12 +150,12 @@ def rounds_table():
         median = sorted(map(abs, errors))[len(errors) // 2]
         rows.append([name, count, mean, f"{100 * median:.1f} %", tenth])
     head = ["round", "launches", "mean error", "median", "one in ten exceeds"]
-    return markdown(head, rows, numeric=range(1, 5))
+    return markdown_table(head, rows, numeric=range(1, 5))
 
 
 def blind_predictions_table():
     """Blind predictions of all rounds, for the kernel alone, grouped by duration."""
-    found = [(us, us * (1 + error)) for us, error in blind_predictions(LAST)]
+    found = [(us, us * (1 + error)) for us, error in blind_durations_and_errors(LAST)]
     rows = []
     for title, least, most in LENGTHS:
         part = [(us, ours) for us, ours in found if least <= us < most]
@@ -169,10 +169,10 @@ def blind_predictions_table():
         "one in ten is off by",
         "rank correlation",
     ]
-    return markdown(head, rows, numeric=range(1, 6))
+    return markdown_table(head, rows, numeric=range(1, 6))
 
 
-def h100_table():
+def h100_errors_table():
     """All launches on an H100: as predicted before the first measurement, and by today's model."""
     measured = rows_by_id("", "h100")
     rows = []
@@ -185,7 +185,7 @@ def h100_table():
         known = measured if gpu == "h100" else rows_by_id()
         events = [
             (float(known[row["id"]]["cold_us"]), float(row["modelled_us"]))
-            for row in tables.modelled(modelled).rows
+            for row in tables.read_modelled(modelled).rows
             if row["l2"] == "cold"
         ]
         rank = correlation(ranks_of([us for us, _ in events]), ranks_of([us for _, us in events]))
@@ -197,7 +197,7 @@ def h100_table():
                 f"{rank:.3f}",
             ]
         )
-        found = list(kernel_durations(gpu, modelled, ("micro", "fit", "test", "labs", "apart")))
+        found = list(kernel_durations_and_errors(gpu, modelled, ("micro", "fit", "test", "labs", "apart")))
         rows.append([name, "the kernel alone", *error_cells([e for _, e in found]), ""])
         for title, least, most in LENGTHS:
             rows.append([name, title, *error_cells([e for us, e in found if least <= us < most]), ""])
@@ -210,7 +210,7 @@ def h100_table():
         "one in ten is off by",
         "rank correlation",
     ]
-    return markdown(head, rows, numeric=range(2, 7))
+    return markdown_table(head, rows, numeric=range(2, 7))
 
 
 # Counts that an access pattern has on every GPU.
@@ -228,7 +228,7 @@ SAME = {
 }
 
 
-def counters_table():
+def counters_across_gpus_table():
     """Nsight Compute's counts of all launches on an H100 and on an H200, against the simulator's."""
     h100, h200 = rows_by_id("-counters", "h100"), rows_by_id("-counters")
     rows = []
@@ -237,17 +237,17 @@ def counters_table():
         equal = sum(a == b for a, b in pairs)
         near = sum(abs(a - b) <= 0.01 * b for a, b in pairs)
         rows.append([title, f"{equal} of {len(pairs)}", f"{near} of {len(pairs)}"])
-    return markdown(["count", "equal", "within 1 %"], rows, numeric=range(1, 3))
+    return markdown_table(["count", "equal", "within 1 %"], rows, numeric=range(1, 3))
 
 
-def bottleneck_parts_table():
+def errors_by_bottleneck_table():
     rows = []
     for part in PARTS:
         group = [launch for launch in modelled_launches() if launch["bottleneck"] == part]
         if group:
             rows.append([part, *error_summary(group)[:4]])
     head = ["modelled as bound by", "number", "mean error", "median", "within 25 %"]
-    return markdown(head, rows, numeric=range(1, 5))
+    return markdown_table(head, rows, numeric=range(1, 5))
 
 
 def worst_launches_table(count):
@@ -268,10 +268,10 @@ def worst_launches_table(count):
             ]
         )
     head = ["kernel", "blocks × threads", "set, L2", "measured", "modelled", "error", "bound by"]
-    return markdown(head, rows, numeric=range(3, 6))
+    return markdown_table(head, rows, numeric=range(3, 6))
 
 
-def clear_bottleneck(counted):
+def dominant_throughput_metric(counted):
     """The metric that is at 75 % of its peak or more, with all others 15 points lower; None if there is none."""
     ranked = sorted(
         ((float(counted[f"{m}.avg.pct_of_peak_sustained_elapsed"]), m) for m in THROUGHPUTS),
@@ -281,11 +281,11 @@ def clear_bottleneck(counted):
     return metric if most >= 75 and second <= most - 15 else None
 
 
-def clear_bottlenecks_table():
+def bottleneck_agreement_table():
     counted = rows_by_id("-counters")
     found = {metric: [] for metric in THROUGHPUTS}
     for launch in modelled_launches():
-        metric = clear_bottleneck(counted[launch["id"]])
+        metric = dominant_throughput_metric(counted[launch["id"]])
         if launch["l2"] == "cold" and metric:
             found[metric].append(launch["bottleneck"] in THROUGHPUTS[metric])
     rows = [
@@ -295,25 +295,25 @@ def clear_bottlenecks_table():
     every = [right for same in found.values() for right in same]
     rows.append(["all", "", f"{sum(every)} of {len(every)}"])
     head = ["Nsight Compute names", "the model's name for it", "agreement"]
-    return markdown(head, rows, numeric=range(2, 3))
+    return markdown_table(head, rows, numeric=range(2, 3))
 
 
 def large_launches(name):
     """Counted and simulated rows of the launches of a set that move more than 16 MiB."""
     counted = rows_by_id("-counters")
-    for row in tables.measured("model/simulated").rows:
+    for row in tables.read_measured("model/simulated").rows:
         ncu = counted[row["id"]]
         sectors = sum(float(ncu[LSU.format(op)]) for op in ("ld", "st", "red", "atom"))
         if row["l2"] == "cold" and ncu["set"] == name and sectors * 32 > 16 << 20:
             yield ncu, row
 
 
-def cache_rates_table():
+def cache_hit_rates_table():
     rows = []
     for name, title in SETS.items():
         pairs = list(large_launches(name))
 
-        def share_within(near, pairs=pairs):
+        def agreement_text(near, pairs=pairs):
             right = sum(near(ncu, ours) for ncu, ours in pairs)
             return f"{right} of {len(pairs)}"
 
@@ -328,9 +328,9 @@ def cache_rates_table():
         rows.append(
             [
                 title,
-                share_within(hit_rates_agree("l1tex__t_sector_hit_rate.pct", "l1_percent")),
-                share_within(hit_rates_agree("lts__t_sector_hit_rate.pct", "l2_percent")),
-                share_within(dram_bytes_agree),
+                agreement_text(hit_rates_agree("l1tex__t_sector_hit_rate.pct", "l1_percent")),
+                agreement_text(hit_rates_agree("lts__t_sector_hit_rate.pct", "l2_percent")),
+                agreement_text(dram_bytes_agree),
             ]
         )
     head = [
@@ -339,7 +339,7 @@ def cache_rates_table():
         "L2 hit rate within 10 points",
         "bytes of device memory within 10 %",
     ]
-    return markdown(head, rows, numeric=range(1, 4))
+    return markdown_table(head, rows, numeric=range(1, 4))
 
 
 def instruction_counts_table():
@@ -347,24 +347,24 @@ def instruction_counts_table():
     executed = {
         row_id: float(row["smsp__inst_executed.sum"]) for row_id, row in rows_by_id("-counters").items()
     }
-    sets = {row["id"]: row["set"] for row in tables.measured("model/launches").rows}
+    sets = {row["id"]: row["set"] for row in tables.read_measured("model/launches").rows}
     rows = []
     for name, title in SETS.items():
         errors = [
             abs(float(row["issue.all"]) / executed[row["id"]] - 1)
-            for row in tables.measured("model/simulated").rows
+            for row in tables.read_measured("model/simulated").rows
             if row["l2"] == "cold" and sets[row["id"]] == name
         ]
         near = (sum(error <= bound for error in errors) for bound in (0.05, 0.15))
         rows.append([title, *(f"{n} of {len(errors)}" for n in near)])
     head = ["launches", "instructions within 5 %", "within 15 %"]
-    return markdown(head, rows, numeric=range(1, 3))
+    return markdown_table(head, rows, numeric=range(1, 3))
 
 
-def ladder_table():
-    documented = tables.documented("reduce_ladder")
+def reduction_ladder_table():
+    documented = tables.read_documented("reduce_ladder")
     rows, before = [], None
-    for row in tables.modelled("rtx4060-ladder").rows:
+    for row in tables.read_modelled("rtx4060-ladder").rows:
         ms = float(row["modelled_ms"])
         theirs = documented.value("value", kernel=row["documented"], metric="Duration")
         steps = ["", ""]
@@ -375,19 +375,19 @@ def ladder_table():
         )
         before = (theirs, ms)
     head = ["step", "documented", "modelled", "speed-up, documented", "modelled", "bound by"]
-    return markdown(head, rows, numeric=range(1, 5))
+    return markdown_table(head, rows, numeric=range(1, 5))
 
 
 MAKERS = {
     "model_errors": errors_table,
-    "model_rounds": rounds_table,
+    "model_rounds": prediction_rounds_table,
     "model_blind": blind_predictions_table,
-    "model_h100": h100_table,
-    "model_counters": counters_table,
-    "model_by_part": bottleneck_parts_table,
+    "model_h100": h100_errors_table,
+    "model_counters": counters_across_gpus_table,
+    "model_by_part": errors_by_bottleneck_table,
     "model_worst": worst_launches_table,
-    "model_bottlenecks": clear_bottlenecks_table,
+    "model_bottlenecks": bottleneck_agreement_table,
     "model_instructions": instruction_counts_table,
-    "model_caches": cache_rates_table,
-    "model_ladder": ladder_table,
+    "model_caches": cache_hit_rates_table,
+    "model_ladder": reduction_ladder_table,
 }

@@ -65,17 +65,17 @@ def evaluate_node(node):
 
 
 @functools.cache
-def read_source(name):
+def read_data_file(name):
     for path, read in (
-        (tables.DATA / f"{name}.csv", tables.read),
-        (tables.DATA / f"{name}.toml", tables.settings),
+        (tables.DATA / f"{name}.csv", tables.read_table),
+        (tables.DATA / f"{name}.toml", tables.read_toml_file),
     ):
         if path.exists():
             return read(path)
     raise LookupError(f"there is no data/{name}.csv and no data/{name}.toml")
 
 
-def is_cell(expected, column, cell):
+def cell_matches(expected, column, cell):
     expected = expected.removeprefix(f"{column}=")
     if power := re.fullmatch(r"2\^(\d+)", expected):
         expected = str(2 ** int(power[1]))
@@ -89,7 +89,7 @@ def look_up_cell(name, cells, column):
         if " over " in cell:
             above, below = ([*cells[:k], one, *cells[k + 1 :]] for one in cell.split(" over "))
             return look_up_cell(name, above, column) / look_up_cell(name, below, column)
-    found = read_source(name)
+    found = read_data_file(name)
     if isinstance(found, dict):
         for key in (*cells, column):
             if not isinstance(found, dict) or key not in found:
@@ -102,7 +102,7 @@ def look_up_cell(name, cells, column):
     def has_cells(row):
         values = iter(row.items())
         # `values` is an iterator, so the search for each cell continues behind the match of the cell before.
-        return all(any(is_cell(cell, *entry) for entry in values) for cell in cells)
+        return all(any(cell_matches(cell, *entry) for entry in values) for cell in cells)
 
     rows = [row for row in found.rows if has_cells(row)]
     if len(rows) != 1:
@@ -114,13 +114,13 @@ def look_up_cell(name, cells, column):
 def expression_value(expression):
     """The value of a reference's expression."""
 
-    def look_up(brackets):
+    def value_of_brackets(brackets):
         name, *cells, column = (part.strip() for part in brackets[1].split(";"))
         return repr(look_up_cell(name, cells, column))
 
     if re.fullmatch(r"[\d.]+", expression):
         raise ValueError("a number alone names no source")
-    plain = re.sub(r"\[(.*?)\]", look_up, expression).replace("^", "**")
+    plain = re.sub(r"\[(.*?)\]", value_of_brackets, expression).replace("^", "**")
     try:
         return evaluate_node(ast.parse(plain, mode="eval").body)
     except SyntaxError:
@@ -176,7 +176,7 @@ def figure_agrees(figure, how, reached):
     }[how]
 
 
-def references(text):
+def parse_references(text):
     """(position, words, figure, comparison, expression) for each line of the comment at the end."""
     for block in REFERENCES.finditer(text):
         at = block.start(1)
@@ -194,7 +194,7 @@ def figure_positions(words, figure, text):
         yield found.end() - len(figure)
 
 
-def diagnostics(text):
+def check_quoted_figures(text):
     """[(line, message)] for each figure that is wrong or has no reference."""
     prose = NOT_PROSE.sub(blank_out, text)
     quotable = re.sub(r"^> ?", blank_out, REFERENCES.sub(blank_out, text), flags=re.MULTILINE)
@@ -203,7 +203,7 @@ def diagnostics(text):
     def add_diagnostic(at, what):
         found.append((1 + text.count("\n", 0, at), what))
 
-    for at, words, figure, how, expression in references(text):
+    for at, words, figure, how, expression in parse_references(text):
         if figure is None:
             add_diagnostic(at, f"`{words}` is not a reference; write WORDS FIGURE = EXPRESSION")
             continue
@@ -266,7 +266,7 @@ def main(arguments=None):
         f"{name}:{line}: {what}"
         for path in parser.parse_args(arguments).files or checked_files()
         for name, text in prose_pages(path)
-        for line, what in diagnostics(text)
+        for line, what in check_quoted_figures(text)
     ]
     print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)
     return int(bool(wrong))

@@ -1,7 +1,7 @@
 """Translates the words in figures and in heads of tables, which the code has in English; zh.toml has the
 Chinese.
 
-    with translation.language("zh"):
+    with translation.use_language("zh"):
         translation.translate("lane 5 in bank 3")      ->  "通道 5 在存储体 3"
 
 In a line `"lane {} in bank {}" = "..."`, {} matches any number or words, which are translated too if they have
@@ -23,7 +23,7 @@ _language = contextvars.ContextVar("language", default="en")
 
 
 @contextlib.contextmanager
-def language(name):
+def use_language(name):
     if name not in LANGUAGES:
         raise ValueError(f"unknown language `{name}`; there are: {', '.join(LANGUAGES)}")
     token = _language.set(name)
@@ -37,7 +37,7 @@ def current_language():
     return _language.get()
 
 
-def key_pattern(text):
+def translation_key_pattern(text):
     """Compiles a key of zh.toml; {} matches any text, as short as possible."""
     return re.compile("(.+?)".join(map(re.escape, text.split("{}"))))
 
@@ -48,9 +48,9 @@ def dictionary_entries():
     read = tomllib.loads(CATALOGUE.read_text())
     patterns = sorted((text for text in read["words"] if "{}" in text), key=len, reverse=True)
     return (
-        [key_pattern(text) for text in read["same"]],
+        [translation_key_pattern(text) for text in read["same"]],
         read["words"],
-        [(key_pattern(text), read["words"][text]) for text in patterns],
+        [(translation_key_pattern(text), read["words"][text]) for text in patterns],
     )
 
 

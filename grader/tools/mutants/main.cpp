@@ -18,18 +18,18 @@ using namespace lab32;
 // Any seed would do, if all files are graded with the same one.
 constexpr uint64_t kSeed = 20;
 
-json lost_checks(const report::Lab& lab) {
+json lost_checks(const report::LabResult& lab) {
   json lost = json::array();
-  for (const report::Test& test : lab.tests)
+  for (const report::CheckResult& test : lab.tests)
     if (!test.bonus && test.status != report::Status::passed)
       lost.push_back(test.name + ": " + test.message.substr(0, test.message.find('\n')));
   return lost;
 }
 
-void grade_all(const std::string& lab, const std::vector<std::string>& files) {
-  mutants::ReusedChecks checks(lab, kSeed);
+void grade_and_print_all(const std::string& lab, const std::vector<std::string>& files) {
+  mutants::CheckReusingGrader checks(lab, kSeed);
   for (const std::string& file : files) {
-    const report::Lab graded = checks.grade(file);
+    const report::LabResult graded = checks.grade(file);
     const bool compiled = graded.status != report::Status::error;
     json row;
     row["file"] = file;
@@ -46,13 +46,13 @@ void grade_all(const std::string& lab, const std::vector<std::string>& files) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  lab32::keep_freed_memory();
+  lab32::make_malloc_keep_freed_memory();
   if (argc < 3) {
     fmt::print(stderr, "usage: lab32_mutants LAB FIRST OTHER...\n");
     return lab32::kNotGraded;
   }
   try {
-    grade_all(argv[1], {argv + 2, argv + argc});
+    grade_and_print_all(argv[1], {argv + 2, argv + argc});
   } catch (const std::exception& e) {
     fmt::print(stderr, "lab32_mutants: {}\n", e.what());
     return lab32::kNotGraded;

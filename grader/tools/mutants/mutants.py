@@ -93,7 +93,7 @@ class Mutant:
     old: str  # the line
     new: str
 
-    def text(self, source):
+    def mutated_source(self, source):
         lines = source.splitlines()
         lines[self.line - 1] = self.new
         return "\n".join(lines) + "\n"
@@ -105,7 +105,7 @@ class Mutant:
 KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\(\w+\) )?(\w+)\(")
 
 
-def kernels_of(path):
+def kernel_texts_of(path):
     """{name: text} of the kernels of a file."""
     texts, name = {}, None
     for line in path.read_text().splitlines() if path.exists() else ():
@@ -122,9 +122,9 @@ def kernels_of(path):
 def given_kernels(lab):
     """Names of kernels that the grader compiles from its own copy, and of kernels that the skeleton shares with the
     solution; students only read these."""
-    skeleton, solution = (kernels_of(ROOT / f"{top}/{lab}/{lab}.cu") for top in ("labs", "solutions"))
+    skeleton, solution = (kernel_texts_of(ROOT / f"{top}/{lab}/{lab}.cu") for top in ("labs", "solutions"))
     same = {name for name in solution if solution[name] == skeleton.get(name)}
-    return same | kernels_of(ROOT / f"grader/labs/{lab}/given.cu").keys()
+    return same | kernel_texts_of(ROOT / f"grader/labs/{lab}/given.cu").keys()
 
 
 def code_lines(source, given=()):
@@ -177,7 +177,7 @@ def grade(lab, mutants, folder):
     files = [solution]
     for i, mutant in enumerate(mutants):
         files.append(folder / f"{lab}-{i}.cu")
-        files[-1].write_text(mutant.text(source))
+        files[-1].write_text(mutant.mutated_source(source))
     command = [str(ROOT / "build/lab32_mutants"), lab, *map(str, files)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -22,15 +22,15 @@ namespace lab32::mutants {
 // check that passed in the first one is skipped if everything that it requested from the module
 // (kernels, launch shapes, answers) has the same code: the simulator is deterministic, so the check
 // would pass again. Its row of the first result is copied.
-class ReusedChecks {
+class CheckReusingGrader {
  public:
-  ReusedChecks(const std::string& lab, uint64_t seed)
+  CheckReusingGrader(const std::string& lab, uint64_t seed)
       : rubric_(grading::rubric_folder(), lab), seed_(seed) {}
 
-  report::Lab grade(const std::filesystem::path& file) {
+  report::LabResult grade(const std::filesystem::path& file) {
     // A device never reuses an address, so one device would be full after some hundred gradings.
     WatchedDevice device(*this);
-    grading::Progress progress(false);
+    grading::ProgressReporter progress(false);
     grading::GradingSetup setup{device, seed_, progress};
     setup.modelled_times = false;  // they never change a score
     setup.counts_as_passed = [this](const grading::RubricRow& row) {
@@ -39,7 +39,7 @@ class ReusedChecks {
       return false;
     };
     code_ = {};
-    report::Lab lab = grading::grade_file(rubric_, file, setup);
+    report::LabResult lab = grading::grade_file(rubric_, file, setup);
     if (first_) return with_reused_rows(lab);
     asked_ = nullptr;
     first_code_ = code_;
@@ -52,7 +52,7 @@ class ReusedChecks {
  private:
   class WatchedModule : public device::ForwardingModule {
    public:
-    WatchedModule(ReusedChecks& checks, std::unique_ptr<LoadedModule> module)
+    WatchedModule(CheckReusingGrader& checks, std::unique_ptr<LoadedModule> module)
         : ForwardingModule(std::move(module)), checks_(checks) {}
     device::Kernel* find(const std::string& name) override {
       return note(name), ForwardingModule::find(name);
@@ -66,7 +66,7 @@ class ReusedChecks {
     bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override {
       return note(name), ForwardingModule::write_symbol(name, data, bytes);
     }
-    std::optional<device::Buffer> symbol(const std::string& name) override {
+    std::optional<device::DeviceBuffer> symbol(const std::string& name) override {
       return note(name), ForwardingModule::symbol(name);
     }
 
@@ -75,32 +75,33 @@ class ReusedChecks {
       if (checks_.asked_) checks_.asked_->insert(name);
     }
 
-    ReusedChecks& checks_;
+    CheckReusingGrader& checks_;
   };
 
   class WatchedDevice : public device::ForwardingDevice {
    public:
-    explicit WatchedDevice(ReusedChecks& checks)
+    explicit WatchedDevice(CheckReusingGrader& checks)
         : ForwardingDevice(device::open_device("sim")), checks_(checks) {}
-    std::unique_ptr<device::LoadedModule> load(const toolchain::Artifact& artifact) override {
+    std::unique_ptr<device::LoadedModule> load(
+        const toolchain::CompiledArtifact& artifact) override {
       // Checks load the file again, also with parts of it removed.
       if (!std::exchange(loaded_, true)) checks_.code_ = grading::KernelCode(artifact.ptx);
       return std::make_unique<WatchedModule>(checks_, ForwardingDevice::load(artifact));
     }
 
    private:
-    ReusedChecks& checks_;
+    CheckReusingGrader& checks_;
     bool loaded_ = false;
   };
 
-  const report::Test* first_test(const std::string& check) const {
-    for (const report::Test& test : first_->tests)
+  const report::CheckResult* test_of_first_file(const std::string& check) const {
+    for (const report::CheckResult& test : first_->tests)
       if (test.name == check) return &test;
     return nullptr;
   }
 
   bool is_unchanged(const std::string& check) const {
-    const report::Test* const test = first_test(check);
+    const report::CheckResult* const test = test_of_first_file(check);
     if (!test || test->status != report::Status::passed) return false;
     for (const std::string& name : asked_by_.at(check))
       if (first_code_.code(name) != code_.code(name)) return false;
@@ -108,16 +109,16 @@ class ReusedChecks {
   }
 
   // Copies the rows of skipped checks from the first file's result.
-  report::Lab with_reused_rows(report::Lab lab) const {
+  report::LabResult with_reused_rows(report::LabResult lab) const {
     if (lab.status == report::Status::error || lab.status == report::Status::not_graded) return lab;
-    std::map<std::string, report::Test> run;
-    for (report::Test& test : lab.tests) run.emplace(test.name, std::move(test));
+    std::map<std::string, report::CheckResult> run;
+    for (report::CheckResult& test : lab.tests) run.emplace(test.name, std::move(test));
     lab.tests.clear();
     lab.score = lab.max_score = 0;
     for (const grading::RubricRow& row : rubric_.rows()) {
       if (row.credit == grading::Credit::questions) continue;  // no check runs for such a row
       const auto known = run.find(row.check);
-      lab.tests.push_back(known == run.end() ? *first_test(row.check) : known->second);
+      lab.tests.push_back(known == run.end() ? *test_of_first_file(row.check) : known->second);
       if (lab.tests.back().status == report::Status::not_run) continue;
       lab.score = report::add_points(lab.score, lab.tests.back().score);
       lab.max_score = report::add_points(lab.max_score, lab.tests.back().max_score);
@@ -127,7 +128,7 @@ class ReusedChecks {
 
   grading::Rubric rubric_;
   uint64_t seed_;
-  std::optional<report::Lab> first_;
+  std::optional<report::LabResult> first_;
   std::map<std::string, std::set<std::string>>
       asked_by_;                            // {check: what it requested}, for the first file
   std::set<std::string>* asked_ = nullptr;  // the entry of the check that is running

@@ -10,7 +10,7 @@ WAVEFRONTS = "memory_l1_wavefronts_shared"
 
 @pytest.fixture(scope="module")
 def limits():
-    return tables.limits("bank_conflicts")
+    return tables.read_rubric_of_lab("bank_conflicts")
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def labs():
 
 def test_the_simulator_counts_what_the_hardware_counts(labs, limits):
     """Given and optimised forms, graded now, beside the counters of an H200: exactly equal."""
-    hardware = tables.measured("h200-bank_conflicts-counters")
+    hardware = tables.read_measured("h200-bank_conflicts-counters")
     for directory, form in (("labs", "given"), ("solutions", "optimised")):
         for test in labs[directory].tests:
             task = next((t for t in bank_conflicts.TASKS if f" {t}: wave" in test.name), None)
@@ -40,12 +40,12 @@ def test_the_simulator_counts_what_the_hardware_counts(labs, limits):
 def test_each_graded_task_has_a_measured_effect():
     """No task without a measured effect: the given form takes longer than the optimised one."""
     for task in bank_conflicts.TASKS:
-        assert bank_conflicts.measured_ratio(task) > 1.2, task
-        assert bank_conflicts.measured_ratio(task, "wavefronts") > 3, task
+        assert bank_conflicts.given_over_optimised(task) > 1.2, task
+        assert bank_conflicts.given_over_optimised(task, "wavefronts") > 3, task
 
 
 def test_the_handouts_pseudo_conflicts_match_the_measurements():
-    table = tables.measured("h200-bank_conflicts-counters")
+    table = tables.read_measured("h200-bank_conflicts-counters")
 
     def value(form, metric):
         return table.value("value", task="tutorial", form=form, n=100000000, metric=metric)
@@ -59,10 +59,10 @@ def test_the_handouts_pseudo_conflicts_match_the_measurements():
 
 
 def test_counted_touches_match_the_documents(labs):
-    ours = bank_conflicts.touches(labs["solutions"])
+    ours = bank_conflicts.wavefronts_by_type_and_stride(labs["solutions"])
     compared = 0
     for kind in bank_conflicts.TYPES:
-        for stride, count in bank_conflicts.documented_touches(kind).items():
+        for stride, count in bank_conflicts.documented_wavefronts_by_stride(kind).items():
             if stride in ours[kind]:
                 assert ours[kind][stride] == count, (kind, stride)
                 compared += 1
@@ -70,15 +70,15 @@ def test_counted_touches_match_the_documents(labs):
 
 
 def test_tasks_are_multiples_of_the_ideal(labs):
-    assert list(bank_conflicts.tasks(labs["labs"])) == bank_conflicts.TASKS
-    assert bank_conflicts.tasks(labs["labs"])["row_scan"] == 16.5
-    assert set(bank_conflicts.tasks(labs["solutions"]).values()) == {1}
-    mine, limit = bank_conflicts.shared_bytes(labs["solutions"])
+    assert list(bank_conflicts.wavefronts_over_ideal(labs["labs"])) == bank_conflicts.TASKS
+    assert bank_conflicts.wavefronts_over_ideal(labs["labs"])["row_scan"] == 16.5
+    assert set(bank_conflicts.wavefronts_over_ideal(labs["solutions"]).values()) == {1}
+    mine, limit = bank_conflicts.shared_bytes_and_limits(labs["solutions"])
     assert all(mine[task] <= limit[task] for task in bank_conflicts.TASKS)
 
 
 def test_drawn_wavefronts_equal_the_counted_ones(labs):
-    counted = bank_conflicts.touches(labs["solutions"])["int"]
+    counted = bank_conflicts.wavefronts_by_type_and_stride(labs["solutions"])["int"]
     for name, _, word_of, _ in drawings.STRIDES:
         if name.startswith("stride"):
             words = [word_of(lane) for lane in range(32)]

@@ -47,7 +47,7 @@ TEST_CASE("checks: reduction: one float accumulator breaks the bound, a sum by t
   });
   CHECK(values.size() - static_cast<size_t>(alike) <= 32);
   const double exact = std::accumulate(values.begin(), values.end(), 0.0);
-  const double bound = sum_error_bound(kCount, kBlocks * kThreads) * std::abs(exact);
+  const double bound = relative_sum_error_bound(kCount, kBlocks * kThreads) * std::abs(exact);
   CHECK(bound < 6e-4 * std::abs(exact));
 
   CHECK(std::abs(std::accumulate(values.begin(), values.end(), 0.0f) - exact) > 10 * bound);
@@ -63,7 +63,7 @@ TEST_CASE("checks: reduction: one float accumulator breaks the bound, a sum by t
   }
   CHECK(std::abs(sum - exact) <= bound);
   // Computed by hand: 63 elements per thread, 10 steps, and 8449 warps, u = 2^-24.
-  CHECK(sum_error_bound(kCount, kBlocks * kThreads) ==
+  CHECK(relative_sum_error_bound(kCount, kBlocks * kThreads) ==
         doctest::Approx(8522 * 0x1p-24).epsilon(1e-3));
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("checks: reduction: a sum of floats is not that of a sample, nor of an
     Random random(seed);
     const std::vector<float> values = floats_of_similar_size(random, kCount);
     const double exact = std::accumulate(values.begin(), values.end(), 0.0);
-    const double bound = sum_error_bound(kCount, kThreads) * std::abs(exact);
+    const double bound = relative_sum_error_bound(kCount, kThreads) * std::abs(exact);
     double sample = 0;
     for (size_t i = 0; i < kCount; i += 15) sample += values[i];
     CHECK(std::abs(15 * sample - exact) > 2 * bound);
@@ -100,10 +100,10 @@ TEST_CASE("checks: reduction: the part of the input that a wrong sum stands for"
 }
 
 TEST_CASE("checks: reduction: a launch record that a kernel could change loses its checks") {
-  const std::string solution = read_file(root() / "solutions/reduction/reduction.cu").value();
+  const std::string solution = read_file(lab32_root() / "solutions/reduction/reduction.cu").value();
   const size_t at = solution.find("LAB32_LAUNCH(reduce_v8"), end = solution.find(';', at);
   REQUIRE(end != std::string::npos);
-  tests::Scratch folder;
+  tests::ScratchDirectory folder;
   const auto device = device::open_device("sim");
   tests::GradedLab lab(
       "reduction",
@@ -113,7 +113,7 @@ TEST_CASE("checks: reduction: a launch record that a kernel could change loses i
               "extern \"C\" { __device__ int lab32_launch_reduce_v8[4] = {256, 8, 4, 0}; }" +
               solution.substr(end + 1)),
       *device);
-  const report::Test test = lab.grade(1, {"v8: threads"}).tests.at(0);
+  const report::CheckResult test = lab.grade(1, {"v8: threads"}).tests.at(0);
   CHECK(test.score == 0);
   CHECK(test.message.find("`lab32_launch_reduce_v8` is no __constant__ variable.") !=
         std::string::npos);

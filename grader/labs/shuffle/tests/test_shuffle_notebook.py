@@ -14,26 +14,26 @@ def lab():
 
 @pytest.fixture(scope="module")
 def limits():
-    return tables.limits("shuffle")
+    return tables.read_rubric_of_lab("shuffle")
 
 
 def hardware(task, form, n, metric):
-    table = tables.measured("h200-shuffle-counters")
+    table = tables.read_measured("h200-shuffle-counters")
     return table.value("value", task=task, form=form, n=n, metric=metric)
 
 
 def ms(task, form, n):
-    return tables.measured("h200-shuffle").value("median_ms", task=task, form=form, n=n)
+    return tables.read_measured("h200-shuffle").value("median_ms", task=task, form=form, n=n)
 
 
 def test_the_lessons_numbers_are_consistent():
     """Its speedups are those of its times, and its times are 0.5 to 17 GB/s."""
     times = shuffle.documented_times()
-    for name, ratio in shuffle.ratios(times).items():
-        assert shuffle.documented_ratios()[name] == pytest.approx(ratio, abs=1e-3)
+    for name, ratio in shuffle.speed_ups_of_pairs(times).items():
+        assert shuffle.documented_speed_ups()[name] == pytest.approx(ratio, abs=1e-3)
     speeds = [shuffle.gigabytes_per_second(value) for value in times.values()]
     assert [round(speed, 1) for speed in speeds] == [0.5, 15.9, 17.3]
-    blocks = tables.documented("shuffle_t4").value("value", unit="block")
+    blocks = tables.read_documented("shuffle_t4").value("value", unit="block")
     assert blocks == shuffle.LESSON / (2 * 256)
 
 
@@ -76,7 +76,7 @@ def test_the_simulator_counts_what_the_hardware_counts(lab):
 
 
 def test_integers_are_aggregated_and_floats_are_not(lab):
-    figures = lab.figures()
+    figures = lab.numbers_of_checks()
     adds = LSU.format("sectors", "red")
     for task, kernel in (("sum", "reduce_atomic<float>"), ("int sum", "reduce_atomic<int>")):
         counted = hardware(task, "reduce_atomic", 1 << 18, adds) / ((1 << 18) / 32)
@@ -87,11 +87,11 @@ def test_integers_are_aggregated_and_floats_are_not(lab):
 
 def test_numpy_adds_as_the_hardware_does():
     """The order of a tree is fixed, so its sum is, to the last bit."""
-    table = tables.measured("h200-shuffle-results")
+    table = tables.read_measured("h200-shuffle-results")
     for n in (1 << 20, 1 << 24):
         values = shuffle.noise(n)
         for form, order in (
-            ("one by one on the host", shuffle.one_by_one),
+            ("one by one on the host", shuffle.sum_one_by_one),
             ("reduce_shared", shuffle.ORDERS["as reduce_shared"]),
             ("reduce_shuffle", shuffle.ORDERS["as reduce_shuffle"]),
         ):
@@ -105,7 +105,7 @@ def test_the_sum_of_ones_stops_at_the_documented_value(limits):
     sums = shuffle.sums_of_ones([25])
     assert answers["one_by_one"] == sums["one by one"]["2^25"]
     assert answers["in_pairs"] == sums["in pairs"]["2^25"] == sums["as reduce_shuffle"]["2^25"]
-    table = tables.measured("h200-shuffle-results")
+    table = tables.read_measured("h200-shuffle-results")
     for form, exact in (("reduce_atomic", False), ("reduce_shuffle", True)):
         (row,) = table.where(input="ones", n=1 << 25, form=form)
         assert float(row["first"]) == answers["in_pairs" if exact else "one_by_one"]

@@ -47,10 +47,11 @@ bool no_two_alike(const Swizzle& s, uint32_t rows) {
 }  // namespace
 
 TEST_CASE("checks: swizzle: the document's table is Swizzle<3, 0, 3>, to the last entry") {
-  const Pattern entry(R"(row ([0-9]), column ([0-9]))");
+  const RegularExpression entry(R"(row ([0-9]), column ([0-9]))");
   const Swizzle swizzle{3, 0, 3};
   int entries = 0;
-  for (const TableRow& cells : read_table(root().string() + "/data/documented/swizzle_table.csv")) {
+  for (const TableRow& cells :
+       read_csv_table(lab32_root().string() + "/data/documented/swizzle_table.csv")) {
     const auto m = entry.match(cells.at("metric"));
     REQUIRE_MESSAGE(m, cells.at("metric"));
     const uint32_t row = std::stoul(m->at(1)), column = std::stoul(m->at(2));
@@ -61,9 +62,9 @@ TEST_CASE("checks: swizzle: the document's table is Swizzle<3, 0, 3>, to the las
 }
 
 TEST_CASE("checks: swizzle: what CuTe's own header gives") {
-  const auto path = root().string() + "/data/measured/swizzle/cute_swizzle.csv";
+  const auto path = lab32_root().string() + "/data/measured/swizzle/cute_swizzle.csv";
   int rows = 0;
-  for (TableRow row : read_table(path)) {
+  for (TableRow row : read_csv_table(path)) {
     const auto taken = [&](const char* column) { return std::stoi(row.extract(column).mapped()); };
     const Swizzle s{taken("B"), taken("M"), taken("S")};
     CAPTURE(s.name());
@@ -131,7 +132,7 @@ TEST_CASE("checks: swizzle: the document's formulas hold for rows of 128 bytes o
 TEST_CASE("checks: swizzle: the copy engine XORs bits of the address, three, two or one") {
   int boxes = 0, narrow = 0, shifted = 0;
   std::set<int> modes;
-  for (const checks::swizzle::TensorBox& box : checks::swizzle::tensor_boxes()) {
+  for (const checks::swizzle::TensorBox& box : checks::swizzle::recorded_tensor_boxes()) {
     CAPTURE(box.mode);
     CAPTURE(box.element_bytes);
     CAPTURE(box.columns);

@@ -15,11 +15,11 @@ def lab():
 
 @pytest.fixture(scope="module")
 def limits():
-    return tables.limits("transpose")
+    return tables.read_rubric_of_lab("transpose")
 
 
 def hardware(form, metric, size=transpose.COUNTED, kind="float"):
-    table = tables.measured("h200-transpose-counters")
+    table = tables.read_measured("h200-transpose-counters")
     return table.value("value", task=kind, form=form, n=size, metric=metric)
 
 
@@ -29,7 +29,7 @@ def test_the_lectures_conflicts_follow_the_g80s_bank_rule():
         f"16 wide, pitch {pitch}": max(words_in_banks(16, pitch, 16, 16))
         for pitch in (16, 17)
     }
-    assert ways == transpose.documented_pitches() == {
+    assert ways == transpose.documented_wavefronts_by_pitch() == {
         "16 wide, pitch 16": 16,
         "16 wide, pitch 17": 1,
     }
@@ -108,7 +108,7 @@ def test_each_graded_version_has_a_measured_effect():
     """No task without a measured effect: each version is faster than the one it improves on."""
     times = {
         row["form"]: float(row["median_ms"])
-        for row in tables.measured("h200-transpose").where(task="float", n=transpose.LARGE)
+        for row in tables.read_measured("h200-transpose").where(task="float", n=transpose.LARGE)
     }
     for slow, fast in (
         ("naive", "tiled"),
@@ -121,12 +121,12 @@ def test_each_graded_version_has_a_measured_effect():
 
 
 def test_the_lectures_ratios_match_its_times():
-    ratios = transpose.documented_ratios()
+    ratios = transpose.documented_slow_over_fast()
     assert [round(ratio, 1) for ratio in ratios.values()] == [6.6, 3.2]
 
 
 @pytest.mark.slow
 def test_the_warm_up_shows_that_columns_take_longer():
-    rows = transpose.warm_up()
-    assert transpose.ratios(rows)["walk: columns / rows"] > 1
-    assert len(transpose.strides(rows)) == 7
+    rows = transpose.run_cpu_walks()
+    assert transpose.slow_over_fast_ratios(rows)["walk: columns / rows"] > 1
+    assert len(transpose.times_by_stride(rows)) == 7

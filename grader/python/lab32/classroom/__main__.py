@@ -15,7 +15,12 @@ from lab32.classroom import attempts, collect, feedback, pages, people, run, sco
 from lab32.classroom.gradebook import read_gradebook
 from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, read_pseudonym_secret
 from lab32.classroom.overrides import read_overrides
-from lab32.classroom.problem import Parser, Problem, last_sentence, visible
+from lab32.classroom.problem import (
+    CommandLineParser,
+    UserError,
+    last_error_sentence,
+    printable_line,
+)
 from lab32.classroom.progress import ProgressDisplay, failure_summary
 from lab32.classroom.shell import (
     chosen_labs,
@@ -25,7 +30,7 @@ from lab32.classroom.shell import (
     print_list,
     whole_number_parser,
 )
-from lab32.classroom.store import NOT_GRADED, REFUSED, Store, unique_slug
+from lab32.classroom.store import NOT_GRADED, REFUSED, ClassResultStore, unique_slug
 from lab32.course.reader import course_without_file, read_course
 from lab32.course.rubrics import write_rubrics
 
@@ -33,7 +38,7 @@ ALL_GRADED, NOT_ALL_GRADED, INTERRUPTED = 0, 2, 130
 
 
 def parse_options(arguments):
-    parser = Parser(
+    parser = CommandLineParser(
         prog="lab32 class",
         description="Grades a whole class.",
         epilog=f"{Path(__file__).with_name('README.md')} describes every option and file.",
@@ -130,21 +135,21 @@ def student_without_files(person):
     return collect.Student(f"roster:{person.line}", person.name, person.ids)
 
 
-class ClassCommand:
+class GradeClassCommand:
     """Reads and checks all inputs before the first submission is graded, so that bad input is reported at once."""
 
     def __init__(self, options):
         self.options = options
         if not os.access(options.binary, os.X_OK):
-            raise Problem(f"there is no {visible(options.binary)}: run `make build` first")
+            raise UserError(f"there is no {printable_line(options.binary)}: run `make build` first")
         if options.out.resolve().is_relative_to(options.submissions.resolve()):
-            raise Problem(
-                f"{visible(options.out)}: OUT lies in SUBMISSIONS, and would be taken for a student's"
+            raise UserError(
+                f"{printable_line(options.out)}: OUT lies in SUBMISSIONS, and would be taken for a student's"
             )
         slurm.parse_minutes(options.time)
         if options.rubric and not Path(options.rubric).is_dir():
-            raise Problem(
-                f"{visible(options.rubric)}: no such folder; --rubric names the folder of the LAB.toml files"
+            raise UserError(
+                f"{printable_line(options.rubric)}: no such folder; --rubric names the folder of the LAB.toml files"
             )
         self.course = read_course(options.course, options.rubric) if options.course else course_without_file(options.rubric)
         self.labs = chosen_labs(options.submissions, options.labs, self.course.labs)
@@ -155,9 +160,9 @@ class ClassCommand:
             if options.gradebook
             else None
         )
-        groups = people.read_groups(options.groups) if options.groups else None
+        groups = people.read_student_groups(options.groups) if options.groups else None
         every_attempt = self.course.attempt != "last"
-        students, self.left_out = collect.collect(options.submissions, self.labs, groups, every_attempt)
+        students, self.left_out = collect.collect_students(options.submissions, self.labs, groups, every_attempt)
         found, self.unmatched = people.match_students(students, roster) if roster else ({}, [])
         there = {id(person) for person in found.values()}
         for person in roster:
@@ -165,13 +170,13 @@ class ClassCommand:
                 students.append(student_without_files(person))
                 found[students[-1].key] = person
         if not students:
-            raise Problem(f"{visible(options.submissions)}: no submissions in it")
+            raise UserError(f"{printable_line(options.submissions)}: no submissions in it")
         taken = set()
         self.rows = {}
         for student in students:
             slug = unique_slug(student.name, student.key, taken)
             self.rows[slug] = scores.StudentRow(student, slug, found.get(student.key))
-        self.store = Store(options.out)
+        self.store = ClassResultStore(options.out)
         self.store.create_folders()
         self.store.lock_for_process()
         if options.course:
@@ -180,9 +185,9 @@ class ClassCommand:
 
     def grading_tasks(self, store, submissions, seed):
         """The tasks for worker.py of [(name in the store, row, {lab: SubmittedFile})]."""
-        version = run.grader_version(self.options.binary, self.options.rubric, self.labs)
+        version = run.grader_version_hash(self.options.binary, self.options.rubric, self.labs)
         for slug, row, files in submissions:
-            tree = collect.file_tree(files)
+            tree = collect.file_contents_by_path(files)
             told = [*row.student.notes, *([f"Not readable: {row.student.unread}."] if row.student.unread else [])]
             words = (
                 version, seed, self.options.device, self.options.time_limit, self.options.modelled_times, *self.labs, row.student.refused,
@@ -190,54 +195,54 @@ class ClassCommand:
             )  # fmt: skip
             key = hashlib.sha256(repr(words).encode("utf-8", "backslashreplace"))
             key.update(collect.content_hash(tree).encode())
-            store.put_submission(slug, tree)
-            yield worker.GradingTask(slug, key.hexdigest(), row.student.refused, tuple(visible(note, 300) for note in told))
+            store.store_submission_files(slug, tree)
+            yield worker.GradingTask(slug, key.hexdigest(), row.student.refused, tuple(printable_line(note, 300) for note in told))
 
-    def grade_remaining(self):
+    def grade_remaining_submissions(self):
         """Grades all remaining submissions. Returns False if the run was interrupted."""
         seed = run.class_seed(self.store, self.options.seed)
-        if self.course.attempt != "last" and not self.choose_best_attempts(seed):
+        if self.course.attempt != "last" and not self.grade_and_choose_best_attempts(seed):
             return False
 
-        def on_record(task, record):
-            row = scores.apply_record(self.rows[task.slug], record, self.course, self.overrides)
+        def on_submission_finished(task, record):
+            row = scores.fill_row_from_record(self.rows[task.slug], record, self.course, self.overrides)
             if self.options.pages and row.has_points():
-                with contextlib.suppress(Exception):  # write_missing_pages() tries again and reports the error
+                with contextlib.suppress(Exception):  # write_missing_student_pages() tries again and reports the error
                     pages.write_student_page(self.store, row)
             return row
 
-        return self.grade_submissions(self.store, [(slug, row, row.student.files) for slug, row in self.rows.items()], seed, on_record)
+        return self.grade_submissions(self.store, [(slug, row, row.student.files) for slug, row in self.rows.items()], seed, on_submission_finished)
 
-    def choose_best_attempts(self, seed):
+    def grade_and_choose_best_attempts(self, seed):
         """Grades all attempts of the students who have several, and makes the best one of each student the
         submission."""
-        store, points = Store(self.store.state / "attempts"), defaultdict(dict)
+        store, points = ClassResultStore(self.store.state / "attempts"), defaultdict(dict)
         store.create_folders()
         store.lock_for_process()
         several = [(f"{number}-{row.slug}", row, number, files)
                    for row, number, files in attempts.attempts_to_grade(self.course, self.rows.values())]  # fmt: skip
         graded = {name: (row, number, files) for name, row, number, files in several}
 
-        def on_record(task, record):
+        def on_submission_finished(task, record):
             row, number, files = graded[task.slug]
             points[row.slug] |= {(lab["lab"], number): lab["score"] for lab in record["labs"]}
             attempt = scores.StudentRow(replace(row.student, files=files), row.slug, row.person)
-            return scores.apply_record(attempt, record, self.course, {})
+            return scores.fill_row_from_record(attempt, record, self.course, {})
 
-        if not self.grade_submissions(store, [(name, row, files) for name, row, _, files in several], seed, on_record):
+        if not self.grade_submissions(store, [(name, row, files) for name, row, _, files in several], seed, on_submission_finished):
             return False
         for row in self.rows.values():
             attempts.choose_best_attempts(self.course, row, points[row.slug])
         return True
 
-    def grade_submissions(self, store, submissions, seed, on_record):
-        """Grades [(name in the store, row, {lab: SubmittedFile})] and calls `on_record` for each; returns False if interrupted."""
+    def grade_submissions(self, store, submissions, seed, on_submission_finished):
+        """Grades [(name in the store, row, {lab: SubmittedFile})] and calls `on_submission_finished` for each; returns False if interrupted."""
         options, tasks, done = self.options, [], 0
-        store.remove_tries()
+        store.remove_grading_tries()
         for task in self.grading_tasks(store, submissions, seed):
             record = store.valid_record(task.slug, task.key)
             if record and record["status"] != NOT_GRADED:
-                on_record(task, record)
+                on_submission_finished(task, record)
                 done += 1
             else:
                 store.remove_record(task.slug)
@@ -251,22 +256,22 @@ class ClassCommand:
         if not tasks:
             return True
         with (
-            run.redirect_errors_to(store.state / "jobs/errors") as errors,
+            run.redirect_stderr_to(store.state / "jobs/errors") as errors,
             ProgressDisplay(len(submissions), done, errors) as shown,
         ):
             jobs = options.jobs or os.cpu_count() or 1
-            executor = run.make_executor(options, store)
-            group = run.ClassRun(plan, store, executor, jobs, lambda *of: shown.count_finished(on_record(*of)), shown.print_above)
+            executor = run.make_job_executor(options, store)
+            group = run.ClassGradingRun(plan, store, executor, jobs, lambda *of: shown.add_finished_student(on_submission_finished(*of)), shown.print_above_bar)
             try:
                 group.run()
             except KeyboardInterrupt:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 group.stop_jobs()
                 return False
-        store.remove_leftovers()
+        store.remove_incomplete_files()
         return True
 
-    def write_tables(self):
+    def write_score_tables(self):
         rows, out, leaders = list(self.rows.values()), self.options.out, None
         self.store.write_file(out / "scores.csv", scores.scores_csv(rows, self.labs))
         if self.book:
@@ -277,13 +282,13 @@ class ClassCommand:
             names = pseudonyms(read_pseudonym_secret(self.store), self.rows)
             leaders = leaderboard(rows, names)
             self.store.write_file(out / "pseudonyms.csv", pseudonyms_csv(rows, names))
-        record = scores.class_json(rows, self.labs, leaders).encode("utf-8", "backslashreplace")
+        record = scores.class_results_json(rows, self.labs, leaders).encode("utf-8", "backslashreplace")
         path = out / "class.json"
         if not path.exists() or path.read_bytes() != record:
             (out / "report.html").unlink(missing_ok=True)
             self.store.write_file(path, record)
 
-    def write_missing_pages(self):
+    def write_missing_student_pages(self):
         """Writes the students' pages that are missing or out of date. Returns whether one of them has failed."""
         if not self.options.pages:
             return False
@@ -294,7 +299,7 @@ class ClassCommand:
                     pages.write_student_page(self.store, row)
                 except Exception as error:  # an unexpected result costs only its own page
                     why = worker.os_error_text(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-                    missing.append(f"{row.display_name()}: {visible(why)}")
+                    missing.append(f"{row.display_name()}: {printable_line(why)}")
         feedback.write_feedback_zips(self.store, self.rows.values())
         print_list("pages not written", missing)
         return bool(missing)
@@ -306,11 +311,11 @@ class ClassCommand:
         from lab32.classroom import page  # importing it takes a second, and it is often not needed
 
         try:
-            page.write_class_page(self.store)
+            page.write_class_report_page(self.store)
         except Exception as error:  # a notebook's run raises any error of its libraries
-            why = visible(last_sentence(str(error)) or type(error).__name__)
+            why = printable_line(last_error_sentence(str(error)) or type(error).__name__)
             print(
-                f"lab32: {visible(self.options.out)}/report.html: not written: {why}",
+                f"lab32: {printable_line(self.options.out)}/report.html: not written: {why}",
                 file=sys.stderr,
             )
             return True
@@ -318,7 +323,7 @@ class ClassCommand:
 
     def write_results_and_summary(self, finished):
         rows = list(self.rows.values())
-        self.write_tables()
+        self.write_score_tables()
         print_list("not in the roster", self.unmatched)
         print_list("left out", self.left_out)
         there = {people.comparable_id(value) for row in rows for _, value in row.all_ids()}
@@ -331,12 +336,12 @@ class ClassCommand:
         print_list("not graded, through no fault of the student", missing)
         graded = sum(row.has_points() and row.status != scores.NOT_READABLE for row in rows)
         failed = failure_summary([row.failed for row in rows if row.failed])
-        print_line(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {visible(self.options.out)}/scores.csv"
+        print_line(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {printable_line(self.options.out)}/scores.csv"
             + (f"; {failed}" if failed else ""))  # fmt: skip
         if not finished:
             print("lab32: interrupted; run the same command again to continue", file=sys.stderr)
             return INTERRUPTED
-        failed = [self.write_missing_pages(), self.write_class_report()]
+        failed = [self.write_missing_student_pages(), self.write_class_report()]
         return NOT_ALL_GRADED if missing or unread or self.left_out or any(failed) else ALL_GRADED
 
 
@@ -345,9 +350,9 @@ def main(arguments=None):
     interrupt_on_termination()
     try:
         options = parse_options(arguments)
-        session = ClassCommand(options)
-        return session.write_results_and_summary(session.grade_remaining())
-    except Problem as problem:
+        session = GradeClassCommand(options)
+        return session.write_results_and_summary(session.grade_remaining_submissions())
+    except UserError as problem:
         print(f"lab32: {problem}", file=sys.stderr)
     except OSError as error:
         error.filename = error.filename or options.out

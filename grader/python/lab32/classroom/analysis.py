@@ -1,6 +1,6 @@
 """Summarises a class's results: for report.ipynb, and for an instructor's own questions in Python.
 
->>> graded = analysis.Class("graded")
+>>> graded = analysis.ClassResults("graded")
 >>> graded.statistics_of_checks("shuffle")
 """
 
@@ -18,7 +18,7 @@ from statistics import mean, median
 from matplotlib.figure import Figure
 
 from lab32 import results
-from lab32.classroom.problem import visible
+from lab32.classroom.problem import printable_line
 from lab32.classroom.scores import ABSENT, NOT_READABLE
 from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED
 from lab32.pictures.canvas import INK, SKY
@@ -42,7 +42,7 @@ class CheckStatistics:
     seconds: list
     messages: list  # one for each student who lost points and whose file could be loaded
 
-    def mean_share(self):
+    def mean_share_of_points(self):
         return mean(self.points) / self.most
 
     def mean_points_lost(self):
@@ -58,7 +58,7 @@ class CheckStatistics:
         """(the message that most students got, how many got it). Messages that differ only in numbers count as one."""
         alike = defaultdict(list)
         for message in self.messages:
-            if said := first_sentence(message):
+            if said := first_explaining_line(message):
                 alike[re.sub(r"\d[\d,.]*", "#", said)].append(said)
         if not alike:
             return "", 0
@@ -66,17 +66,17 @@ class CheckStatistics:
         return Counter(most).most_common(1)[0][0], len(most)
 
 
-def first_sentence(message):
+def first_explaining_line(message):
     """The first line of a message that explains something, rather than a place in a file or a quoted line of it."""
     lines = message.splitlines()
     if lines and PLACE.fullmatch(lines[0]):
         lines = lines[1:]
         while lines and lines[0].startswith("    "):
             lines = lines[1:]
-    return "" if not lines or WAITS.match(lines[0]) else visible(lines[0], 160)
+    return "" if not lines or WAITS.match(lines[0]) else printable_line(lines[0], 160)
 
 
-class Class:
+class ClassResults:
     def __init__(self, out):
         out = Path(out)
         record = json.loads((out / "class.json").read_text())
@@ -92,7 +92,7 @@ class Class:
             if student["status"] == GRADED
         }
 
-    def counts(self):
+    def student_counts_by_status(self):
         """{status: number of students}, in a fixed order of the statuses."""
         found = Counter(student["status"] for student in self.students)
         order = [GRADED, ABSENT, NOT_READABLE, REFUSED, NOT_GRADED]
@@ -102,38 +102,38 @@ class Class:
             if found[status]
         }
 
-    def students_with_lab(self, lab):
+    def students_who_handed_in(self, lab):
         return [
             student
             for student in self.students
             if lab in student["handed_in"] and student["points"]
         ]
 
-    def points_of_lab(self, lab):
+    def student_points_of_lab(self, lab):
         """The points that count, after the course's rules: one number for each student who handed in the lab."""
-        return [student["points"][lab] for student in self.students_with_lab(lab)]
+        return [student["points"][lab] for student in self.students_who_handed_in(lab)]
 
     def max_points_of_lab(self, lab):
-        return max((student["most"][lab] for student in self.students_with_lab(lab)), default=0)
+        return max((student["most"][lab] for student in self.students_who_handed_in(lab)), default=0)
 
-    def count_not_loaded(self, lab):
+    def count_unloadable_files(self, lab):
         """How many students handed in a file that cannot be compiled or loaded."""
-        there = (self.results.get(student["files"]) for student in self.students_with_lab(lab))
+        there = (self.results.get(student["files"]) for student in self.students_who_handed_in(lab))
         return sum(result.lab(lab).status == "error" for result in there if result)
 
-    def late_count_and_loss(self, lab):
+    def late_count_and_points_lost(self, lab):
         """(the number of late submissions, the points that they lost for being late)"""
-        taken = [each["before_late"][lab] - each["points"][lab] for each in self.students_with_lab(lab)]
+        taken = [each["before_late"][lab] - each["points"][lab] for each in self.students_who_handed_in(lab)]
         return sum(points > 0 for points in taken), sum(taken)
 
-    def grading_seconds(self):
+    def grading_seconds_of_students(self):
         return [student["seconds"] for student in self.students if student["seconds"]]
 
     def statistics_of_checks(self, *labs):
         """[CheckStatistics] in the rubric's order, without checks that ran for no student."""
         found = {}
         for lab in labs or self.labs:
-            for student in self.students_with_lab(lab):
+            for student in self.students_who_handed_in(lab):
                 result = self.results.get(student["files"])
                 for test in result.lab(lab).tests if result else ():
                     if test.status == "not run" or not test.max_score:
@@ -150,7 +150,7 @@ class Class:
     def question_answers(self, lab):
         """[(student, the test with the student's answers to questions about the code, whether the other checks passed)]"""
         found = []
-        for student in self.students_with_lab(lab):
+        for student in self.students_who_handed_in(lab):
             result = self.results.get(student["files"])
             tests = result.lab(lab).tests if result else []
             for test in tests:
@@ -159,7 +159,7 @@ class Class:
                     found.append((student, test, all(other.status == "passed" for other in others)))
         return found
 
-    def most_failed(self, count=10):
+    def checks_costing_most_points(self, count=10):
         """[CheckStatistics] that cost the class the most points, the most expensive first."""
         lost = [check for check in self.statistics_of_checks() if check.mean_points_lost() > 0]
         return sorted(lost, key=lambda check: -check.mean_points_lost())[:count]
@@ -216,10 +216,10 @@ def cell_html(value):
         return f"<td{NUMBER if isinstance(value, NumberHtml) else ''}>{value.text}</td>"
     if isinstance(value, (int, float)):
         return f'<td class="number">{number_html(value)}</td>'
-    return f"<td>{escape(visible(value, 400))}</td>"
+    return f"<td>{escape(printable_line(value, 400))}</td>"
 
 
-def table(header, rows):
+def html_table(header, rows):
     """Plain text is escaped, since students wrote some of it; Html is not."""
     kinds = [isinstance(each, (int, float, NumberHtml)) for each in rows[0]] if rows else [False] * len(header)
     head = "".join(
@@ -238,22 +238,22 @@ def bar_html(share):
     )
 
 
-def overview(graded):
+def labs_overview_html(graded):
     rows = []
     for lab in graded.labs:
-        points = graded.points_of_lab(lab)
+        points = graded.student_points_of_lab(lab)
         if not points:
             rows.append([lab, 0, "", "", "", "", "", "", ""])
             continue
-        late, taken = graded.late_count_and_loss(lab)
+        late, taken = graded.late_count_and_points_lost(lab)
         rows.append(
             [
                 lab, len(points), graded.max_points_of_lab(lab), mean(points), median(points), min(points),
-                sum(each == graded.max_points_of_lab(lab) for each in points), graded.count_not_loaded(lab),
+                sum(each == graded.max_points_of_lab(lab) for each in points), graded.count_unloadable_files(lab),
                 f"{late}, {number_html(taken)} points taken" if late else "",
             ]
         )  # fmt: skip
-    return table(
+    return html_table(
         [
             "lab",
             "handed in",
@@ -269,7 +269,7 @@ def overview(graded):
     )
 
 
-def points_histogram(values, most, unit, bins=20):
+def students_histogram_html(values, most, unit, bins=20):
     """HTML with a histogram of `values` from 0 to `most`, one value per student, and their median."""
     figure = Figure(figsize=(8, 2))
     axes = figure.add_subplot()
@@ -289,23 +289,23 @@ def points_histogram(values, most, unit, bins=20):
     return Html(f'<p><img alt="{escape(said)}" src="data:image/svg+xml;base64,{data}"></p>')
 
 
-def distributions(graded):
+def points_distributions_html(graded):
     """HTML with the distribution of each lab's points, and a table of what each check gives."""
     parts = []
     for lab in graded.labs:
-        if not (points := graded.points_of_lab(lab)):
+        if not (points := graded.student_points_of_lab(lab)):
             continue
         parts.append(Html(f"<h3>{escape(lab)}</h3>"))
-        parts.append(points_histogram(points, graded.max_points_of_lab(lab), f"points of {number_html(graded.max_points_of_lab(lab))}"))
+        parts.append(students_histogram_html(points, graded.max_points_of_lab(lab), f"points of {number_html(graded.max_points_of_lab(lab))}"))
         if checks := graded.statistics_of_checks(lab):
-            rows = [[c.name, c.most, bar_html(c.mean_share()), c.count_with_full_points(), c.count_without_points()] for c in checks]
-            parts.append(table(["check", "points", "reached", "full", "none"], rows))
+            rows = [[c.name, c.most, bar_html(c.mean_share_of_points()), c.count_with_full_points(), c.count_without_points()] for c in checks]
+            parts.append(html_table(["check", "points", "reached", "full", "none"], rows))
     return joined_html(parts)
 
 
-def failures(graded):
+def costliest_checks_html(graded):
     rows = []
-    for check in graded.most_failed():
+    for check in graded.checks_costing_most_points():
         said, times = check.most_common_message()
         rows.append(
             [
@@ -319,44 +319,44 @@ def failures(graded):
         )
     if not rows:
         return Html("<p>No points were lost.</p>")
-    return table(
+    return html_table(
         ["lab", "check", "points lost on average", "students", "most frequent message", "got it"],
         rows,
     )
 
 
-def id_of(test):
+def answers_id_of_test(test):
     """The student's id in answers.toml, which asking/answers.cpp writes behind the measured value; "": there is none."""
     return test.measured.partition(", id ")[2]
 
 
-def understanding(graded):
+def question_answers_html(graded):
     """Answers to `lab32 ask`: the right ones of each kind, and whose code passes while the answers are wrong."""
     rows, talks = [], []
     for lab in graded.labs:
         asked, right = Counter(), Counter()
         answers = graded.question_answers(lab)
-        ids = Counter(id_of(test) for _, test, _ in answers)
+        ids = Counter(answers_id_of_test(test) for _, test, _ in answers)
         for student, test, passes in answers:
             for name, count in test.figures.items():
                 kind, _, what = name.rpartition(" ")
                 if kind:
                     (asked if what == "asked" else right)[kind] += count
-            shared = id_of(test) and ids[id_of(test)] > 1
+            shared = answers_id_of_test(test) and ids[answers_id_of_test(test)] > 1
             if passes and (shared or test.figures["right"] < max(test.figures["asked"], 1)):
                 talks.append([lab, student["files"], test.measured + " (several students have this id)" * bool(shared)])
         rows += [[lab, kind, len(answers), bar_html(right[kind] / asked[kind])] for kind in sorted(asked)]
     if not rows:
         return Html("<p>There are no answers to questions about the code.</p>")
-    parts = [table(["lab", "kind of question", "students", "right"], rows)]
+    parts = [html_table(["lab", "kind of question", "students", "right"], rows)]
     if talks:
         parts.append(Html("<p>Their code passes, and their answers do not: a reason to talk, no verdict.</p>"))
-        parts.append(table(["lab", "student", "answers"], talks))
+        parts.append(html_table(["lab", "student", "answers"], talks))
     return joined_html(parts)
 
 
-def time_spent(graded):
-    spent = graded.grading_seconds()
+def grading_times_html(graded):
+    spent = graded.grading_seconds_of_students()
     if not spent:
         return Html("<p>Nothing was graded.</p>")
     most = math.ceil(max(spent) * 1.02)
@@ -365,15 +365,15 @@ def time_spent(graded):
         f"{duration_text(sum(spent))} for {len(spent)} students, one thread each; the median is "
         f"{seconds_text(median(spent))} s, the longest {seconds_text(max(spent))} s."
     )
-    parts = [points_histogram(spent, most, "seconds that the grading took"), Html(f"<p>{said}</p>")]
+    parts = [students_histogram_html(spent, most, "seconds that the grading took"), Html(f"<p>{said}</p>")]
     if slow:
         rows = [[c.lab, c.name, *(NumberHtml(seconds_text(of(c.seconds))) for of in (mean, max))] for c in slow]
-        parts.append(table(["lab", "the slowest checks", "seconds on average", "at most"], rows))
+        parts.append(html_table(["lab", "the slowest checks", "seconds on average", "at most"], rows))
     return joined_html(parts)
 
 
-def leaderboard(graded):
+def leaderboard_html(graded):
     if graded.leaders is None:
         return Html("")
     rows = [[each["rank"], each["pseudonym"], each["score"]] for each in graded.leaders]
-    return joined_html([Html("<h2>Leader board</h2>"), table(["", "who", "points"], rows)])
+    return joined_html([Html("<h2>Leader board</h2>"), html_table(["", "who", "points"], rows)])

@@ -2,7 +2,7 @@
 and the best becomes the student's submission. Slip days are not considered."""
 
 from lab32.classroom.late import (
-    days_late,
+    days_late_and_note,
     deduction_per_cent,
     points_after_deduction,
     submission_time,
@@ -11,15 +11,15 @@ from lab32.classroom.late import (
 MOST = 20  # attempts of a student at one lab that are graded; earlier ones are ignored
 
 
-def sources_that_may_count(course, row):
-    """{lab: the Sources of attempts that may count, the latest first, at most MOST}. Under
+def attempts_that_may_count(course, row):
+    """{lab: the SubmittedFiles of attempts that may count, the latest first, at most MOST}. Under
     best_before_due these are the attempts in time, or only the latest if none is in time."""
     when = row.person and row.person.submitted
     found = {}
     for lab, attempts in row.student.attempts.items():
         if course.attempt == "best_before_due":
             due = course.due_time(lab, row.all_ids())
-            in_time = [each for each in attempts if not days_late(course, lab, each, row.all_ids(), when)[0]]
+            in_time = [each for each in attempts if not days_late_and_note(course, lab, each, row.all_ids(), when)[0]]
             attempts = (in_time or attempts[:1]) if due else attempts
         found[lab] = attempts[:MOST]
     return found
@@ -29,7 +29,7 @@ def attempts_to_grade(course, rows):
     """The attempts that are graded to choose the best, as [(the student's row, number of the attempt, {lab: SubmittedFile})]."""
     found = []
     for row in rows:
-        several = {lab: attempts for lab, attempts in sources_that_may_count(course, row).items() if len(attempts) > 1}
+        several = {lab: attempts for lab, attempts in attempts_that_may_count(course, row).items() if len(attempts) > 1}
         for number in range(max(map(len, several.values()), default=0)):
             found.append((row, number, {lab: each[number] for lab, each in several.items() if number < len(each)}))
     return found
@@ -38,12 +38,12 @@ def attempts_to_grade(course, rows):
 def choose_best_attempts(course, row, scores):
     """Makes the best attempt at each lab the student's file. `scores` are {(lab, number of the attempt): points}."""
     when = row.person and row.person.submitted
-    for lab, attempts in sources_that_may_count(course, row).items():
-        def points_that_count(number, lab=lab, attempts=attempts):
-            days, _ = days_late(course, lab, attempts[number], row.all_ids(), when)
+    for lab, attempts in attempts_that_may_count(course, row).items():
+        def attempt_points_after_deduction(number, lab=lab, attempts=attempts):
+            days, _ = days_late_and_note(course, lab, attempts[number], row.all_ids(), when)
             return points_after_deduction(scores.get((lab, number), 0), deduction_per_cent(course, days))
 
-        best = max(range(len(attempts)), key=points_that_count)  # of equal ones the latest
+        best = max(range(len(attempts)), key=attempt_points_after_deduction)  # of equal ones the latest
         row.student.files[lab] = attempts[best]
         if len(row.student.attempts[lab]) > 1:
             row.student.notes = [note for note in row.student.notes if not note.startswith(f"{lab}: ")]

@@ -25,14 +25,14 @@ class CandidateFile:
     entry: FileEntry
     rank: tuple  # the smallest is chosen
 
-    def attempt_order(self):
+    def attempt_numbers(self):
         """The number of the attempt that the file's name or its folder's name contains."""
         _, _, order, number, _, folder, *_ = self.rank
         return order, number, folder
 
 
-def find_candidates(entries, labs, asked):
-    """(the Candidates for the labs in `asked`, the .cu files that belong to none of these). Names are read with all
+def find_candidate_files(entries, labs, asked):
+    """(the CandidateFiles for the labs in `asked`, the .cu files that belong to none of these). Names are read with all
     `labs` of the course, so that the file of another lab is not taken for a file of any name."""
     sources = [entry for entry in entries if entry.is_source()]
     found, unnamed, left = [], [], []
@@ -41,7 +41,7 @@ def find_candidates(entries, labs, asked):
         if named and named.lab not in asked:
             left.append(entry)
         elif named:
-            found.append(CandidateFile(named.lab, entry, _rank_of(entry, named)))
+            found.append(CandidateFile(named.lab, entry, _candidate_sort_key(entry, named)))
         else:
             unnamed.append(entry)
     in_folders = defaultdict(list)
@@ -53,14 +53,14 @@ def find_candidates(entries, labs, asked):
         # or the only one of all if a single lab is graded.
         alone = len(several) == 1 and (lab in asked or (not lab and len(sources) == len(asked) == 1))
         if alone:
-            named = names.LabName(lab or asked[0], -1 if lab else -2, 0, "")
-            found.append(CandidateFile(named.lab, several[0], _rank_of(several[0], named)))
+            named = names.LabNameMatch(lab or asked[0], -1 if lab else -2, 0, "")
+            found.append(CandidateFile(named.lab, several[0], _candidate_sort_key(several[0], named)))
         else:
             left += several
     return found, left
 
 
-def _rank_of(entry, named):
+def _candidate_sort_key(entry, named):
     """A sort key for the order that the module's docstring describes; attempt_10/ precedes attempt_9/."""
     parts = entry.parts
     above = [names.lab_in_name(part, [named.lab]) for part in parts[:-1]]
@@ -74,15 +74,15 @@ def _rank_of(entry, named):
     )  # fmt: skip
 
 
-def sort_by_lab(found):
-    """{lab: its Candidates, the chosen one first}."""
+def group_candidates_by_lab(found):
+    """{lab: its CandidateFiles, the chosen one first}."""
     by_lab = defaultdict(list)
     for candidate in sorted(found, key=lambda each: each.rank):
         by_lab[candidate.lab].append(candidate)
     return dict(by_lab)
 
 
-def own_headers(entry, data, entries):
+def student_headers_for_source(entry, data, entries):
     """{path relative to the .cu's folder: bytes} of the student's own headers: all below that folder, and every other
     file there that they include, as `lab32 grade` reads them; and of the answers to `lab32 ask` beside the .cu."""
     folder = entry.parts[:-1]
@@ -93,19 +93,19 @@ def own_headers(entry, data, entries):
     }
     found, texts = {}, [((), data)]
     for parts, each in sorted(below.items(), key=lambda each: each[0]):
-        if (each.is_header() or parts == (ANSWERS,)) and _fits_package(found, parts):
-            texts.append((parts[:-1], _read_and_add(found, parts, each)))
+        if (each.is_header() or parts == (ANSWERS,)) and _can_store_beside_found(found, parts):
+            texts.append((parts[:-1], _read_entry_and_add(found, parts, each)))
     while texts:
         beside, text = texts.pop()
         for name in INCLUDE.findall(text):
             path = posixpath.normpath("/".join((*beside, name.decode("utf-8", "surrogateescape"))))
             parts = tuple(path.split("/"))
-            if parts in below and path not in found and _fits_package(found, parts):
-                texts.append((parts[:-1], _read_and_add(found, parts, below[parts])))
+            if parts in below and path not in found and _can_store_beside_found(found, parts):
+                texts.append((parts[:-1], _read_entry_and_add(found, parts, below[parts])))
     return found
 
 
-def _fits_package(found, parts):
+def _can_store_beside_found(found, parts):
     """Whether the file can be stored beside those found before: its name is not too long, and no name is that of a file
     and of a folder."""
     path = "/".join(parts)
@@ -114,6 +114,6 @@ def _fits_package(found, parts):
     return names_fit and len(path) < 1000 and not clash and len(found) < MOST_HEADERS
 
 
-def _read_and_add(found, parts, entry):
+def _read_entry_and_add(found, parts, entry):
     found["/".join(parts)] = data = entry.read(SOURCE_BYTES + 1)
     return data

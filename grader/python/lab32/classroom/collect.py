@@ -19,11 +19,11 @@ from lab32.classroom.entries import (
     SubmissionRefused,
     archive_entries,
     folder_entries,
-    is_junk,
+    is_junk_path,
     open_nested_archives,
 )
-from lab32.classroom.gradescope import METADATA, read_metadata, submitters
-from lab32.classroom.problem import Problem, natural_sort_key, visible
+from lab32.classroom.gradescope import METADATA, read_gradescope_metadata, submitters_and_time
+from lab32.classroom.problem import UserError, natural_sort_key, printable_line
 
 DESCRIPTION_BYTES = 64 << 10
 # Files that may hold a lab's code in a form that is not read. Others, such as a report, are only mentioned.
@@ -50,7 +50,7 @@ class Student:
     name: str
     ids: tuple
     files: dict = field(default_factory=dict)  # lab: SubmittedFile
-    attempts: dict = field(default_factory=dict)  # {lab: Sources of all attempts, the last one first}, if asked for
+    attempts: dict = field(default_factory=dict)  # {lab: SubmittedFiles of all attempts, the last one first}, if asked for
     notes: list = field(default_factory=list)
     refused: str = ""
     unread: str = ""  # names of unreadable files, for a student who has no file for a lab
@@ -61,7 +61,7 @@ class Student:
 class HandedInAttempt:
     """One attempt: the entries below a student's folder, or flat files with the same student and attempt."""
 
-    who: names.Owner
+    who: names.SubmissionOwner
     entries: list
     name: str  # at the export's top level
     lab: str = ""  # the lab whose folder it was in, if any
@@ -82,9 +82,9 @@ def is_single_file(entries):
     return len(entries) == 1 and len(entries[0].parts) == 1 and entries[0].kind != "empty"
 
 
-def relative_entries(entries):
+def entries_relative_to_top_folder(entries):
     """The entries of a folder with their paths relative to it."""
-    return [entry.without_leading_parts(1) for entry in entries if len(entry.parts) > 1]
+    return [entry.without_leading_folders(1) for entry in entries if len(entry.parts) > 1]
 
 
 def lab_by_exact_name(name, labs):
@@ -92,9 +92,9 @@ def lab_by_exact_name(name, labs):
     return named.lab if named and named.exactness == 2 else None
 
 
-def owner_by_name(name, plain):
-    """The Owner that the name of a folder stands for or, if `plain`, the name of a file."""
-    return names.owner_by_platform_name(name) or (names.owner_by_platform_name(names.stem_of(name)) if plain else None)
+def owner_in_exported_name(name, plain):
+    """The SubmissionOwner that the name of a folder stands for or, if `plain`, the name of a file."""
+    return names.owner_in_platform_file_name(name) or (names.owner_in_platform_file_name(names.stem_of_file_name(name)) if plain else None)
 
 
 def is_class_export(entries, labs):
@@ -104,13 +104,13 @@ def is_class_export(entries, labs):
         return False  # a student's whole project
     for name, inner in tops.items():
         plain = is_single_file(inner)
-        if name == METADATA or owner_by_name(name, plain):
+        if name == METADATA or owner_in_exported_name(name, plain):
             return True
-        stem = names.stem_of(name) if plain else name
+        stem = names.stem_of_file_name(name) if plain else name
         if lab_by_exact_name(stem, labs):
             # The folder may be named after a lab. Then it has a class in it, or it is the student's own folder for that
             # lab.
-            held = [] if plain else relative_entries(inner)
+            held = [] if plain else entries_relative_to_top_folder(inner)
             return bool(held) and not any(
                 entry.is_source() and len(entry.parts) == 1 for entry in held
             )
@@ -121,29 +121,29 @@ def is_class_export(entries, labs):
 
 
 def attempts_in_export(entries, labs, left_out, lab="", metadata=None):
-    """All Parcels of an export. Archives of whole labs that cannot be read are reported in `left_out`."""
-    entries = [entry for entry in entries if not is_junk(entry.parts)]
+    """All HandedInAttempts of an export. Archives of whole labs that cannot be read are reported in `left_out`."""
+    entries = [entry for entry in entries if not is_junk_path(entry.parts)]
     tops = entries_by_top_folder(entries)
     if METADATA in tops and is_single_file(tops[METADATA]):
-        metadata = read_metadata(tops.pop(METADATA)[0])
+        metadata = read_gradescope_metadata(tops.pop(METADATA)[0])
     metadata = metadata or {}
     if len(tops) == 1:
         ((name, inner),) = tops.items()
-        if not is_single_file(inner) and is_class_export(relative_entries(inner), labs):
+        if not is_single_file(inner) and is_class_export(entries_relative_to_top_folder(inner), labs):
             # assignment_123_export/submission_456/...
-            yield from attempts_in_export(relative_entries(inner), labs, left_out, lab, metadata)
+            yield from attempts_in_export(entries_relative_to_top_folder(inner), labs, left_out, lab, metadata)
             return
-    if any(owner_by_name(name, is_single_file(inner)) for name, inner in tops.items()):
+    if any(owner_in_exported_name(name, is_single_file(inner)) for name, inner in tops.items()):
         tops = {name: inner for name, inner in tops.items() if name not in names.PLATFORM_OWN}
     users = blackboard_users(tops)
     for name, inner in tops.items():
         plain = is_single_file(inner)
         of_lab = None
         if not lab and not (plain and not inner[0].is_archive()):
-            of_lab = lab_by_exact_name(names.stem_of(name) if plain else name, labs)
+            of_lab = lab_by_exact_name(names.stem_of_file_name(name) if plain else name, labs)
         if of_lab:
             try:
-                held = unpack_entry(inner[0]) if plain else relative_entries(inner)
+                held = entries_of_trusted_archive(inner[0]) if plain else entries_relative_to_top_folder(inner)
             except SubmissionRefused as error:
                 left_out.append(str(error))
                 continue
@@ -152,9 +152,9 @@ def attempts_in_export(entries, labs, left_out, lab="", metadata=None):
             yield from attempts_of_top_entry(name, inner, labs, lab, metadata, users)
 
 
-def unpack_entry(entry):
+def entries_of_trusted_archive(entry):
     """The entries of an archive that the platform itself has written, and whose size is therefore not limited."""
-    return list(archive_entries(io.BytesIO(entry.read(entry.size + 1)), entry.visible_name(), trusted=True))
+    return list(archive_entries(io.BytesIO(entry.read(entry.size + 1)), entry.printable_name(), trusted=True))
 
 
 def blackboard_users(tops):
@@ -176,16 +176,16 @@ def read_sakai_folder(who, entries):
     time, own = None, []
     for entry in entries:
         if entry.parts == (names.SAKAI_TIME,) and entry.kind == "file":
-            time = sakai_time(entry.read(100).decode("ascii", "replace").strip())
+            time = parse_sakai_time(entry.read(100).decode("ascii", "replace").strip())
         if names.SAKAI_OWN.fullmatch(entry.parts[0]):
             continue
         inside = entry.parts[0] == names.SAKAI_FOLDER
         if not inside or len(entry.parts) > 1:
-            own.append(entry.without_leading_parts(1) if inside else entry)
+            own.append(entry.without_leading_folders(1) if inside else entry)
     return own, time
 
 
-def sakai_time(text):
+def parse_sakai_time(text):
     """The time in Sakai's timestamp.txt, in UTC: 20261123180000000, or 2026-11-23T18:00:00Z from newer versions."""
     for form, length in (("%Y%m%d%H%M%S", 14), ("%Y-%m-%dT%H:%M:%S", 19)):
         try:
@@ -196,30 +196,30 @@ def sakai_time(text):
 
 
 def attempts_of_top_entry(name, inner, labs, lab, metadata, users):
-    """The Parcels of one entry at the top level: a student's folder, archive or file."""
+    """The HandedInAttempts of one entry at the top level: a student's folder, archive or file."""
     plain = is_single_file(inner)
-    stem = names.stem_of(name) if plain else name
-    who, problem = owner_by_name(name, plain), ""
+    stem = names.stem_of_file_name(name) if plain else name
+    who, problem = owner_in_exported_name(name, plain), ""
     if who is None:
         bare = stem if not plain or stem != names.normalised_text(name) else name.rpartition(".")[0] or name
         named = names.lab_in_name(bare, labs) if plain else None
         if named and named.exactness == 1:
-            who = names.owner_by_own_name(named.prefix)
+            who = names.owner_in_hand_made_name(named.prefix)
         elif plain and inner[0].is_source() and not (lab and not named):
             person, dash, _ = stem.rpartition(" - ")  # Google Classroom: `Jane Doe - FILE.cu`
             told = bool(dash) and not named
             problem = "" if told else NO_STUDENT.format(lab or "LAB")
-            who = names.owner_by_own_name(person if told else name)
+            who = names.owner_in_hand_made_name(person if told else name)
         else:
-            who = names.owner_by_own_name(bare)
+            who = names.owner_in_hand_made_name(bare)
     if who.platform == "blackboard":
         prefix = names.BLACKBOARD.fullmatch(names.normalised_text(name))["prefix"]
         user, person = users.get(prefix, (who.id, who.name))
         who = replace(who, id=user, name=person, ids=(("sid", user),))
     when, people = who.time, [who]
     if who.kind == "gradescope":
-        people, when = submitters(who, metadata)
-    entries = inner if plain else relative_entries(inner)
+        people, when = submitters_and_time(who, metadata)
+    entries = inner if plain else entries_relative_to_top_folder(inner)
     if who.platform == "sakai" and not plain:
         entries, when = read_sakai_folder(who, entries)
     if plain and who.platform == "blackboard" and not who.file:
@@ -240,7 +240,7 @@ def with_students_file_name(entry, who):
     return replace(entry, parts=(re.sub(r"-\d+(?=\.\w+$)", "", own),), order=who.order, exported=own)
 
 
-def merge_flat_files(all_attempts):
+def merge_files_of_same_attempt(all_attempts):
     """Makes one person's flat files of one attempt one HandedInAttempt, so that a .cu finds the headers handed in with it.
     Canvas numbers each file, and exports the last attempt only."""
     out, flat = [], {}
@@ -268,55 +268,55 @@ class FilesOfPerson:
 
     def add_attempt(self, attempt, labs, budget):
         if attempt.problem:
-            self.problems.append(f"{visible(attempt.name)}: {attempt.problem}")
+            self.problems.append(f"{printable_line(attempt.name)}: {attempt.problem}")
             return
         entries = list(open_nested_archives(attempt.entries, budget))
         if not entries:
             what = "no file" if attempt.who.platform == "blackboard" else "an empty folder"
-            self.problems.append(f"{visible(attempt.name)}: {what}")
-        found, left = chooser.find_candidates(entries, labs, [attempt.lab] if attempt.lab else labs)
+            self.problems.append(f"{printable_line(attempt.name)}: {what}")
+        found, left = chooser.find_candidate_files(entries, labs, [attempt.lab] if attempt.lab else labs)
         self.found += [(each, attempt, entries) for each in found]
         self.left += left
         self.others += [e for e in entries if not e.is_source() and not e.is_header()]
 
-    def by_lab(self):
+    def candidates_by_lab(self):
         """{lab: (CandidateFile, HandedInAttempt, entries), the one of the last attempt that the chooser prefers first}."""
         several = defaultdict(list)
-        for each in sorted(self.found, key=lambda f: (-_seconds(f[1].time), -f[1].who.order, f[0].rank)):
+        for each in sorted(self.found, key=lambda f: (-_seconds_since_epoch(f[1].time), -f[1].who.order, f[0].rank)):
             several[each[0].lab].append(each)
         return several
 
 
-def _seconds(time):
+def _seconds_since_epoch(time):
     return time.timestamp() if time else 0.0
 
 
 def attempt_key(candidate, attempt, entries):
     """A key that is the same for files of one attempt. Several files of one attempt are alternatives, and not
     attempts."""
-    return _seconds(attempt.time), attempt.who.order, candidate.attempt_order()
+    return _seconds_since_epoch(attempt.time), attempt.who.order, candidate.attempt_numbers()
 
 
 def read_submitted_file(candidate, attempt, entries):
     entry, time = candidate.entry, candidate.entry.time
     data = entry.read(SOURCE_BYTES + 1)
     return SubmittedFile(
-        data, entry.visible_name(), attempt.time, attempt.who.late, time and datetime.fromtimestamp(time, UTC),
-        attempt.group, chooser.own_headers(entry, data, entries),
+        data, entry.printable_name(), attempt.time, attempt.who.late, time and datetime.fromtimestamp(time, UTC),
+        attempt.group, chooser.student_headers_for_source(entry, data, entries),
     )  # fmt: skip
 
 
-def file_names_text(several):
+def exported_file_names(several):
     """The names of the files in the export as text, with the attempts if there are several."""
     in_one = len({attempt.name for _, attempt, _ in several}) == 1
     return [
-        candidate.entry.visible_name() if in_one or attempt.who.file else f"{visible(attempt.name)}/{candidate.entry.visible_name()}"
+        candidate.entry.printable_name() if in_one or attempt.who.file else f"{printable_line(attempt.name)}/{candidate.entry.printable_name()}"
         for candidate, attempt, _ in several
     ]
 
 
-def first_names_text(entries, most=3):
-    shown = [entry.visible_name() for entry in entries[:most]]
+def first_file_names_text(entries, most=3):
+    shown = [entry.printable_name() for entry in entries[:most]]
     return ", ".join(shown) + (" ..." if len(entries) > most else "")
 
 
@@ -327,16 +327,16 @@ def student_from_attempts(key, all_attempts, labs, every_attempt=False):
     student.came_as = list(dict.fromkeys((attempt.lab, attempt.name) for attempt in all_attempts))
     hand, budget = FilesOfPerson(), SizeBudget()
     try:
-        for attempt in merge_flat_files(all_attempts):
+        for attempt in merge_files_of_same_attempt(all_attempts):
             hand.add_attempt(attempt, labs, budget)
-        for lab, several in hand.by_lab().items():
+        for lab, several in hand.candidates_by_lab().items():
             student.files[lab] = read_submitted_file(*several[0])
             attempts = {}
             for each in several if every_attempt else ():
                 attempts.setdefault(attempt_key(*each), each)
             student.attempts[lab] = [read_submitted_file(*each) for each in attempts.values()]
             if len(several) > 1:
-                graded, *passed = file_names_text(several)
+                graded, *passed = exported_file_names(several)
                 student.notes.append(
                     f"{lab}: {len(several)} files, graded is {graded}; passed over: {', '.join(passed[:3])}"
                 )
@@ -347,11 +347,11 @@ def student_from_attempts(key, all_attempts, labs, every_attempt=False):
     code = [e for e in hand.left if e.parts[-1] not in included]
     code += [e for e in hand.others if CODE.fullmatch(e.parts[-1]) and e.parts[-1] not in included]
     if not student.files:
-        student.unread = "; ".join(filter(None, [first_names_text(hand.left + hand.others), *hand.problems]))
+        student.unread = "; ".join(filter(None, [first_file_names_text(hand.left + hand.others), *hand.problems]))
     elif set(labs) - set(student.files):
-        student.unread = first_names_text(code)
+        student.unread = first_file_names_text(code)
     if code and not student.unread:
-        student.notes.append(f"not looked at: {first_names_text(code)}")
+        student.notes.append(f"not looked at: {first_file_names_text(code)}")
     return student
 
 
@@ -359,13 +359,13 @@ def read_export_entries(path):
     if path.is_dir():
         return folder_entries(path)
     if not path.exists():
-        raise Problem(f"{visible(path)}: no such file or folder")
+        raise UserError(f"{printable_line(path)}: no such file or folder")
     if not path.is_file():
-        raise Problem(f"{visible(path)}: not a regular file")
+        raise UserError(f"{printable_line(path)}: not a regular file")
     try:
         return list(archive_entries(path, path.name, trusted=True))
     except SubmissionRefused as error:
-        raise Problem(f"{error}; SUBMISSIONS must be a folder, a zip or a tar") from None
+        raise UserError(f"{error}; SUBMISSIONS must be a folder, a zip or a tar") from None
 
 
 def merge_people_of_same_name(people):
@@ -395,9 +395,9 @@ def attempts_of_group_members(attempt, groups):
     ]  # fmt: skip
 
 
-def collect(path, labs, groups=None, every_attempt=False):
+def collect_students(path, labs, groups=None, every_attempt=False):
     """(students sorted by name, what was left out because it cannot be read). `groups` is {name: its people.RosterPerson};
-    `every_attempt`: a student also has the Sources of earlier attempts."""
+    `every_attempt`: a student also has the SubmittedFiles of earlier attempts."""
     left_out, people = [], defaultdict(list)
     for attempt in attempts_in_export(read_export_entries(path), labs, left_out):
         for each in attempts_of_group_members(attempt, groups):
@@ -411,11 +411,11 @@ def collect(path, labs, groups=None, every_attempt=False):
 
 def labs_handed_in(path, labs):
     """The labs for which at least one student has a file: these are graded unless --labs names others."""
-    students, _ = collect(path, labs)
+    students, _ = collect_students(path, labs)
     return [lab for lab in labs if any(lab in student.files for student in students)]
 
 
-def file_tree(files):
+def file_contents_by_path(files):
     """The files to store and to grade, as {path below the student's folder: bytes}."""
     tree = {}
     for lab, source in files.items():

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.problem import UserError, printable_line
 
 ARCHIVE_BYTES = 64 << 20  # the size of one archive, compressed
 DIRECTORY_BYTES = 8 << 20  # the size of an archive's directory
@@ -29,7 +29,7 @@ JUNK = {"__macosx", "thumbs.db", "desktop.ini", "__pycache__"}  # and hidden fil
 HEADER = re.compile(r"(?i).*\.(h|hh|hpp|hxx|cuh|inl|inc)")
 
 
-def is_junk(parts):
+def is_junk_path(parts):
     """Whether the file was not made by the student but left behind by an operating system, an editor or another
     program."""
     return any(part.casefold() in JUNK or part.startswith(".") for part in parts)
@@ -70,10 +70,10 @@ class FileEntry:
     order: int = 0  # number of the attempt, if each file of an export has its own
     exported: str = ""  # its name in the export, if a platform has changed it
 
-    def visible_name(self):
-        return visible(self.exported or "/".join(self.parts))
+    def printable_name(self):
+        return printable_line(self.exported or "/".join(self.parts))
 
-    def without_leading_parts(self, depth):
+    def without_leading_folders(self, depth):
         return replace(self, parts=self.parts[depth:])
 
     def is_archive(self):
@@ -91,7 +91,7 @@ def folder_entries(folder):
     folder = Path(folder)
 
     def raise_unreadable(error):
-        raise Problem(f"{visible(error.filename)}: cannot be read: {error.strerror}")
+        raise UserError(f"{printable_line(error.filename)}: cannot be read: {error.strerror}")
 
     for here, folders, files in os.walk(folder, onerror=raise_unreadable):
         folders.sort()
@@ -124,15 +124,15 @@ def _file_reader(path):
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with open(handle, "rb") as file:
                 if not stat.S_ISREG(os.fstat(handle).st_mode):
-                    raise SubmissionRefused(f"{visible(path.name)} is not a regular file")
+                    raise SubmissionRefused(f"{printable_line(path.name)} is not a regular file")
                 return file.read(limit)
         except OSError as error:
-            raise SubmissionRefused(f"{visible(path.name)} cannot be read: {error.strerror}") from None
+            raise SubmissionRefused(f"{printable_line(path.name)} cannot be read: {error.strerror}") from None
 
     return read
 
 
-def _check_zip_directory(file):
+def _check_zip_directory_size(file):
     """Limits the size of a zip's directory, because zipfile keeps an object for each entry in it, and a small archive
     can claim to have millions."""
     file.seek(0, io.SEEK_END)
@@ -170,11 +170,11 @@ def archive_entries(file, what, trusted=False):
         file.seek(0)
         for magic, kind in FOREIGN.items():
             if begin.startswith(magic):
-                raise SubmissionRefused(f"{visible(what)} is a {kind} archive, which cannot be read; a zip or a tar can")
+                raise SubmissionRefused(f"{printable_line(what)} is a {kind} archive, which cannot be read; a zip or a tar can")
         tar = not begin.startswith(b"PK") and not what.casefold().endswith(".zip")
         yield from _tar_entries(file, what, trusted) if tar else _zip_entries(file, what, trusted)
     except OSError as error:
-        raise SubmissionRefused(f"{visible(what)} cannot be read: {error.strerror}") from None
+        raise SubmissionRefused(f"{printable_line(what)} cannot be read: {error.strerror}") from None
 
 
 FOREIGN = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!\x1a\x07": "RAR"}
@@ -200,7 +200,7 @@ def _empty_folders(folders, files):
 def _zip_entries(file, what, trusted):
     try:
         if not trusted:
-            _check_zip_directory(file)
+            _check_zip_directory_size(file)
         archive = zipfile.ZipFile(file)
         infos = archive.infolist()
     except (
@@ -211,7 +211,7 @@ def _zip_entries(file, what, trusted):
         struct.error,
         EOFError,
     ):
-        raise SubmissionRefused(f"{visible(what)} is not a readable zip archive") from None
+        raise SubmissionRefused(f"{printable_line(what)} is not a readable zip archive") from None
     folders, files = [], []
     for info in infos:
         parts, leads_out = _split_member_path(info.filename)  # zipfile has cut the name at a NUL
@@ -237,7 +237,7 @@ def _decompress(file, what):
         elif data.startswith(b"BZh"):
             data = bz2.BZ2Decompressor().decompress(data, UNPACKED_BYTES + 1)
     except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, MemoryError):
-        raise SubmissionRefused(f"{visible(what)} is not a readable tar archive") from None
+        raise SubmissionRefused(f"{printable_line(what)} is not a readable tar archive") from None
     if len(data) > UNPACKED_BYTES:
         raise SubmissionRefused("unpacks to more than 64 MiB")
     return io.BytesIO(data)
@@ -259,7 +259,7 @@ def _tar_entries(file, what, trusted):
                 float(info.mtime), packed=True,
             )  # fmt: skip
     except (tarfile.TarError, EOFError, ValueError, OverflowError, zlib.error, lzma.LZMAError):
-        raise SubmissionRefused(f"{visible(what)} is not a readable tar archive") from None
+        raise SubmissionRefused(f"{printable_line(what)} is not a readable tar archive") from None
     yield from _empty_folders(folders, files)
 
 
@@ -268,8 +268,8 @@ def _tar_member_reader(archive, info):
         try:
             return archive.extractfile(info).read(limit)
         except (tarfile.TarError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-            reason = visible(error or type(error).__name__, 80)
-            raise SubmissionRefused(f"{visible(info.name)} cannot be unpacked: {reason}") from None
+            reason = printable_line(error or type(error).__name__, 80)
+            raise SubmissionRefused(f"{printable_line(info.name)} cannot be unpacked: {reason}") from None
 
     return read
 
@@ -290,8 +290,8 @@ def _zip_member_reader(archive, info):
             zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError,
             ValueError, struct.error, MemoryError,
         ) as error:  # fmt: skip
-            reason = visible(error or type(error).__name__, 80)
-            raise SubmissionRefused(f"{visible(info.filename)} cannot be unpacked: {reason}") from None
+            reason = printable_line(error or type(error).__name__, 80)
+            raise SubmissionRefused(f"{printable_line(info.filename)} cannot be unpacked: {reason}") from None
 
     return read
 
@@ -309,20 +309,20 @@ def open_nested_archives(entries, budget, depth=2):
     Raises SubmissionRefused at the first entry that cannot be an honest mistake."""
     for entry in entries:
         budget.spend(entries=1, unpacked=entry.size if entry.packed else 0)
-        if entry.kind == "empty" or (is_junk(entry.parts) and entry.kind != "unsafe"):
+        if entry.kind == "empty" or (is_junk_path(entry.parts) and entry.kind != "unsafe"):
             continue
         if entry.kind != "file":
-            raise SubmissionRefused(f"{entry.visible_name()} {REASON[entry.kind]}")
+            raise SubmissionRefused(f"{entry.printable_name()} {REASON[entry.kind]}")
         if not entry.is_archive():
             yield entry
             continue
         budget.spend(archives=1)
         if depth == 0:
-            raise SubmissionRefused(f"{entry.visible_name()}: archives are nested more than two deep")
+            raise SubmissionRefused(f"{entry.printable_name()}: archives are nested more than two deep")
         data = entry.read(ARCHIVE_BYTES + 1)
         if len(data) > ARCHIVE_BYTES:
-            raise SubmissionRefused(f"{entry.visible_name()} is larger than {ARCHIVE_BYTES >> 20} MiB")
-        for inner in open_nested_archives(archive_entries(io.BytesIO(data), entry.visible_name()), budget, depth - 1):
+            raise SubmissionRefused(f"{entry.printable_name()} is larger than {ARCHIVE_BYTES >> 20} MiB")
+        for inner in open_nested_archives(archive_entries(io.BytesIO(data), entry.printable_name()), budget, depth - 1):
             inner.parts = (*entry.parts[:-1], ARCHIVE.fullmatch(entry.parts[-1])["stem"], *inner.parts)
             inner.order = entry.order
             yield inner

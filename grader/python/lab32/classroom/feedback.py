@@ -14,12 +14,12 @@ from lab32.classroom.entries import ARCHIVE, SOURCE
 FILE = "lab32"
 
 
-def name_in_zip(came_as, ending):
+def feedback_name_in_zip(came_as, ending):
     """`Jane Doe_11_assignsubmission_file_/lab32.html`, `doejane_11_501_shuffle.html`."""
     flat = SOURCE.fullmatch(came_as) or ARCHIVE.fullmatch(came_as)
     if flat:
-        return names.stem_of(came_as) + ending
-    owner = names.owner_by_platform_name(came_as)
+        return names.stem_of_file_name(came_as) + ending
+    owner = names.owner_in_platform_file_name(came_as)
     if owner and owner.file:  # a flat file that is neither a .cu nor an archive
         return came_as + ending
     return f"{came_as}/{FILE}{ending}"
@@ -29,10 +29,10 @@ def feedback_files(store, rows):
     """{lab, or "": {name in the zip: file}} of all students with a page or a report."""
     zips = defaultdict(dict)
     for row in rows:
-        there = [path for path in (store.page_path(row.slug), store.report_path(row.slug)) if path.exists()]
+        there = [path for path in (store.student_page_path(row.slug), store.report_path(row.slug)) if path.exists()]
         last = dict(row.student.came_as)  # one page for each student and assignment
         for lab, came_as in last.items() if there else ():
-            zips[lab].setdefault(name_in_zip(came_as, there[0].suffix), there[0])
+            zips[lab].setdefault(feedback_name_in_zip(came_as, there[0].suffix), there[0])
     return zips
 
 
@@ -40,7 +40,7 @@ def write_feedback_zips(store, rows):
     """Writes the zips; returns their paths."""
     written = []
     for lab, files in feedback_files(store, rows).items():
-        path, beside = store.out / (f"feedback-{lab}.zip" if lab else "feedback.zip"), Path(store.incomplete_folder(), secrets.token_hex(12))
+        path, beside = store.out / (f"feedback-{lab}.zip" if lab else "feedback.zip"), Path(store.incomplete_files_folder(), secrets.token_hex(12))
         with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, file in files.items():
                 archive.writestr(name.encode("utf-8", "backslashreplace").decode(), file.read_bytes())

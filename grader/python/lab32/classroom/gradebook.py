@@ -6,10 +6,10 @@ from fractions import Fraction
 
 from lab32.classroom.late import points_after_deduction
 from lab32.classroom.names import lab_name_pattern
-from lab32.classroom.people import ID_COLUMNS, IdIndex, id_columns
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.people import ID_COLUMNS, ObjectsById, id_columns
+from lab32.classroom.problem import UserError, printable_line
 from lab32.classroom.scores import ABSENT
-from lab32.classroom.table import Table
+from lab32.classroom.table import CsvTable
 
 TOTAL = "total"
 # Canvas computes these columns itself, also for an assignment group that has a lab's name.
@@ -31,11 +31,11 @@ def parse_column_options(texts, labs):
     for text in texts:
         lab, equals, header = text.partition("=")
         if not equals or lab not in (*labs, TOTAL) or not header:
-            raise Problem(
-                f"--column {visible(text, 60)}: write LAB=HEADER, with LAB one of {', '.join((*labs, TOTAL))}"
+            raise UserError(
+                f"--column {printable_line(text, 60)}: write LAB=HEADER, with LAB one of {', '.join((*labs, TOTAL))}"
             )
         if header in found.values():
-            raise Problem(f"--column: `{visible(header, 60)}` is named twice")
+            raise UserError(f"--column: `{printable_line(header, 60)}` is named twice")
         found[lab] = header
     return found
 
@@ -50,7 +50,7 @@ class Gradebook:
         kinds = dict(ID_COLUMNS, id="canvas") if self.is_canvas else ID_COLUMNS
         self.ids = id_columns(table, kinds)
         if not self.ids:
-            raise Problem(
+            raise UserError(
                 f"{table.name}:{table.header.line}: no column with students' ids (ID, SIS User ID, Identifier, "
                 f"ID number, Email address); its columns are {table.column_names_text()}"
             )
@@ -67,15 +67,15 @@ class Gradebook:
     def _require_column(self, header):
         column = self.table.find_column(header)
         if column is None:
-            raise Problem(
-                f"{self.table.name}: no column `{visible(header, 60)}`; its columns are {self.table.column_names_text()}"
+            raise UserError(
+                f"{self.table.name}: no column `{printable_line(header, 60)}`; its columns are {self.table.column_names_text()}"
             )
         kept = {at for at, _ in self.ids} | {self.maximum, self.locked} | {
             at for at, name in enumerate(self.table.column_names()) if name.casefold() in KEPT or COMPUTED.search(name)
         }
         if column in kept:
-            raise Problem(
-                f"{self.table.name}: `{visible(header, 60)}` does not hold a lab's points and stays as it is; name another column"
+            raise UserError(
+                f"{self.table.name}: `{printable_line(header, 60)}` does not hold a lab's points and stays as it is; name another column"
             )
         return column
 
@@ -92,8 +92,8 @@ class Gradebook:
                 and re.search(rf"(?i)(?<![a-z]){lab_name_pattern(lab)}(?![a-z])", name)
             ]
             if len(those) > 1:
-                several = ", ".join(f"`{visible(self.table.column_names()[c], 40)}`" for c in those)
-                raise Problem(
+                several = ", ".join(f"`{printable_line(self.table.column_names()[c], 40)}`" for c in those)
+                raise UserError(
                     f"{self.table.name}: {several} may all belong to {lab}; choose one with --column '{lab}=HEADER'"
                 )
             if those:
@@ -102,7 +102,7 @@ class Gradebook:
         if not columns and grade is not None:  # Moodle's worksheet of one assignment
             columns[self.labs[0] if len(self.labs) == 1 else TOTAL] = grade
         if not columns:
-            raise Problem(
+            raise UserError(
                 f"{self.table.name}: no column is named after one of {', '.join(self.labs)}; name one with "
                 f"--column '{self.labs[0]}=HEADER'; its columns are {self.table.column_names_text()}"
             )
@@ -118,7 +118,7 @@ class Gradebook:
 
     def with_grades(self, rows):
         """(the new file's bytes, lines to print) for `rows` of scores.StudentRow."""
-        index, changes, messages = IdIndex(), {}, []
+        index, changes, messages = ObjectsById(), {}, []
         for number, row in enumerate(self.table.rows):
             for column, kind in self.ids:
                 index.add(kind, row[column], number)
@@ -127,7 +127,7 @@ class Gradebook:
             if not each.has_points() or each.status == ABSENT:
                 continue
             those = index.find_all(each.all_ids())
-            who = visible(each.display_name())
+            who = printable_line(each.display_name())
             if len(those) != 1:
                 messages.append(
                     f"{who}: {'not' if not those else 'more than once'} in {self.table.name}"
@@ -148,18 +148,18 @@ class Gradebook:
                 if points is None:
                     continue
                 if self.is_canvas and row[column].casefold() in TAKEN:
-                    header = visible(self.table.column_names()[column], 40)
+                    header = printable_line(self.table.column_names()[column], 40)
                     messages.append(f"{who}: `{header}` is {row[column]} and stays so")
                     continue
                 possible = self._max_points(row, column)
                 if possible and Fraction(str(most)) and possible != Fraction(str(most)):
                     points = points_after_deduction(Fraction(str(points)) * possible / Fraction(str(most)), 0)
                     scaled.add(
-                        f"`{visible(self.table.column_names()[column], 40)}`: of {most:g} points to {float(possible):g}"
+                        f"`{printable_line(self.table.column_names()[column], 40)}`: of {most:g} points to {float(possible):g}"
                     )
                 changes[those[0], column] = f"{points:g}" if points == int(points) else str(points)
         messages += sorted(scaled)
-        return self.table.with_changes(changes), messages
+        return self.table.bytes_with_changes(changes), messages
 
     def _points_and_maximum(self, row, lab):
         if lab == TOTAL:
@@ -168,4 +168,4 @@ class Gradebook:
 
 
 def read_gradebook(path, labs, columns=()):
-    return Gradebook(Table.read(path), labs, parse_column_options(columns, labs))
+    return Gradebook(CsvTable.read(path), labs, parse_column_options(columns, labs))

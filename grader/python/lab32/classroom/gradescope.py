@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import yaml
 
 from lab32.classroom import names
-from lab32.classroom.problem import Problem
+from lab32.classroom.problem import UserError
 
 METADATA = "submission_metadata.yml"
 METADATA_BYTES = 256 << 20
@@ -27,17 +27,17 @@ def construct_plain_value(loader, _, node):
 GradescopeLoader.add_multi_constructor("!", construct_plain_value)
 
 
-def read_metadata(entry):
+def read_gradescope_metadata(entry):
     """{submission's number: (submitters, time)} from Gradescope's metadata."""
     data = entry.read(METADATA_BYTES + 1)
     if len(data) > METADATA_BYTES:
-        raise Problem(f"{entry.visible_name()}: larger than {METADATA_BYTES >> 20} MiB")
+        raise UserError(f"{entry.printable_name()}: larger than {METADATA_BYTES >> 20} MiB")
     try:
         record = yaml.load(data, GradescopeLoader)  # noqa: S506 (a safe loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         place = f":{line + 1}" if line is not None else ""
-        raise Problem(f"{entry.visible_name()}{place}: this is not valid YAML; export it again") from None
+        raise UserError(f"{entry.printable_name()}{place}: this is not valid YAML; export it again") from None
     found = {}
     for name, of_one in record.items() if isinstance(record, dict) else ():
         known = names.GRADESCOPE.fullmatch(str(name))
@@ -56,7 +56,7 @@ def read_metadata(entry):
     return found
 
 
-def submitters(who, metadata):
+def submitters_and_time(who, metadata):
     """The submitters by student id, or the submission itself where the metadata does not list it."""
     people, when = metadata.get(who.id, ((), None))
     out = []

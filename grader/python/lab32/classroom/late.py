@@ -15,7 +15,7 @@ def submission_time(course, source, when=None):
     return when or source.time or (source.file_time if course.late.use_file_times else None)
 
 
-def days_late(course, lab, source, ids=(), when=None):
+def days_late_and_note(course, lab, source, ids=(), when=None):
     """(number of days that have begun since the deadline, a note). A file of unknown time is not late."""
     due, time = course.due_time(lab, ids), submission_time(course, source, when)
     if due is None:
@@ -34,11 +34,11 @@ def deduction_per_cent(course, days):
     return min(Fraction(course.late.cap_per_cent), Fraction(course.late.per_cent_per_day) * days)
 
 
-def deductions(course, files, ids=(), when=None):
+def late_deductions_by_lab(course, files, ids=(), when=None):
     """{lab: (per cent, notes)} of a student's {lab: SubmittedFile}. Slip days go to the labs in the order of their deadlines."""
     found, left = {}, Fraction(course.late.slip_days)
     for lab in sorted(files, key=lambda lab: course.labs[lab].due.timestamp() if course.labs[lab].due else 0):
-        days, note = days_late(course, lab, files[lab], ids, when)
+        days, note = days_late_and_note(course, lab, files[lab], ids, when)
         slipped = min(days, left) if deduction_per_cent(course, days) else Fraction(0)
         left -= slipped
         taken = deduction_per_cent(course, days - slipped)

@@ -47,7 +47,7 @@ PLATFORM_OWN = {"index.html", "grades.csv", "grades.xls", "grades.xlsx"}
 ATTEMPT = r"(?:-(\d+)|[ _]?\((\d+)\)|[ _-]?(?:v|attempt|try)?[ _-]?(\d+))?"
 
 @dataclass(frozen=True)
-class Owner:
+class SubmissionOwner:
     """The student that a name stands for. `kind` says what `id` is: canvas, anonymous, moodle, gradescope
     (a submission), d2l, sid, or name."""
 
@@ -66,8 +66,8 @@ def normalised_text(text):
     return unicodedata.normalize("NFC", text)
 
 
-def owner_by_platform_name(name):
-    """The Owner that a name stands for in which a platform has put the student, else None."""
+def owner_in_platform_file_name(name):
+    """The SubmissionOwner that a name stands for in which a platform has put the student, else None."""
     name = normalised_text(name)
     for platform, read in PLATFORMS.items():
         if owner := read(name):
@@ -75,84 +75,84 @@ def owner_by_platform_name(name):
     return None
 
 
-def _moodle_owner(name):
+def _parse_moodle_name(name):
     if found := MOODLE.fullmatch(name):
         user = found["user"]
-        return Owner("moodle", user, found["name"], (("moodle", user),), file=found["file"])
+        return SubmissionOwner("moodle", user, found["name"], (("moodle", user),), file=found["file"])
     return None
 
 
-def _blackboard_owner(name):
+def _parse_blackboard_name(name):
     if found := BLACKBOARD.fullmatch(name):
-        user, time = found["user"], local_time(found["time"], "%Y-%m-%d-%H-%M-%S")
+        user, time = found["user"], parse_local_time(found["time"], "%Y-%m-%d-%H-%M-%S")
         order = int(found["time"].replace("-", ""))
-        return Owner("sid", user, user, (("sid", user),), order=order, file=found["file"] or "", time=time)
+        return SubmissionOwner("sid", user, user, (("sid", user),), order=order, file=found["file"] or "", time=time)
     return None
 
 
-def _d2l_owner(name):
+def _parse_d2l_name(name):
     found = D2L.fullmatch(name)
     if not found:
         return None
     # The name of a folder cannot have a colon, so D2L writes 1:10 PM as 110 PM.
     told = re.sub(r"\b(\d{1,2})(\d\d)(?= [AP]M$|$)", r"\1:\2", found["time"].strip())
-    own, time = found["own"], local_time(told, *D2L_TIMES)
+    own, time = found["own"], parse_local_time(told, *D2L_TIMES)
     if time is None:
         return None
     ids = (("d2l", found["user"]), *([("sid", own)] if own else []))
     # Brightspace's numbers occur in no roster, so the name is part of the key.
-    return Owner("d2l", f"{found['user']} {found['name']}", found["name"], ids,
+    return SubmissionOwner("d2l", f"{found['user']} {found['name']}", found["name"], ids,
                  order=int(time.timestamp()), file=found["file"] or "", time=time)  # fmt: skip
 
 
-def _anonymous_owner(name):
+def _parse_anonymous_name(name):
     if found := ANONYMOUS.fullmatch(name):
-        return Owner(
+        return SubmissionOwner(
             "anonymous", found["name"], found["name"], late=bool(found["late"]),
             order=int(found["order"]), file=found["file"],
         )  # fmt: skip
     return None
 
 
-def _canvas_owner(name):
+def _parse_canvas_name(name):
     if found := CANVAS.fullmatch(name):
         user = found["user"]
-        return Owner(
+        return SubmissionOwner(
             "canvas", user, found["name"], (("canvas", user),), bool(found["late"]),
             int(found["order"]), found["file"],
         )  # fmt: skip
     return None
 
 
-def _email_owner(name):
+def _parse_email_name(name):
     if found := EMAIL.fullmatch(name):
         user, own = found["user"], PRAIRIELEARN.fullmatch(found["file"]) or found
-        return Owner("email", user, user, (("email", user),), order=int(own["order"]), file=own["file"])
+        return SubmissionOwner("email", user, user, (("email", user),), order=int(own["order"]), file=own["file"])
     return None
 
 
-def _gradescope_owner(name):
+def _parse_gradescope_name(name):
     if found := GRADESCOPE.fullmatch(name):
-        return Owner("gradescope", found["order"], name, order=int(found["order"]))
+        return SubmissionOwner("gradescope", found["order"], name, order=int(found["order"]))
     return None
 
 
-def _sakai_owner(name):
+def _parse_sakai_name(name):
     if found := SAKAI.fullmatch(name):
         last, _, first = (part.strip() for part in found["name"].partition(","))
-        return Owner("sid", found["user"], f"{first} {last}".strip(), (("sid", found["user"]),), file=found["file"] or "")
+        return SubmissionOwner("sid", found["user"], f"{first} {last}".strip(), (("sid", found["user"]),), file=found["file"] or "")
     return None
 
 
 # The first function that can read a name decides. Canvas' form comes after the other forms with underscores, because it
 # is the least specific.
 PLATFORMS = {
-    "moodle": _moodle_owner, "blackboard": _blackboard_owner, "d2l": _d2l_owner, "email": _email_owner, "anonymous": _anonymous_owner, "canvas": _canvas_owner,
-    "gradescope": _gradescope_owner, "sakai": _sakai_owner,
+    "moodle": _parse_moodle_name, "blackboard": _parse_blackboard_name, "d2l": _parse_d2l_name, "email": _parse_email_name, "anonymous": _parse_anonymous_name, "canvas": _parse_canvas_name,
+    "gradescope": _parse_gradescope_name, "sakai": _parse_sakai_name,
 }  # fmt: skip
 
 
-def local_time(text, *formats):
+def parse_local_time(text, *formats):
     """The time that a text tells, in the zone of this machine; None if the text has none of the formats."""
     for form in formats:
         try:
@@ -162,10 +162,10 @@ def local_time(text, *formats):
     return None
 
 
-def owner_by_own_name(name):
-    """The Owner of a folder or an archive that was named after the student by hand."""
+def owner_in_hand_made_name(name):
+    """The SubmissionOwner of a folder or an archive that was named after the student by hand."""
     name = normalised_text(name).strip()
-    return Owner("name", name, name, (("plain", name),))
+    return SubmissionOwner("name", name, name, (("plain", name),))
 
 
 def comparable_group_name(name):
@@ -179,14 +179,14 @@ def lab_name_pattern(lab):
 
 
 @dataclass(frozen=True)
-class LabName:
+class LabNameMatch:
     lab: str
     exactness: int  # 2: exactly the lab's name; 1: after a prefix; 0: somewhere in the name
     attempt: int
     prefix: str  # "ann" for `ann_reduction.cu`, and for `LAB - ann`
 
 
-def stem_of(name):
+def stem_of_file_name(name):
     """The name without the ending of a .cu file or an archive."""
     name = normalised_text(name)
     found = SOURCE.fullmatch(name) or ARCHIVE.fullmatch(name)
@@ -195,16 +195,16 @@ def stem_of(name):
 
 def lab_in_name(name, labs):
     """The lab that a .cu file belongs to by its name, or None."""
-    stem = stem_of(name)
+    stem = stem_of_file_name(name)
     forms = ((2, "{}"), (1, r"(?P<other>.+?)[ ._-]+{}"), (1, r"{} - (?P<other>.+)"))
     for exactness, form in forms:
         for lab in labs:
             if found := re.fullmatch("(?i)" + form.format(lab_name_pattern(lab) + ATTEMPT), stem):
                 other = found.re.groupindex.get("other", 0)
                 numbers = [int(n) for at, n in enumerate(found.groups(), 1) if n and at != other]
-                return LabName(lab, exactness, numbers[0] if numbers else 0, found[other] if other else "")
+                return LabNameMatch(lab, exactness, numbers[0] if numbers else 0, found[other] if other else "")
     held = [lab for lab in labs if re.search(rf"(?i)(?<![a-z]){lab_name_pattern(lab)}(?![a-z])", stem)]
-    return LabName(held[0], 0, 0, "") if len(held) == 1 else None
+    return LabNameMatch(held[0], 0, 0, "") if len(held) == 1 else None
 
 
 def attempt_number_of_folder(parts):

@@ -9,15 +9,15 @@ from fractions import Fraction
 
 from lab32.classroom.late import count_text
 from lab32.classroom.people import comparable_id
-from lab32.classroom.problem import Problem, visible
-from lab32.classroom.table import Table
+from lab32.classroom.problem import UserError, printable_line
+from lab32.classroom.table import CsvTable
 from lab32.inputs import is_number
 
 COLUMNS = ("id", "lab", "check", "points", "reason")
 
 
 @dataclass(frozen=True)
-class Override:
+class PointsOverride:
     lab: str
     check: str  # its name; empty: the whole lab
     points: Fraction
@@ -33,32 +33,32 @@ def read_overrides(course):
     found = defaultdict(list)
     if not course.overrides:
         return found
-    table = Table.read(course.overrides)
+    table = CsvTable.read(course.overrides)
     columns = [table.find_column(name) for name in COLUMNS]
     if None in columns:
-        raise Problem(f"{table.name}:{table.header.line}: the columns are {', '.join(COLUMNS)}; its columns are {table.column_names_text()}")
+        raise UserError(f"{table.name}:{table.header.line}: the columns are {', '.join(COLUMNS)}; its columns are {table.column_names_text()}")
     for row in table.rows:
         who, lab, check, points, reason = (row[column] for column in columns)
 
         def fail(message, row=row):
-            raise Problem(f"{table.name}:{row.line}: {message}")
+            raise UserError(f"{table.name}:{row.line}: {message}")
 
         if not who or not reason:
             fail("each row has an id, and a reason that the student reads")
         if lab not in course.labs:
-            fail(f"the course has no lab `{visible(lab, 40)}`; its labs are {', '.join(course.labs)}")
-        rows = course.labs[lab].check_rows()
+            fail(f"the course has no lab `{printable_line(lab, 40)}`; its labs are {', '.join(course.labs)}")
+        rows = course.labs[lab].rows_of_checks()
         checks = {row["check"] for row in rows.values()}
         check = rows[check]["check"] if check in rows else check
         if check and check not in checks:
-            fail(f"{lab} has no check `{visible(check, 60)}`; its checks are {', '.join(rows)}")
+            fail(f"{lab} has no check `{printable_line(check, 60)}`; its checks are {', '.join(rows)}")
         try:
             number = float(points)
         except ValueError:
             number = None
         if number is None or not is_number(number, 0, 1e6):
-            fail(f"`{visible(points, 20)}` is no number of points")
-        found[comparable_id(who)].append(Override(lab, check, Fraction(points), visible(reason)))
+            fail(f"`{printable_line(points, 20)}` is no number of points")
+        found[comparable_id(who)].append(PointsOverride(lab, check, Fraction(points), printable_line(reason)))
     return found
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lab32.classroom.names import comparable_group_name
-from lab32.classroom.problem import Problem, visible
-from lab32.classroom.table import Table
+from lab32.classroom.problem import UserError, printable_line
+from lab32.classroom.table import CsvTable
 
 # Headers of columns in rosters and gradebooks, with the kind of their values. A `plain` id may be of any kind.
 ID_COLUMNS = {
@@ -44,7 +44,7 @@ def comparable_name(text):
     return "".join(sorted("".join(words)))
 
 
-class IdIndex:
+class ObjectsById:
     """Finds objects by their ids, which are pairs (kind, value)."""
 
     def __init__(self):
@@ -89,18 +89,18 @@ def parse_time(text, place):
     try:
         return datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError):
-        raise Problem(
-            f"{place}: `{visible(text, 40)}` is not a time; write it as 2026-11-23T23:59:00+01:00"
+        raise UserError(
+            f"{place}: `{printable_line(text, 40)}` is not a time; write it as 2026-11-23T23:59:00+01:00"
         ) from None
 
 
-def read_groups(path):
-    """{a group's name as names.comparable_group_name() writes it: the Persons in it} from a CSV file with a row per member."""
-    table = Table.read(path)
+def read_student_groups(path):
+    """{a group's name as names.comparable_group_name() writes it: the RosterPersons in it} from a CSV file with a row per member."""
+    table = CsvTable.read(path)
     column, columns = table.find_column("group", "group name", "team"), id_columns(table)
     name = table.find_column("name", "full name", "student", "student name")
     if column is None or not (columns or name is not None):
-        raise Problem(
+        raise UserError(
             f"{table.name}:{table.header.line}: the first line must name the columns `group` and an id or `name`; "
             f"its columns are {table.column_names_text()}"
         )
@@ -109,17 +109,17 @@ def read_groups(path):
         ids = tuple((kind, row[at]) for at, kind in columns if row[at])
         called = row[name] if name is not None else ""
         if not row[column] or not (ids or called):
-            raise Problem(f"{table.name}:{row.line}: this row has no group or no student; fill it in, or delete the row")
+            raise UserError(f"{table.name}:{row.line}: this row has no group or no student; fill it in, or delete the row")
         person = RosterPerson(row.line, ids[0][1] if ids else called, called or ids[0][1], ids or (("name", called),))
         groups[comparable_group_name(row[column])].append(person)
     return dict(groups)
 
 
 def read_roster(path):
-    table = Table.read(path)
+    table = CsvTable.read(path)
     columns = id_columns(table)
     if not columns:
-        raise Problem(
+        raise UserError(
             f"{table.name}:{table.header.line}: it has no column with ids (id, student id, email, ...); "
             f"its columns are {table.column_names_text()}"
         )
@@ -131,13 +131,13 @@ def read_roster(path):
     for row in table.rows:
         ids = tuple((kind, row[column]) for column, kind in columns if row[column])
         if not ids:
-            raise Problem(
+            raise UserError(
                 f"{table.name}:{row.line}: this row has no id; fill one in, or delete the row"
             )
         for one in {(kind, comparable_id(value)) for kind, value in ids}:
             if one in seen:
-                raise Problem(
-                    f"{table.name}:{row.line}: the id `{visible(one[1], 40)}` is also in line {seen[one]}; "
+                raise UserError(
+                    f"{table.name}:{row.line}: the id `{printable_line(one[1], 40)}` is also in line {seen[one]}; "
                     "delete one of them"
                 )
             seen[one] = row.line
@@ -151,14 +151,14 @@ def read_roster(path):
             )
         )  # fmt: skip
     if not people:
-        raise Problem(f"{table.name}: the roster has a header and no students")
+        raise UserError(f"{table.name}: the roster has a header and no students")
     return people
 
 
 def match_students(students, people):
     """({student's key: RosterPerson}, [for each student without one, the reason]). Students are matched by id, else by a name
     that only one has."""
-    by_id, by_name = IdIndex(), defaultdict(list)
+    by_id, by_name = ObjectsById(), defaultdict(list)
     for person in people:
         for kind, value in person.ids:
             by_id.add(kind, value, person)
@@ -173,11 +173,11 @@ def match_students(students, people):
             those = by_name[comparable_name(student.name)]
         if len(those) != 1:
             why = "no student in the roster" if not those else "more than one student in the roster"
-            unmatched.append(f"{visible(student.name)}: {why} has this id or name")
+            unmatched.append(f"{printable_line(student.name)}: {why} has this id or name")
         elif those[0] in taken:
             other = taken[those[0]]
             unmatched.append(
-                f"{visible(student.name)}: {visible(other)} is the same person according to line {those[0].line} of the roster"
+                f"{printable_line(student.name)}: {printable_line(other)} is the same person according to line {those[0].line} of the roster"
             )
         else:
             taken[those[0]] = student.name

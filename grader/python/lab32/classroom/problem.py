@@ -7,16 +7,16 @@ import unicodedata
 MARKS = {0x061C, 0xFEFF, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070)}
 
 
-class Problem(Exception):
-    """str() of a Problem is one line for the user."""
+class UserError(Exception):
+    """str() of a UserError is one line for the user."""
 
 
-class Parser(argparse.ArgumentParser):
+class CommandLineParser(argparse.ArgumentParser):
     def error(self, message):
-        raise Problem(f"{message}; see `{self.prog} --help`")
+        raise UserError(f"{message}; see `{self.prog} --help`")
 
 
-def visible(text, length=200):
+def printable_line(text, length=200):
     """The text on one line for any terminal, like C++'s visible_name() (base/text.h), cut to `length`."""
     out = []
     for c in str(text):
@@ -40,7 +40,7 @@ def natural_sort_key(text):
     ]
 
 
-def last_sentence(text):
+def last_error_sentence(text):
     """The last sentence of an error's output, as one line: the last line that is not indented, and its continuation."""
     lines = text.strip().splitlines()
     begin = max((i for i, line in enumerate(lines) if not line[:1].isspace()), default=0)

@@ -8,14 +8,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from lab32.classroom.problem import visible
+from lab32.classroom.problem import printable_line
 
 WINDOW = 20  # number of last students from which the rate is computed
 
 
 def failure_summary(failed):
     """ "2 cannot be compiled or loaded, 1 refused: a link", the most frequent first."""
-    return ", ".join(f"{count} {visible(why, 60)}" for why, count in Counter(failed).most_common(3))
+    return ", ".join(f"{count} {printable_line(why, 60)}" for why, count in Counter(failed).most_common(3))
 
 
 def clock_text(seconds):
@@ -71,7 +71,7 @@ class ProgressDisplay:
             return ""
         return f"{rate:.1f} per minute, {clock_text(60 * (self.count - self.done) / rate)} left"
 
-    def count_finished(self, row):
+    def add_finished_student(self, row):
         """Counts one more student."""
         self.done += 1
         self.ends.append(time.monotonic())
@@ -83,16 +83,16 @@ class ProgressDisplay:
             points = (
                 f"{sum(row.final.values()):g} / {row.max_score:g}" if row.has_points() else row.status
             )
-            why = f" ({visible(row.failed, 80)})" if row.failed not in ("", points) else ""
+            why = f" ({printable_line(row.failed, 80)})" if row.failed not in ("", points) else ""
             print(
-                f"[{self.done}/{self.count}] {visible(row.display_name(), 60)}: {points}{why}",
+                f"[{self.done}/{self.count}] {printable_line(row.display_name(), 60)}: {points}{why}",
                 file=self.plain,
                 flush=True,
             )
 
-    def print_above(self, line):
+    def print_above_bar(self, line):
         """Prints a line above the bar."""
         if self.plain:
-            print(f"lab32: {visible(line)}", file=self.plain, flush=True)
+            print(f"lab32: {printable_line(line)}", file=self.plain, flush=True)
         else:
-            self.bar.console.print(f"lab32: {visible(line)}", markup=False)
+            self.bar.console.print(f"lab32: {printable_line(line)}", markup=False)

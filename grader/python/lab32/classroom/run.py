@@ -14,7 +14,7 @@ import submitit
 
 from lab32 import ROOT, labs
 from lab32.classroom import slurm, worker
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.problem import UserError, printable_line
 from lab32.classroom.store import NOT_GRADED, TRIES
 from lab32.inputs import read_bytes
 
@@ -27,7 +27,7 @@ STOP = 10  # seconds that jobs have to stop
 VERSION = ("data/devices/*.toml", "data/measured/**/*.csv", "labs/include/*", "build/toolchain.env")
 
 
-def grader_version(binary, rubric, graded):
+def grader_version_hash(binary, rubric, graded):
     """A hash that changes whenever a score of the graded labs might change."""
     digest = hashlib.sha256()
     files = [Path(binary)] + sorted(path for pattern in VERSION for path in ROOT.glob(pattern))
@@ -40,7 +40,7 @@ def grader_version(binary, rubric, graded):
     return digest.hexdigest()
 
 
-def make_executor(options, store):
+def make_job_executor(options, store):
     """An executor of submitit: `local` processes, or jobs of Slurm."""
     folder = store.state / "jobs"
     if options.executor == "local":
@@ -48,33 +48,33 @@ def make_executor(options, store):
         # Longer than any class takes, because each submission has its own time limit.
         executor.update_parameters(timeout_min=7 * 24 * 60, stderr_to_stdout=True)
         return executor
-    return slurm.make_executor(options, folder)
+    return slurm.make_slurm_executor(options, folder)
 
 
-class ClassRun:
-    """A run over `tasks`. It calls `on_record(task, record)` once for each finished submission, and
+class ClassGradingRun:
+    """A run over `tasks`. It calls `on_submission_finished(task, record)` once for each finished submission, and
     `on_news(line)` for Slurm jobs that end early."""
 
-    def __init__(self, plan, store, executor, jobs, on_record, on_news):
+    def __init__(self, plan, store, executor, jobs, on_submission_finished, on_news):
         self.plan, self.store, self.executor = plan, store, executor
-        self.jobs, self.on_record, self.on_news = jobs, on_record, on_news
+        self.jobs, self.on_submission_finished, self.on_news = jobs, on_submission_finished, on_news
         self.on_slurm = not plan.owner
         self.pending = {task.slug: task for task in plan.tasks}
         self.running = []
 
-    def collect_finished(self):
+    def collect_finished_submissions(self):
         """Collects what the jobs have finished since the last call. A failure that will be retried is not reported yet."""
         there = self.store.recorded_slugs()
         for slug, task in list(self.pending.items()):
             record = self.store.valid_record(slug, task.key) if slug in there else None
             if record and (record["status"] != NOT_GRADED or record["tries"] >= TRIES):
                 del self.pending[slug]
-                self.on_record(task, record)
+                self.on_submission_finished(task, record)
         if self.on_slurm:
-            for line in self.executor.take_news():
+            for line in self.executor.take_job_messages():
                 self.on_news(line)
 
-    def poll_interval(self):
+    def poll_interval_seconds(self):
         """Polls less often on Slurm, because each poll reads all records in OUT, which is there on a shared file
         system."""
         return POLL_SHARED if self.on_slurm else POLL
@@ -91,49 +91,49 @@ class ClassRun:
             # On Slurm, the jobs of a batch are one job array.
             together = self.executor.batch() if self.on_slurm else contextlib.nullcontext()
             blocked = slurm.ENDINGS if self.on_slurm else [signal.SIGINT]
-            with ignoring_signals(blocked), together:
+            with blocking_signals(blocked), together:
                 self.running = [
-                    self.executor.submit(worker.grade_share, str(path), i, count) for i in range(count)
+                    self.executor.submit(worker.run_grading_job, str(path), i, count) for i in range(count)
                 ]
         except (
             OSError,
             subprocess.CalledProcessError,
             submitit.core.utils.FailedJobError,
         ) as error:
-            raise Problem(f"no job can be started: {visible(error)}") from None
+            raise UserError(f"no job can be started: {printable_line(error)}") from None
         while not all(job.done() for job in self.running):
-            self.collect_finished()
-            time.sleep(self.poll_interval())
-        self.collect_finished()
+            self.collect_finished_submissions()
+            time.sleep(self.poll_interval_seconds())
+        self.collect_finished_submissions()
         ended, self.running = self.running, []
         return ended
 
     def run(self):
         in_vain = 0
         if self.on_slurm:  # cancels jobs that an earlier, killed run has left behind
-            self.executor.cancel_all()
+            self.executor.cancel_all_jobs()
         while self.pending:
-            state = {slug: self.store.try_count(slug) for slug in self.pending}
+            state = {slug: self.store.grading_try_count(slug) for slug in self.pending}
             left = [task for slug, task in self.pending.items() if state[slug] < TRIES]
             if not left:
                 break
             ended = self.run_jobs(left)
             moved = len(self.pending) < len(state) or any(
-                self.store.try_count(slug) > state[slug] for slug in self.pending
+                self.store.grading_try_count(slug) > state[slug] for slug in self.pending
             )
-            in_vain = 0 if moved or self.is_held_by_earlier_job(left) else in_vain + 1
+            in_vain = 0 if moved or self.is_any_held_by_earlier_job(left) else in_vain + 1
             if in_vain == IN_VAIN:  # not at once: a node may fail before it begins
                 self.give_up_tasks(left, f"no job began to grade: {last_log_line(ended)}")
         for task in list(self.pending.values()):
             self.give_up_tasks([task], self.death_reason(task))
 
     def death_reason(self, task):
-        job = self.store.last_job_of(task.slug)
+        job = self.store.last_slurm_job_of(task.slug)
         if self.on_slurm and job:
             return f"the job that graded it has died ({self.executor.queue.job_state_text(job)})"
         return "the process that graded it has died (out of memory?)"
 
-    def is_held_by_earlier_job(self, tasks):
+    def is_any_held_by_earlier_job(self, tasks):
         """Whether a job of an earlier run still grades one of these tasks; if so, waits for one poll interval."""
         for task in tasks:
             with self.store.claim_submission(task.slug) as mine:
@@ -146,26 +146,26 @@ class ClassRun:
         for task in tasks:
             if task.slug not in self.pending:
                 continue
-            record = worker.make_record(task, self.store, why)
+            record = worker.make_grading_record(task, self.store, why)
             self.store.write_record(task.slug, record)
             del self.pending[task.slug]
-            self.on_record(task, record)
+            self.on_submission_finished(task, record)
 
     def stop_jobs(self):
         """Ends all running jobs. Submissions that they have not finished count as not begun."""
         self.store.request_stop()
         if self.on_slurm:
-            self.executor.cancel_all()
+            self.executor.cancel_all_jobs()
         end = time.monotonic() + STOP
         while time.monotonic() < end and not all(job.done() for job in self.running):
             time.sleep(POLL)
         if self.on_slurm:
-            self.executor.take_news()  # removes the messages that these jobs were cancelled
-        self.collect_finished()
+            self.executor.take_job_messages()  # removes the messages that these jobs were cancelled
+        self.collect_finished_submissions()
 
 
 @contextlib.contextmanager
-def ignoring_signals(signals):
+def blocking_signals(signals):
     """Delivers Ctrl-C to this process only. The processes that it starts meanwhile ignore it, and have cleaned
     up by the time this process ends."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
@@ -176,7 +176,7 @@ def ignoring_signals(signals):
 
 
 @contextlib.contextmanager
-def redirect_errors_to(path):
+def redirect_stderr_to(path):
     """Redirects to a file what processes started meanwhile write to standard error. Yields the original standard
     error."""
     sys.stderr.flush()
@@ -199,7 +199,7 @@ def last_log_line(jobs):
             with contextlib.suppress(Exception):
                 lines = (read() or "").strip().splitlines()
                 if lines:
-                    return visible(lines[-1])
+                    return printable_line(lines[-1])
     return "it left no message"
 
 

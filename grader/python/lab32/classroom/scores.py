@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from lab32.classroom.late import deductions, points_after_deduction
+from lab32.classroom.late import late_deductions_by_lab, points_after_deduction
 from lab32.classroom.overrides import overrides_for_student, points_after_override
-from lab32.classroom.problem import visible
+from lab32.classroom.problem import printable_line
 from lab32.classroom.store import NOT_GRADED
 from lab32.classroom.table import csv_text
 
@@ -39,9 +39,9 @@ class StudentRow:
 
     def total_points(self, points):
         """The sum of a field over the labs; None if a lab's points are unknown because its file cannot be read."""
-        return self.weighted_sum(points) if self.has_points() and self.status != NOT_READABLE else None
+        return self.weighted_points_sum(points) if self.has_points() and self.status != NOT_READABLE else None
 
-    def weighted_sum(self, points):
+    def weighted_points_sum(self, points):
         return sum_of_points(Fraction(str(self.weights.get(lab, 1))) * Fraction(str(each)) for lab, each in points.items())
 
     def all_ids(self):
@@ -67,7 +67,7 @@ def sum_of_points(points):
     return rounded_to_hundredths(sum((Fraction(str(each)) for each in points), Fraction(0)))
 
 
-def apply_record(row, record, course, overrides):
+def fill_row_from_record(row, record, course, overrides):
     """Copies a student's record into the row and applies the course's rules: excused labs, then lateness, then
     overrides."""
     row.weights = {name: lab.weight for name, lab in course.labs.items()}
@@ -85,7 +85,7 @@ def apply_record(row, record, course, overrides):
     row.excused = [lab["lab"] for lab in record["labs"] if course.is_excused(lab["lab"], row.all_ids())]
     counts = [lab["lab"] for lab in record["labs"] if lab["score"] and lab["lab"] not in row.excused]
     graded = {lab: row.student.files[lab] for lab in counts if lab in row.student.files}
-    late = deductions(course, graded, row.all_ids(), row.person and row.person.submitted)
+    late = late_deductions_by_lab(course, graded, row.all_ids(), row.person and row.person.submitted)
     own = overrides_for_student(overrides, row.all_ids())
     for lab in record["labs"]:
         name, source = lab["lab"], row.student.files.get(lab["lab"])
@@ -107,7 +107,7 @@ def apply_record(row, record, course, overrides):
             row.failed = "cannot be compiled or loaded"
         if not points and row.student.files:
             row.notes.append(f"{name}: {lab['why'] if source else ABSENT}" if lab["why"] else f"{name}: no check passed")
-    row.max_score = row.weighted_sum(row.most)
+    row.max_score = row.weighted_points_sum(row.most)
     if row.reason:
         row.failed = row.reason
     elif row.status == NOT_READABLE:
@@ -121,14 +121,14 @@ def scores_csv(rows, labs):
     header = ["id", "name", "status", "score", "max_score", "before_late", *labs, "notes", "files"]
     table = [header]
     for row in rows:
-        notes = visible("; ".join(filter(None, [row.reason, *row.notes])), 2000)
+        notes = printable_line("; ".join(filter(None, [row.reason, *row.notes])), 2000)
         points = ["", "", ""]
         if row.total_points(row.final) is not None:
             points = [row.total_points(row.final), row.max_score, row.total_points(row.raw)]
         table.append(
             [
-                visible(row.primary_id()),
-                visible(row.display_name()),
+                printable_line(row.primary_id()),
+                printable_line(row.display_name()),
                 row.status,
                 *points,
                 *(row.final.get(lab, "excused" if lab in row.excused else "") for lab in labs),
@@ -139,7 +139,7 @@ def scores_csv(rows, labs):
     return csv_text(table)
 
 
-def class_json(rows, labs, leaders=None):
+def class_results_json(rows, labs, leaders=None):
     """What analysis.py needs and results/NAME.json does not have, in the schema lab32-class/1."""
     students = [
         {

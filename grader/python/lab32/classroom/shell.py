@@ -8,14 +8,14 @@ import sys
 
 from lab32 import labs
 from lab32.classroom import collect
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.problem import UserError, printable_line
 
 
 def whole_number_parser(least, most):
     def parse_whole_number(text):
         if not text.isdecimal() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(
-                f"{visible(text, 30)} is not a whole number from {least} to {most}"
+                f"{printable_line(text, 30)} is not a whole number from {least} to {most}"
             )
         return int(text)
 
@@ -28,17 +28,17 @@ def chosen_labs(submissions, asked, known=None):
     if asked is None:
         found = collect.labs_handed_in(submissions, known)
         if not found:
-            raise Problem(
-                f"{visible(submissions)}: no file there is named after a lab ({', '.join(known)}); "
+            raise UserError(
+                f"{printable_line(submissions)}: no file there is named after a lab ({', '.join(known)}); "
                 "name the labs with --labs"
             )
         return found
     chosen = list(dict.fromkeys(filter(None, asked.split(","))))
     for lab in chosen:
         if lab not in known:
-            raise Problem(f"there is no lab `{visible(lab, 40)}`; the labs are: {', '.join(known)}")
+            raise UserError(f"there is no lab `{printable_line(lab, 40)}`; the labs are: {', '.join(known)}")
     if not chosen:
-        raise Problem("--labs names no lab")
+        raise UserError("--labs names no lab")
     return chosen
 
 
@@ -47,7 +47,7 @@ def print_list(heading, lines, most=20):
         return
     print(f"{heading}:", file=sys.stderr)
     for line in lines[:most]:
-        print(f"  {visible(line)}", file=sys.stderr)
+        print(f"  {printable_line(line)}", file=sys.stderr)
     if len(lines) > most:
         print(f"  and {len(lines) - most} more", file=sys.stderr)
 
@@ -57,7 +57,7 @@ def print_line(text):
         print(text, flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # otherwise Python flushes the pipe again at exit, and fails again
-        raise Problem(f"standard output: {error.strerror}") from None
+        raise UserError(f"standard output: {error.strerror}") from None
 
 
 def open_closed_streams():

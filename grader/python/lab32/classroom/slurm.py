@@ -12,7 +12,7 @@ import time
 import submitit
 from submitit.slurm.slurm import SlurmInfoWatcher
 
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.problem import UserError, printable_line
 
 # States in which a job has ended for good. In all other states it runs, waits or will be requeued.
 ENDED = {
@@ -30,7 +30,7 @@ def parse_minutes(text):
     """Minutes from Slurm's notations for a time: minutes, M:SS, H:MM:SS, D-H, D-H:MM, D-H:MM:SS."""
     found = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,6})(?::(\d{1,2}))?(?::(\d{1,2}))?", text)
     if not found:
-        raise Problem(f"--time {visible(text, 40)}: write minutes, H:MM:SS or D-H:MM")
+        raise UserError(f"--time {printable_line(text, 40)}: write minutes, H:MM:SS or D-H:MM")
     days, *parts = (None if part is None else int(part) for part in found.groups())
     given = [part for part in parts if part is not None]
     if days is None:
@@ -38,11 +38,11 @@ def parse_minutes(text):
     hours, minutes, seconds = (*given, 0, 0)[:3]
     total = ((days or 0) * 24 + hours) * 60 + minutes + -(-seconds // 60)
     if total < 1:
-        raise Problem(f"--time {visible(text, 40)}: a job needs at least a minute")
+        raise UserError(f"--time {printable_line(text, 40)}: a job needs at least a minute")
     return total
 
 
-class JobQueue(SlurmInfoWatcher):
+class SlurmJobWatcher(SlurmInfoWatcher):
     """Replaces submitit's watcher, which needs sacct to learn that a job has ended."""
 
     def __init__(self, name):
@@ -65,7 +65,7 @@ class JobQueue(SlurmInfoWatcher):
         for job in self._registered - self._finished - now.keys():
             now[job] = self._info_dict.get(job, {}) | {"State": GONE}
         self._report_early_ends(now)
-        self._report_why_none_runs(list(now.values()))
+        self._report_why_no_job_runs(list(now.values()))
         return now
 
     def _report_early_ends(self, jobs):
@@ -84,7 +84,7 @@ class JobQueue(SlurmInfoWatcher):
                 f"job {', '.join(sorted(names)[:3])}{more}{where and ' on '}{where}: {what}"
             )
 
-    def _report_why_none_runs(self, jobs):
+    def _report_why_no_job_runs(self, jobs):
         waiting = [job["Reason"] for job in jobs if job["State"] == "PENDING"]
         if not waiting or len(waiting) < len(jobs):
             self.idle_since, self.reported_reason = time.monotonic(), ""
@@ -102,30 +102,30 @@ class JobQueue(SlurmInfoWatcher):
         return self.get_state(job_id, mode=mode) in ENDED | {GONE}
 
 
-class Executor(submitit.SlurmExecutor):
+class ClassSlurmExecutor(submitit.SlurmExecutor):
     def __init__(self, folder, out):
         super().__init__(folder=folder)
         # The name depends on OUT, so that the next run with this OUT finds the jobs that a killed run has left behind.
         self.name = f"lab32-class-{hashlib.sha256(os.fsencode(out)).hexdigest()[:8]}"
-        self.queue = submitit.SlurmJob.watcher = JobQueue(self.name)
+        self.queue = submitit.SlurmJob.watcher = SlurmJobWatcher(self.name)
 
-    def cancel_all(self):
+    def cancel_all_jobs(self):
         """Cancels all jobs of this OUT, including those of an earlier run."""
         with contextlib.suppress(OSError):
             subprocess.run(
                 ["scancel", f"--name={self.name}"], stdin=subprocess.DEVNULL, check=False
             )
 
-    def take_news(self):
+    def take_job_messages(self):
         ended, self.queue.news = self.queue.news, []
         return ended
 
 
-def make_executor(options, folder):
+def make_slurm_executor(options, folder):
     try:
-        executor = Executor(folder, options.out.resolve())
+        executor = ClassSlurmExecutor(folder, options.out.resolve())
     except RuntimeError:
-        raise Problem(
+        raise UserError(
             "--executor slurm: srun is not installed here; run this on a login node of the cluster"
         ) from None
     given = {"partition": options.partition, "gres": options.gres, "time": parse_minutes(options.time)}

@@ -23,7 +23,7 @@ import shutil
 import unicodedata
 from pathlib import Path
 
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.problem import UserError, printable_line
 
 GRADED, REFUSED, NOT_GRADED = "graded", "refused", "not graded"
 TRIES = 2
@@ -67,20 +67,20 @@ def unique_slug(name, key, taken):
     return slug
 
 
-class Store:
+class ClassResultStore:
     def __init__(self, out):
         self.out = Path(out)
         self.state = self.out / ".class"
 
-    def incomplete_folder(self):
+    def incomplete_files_folder(self):
         return self.state / "parts"
 
     def write_file(self, path, data):
-        write_atomically(path, data, self.incomplete_folder())
+        write_atomically(path, data, self.incomplete_files_folder())
 
-    def remove_leftovers(self):
+    def remove_incomplete_files(self):
         """Removes what killed processes have left behind. Must not be called while a job runs."""
-        for path in self.incomplete_folder().iterdir():
+        for path in self.incomplete_files_folder().iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
             else:
@@ -88,15 +88,15 @@ class Store:
 
     def create_folders(self):
         if self.out.is_dir() and not self.state.exists() and any(self.out.iterdir()):
-            raise Problem(
-                f"{visible(self.out)}: it holds files that `lab32 class` did not write; choose another -o"
+            raise UserError(
+                f"{printable_line(self.out)}: it holds files that `lab32 class` did not write; choose another -o"
             )
         try:
             for folder in (".class/records", ".class/tries", ".class/locks", ".class/jobs", ".class/parts",
                            "results", "reports", "pages", "submissions"):  # fmt: skip
                 (self.out / folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise Problem(f"{visible(error.filename)}: cannot be created: {error.strerror}") from None
+            raise UserError(f"{printable_line(error.filename)}: cannot be created: {error.strerror}") from None
 
     # ---- one `lab32 class` at a time ---------------------------------------------------------------
 
@@ -106,22 +106,22 @@ class Store:
         try:
             fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Problem(
-                f"{visible(self.out)}: another `lab32 class` is using this folder; wait until it ends"
+            raise UserError(
+                f"{printable_line(self.out)}: another `lab32 class` is using this folder; wait until it ends"
             ) from None
         except OSError:
             pass  # a file system without locks
-        self.stop_file().unlink(missing_ok=True)
+        self.stop_request_path().unlink(missing_ok=True)
 
-    def stop_file(self):
+    def stop_request_path(self):
         return self.state / "stop"
 
     def request_stop(self):
         """Asks all jobs to end."""
-        self.stop_file().touch()
+        self.stop_request_path().touch()
 
     def is_stop_requested(self):
-        return self.stop_file().exists()
+        return self.stop_request_path().exists()
 
     # ---- a student ---------------------------------------------------------------------------------
 
@@ -131,13 +131,13 @@ class Store:
     def report_path(self, slug):
         return self.out / "reports" / f"{slug}.txt"
 
-    def page_path(self, slug):
+    def student_page_path(self, slug):
         return self.out / "pages" / f"{slug}.html"
 
     def submission_folder(self, slug):
         return self.out / "submissions" / slug
 
-    def put_submission(self, slug, tree):
+    def store_submission_files(self, slug, tree):
         """Stores the files {path: bytes} of a submission, and removes those of an earlier attempt."""
         folder = self.submission_folder(slug)
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -190,7 +190,7 @@ class Store:
     def write_record(self, slug, record, result=b"", report=b""):
         """Writes the record last, so that every file it refers to exists."""
         if record["status"] == NOT_GRADED:
-            for path in (self.result_path(slug), self.report_path(slug), self.page_path(slug)):
+            for path in (self.result_path(slug), self.report_path(slug), self.student_page_path(slug)):
                 path.unlink(missing_ok=True)
         else:
             self.write_file(self.result_path(slug), result)
@@ -200,27 +200,27 @@ class Store:
 
     def remove_record(self, slug):
         """Removes the record and the results of a submission that will be graded anew: its file has changed, or it failed."""
-        for path in (self.record_path(slug), self.result_path(slug), self.report_path(slug), self.page_path(slug)):
+        for path in (self.record_path(slug), self.result_path(slug), self.report_path(slug), self.student_page_path(slug)):
             path.unlink(missing_ok=True)
 
     # ---- the process that grades it ------------------------------------------------------------------
 
-    def try_count(self, slug):
+    def grading_try_count(self, slug):
         try:
             return int((self.state / "tries" / slug).read_text().partition(" ")[0])
         except (OSError, ValueError):
             return 0
 
-    def last_job_of(self, slug):
+    def last_slurm_job_of(self, slug):
         """The Slurm job that has last begun this submission; "" if unknown."""
         with contextlib.suppress(OSError):
             return (self.state / "tries" / slug).read_text().partition(" ")[2]
         return ""
 
-    def record_try(self, slug, job=""):
-        self.write_file(self.state / "tries" / slug, f"{self.try_count(slug) + 1} {job}".strip())
+    def record_grading_try(self, slug, job=""):
+        self.write_file(self.state / "tries" / slug, f"{self.grading_try_count(slug) + 1} {job}".strip())
 
-    def remove_tries(self):
+    def remove_grading_tries(self):
         for path in (self.state / "tries").iterdir():
             path.unlink(missing_ok=True)
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.problem import UserError, printable_line
 from lab32.inputs import read_bytes
 
 MOST_BYTES = 16 << 20
@@ -33,17 +33,17 @@ class TableRow:
         return self.cells[column].text.strip()
 
 
-def decode_text(data, name):
+def decode_csv_text(data, name):
     """Decodes a file: (its text, the encoding, the byte order mark)."""
     bom, encoding = next(((b, e) for b, e in BOMS if data.startswith(b)), (b"", "utf-8"))
     try:
         text = data[len(bom) :].decode(encoding)
     except UnicodeDecodeError as error:
         line = data[: len(bom) + error.start].count(b"\n") + 1
-        raise Problem(f"{name}:{line}: this line is not {encoding.upper()}; save the file as `CSV UTF-8`") from None
+        raise UserError(f"{name}:{line}: this line is not {encoding.upper()}; save the file as `CSV UTF-8`") from None
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
-        raise Problem(f"{name}:{line}: this line has a NUL byte, so the file is not CSV; export it again as CSV")
+        raise UserError(f"{name}:{line}: this line has a NUL byte, so the file is not CSV; export it again as CSV")
     return text, encoding, bom
 
 
@@ -60,7 +60,7 @@ def delimiter_of(text):
     return max(",;\t", key=line.count)
 
 
-def parse_rows(text, delimiter, name):
+def parse_csv_rows(text, delimiter, name):
     at, line, end = 0, 1, len(text)
     while at < end:
         row = TableRow(line, [])
@@ -71,7 +71,7 @@ def parse_rows(text, delimiter, name):
                 while True:
                     quote = text.find('"', at)
                     if quote < 0:
-                        raise Problem(
+                        raise UserError(
                             f"{name}:{line}: a quotation mark is not closed; close it, or double it "
                             "where it is part of the text"
                         )
@@ -81,7 +81,7 @@ def parse_rows(text, delimiter, name):
                     at += 1
                 value = text[start + 1 : at - 1].replace('""', '"')
                 if at < end and text[at] not in delimiter + "\r\n":
-                    raise Problem(
+                    raise UserError(
                         f"{name}:{line + value.count(chr(10))}: text follows a closing quotation mark; "
                         "double the quotation marks that are part of the text"
                     )
@@ -103,19 +103,19 @@ def parse_rows(text, delimiter, name):
             yield row
 
 
-class Table:
+class CsvTable:
     """`rows` are the lines below the header; all have the same number of cells."""
 
     def __init__(self, data, name):
-        self.name = visible(name)
-        self.text, self.encoding, self.bom = decode_text(data, self.name)
-        rows = list(parse_rows(self.text, delimiter_of(self.text), self.name))
+        self.name = printable_line(name)
+        self.text, self.encoding, self.bom = decode_csv_text(data, self.name)
+        rows = list(parse_csv_rows(self.text, delimiter_of(self.text), self.name))
         if not rows:
-            raise Problem(f"{self.name}: the file is empty; its first line must name the columns")
+            raise UserError(f"{self.name}: the file is empty; its first line must name the columns")
         self.header, self.rows = rows[0], rows[1:]
         for row in self.rows:
             if len(row.cells) != len(self.header.cells):
-                raise Problem(
+                raise UserError(
                     f"{self.name}:{row.line}: this line has {len(row.cells)} cells, the first line has "
                     f"{len(self.header.cells)}; put text with a comma into quotation marks"
                 )
@@ -128,21 +128,21 @@ class Table:
         return [cell.text.strip() for cell in self.header.cells]
 
     def column_names_text(self):
-        return ", ".join(f"`{visible(name, 40)}`" for name in self.column_names()[:20])
+        return ", ".join(f"`{printable_line(name, 40)}`" for name in self.column_names()[:20])
 
     def find_column(self, *names):
         """The index of the first of these names that the header has, ignoring case; None if it has none."""
         mine = [name.casefold() for name in self.column_names()]
         for name in map(str.casefold, names):
             if mine.count(name) > 1:
-                raise Problem(
+                raise UserError(
                     f"{self.name}:{self.header.line}: two columns are called `{name}`; rename one"
                 )
             if name in mine:
                 return mine.index(name)
         return None
 
-    def with_changes(self, changes):
+    def bytes_with_changes(self, changes):
         """The bytes of the file after the changes {(row, column): new text}."""
         out, at = [], 0
         cells = ((self.rows[r].cells[c], text) for (r, c), text in changes.items())
@@ -152,7 +152,7 @@ class Table:
         return self.bom + "".join([*out, self.text[at:]]).encode(self.encoding)
 
 
-def quoted_cell(field):
+def quoted_csv_cell(field):
     """The text as a cell of a file that we write. A leading quotation mark keeps spreadsheets from taking it for a
     formula."""
     text = str(field)
@@ -166,4 +166,4 @@ def quoted_cell(field):
 
 def csv_text(rows):
     """The rows as CSV (RFC 4180)."""
-    return "".join(",".join(map(quoted_cell, row)) + "\r\n" for row in rows)
+    return "".join(",".join(map(quoted_csv_cell, row)) + "\r\n" for row in rows)

@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from lab32 import results
-from lab32.classroom.problem import visible
-from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED, TRIES, Store
+from lab32.classroom.problem import printable_line
+from lab32.classroom.store import GRADED, NOT_GRADED, REFUSED, TRIES, ClassResultStore
 
 MB_PER_FILE, MOST_CACHE_MB = 2, 4000
 GRACE = 2  # seconds that a grader has to clean up after SIGTERM
@@ -57,15 +57,15 @@ def process_start_time(pid):
         return ""
 
 
-class RunEnded(Exception):
+class ClassRunEnded(Exception):
     """Raised when `lab32 class` has ended or is stopping; its next run grades the current submission anew."""
 
 
-class JobEnded(Exception):
+class JobToldToEnd(Exception):
     """Raised when this job is told to end; the job then releases the submission that it was grading."""
 
 
-class JobSignals:
+class JobSignalHandlers:
     """Replaces submitit's signal handlers, which ignore SIGTERM."""
 
     def __init__(self):
@@ -75,15 +75,15 @@ class JobSignals:
 
     def end_job(self, *_):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise JobEnded
+        raise JobToldToEnd
 
     def end_after_submission(self, *_):
         self.last = True
 
 
-def require_running_command(plan, store):
+def raise_if_class_run_ended(plan, store):
     if store.is_stop_requested() or (plan.owner and process_start_time(plan.owner[0]) != plan.owner[1]):
-        raise RunEnded
+        raise ClassRunEnded
 
 
 def _die_with_parent():
@@ -106,7 +106,7 @@ def end_process_group(process):
     process.wait()
 
 
-def cache_mb(plan):
+def compile_cache_mb(plan):
     """The size of the compile cache: room for all submissions of the class, within reason, so that they need not be
     compiled again when the class is graded with a changed rubric."""
     return min(MOST_CACHE_MB, max(400, MB_PER_FILE * len(plan.tasks) * len(plan.labs)))
@@ -116,7 +116,7 @@ def run_grader(plan, store, task, command, errors):
     """Runs the grader and returns its exit status; None if it ran out of time."""
     process = subprocess.Popen(
         command, cwd=store.submission_folder(task.slug), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
-        env=dict({"LAB32_CACHE_MB": str(cache_mb(plan))} | os.environ, LAB32_THREADS="1"), start_new_session=True,
+        env=dict({"LAB32_CACHE_MB": str(compile_cache_mb(plan))} | os.environ, LAB32_THREADS="1"), start_new_session=True,
         preexec_fn=_die_with_parent,  # noqa: PLW1509 (this process has one thread)
     )  # fmt: skip
     end = time.monotonic() + plan.seconds
@@ -130,7 +130,7 @@ def run_grader(plan, store, task, command, errors):
             except subprocess.TimeoutExpired:
                 if time.monotonic() >= end:
                     return None
-            require_running_command(plan, store)
+            raise_if_class_run_ended(plan, store)
     finally:
         if process.poll() is None:
             end_process_group(process)
@@ -149,15 +149,15 @@ def failure_reason(status, seconds, errors, result):
     if result is not None:
         for lab in result.labs:
             if lab.status == "not graded":
-                return f"{lab.name}: {visible(lab.message.partition(chr(10))[0])}"
+                return f"{lab.name}: {printable_line(lab.message.partition(chr(10))[0])}"
     lines = [
         line.removeprefix("lab32: ") for line in errors.splitlines() if line.startswith("lab32: ")
     ]
     last = lines[-1] if lines else errors.strip().rpartition("\n")[2]
-    return visible(last) or f"the grader ended with status {status} and no result"
+    return printable_line(last) or f"the grader ended with status {status} and no result"
 
 
-def refused_record(text, why):
+def result_of_refused_submission(text, why):
     """A result with 0 points and the reason why the submission was refused."""
     record = json.loads(text)
     for lab in record["labs"]:
@@ -177,7 +177,7 @@ def without_seed(text, seed):
     return head + line + re.sub(rb" +(?=\n)", b"", last)
 
 
-def zero_reason(message):
+def reason_for_zero_points(message):
     """The reason why a lab has no points, in a few words taken from the grader's message: `does not compile: line
     12`."""
     first = message.partition("\n")[0]
@@ -187,12 +187,12 @@ def zero_reason(message):
     if where := re.search(r"^(?P<file>[^\s:(]+)[:(](?P<line>\d+)\b.*\berror\b", message, re.M):
         name = where["file"].rpartition("/")[2]
         return f"does not compile: {'' if name.endswith('.cu') else name + ' '}line {where['line']}"
-    return visible(first.partition(": ")[2] or first, 100)
+    return printable_line(first.partition(": ")[2] or first, 100)
 
 
 def grade_task(plan, store, task):
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=store.incomplete_folder()) as scratch:
+    with tempfile.TemporaryDirectory(dir=store.incomplete_files_folder()) as scratch:
         json_file, text_file, error_file = (
             Path(scratch, name) for name in ("json", "text", "errors")
         )
@@ -217,12 +217,12 @@ def grade_task(plan, store, task):
             result = results.parse_result(data.decode())
     why = failure_reason(status, plan.seconds, said, result)
     if task.refused and not why:
-        data, text = refused_record(data, task.refused)
+        data, text = result_of_refused_submission(data, task.refused)
     text = without_seed(text, plan.seed) + "".join(f"\n{note}\n" for note in task.notes).encode("utf-8", "backslashreplace")
-    store.write_record(task.slug, make_record(task, store, why, result, time.monotonic() - began), data, text)
+    store.write_record(task.slug, make_grading_record(task, store, why, result, time.monotonic() - began), data, text)
 
 
-def make_record(task, store, why, result=None, seconds=0.0):
+def make_grading_record(task, store, why, result=None, seconds=0.0):
     """The record of a submission for OUT. `why` explains why there is no result, and is "" if there is one."""
     return {key: value for key, value in asdict(task).items() if key != "notes"} | {
         "status": NOT_GRADED if why else REFUSED if task.refused else GRADED,
@@ -231,63 +231,63 @@ def make_record(task, store, why, result=None, seconds=0.0):
         "max_score": 0 if why else result.max_score,
         "labs": [] if why else [
             {"lab": lab.name, "status": lab.status, "score": lab.score, "max_score": lab.max_score,
-             "why": zero_reason(lab.message) if lab.status == "error" else "",
+             "why": reason_for_zero_points(lab.message) if lab.status == "error" else "",
              "checks": {test.name: test.score for test in lab.tests}}
             for lab in result.labs
         ],
         "seconds": round(seconds, 3),
-        "tries": store.try_count(task.slug),
+        "tries": store.grading_try_count(task.slug),
     }  # fmt: skip
 
 
 def os_error_text(error):
     """An OSError's file and reason."""
-    where = f"{visible(error.filename)}: " if error.filename else ""
-    return f"{where}{error.strerror or visible(error)}"
+    where = f"{printable_line(error.filename)}: " if error.filename else ""
+    return f"{where}{error.strerror or printable_line(error)}"
 
 
-def this_slurm_job():
+def current_slurm_job_id():
     """The Slurm job of this process, as squeue writes it; "" outside of Slurm."""
     array, index = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
     return f"{array}_{index}" if array and index else os.environ.get("SLURM_JOB_ID", "")
 
 
-def grade_share(path, index, count):
-    signals, plan = JobSignals(), pickle.loads(Path(path).read_bytes())
-    with contextlib.suppress(RunEnded, JobEnded):
-        grade_all(plan, Store(plan.out), index, count, signals)
+def run_grading_job(path, index, count):
+    signals, plan = JobSignalHandlers(), pickle.loads(Path(path).read_bytes())
+    with contextlib.suppress(ClassRunEnded, JobToldToEnd):
+        grade_own_share_then_others(plan, ClassResultStore(plan.out), index, count, signals)
 
 
-def grade_all(plan, store, index, count, signals):
+def grade_own_share_then_others(plan, store, index, count, signals):
     """Runs job `index` of `count`: it grades its own share of the submissions, then those that other jobs have not
     begun."""
     shares = [plan.tasks[(index + k) % count :: count] for k in range(count)]
     for share, tasks in enumerate(shares):
         for task in tasks:
-            require_running_command(plan, store)
+            raise_if_class_run_ended(plan, store)
             if signals.last:
                 return
             with store.claim_submission(task.slug) as mine:
                 # Without locks two jobs might grade the same submission, so each keeps to its share.
                 if mine is False or (mine is None and share > 0):
                     continue
-                if has_record(store, task):
+                if is_already_graded(store, task):
                     continue
-                if share > 0 and store.try_count(task.slug):  # another job failed at it
+                if share > 0 and store.grading_try_count(task.slug):  # another job failed at it
                     continue
-                if store.try_count(task.slug) >= TRIES:
+                if store.grading_try_count(task.slug) >= TRIES:
                     continue
-                store.record_try(task.slug, this_slurm_job())
+                store.record_grading_try(task.slug, current_slurm_job_id())
                 try:
                     grade_task(plan, store, task)
                 except OSError as error:  # no scratch folder, no grader, or too many processes
-                    store.write_record(task.slug, make_record(task, store, os_error_text(error)))
-                except JobEnded:
-                    if not store.is_stop_requested() and not has_record(store, task):
-                        store.write_record(task.slug, make_record(task, store, ENDED))
+                    store.write_record(task.slug, make_grading_record(task, store, os_error_text(error)))
+                except JobToldToEnd:
+                    if not store.is_stop_requested() and not is_already_graded(store, task):
+                        store.write_record(task.slug, make_grading_record(task, store, ENDED))
                     raise
 
 
-def has_record(store, task):
+def is_already_graded(store, task):
     record = store.valid_record(task.slug, task.key)
     return record and record["status"] != NOT_GRADED

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lab32 import ROOT
 from lab32.classroom.overrides import read_overrides
-from lab32.classroom.problem import Parser, Problem
+from lab32.classroom.problem import CommandLineParser, UserError
 from lab32.course.reader import read_course
 from lab32.course.rubrics import adapted_rubric, write_rubrics
 
@@ -15,7 +15,7 @@ HEAD = ("lab", "release", "due", "weight", "points", "checks", "hours")
 
 
 def parse_options(arguments):
-    parser = Parser(prog="lab32 course", description=__doc__.splitlines()[0].split(": ")[1].capitalize(), allow_abbrev=False)
+    parser = CommandLineParser(prog="lab32 course", description=__doc__.splitlines()[0].split(": ")[1].capitalize(), allow_abbrev=False)
     parser.add_argument("what", choices=("check", "rubrics"), help="check; `lab32 grade --course` uses `rubrics`")
     parser.add_argument("course", metavar="FILE", type=Path, help="course.toml")
     parser.add_argument("into", metavar="FOLDER", type=Path, nargs="?", help="of `rubrics`: the folder to write them into")
@@ -28,9 +28,9 @@ def time_text(when):
     return when.isoformat(sep=" ", timespec="minutes") if when else "-"
 
 
-def lab_row(course, lab):
+def course_table_row(course, lab):
     rubric = adapted_rubric(course, lab)
-    rows = [row for table in lab.check_rows() if (row := rubric[table]).get("credit") != "questions" or row["points"]]
+    rows = [row for table in lab.rows_of_checks() if (row := rubric[table]).get("credit") != "questions" or row["points"]]
     kept = sum(bool(row.get("points", row.get("bonus"))) for row in rows)
     checks = f"{kept}" if kept == len(rows) else f"{kept} of {len(rows)}"
     checks += f", {len(lab.hidden)} after due" if lab.hidden else ""
@@ -42,7 +42,7 @@ def count_text(number, noun):
     return f"{number:g} {noun}{'' if number == 1 else 's'}"
 
 
-def rules_text(course, overrides):
+def course_rule_lines(course, overrides):
     late = course.late
     lines = [f"late: {late.per_cent_per_day:g} % a day begun, {count_text(late.grace_minutes, 'minute')} of grace, at most "
              f"{late.cap_per_cent:g} %; {count_text(late.slip_days, 'slip day')} a student",
@@ -55,8 +55,8 @@ def rules_text(course, overrides):
     return lines
 
 
-def labs_table(course, overrides):
-    rows = [lab_row(course, lab) for lab in course.labs.values()]
+def course_table_text(course, overrides):
+    rows = [course_table_row(course, lab) for lab in course.labs.values()]
     total = [*["all"], "", "", "", f"{sum(float(row[3]) * float(row[4]) for row in rows):g}", "",
              f"{sum(float(row[6]) for row in rows if row[6] != '-'):g}"]  # fmt: skip
     widths = [max(len(row[k]) for row in [HEAD, *rows, total]) for k in range(len(HEAD))]
@@ -65,7 +65,7 @@ def labs_table(course, overrides):
                   for k, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip()
         for row in [HEAD, *rows, total]
     ]  # fmt: skip
-    return "\n".join([*aligned, "", *rules_text(course, overrides)])
+    return "\n".join([*aligned, "", *course_rule_lines(course, overrides)])
 
 
 def main(arguments=None):
@@ -74,11 +74,11 @@ def main(arguments=None):
         course = read_course(options.course, options.rubric)
         overrides = read_overrides(course)
         if options.what == "rubrics" and not options.into:
-            raise Problem("course rubrics: name the folder to write them into")
+            raise UserError("course rubrics: name the folder to write them into")
         with tempfile.TemporaryDirectory() as scratch:
             write_rubrics(course, options.into or scratch, options.binary)
-        print(labs_table(course, overrides) if options.what == "check" else "\n".join(course.labs))
-    except Problem as problem:
+        print(course_table_text(course, overrides) if options.what == "check" else "\n".join(course.labs))
+    except UserError as problem:
         print(f"lab32: {problem}", file=sys.stderr)
         return 2
     except OSError as error:

@@ -1,6 +1,6 @@
 """Reads course.toml, which adapts the labs to a course. lab32/classroom/README.md shows each key.
 
-Every error is a Problem, one line with the file and the line of the key."""
+Every error is a UserError, one line with the file and the line of the key."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab32 import labs
 from lab32.classroom.people import comparable_id
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.problem import UserError, printable_line
 from lab32.inputs import is_number, read_toml
 
 ATTEMPTS = ("last", "best_before_due", "best")
@@ -40,7 +40,7 @@ class CourseLab:
     changes: dict = field(default_factory=dict)  # {table: {key: value}}
     hidden: frozenset = frozenset()  # tables of the rubric, for checks that are shown only after the deadline
 
-    def check_rows(self):
+    def rows_of_checks(self):
         return {name: row for name, row in self.rubric.items() if isinstance(row, dict) and "check" in row}
 
 
@@ -72,7 +72,7 @@ class Course:
                 return due + extension[""]
         return due
 
-    def last_due(self, lab):
+    def latest_due_time(self, lab):
         """The time after which no student can submit any more: the latest deadline, with all extensions."""
         dues = [self.due_time(lab), *(self.due_time(lab, [("", who)]) for who in self.extensions)]
         return max(dues) if all(dues) else None
@@ -94,7 +94,7 @@ class TomlSection:
         self.left = dict(table)
 
     def fail(self, keys, message):
-        raise Problem(f"{self.course.place_of_key(*self.path, *keys)}: {message}")
+        raise UserError(f"{self.course.place_of_key(*self.path, *keys)}: {message}")
 
     def take_key(self, key, otherwise, is_valid, form):
         self.known.append(key)
@@ -110,7 +110,7 @@ class TomlSection:
         return self.take_key(key, otherwise, lambda value: is_number(value, least, most), limit)
 
     def take_time(self, key):
-        return self.take_key(key, None, is_time, TIME)
+        return self.take_key(key, None, is_time_with_zone, TIME)
 
     def take_choice(self, key, several):
         form = " or ".join(f'"{one}"' for one in several)
@@ -121,17 +121,17 @@ class TomlSection:
 
     def refuse_other_keys(self):
         for key in self.left:
-            self.fail((key,), f"there is no key `{visible(key, 40)}` here; the keys are {', '.join(sorted(self.known))}")
+            self.fail((key,), f"there is no key `{printable_line(key, 40)}` here; the keys are {', '.join(sorted(self.known))}")
 
 
-def is_time(value):
+def is_time_with_zone(value):
     return isinstance(value, datetime) and value.tzinfo is not None and 1970 < value.year < 3000
 
 
 def read_course(path, rubric=""):
     """The Course of a file; `rubric` is the folder of the rubrics that it changes, if these are not the project's."""
     record, lines = read_toml(path)
-    course = Course(visible(path), lines=lines)
+    course = Course(printable_line(path), lines=lines)
     files = labs.rubric_files(rubric)
     top = TomlSection(course, (), record)
     top.take_key("language", "en", lambda value: value == "en", '"en": the messages have no other language')
@@ -149,13 +149,13 @@ def read_course(path, rubric=""):
     listed = TomlSection(course, ("labs",), dict.fromkeys(files, {}) if chosen is None else chosen)
     if not listed.left:
         listed.fail((), "[labs] names no lab")
-    of_course = {name: read_lab(course, listed.left[name], name, files, (due, most)) for name in listed.left}
+    of_course = {name: read_course_lab(course, listed.left[name], name, files, (due, most)) for name in listed.left}
     extensions, excused = top.take_table("extensions", {}), top.take_table("excused", {})
     top.refuse_other_keys()
     return Course(
         course.name, dict(sorted(of_course.items(), key=course_order_key)), late_policy, attempt,
-        {comparable_id(who): read_extension(course, who, given, of_course) for who, given in extensions.items()},
-        {comparable_id(who): read_excused(course, who, given, of_course) for who, given in excused.items()},
+        {comparable_id(who): read_deadline_extension(course, who, given, of_course) for who, given in extensions.items()},
+        {comparable_id(who): read_excused_labs(course, who, given, of_course) for who, given in excused.items()},
         Path(path).parent / overrides if overrides else None, lines,
     )  # fmt: skip
 
@@ -169,10 +169,10 @@ def course_order_key(entry):
     return (lab.due is None, lab.due.timestamp() if lab.due else 0, lab.rubric.get("order", 1000), name)
 
 
-def read_lab(course, table, name, files, defaults):
+def read_course_lab(course, table, name, files, defaults):
     section = TomlSection(course, ("labs", name), table)
     if name not in files:
-        section.fail((), f"there is no lab `{visible(name, 40)}`; the labs are: {', '.join(sorted(files))}")
+        section.fail((), f"there is no lab `{printable_line(name, 40)}`; the labs are: {', '.join(sorted(files))}")
     due, release = section.take_time("due") or defaults[0], section.take_time("release")
     if due and release and release >= due:
         section.fail(("release",), "release must be before due")
@@ -182,7 +182,7 @@ def read_lab(course, table, name, files, defaults):
     rubric = read_rubric(files[name])
     lab = CourseLab(name, rubric, files[name], due, release, weight, most)
     for key, changes in checks.items():
-        read_check(course, lab, key, changes)
+        validate_check_changes(course, lab, key, changes)
     hidden = frozenset(key for key, changes in checks.items() if changes.get("visible") == "after_due")
     changed = {key: {k: v for k, v in each.items() if k != "visible"} for key, each in checks.items()}
     return CourseLab(name, rubric, files[name], due, release, weight, most, changed, hidden)
@@ -195,17 +195,17 @@ def read_rubric(path):
     numbers |= {(name, key): row.get(key) for name, row in rows.items() for key in ("points", "bonus") if key in row}
     for key, value in numbers.items():
         if not is_number(value, 0, 1e6):
-            raise Problem(f"{visible(path)}:{lines.get(key, 1)}: `{key[-1]}` is a number of points")
+            raise UserError(f"{printable_line(path)}:{lines.get(key, 1)}: `{key[-1]}` is a number of points")
     return rubric
 
 
-def read_check(course, lab, table, changes):
+def validate_check_changes(course, lab, table, changes):
     """Checks what the course changes in one row of a rubric: its points, the time when it is visible, and its
     thresholds, whose new values must have the types of the old ones."""
     section = TomlSection(course, ("labs", lab.name, "checks", table), changes)
-    row = lab.check_rows().get(table)
+    row = lab.rows_of_checks().get(table)
     if row is None:
-        section.fail((), f"{lab.rubric_path.name} has no check [{visible(table, 40)}]; its checks are {', '.join(lab.check_rows())}")
+        section.fail((), f"{lab.rubric_path.name} has no check [{printable_line(table, 40)}]; its checks are {', '.join(lab.rows_of_checks())}")
     section.take_number("points", None)
     if section.take_choice("visible", VISIBLE) == "after_due" and not lab.due:
         section.fail(("visible",), f'visible = "after_due" needs the time `due` of {lab.name}')
@@ -213,21 +213,21 @@ def read_check(course, lab, table, changes):
         now = row.get(key, lab.rubric.get(key))
         if key in FIXED or now is None or isinstance(now, dict):
             near = [name for name in row if name not in FIXED and not isinstance(row[name], dict)]
-            section.fail((key,), f"[{table}] has no threshold `{visible(key, 40)}`; it has points, visible"
+            section.fail((key,), f"[{table}] has no threshold `{printable_line(key, 40)}`; it has points, visible"
                          + "".join(f", {name}" for name in near))  # fmt: skip
         if not same_type(value, now):
-            section.fail((key,), f"{key} must be {type_name(now)}, as in {lab.rubric_path.name}: {visible(now, 60)}")
+            section.fail((key,), f"{key} must be {expected_type_text(now)}, as in {lab.rubric_path.name}: {printable_line(now, 60)}")
 
 
 def same_type(value, now):
     return is_number(value) if is_number(now) else type(value) is type(now)
 
 
-def type_name(value):
+def expected_type_text(value):
     return "a number" if is_number(value) else {str: "a text", bool: "true or false", list: "a list"}.get(type(value), "as it is")
 
 
-def read_extension(course, who, given, of_course):
+def read_deadline_extension(course, who, given, of_course):
     section = TomlSection(course, ("extensions", who), given)
     extension = {lab: when for lab in of_course if (when := section.take_time(lab))}
     days = section.take_number("days", None, 0, 366)
@@ -235,13 +235,13 @@ def read_extension(course, who, given, of_course):
     if days is not None:
         extension[""] = timedelta(days=days)
     if not extension:
-        section.fail((), f"[extensions.{visible(who, 40)}] has neither `days` nor a lab with its new time")
+        section.fail((), f"[extensions.{printable_line(who, 40)}] has neither `days` nor a lab with its new time")
     return extension
 
 
-def read_excused(course, who, given, of_course):
+def read_excused_labs(course, who, given, of_course):
     if not isinstance(given, list) or not given or not all(isinstance(lab, str) and lab in of_course for lab in given):
-        raise Problem(f"{course.place_of_key('excused', who)}: {visible(who, 40)} must be a list of labs of the course: "
+        raise UserError(f"{course.place_of_key('excused', who)}: {printable_line(who, 40)} must be a list of labs of the course: "
                       f"[{', '.join(repr(lab) for lab in of_course)}]".replace("'", '"'))  # fmt: skip
     return tuple(given)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import floor
 from pathlib import Path
 
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.problem import UserError, printable_line
 
 
 def adapted_rubric(course, lab):
@@ -18,12 +18,12 @@ def adapted_rubric(course, lab):
         row = rubric[table]
         for key, value in changes.items():
             row["bonus" if key == "points" and "bonus" in row else key] = value
-    rows = {table: rubric[table] for table in lab.check_rows()}
+    rows = {table: rubric[table] for table in lab.rows_of_checks()}
     most = lab.max_score or rubric["max_score"]
     scale_points(course, lab, rows, most)
     rubric["max_score"] = most
     for table in lab.hidden:  # also afterwards, since `lab32 ask` asks no questions about these checks
-        rows[table]["hidden_until"] = course.last_due(lab.name)
+        rows[table]["hidden_until"] = course.latest_due_time(lab.name)
     return rubric
 
 
@@ -33,7 +33,7 @@ def scale_points(course, lab, rows, most):
     counted = {table: Fraction(str(row["points"])) for table, row in rows.items() if "points" in row}
     total = sum(counted.values())
     if not total:
-        raise Problem(f"{course.place_of_key('labs', lab.name, 'checks')}: no check of {lab.name} has points")
+        raise UserError(f"{course.place_of_key('labs', lab.name, 'checks')}: no check of {lab.name} has points")
     factor = Fraction(str(most)) / total
     if factor == 1:
         return
@@ -41,39 +41,39 @@ def scale_points(course, lab, rows, most):
     left = round(Fraction(str(most)) * 100) - sum(map(floor, exact.values()))
     by_loss = sorted(exact, key=lambda table: floor(exact[table]) - exact[table])
     for at, table in enumerate(by_loss):
-        rows[table]["points"] = from_hundredths(floor(exact[table]) + (at < left))
+        rows[table]["points"] = points_from_hundredths(floor(exact[table]) + (at < left))
     for row in rows.values():
         if "bonus" in row:
-            row["bonus"] = from_hundredths(floor(Fraction(str(row["bonus"])) * factor * 100))
+            row["bonus"] = points_from_hundredths(floor(Fraction(str(row["bonus"])) * factor * 100))
 
 
-def from_hundredths(number):
+def points_from_hundredths(number):
     return number // 100 if number % 100 == 0 else number / 100
 
 
-def toml_value(value):
+def toml_text_of_value(value):
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {toml_value(each)}" for key, each in value.items()) + " }"
+        return "{ " + ", ".join(f"{json.dumps(key)} = {toml_text_of_value(each)}" for key, each in value.items()) + " }"
     if isinstance(value, list):
-        return "[" + ", ".join(map(toml_value, value)) + "]"
+        return "[" + ", ".join(map(toml_text_of_value, value)) + "]"
     if isinstance(value, datetime):
         return value.isoformat()
     return json.dumps(value, ensure_ascii=False)
 
 
-def rubric_text(course, lab):
+def rubric_toml_and_places(course, lab):
     """(the rubric as TOML, {line: the place in course.toml of the key there that the course changes})"""
     rubric = adapted_rubric(course, lab)
     if rubric == lab.rubric:
         return lab.rubric_path.read_text(), {}
-    lines = [f"{key} = {toml_value(value)}" for key, value in rubric.items() if not isinstance(value, dict)]
+    lines = [f"{key} = {toml_text_of_value(value)}" for key, value in rubric.items() if not isinstance(value, dict)]
     places = {}
     for table, row in rubric.items():
         if not isinstance(row, dict):
             continue
         lines += ["", f"[{table}]"]
         for key, value in row.items():
-            lines.append(f"{json.dumps(key)} = {toml_value(value)}")
+            lines.append(f"{json.dumps(key)} = {toml_text_of_value(value)}")
             if key in lab.changes.get(table, {}):
                 places[len(lines)] = course.place_of_key("labs", lab.name, "checks", table, key)
     return "\n".join(lines) + "\n", places
@@ -87,7 +87,7 @@ def write_rubrics(course, folder, binary):
         if path.stem not in course.labs:
             path.unlink()
     for lab in course.labs.values():
-        (text, places), path = rubric_text(course, lab), folder / f"{lab.name}.toml"
+        (text, places), path = rubric_toml_and_places(course, lab), folder / f"{lab.name}.toml"
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
         if any(changes.keys() - {"points"} for changes in lab.changes.values()):
@@ -98,9 +98,9 @@ def check_rubric(lab, folder, binary, places):
     done = subprocess.run([binary, "seal", lab.name, "--check", "--rubric", folder], capture_output=True, text=True)
     if done.returncode == 0:
         return
-    said = visible(done.stderr.strip().removeprefix("lab32: "), 400)
+    said = printable_line(done.stderr.strip().removeprefix("lab32: "), 400)
     where = re.match(rf".*/{lab.name}\.toml:(\d+): ", said)
     line = int(where[1]) if where else 0
     # An error about a whole table has the table's first line, and the key that the course has changed is below it.
     at = next((places[n] for n in sorted(places) if n >= line), places[max(places)])
-    raise Problem(f"{at}: {said[where.end():] if where else said}")
+    raise UserError(f"{at}: {said[where.end():] if where else said}")

@@ -2,10 +2,10 @@
 
 from lab32.pictures.access import draw_access
 from lab32.pictures.chart import draw_traffic
-from lab32.pictures.mapping import draw_mappings
-from lab32.pictures.order import draw_fault, draw_race
+from lab32.pictures.mapping import draw_swizzle_mapping
+from lab32.pictures.order import draw_faulty_access, draw_race
 from lab32.pictures.shuffles import draw_shuffles
-from lab32.pictures.steps import draw_steps
+from lab32.pictures.steps import draw_steps_between_barriers
 
 # If the caller names no kind, the first of these that the launch has is drawn.
 KINDS = ("fault", "race", "access", "shuffles", "steps", "mappings", "traffic")
@@ -25,7 +25,7 @@ def picture_kinds(launch):
 OF_STEPS = ("divergence", "idle lanes", "barriers")
 
 
-def leading_kind(launch, check=""):
+def best_picture_kind(launch, check=""):
     """The kind of picture that explains the check best; None if the launch has no data for any."""
     there = picture_kinds(launch)
     if "steps" in there and there[0] == "access" and check.endswith(OF_STEPS):
@@ -33,10 +33,10 @@ def leading_kind(launch, check=""):
     return there[0] if there else None
 
 
-def draw(launch, kind=None, request=None, check=""):
-    """One picture, as a Drawing. An access is drawn by the worst request of its first line, or by `request`."""
+def draw_picture(launch, kind=None, request=None, check=""):
+    """One picture, as a Canvas. An access is drawn by the worst request of its first line, or by `request`."""
     there = picture_kinds(launch)
-    kind = kind or leading_kind(launch, check)
+    kind = kind or best_picture_kind(launch, check)
     if kind not in there:
         raise ValueError(f"this launch has no such picture; it has: {', '.join(there) or 'none'}")
     if kind == "access":
@@ -45,10 +45,10 @@ def draw(launch, kind=None, request=None, check=""):
     if kind == "traffic":
         return draw_traffic(launch["traffic"], launch["reference"])
     make = {
-        "fault": draw_fault,
+        "fault": draw_faulty_access,
         "race": draw_race,
         "shuffles": draw_shuffles,
-        "steps": draw_steps,
-        "mappings": draw_mappings,
+        "steps": draw_steps_between_barriers,
+        "mappings": draw_swizzle_mapping,
     }[kind]
     return make(launch[kind])

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from lab32 import labs
-from lab32.pictures import draw, terminal
-from lab32.results import Test
+from lab32.pictures import draw_picture, terminal
+from lab32.results import CheckResult
 
 SCHEMA = "lab32-pictures/1"
 
@@ -17,12 +17,12 @@ def report_failure(words):
     return 2
 
 
-def own_pictures(shown):
+def pictures_drawn_by_lab(shown):
     """What the lab itself draws of the check; only a lab's result has a device."""
     if not shown.get("device"):
         return []
-    test = Test(shown["check"], "passed" if shown["passed"] else "failed", 0, 0, figures=shown["figures"])
-    return labs.own_pictures(shown["lab"], test, shown["device"])
+    test = CheckResult(shown["check"], "passed" if shown["passed"] else "failed", 0, 0, figures=shown["figures"])
+    return labs.pictures_drawn_by_lab(shown["lab"], test, shown["device"])
 
 
 def main(arguments=None):
@@ -38,7 +38,7 @@ def main(arguments=None):
     shown = json.load(sys.stdin)
     if shown.get("schema") != SCHEMA:
         return report_failure(f"this draws {SCHEMA}, not {shown.get('schema')}")
-    own = [] if options.picture else own_pictures(shown)
+    own = [] if options.picture else pictures_drawn_by_lab(shown)
     if shown.get("missing") and not own:
         return report_failure(shown["missing"])
     try:
@@ -47,14 +47,14 @@ def main(arguments=None):
 
             data = explain_page(shown, own).encode()
         elif options.format == "text":
-            data = "\n".join(filter(None, [options.heading, *map(terminal.text, own), options.launch])).encode()
+            data = "\n".join(filter(None, [options.heading, *map(terminal.picture_as_text, own), options.launch])).encode()
         else:
             urgent = shown["launch"]["race"] or shown["launch"]["fault"]
-            picture = own[0] if own and not urgent else draw(shown["launch"], options.picture, check=shown["check"])
+            picture = own[0] if own and not urgent else draw_picture(shown["launch"], options.picture, check=shown["check"])
             if options.format == "png":
-                from lab32.pictures.png import png
+                from lab32.pictures.png import png_bytes
 
-                data = png(picture)
+                data = png_bytes(picture)
             else:
                 data = str(picture).encode()
         if options.output:

@@ -11,7 +11,7 @@ ATOMICS = ("red", "atom")
 
 
 @dataclass
-class MemoryRow:
+class MemoryLine:
     """128 bytes of memory, and the lanes that access each word of them."""
 
     name: str = ""
@@ -22,7 +22,7 @@ class MemoryRow:
         return {byte // SECTOR for byte in self.bytes}
 
 
-def memory_rows(request):
+def memory_lines_of_request(request):
     rows = {}
     size = 16 if request["matrix"] else request["bytes"]
     for lane, address in sorted(
@@ -30,7 +30,7 @@ def memory_rows(request):
         key=lambda pair: pair[1],
     ):
         for at in range(address, address + size):
-            row = rows.setdefault(at // LINE, MemoryRow())
+            row = rows.setdefault(at // LINE, MemoryLine())
             row.name = row.name or request["name"][lane]
             row.bytes.add(at % LINE)
             lanes = row.lanes.setdefault(at % LINE // WORD, [])
@@ -39,7 +39,7 @@ def memory_rows(request):
     return dict(sorted(rows.items()))
 
 
-def colour_kind_of_degree(degree):
+def colour_of_conflict_degree(degree):
     return "good" if degree <= 1 else "warn" if degree == 2 else "bad"
 
 
@@ -55,15 +55,15 @@ def cost_text(access, request):
     return f"{count_text(request['cost'], unit)} where {request['ideal']} would do"
 
 
-def used_percent(access, request):
+def used_bytes_percent(access, request):
     """The percentage of the bytes in moved sectors that the access uses; None if it has no meaning for this access."""
     if access["space"] == "shared" or request["kind"] in ATOMICS or not request["cost"]:
         return None
-    used = sum(len(row.bytes) for row in memory_rows(request).values())
+    used = sum(len(row.bytes) for row in memory_lines_of_request(request).values())
     return f"{100 * used / (SECTOR * request['cost']):.3g}"
 
 
-def heading(access, request):
+def access_heading(access, request):
     active = [lane for lane, a in enumerate(request["address"]) if a is not None]
     # A `red` is an atomic without a result, and is called an atomic, too.
     kind = "atomic" if request["kind"] in ATOMICS else request["kind"]
@@ -78,7 +78,7 @@ def heading(access, request):
 def alt_text(access, request):
     """The picture in words, for its alternative text and its caption."""
     words = cost_text(access, request)
-    percent = used_percent(access, request)
+    percent = used_bytes_percent(access, request)
     if percent is not None:
         words += f"; {percent} % of the bytes moved are used"
     active = [
@@ -100,7 +100,7 @@ def colour_kind_of_sector(access, row, word):
     return "good" if used else "warn"
 
 
-def key_entries(access, request, rows, unused, bare):
+def legend_text(access, request, rows, unused, bare):
     """Draws the key, with entries only for the marks that the picture has."""
     places = [(row, word) for row in rows for word in row.lanes]
     many = [len(row.lanes[word]) for row, word in places]
@@ -133,7 +133,7 @@ def draw_access(access, number):
     request = access["requests"][number]
     shared, atomic = access["space"] == "shared", request["kind"] in ATOMICS
     what = "lanes" if atomic else "words"
-    by_address = memory_rows(request)
+    by_address = memory_lines_of_request(request)
     keys, rows = list(by_address), list(by_address.values())
     shown = rows[:MOST_ROWS]
     top, gap = 64, 74
@@ -154,9 +154,9 @@ def draw_access(access, number):
         return LEFT + word * CELL + word // 8 * space
 
     width = x_of(WORDS) + right
-    picture = Canvas(width, height, heading(access, request), alt_text(access, request))
-    picture.text(12, 20, heading(access, request), 13, font_weight="bold")
-    percent = used_percent(access, request)
+    picture = Canvas(width, height, access_heading(access, request), alt_text(access, request))
+    picture.text(12, 20, access_heading(access, request), 13, font_weight="bold")
+    percent = used_bytes_percent(access, request)
     bad = request["cost"] > request["ideal"]
     picture.text(
         12, 40, ("▲ " if bad else "✓ ") + cost_text(access, request)
@@ -184,8 +184,8 @@ def draw_access(access, number):
         for word in set(range(WORDS)) - set(row.lanes):
             moved = shared or word // 8 in row.touched_sectors()
             (unused if moved else bare).append((x_of(word), first + n * pitch))
-    picture.cells(unused, CELL, CELL, "cell unused")
-    picture.cells(bare, CELL, CELL, "cell bare")
+    picture.equal_rects(unused, CELL, CELL, "cell unused")
+    picture.equal_rects(bare, CELL, CELL, "cell bare")
 
     # Draws a line from each lane to its word, or to the first of its words.
     for n, row in enumerate(shown):
@@ -210,7 +210,7 @@ def draw_access(access, number):
             place = f"bank {word}" if shared else f"bytes {WORD * word}-{WORD * word + 3}"
             if lanes:
                 kind = (
-                    colour_kind_of_degree(request["degree"][word])
+                    colour_of_conflict_degree(request["degree"][word])
                     if shared
                     else colour_kind_of_sector(access, row, word)
                 )
@@ -246,7 +246,7 @@ def draw_access(access, number):
                     y + 1,
                     CELL,
                     CELL,
-                    f"cell {colour_kind_of_degree(degree)}",
+                    f"cell {colour_of_conflict_degree(degree)}",
                     f"bank {bank}: {degree} at once",
                 )
                 picture.text(
@@ -258,7 +258,7 @@ def draw_access(access, number):
                     "inv" if degree <= 1 else "invdark",
                 )
         y += 22
-    key = key_entries(access, request, shown, unused, bare)
+    key = legend_text(access, request, shown, unused, bare)
     if not shared and atomic:
         picture.text(12, y + 38, "an atomic costs one sector per lane that adds to the same word", 10.5, kind="soft")
     picture.text(12, y + 22, key, 10.5, kind="soft")

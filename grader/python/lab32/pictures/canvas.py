@@ -55,7 +55,7 @@ class Canvas:
     def rect(self, x, y, width, height, kind, tooltip=None, **more):
         self.add_shape("rect", tooltip, x=x, y=y, width=width, height=height, class_=kind, **more)
 
-    def cells(self, places, width, height, kind):
+    def equal_rects(self, places, width, height, kind):
         """Many rects of one size and kind at [(x, y)], in a tenth of the text that rect() takes."""
         if places:
             self.add_shape("cells", places=list(places), width=width, height=height, class_=kind)
@@ -68,7 +68,7 @@ class Canvas:
 
     def polygon(self, points, kind):
         self.add_shape(
-            "polygon", points=" ".join(f"{short_number(x)},{short_number(y)}" for x, y in points), class_=kind
+            "polygon", points=" ".join(f"{short_number_text(x)},{short_number_text(y)}" for x, y in points), class_=kind
         )
 
     def text(self, x, y, words, size=12, anchor="start", kind="", **more):
@@ -81,8 +81,8 @@ class Canvas:
         words = [shape for shape in self.shapes if shape[0] == "text"]
         others = [shape for shape in self.shapes if shape[0] != "text"]
         return "".join(
-            group_shapes(dict(look), list(members))
-            for look, members in groupby([*others, *sorted(words, key=look_of_shape)], key=look_of_shape)
+            svg_group_of_shapes(dict(look), list(members))
+            for look, members in groupby([*others, *sorted(words, key=svg_look_of_shape)], key=svg_look_of_shape)
         )
 
     def inline_svg(self, name="", same="", captioned=False):
@@ -92,8 +92,8 @@ class Canvas:
         marks = f'<use href="#{same}"/>' if same else self.svg_shapes()
         return (
             f'<svg class="pic" xmlns="http://www.w3.org/2000/svg" role="img" '
-            f'viewBox="0 0 {short_number(self.width)} {short_number(self.height)}" '
-            f'width="{short_number(self.width)}" height="{short_number(self.height)}" '
+            f'viewBox="0 0 {short_number_text(self.width)} {short_number_text(self.height)}" '
+            f'width="{short_number_text(self.width)}" height="{short_number_text(self.height)}" '
             # Screen readers must not read out every number inside.
             + f'aria-label="{title}"><g aria-hidden="true"'
             # A reused drawing does not inherit the class of its first place, so it has the class itself.
@@ -114,7 +114,7 @@ class Canvas:
         )
 
 
-def short_number(value):
+def short_number_text(value):
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
@@ -126,7 +126,7 @@ OWN = {
 ALSO = {"line": "way", "polygon": "head"}  # the class that all shapes of a tag have
 
 
-def look_of_shape(shape):
+def svg_look_of_shape(shape):
     tag, attributes, _ = shape
     more = {key: v for key, v in attributes.items() if key not in OWN[tag] and key != "class_"}
     if more.get("text_anchor") == "start":
@@ -135,52 +135,52 @@ def look_of_shape(shape):
     return ("tag", tag), ("class_", kind), *more.items()
 
 
-def attribute_text(attributes):
+def svg_attributes_text(attributes):
     return "".join(
-        f' {key.strip("_").replace("_", "-")}="{short_number(v) if isinstance(v, int | float) else escape(v)}"'
+        f' {key.strip("_").replace("_", "-")}="{short_number_text(v) if isinstance(v, int | float) else escape(v)}"'
         for key, v in attributes.items()
         if v != ""
     )
 
 
-def group_shapes(look, members):
+def svg_group_of_shapes(look, members):
     """Shapes of one look. Lines and cells become one path; other shapes inherit the look from a group."""
     tag = look.pop("tag")
     if tag in ("line", "cells"):
-        draw = line_path if tag == "line" else squares_path
-        return f'<path{attribute_text(look)} d="{"".join(draw(a) for _, a, _ in members)}"/>'
+        draw = svg_line_path if tag == "line" else svg_squares_path
+        return f'<path{svg_attributes_text(look)} d="{"".join(draw(a) for _, a, _ in members)}"/>'
     alone = len(members) == 1
     text = "".join(
-        element_text(tag, {key: a[key] for key in OWN[tag] if key in a} | (look if alone else {}), words)
+        svg_element(tag, {key: a[key] for key in OWN[tag] if key in a} | (look if alone else {}), words)
         for _, a, words in members
     )
-    return text if alone else f"<g{attribute_text(look)}>{text}</g>"
+    return text if alone else f"<g{svg_attributes_text(look)}>{text}</g>"
 
 
-def line_path(a):
-    return f"M{short_number(a['x1'])} {short_number(a['y1'])}L{short_number(a['x2'])} {short_number(a['y2'])}"
+def svg_line_path(a):
+    return f"M{short_number_text(a['x1'])} {short_number_text(a['y1'])}L{short_number_text(a['x2'])} {short_number_text(a['y2'])}"
 
 
-def squares_path(a):
-    w, h = short_number(a["width"]), short_number(a["height"])
+def svg_squares_path(a):
+    w, h = short_number_text(a["width"]), short_number_text(a["height"])
     text, left, top = "", None, None
     for x, y in a["places"]:
-        text += f"m{short_number(x - left)} 0" if y == top else f"M{short_number(x)} {short_number(y)}"
+        text += f"m{short_number_text(x - left)} 0" if y == top else f"M{short_number_text(x)} {short_number_text(y)}"
         text += f"h{w}v{h}h-{w}z"
         left, top = x, y
     return text
 
 
-def element_text(tag, attributes, words):
+def svg_element(tag, attributes, words):
     if tag == "rect" and words and "rx" not in attributes:
         places = [(attributes.pop("x"), attributes.pop("y"))]
         size = {name: attributes.pop(name) for name in ("width", "height")}
-        tag, attributes = "path", {"d": squares_path(size | {"places": places}), **attributes}
+        tag, attributes = "path", {"d": svg_squares_path(size | {"places": places}), **attributes}
     if words is None:
-        return f"<{tag}{attribute_text(attributes)}/>"
+        return f"<{tag}{svg_attributes_text(attributes)}/>"
     words = escape(words, quote=False)
     words = words if tag == "text" else f"<title>{words}</title>"
-    return f"<{tag}{attribute_text(attributes)}>{words}</{tag}>"
+    return f"<{tag}{svg_attributes_text(attributes)}>{words}</{tag}>"
 
 
 ACROSS = 112  # characters of code that fit across a picture
@@ -191,7 +191,7 @@ def shorten(words, most):
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
-def grouped(value):
+def with_thousands_separators(value):
     return f"{value:,}"
 
 

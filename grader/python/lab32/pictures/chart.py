@@ -1,55 +1,55 @@
 """Draws the memory chart like Nsight Compute's: kernel, shared memory, L1, L2, device memory, and the traffic between."""
 
-from lab32.pictures.canvas import Canvas, bytes_text, grouped
+from lab32.pictures.canvas import Canvas, bytes_text, with_thousands_separators
 
 
-def ideal_comparison(reached, ideal):
-    return f" where {grouped(ideal)} would do" if reached > ideal else ", the minimum"
+def ideal_comparison_text(reached, ideal):
+    return f" where {with_thousands_separators(ideal)} would do" if reached > ideal else ", the minimum"
 
 
 def alt_text(traffic, reference=None):
     words = (
-        f"{grouped(traffic['requests'])} requests for {bytes_text(traffic['asked_bytes'])}; "
-        f"{grouped(traffic['sectors'])} sectors at L1{ideal_comparison(traffic['sectors'], traffic['ideal_sectors'])}"
+        f"{with_thousands_separators(traffic['requests'])} requests for {bytes_text(traffic['asked_bytes'])}; "
+        f"{with_thousands_separators(traffic['sectors'])} sectors at L1{ideal_comparison_text(traffic['sectors'], traffic['ideal_sectors'])}"
     )
     if traffic["shared_requests"]:
         words += (
-            f"; {grouped(traffic['wavefronts'])} wavefronts of shared memory"
-            f"{ideal_comparison(traffic['wavefronts'], traffic['ideal_wavefronts'])}"
+            f"; {with_thousands_separators(traffic['wavefronts'])} wavefronts of shared memory"
+            f"{ideal_comparison_text(traffic['wavefronts'], traffic['ideal_wavefronts'])}"
         )
     if caches := traffic["caches"]:
-        words += f"; modelled: {cache_lines(caches)}"
-    for other in other_ways_of_moving_data(traffic):
+        words += f"; modelled: {cache_summary_text(caches)}"
+    for other in other_traffic_texts(traffic):
         words += f"; besides, {other}"
     if reference:
         words += (
-            f". The reference solution takes for the same input {grouped(reference['requests'])} requests, "
-            f"{grouped(reference['sectors'])} sectors"
+            f". The reference solution takes for the same input {with_thousands_separators(reference['requests'])} requests, "
+            f"{with_thousands_separators(reference['sectors'])} sectors"
         )
         if reference["shared_requests"]:
-            words += f", {grouped(reference['wavefronts'])} wavefronts of shared memory"
+            words += f", {with_thousands_separators(reference['wavefronts'])} wavefronts of shared memory"
         if caches := reference["caches"]:
-            words += f"; modelled: {cache_lines(caches)}"
+            words += f"; modelled: {cache_summary_text(caches)}"
     return words + "."
 
 
-def cache_lines(caches):
+def cache_summary_text(caches):
     return (
         f"{caches['l1_percent']:.1f} % hit L1, {caches['l2_percent']:.1f} % hit L2, "
         f"{bytes_text(caches['dram_read'])} read from device memory, {bytes_text(caches['dram_written'])} written"
     )
 
 
-def other_ways_of_moving_data(traffic):
+def other_traffic_texts(traffic):
     """The rows for traffic other than the loads and stores of lanes, one for each kind."""
     ways, words = traffic.get("other"), []
     if not ways:
         return words
     if ways["bulk_sectors"]:
-        words.append(f"bulk copies (the copy engine): {grouped(ways['bulk_sectors'])} sectors, ideal {grouped(ways['ideal_bulk_sectors'])}")
+        words.append(f"bulk copies (the copy engine): {with_thousands_separators(ways['bulk_sectors'])} sectors, ideal {with_thousands_separators(ways['ideal_bulk_sectors'])}")
     for name, what in (("texture", "textures and surfaces"), ("cluster", "other blocks' shared memory")):
         if ways[f"{name}_requests"]:
-            words.append(f"{what}: {grouped(ways[f'{name}_requests'])} requests, {grouped(ways[f'{name}_sectors'])} sectors")
+            words.append(f"{what}: {with_thousands_separators(ways[f'{name}_requests'])} requests, {with_thousands_separators(ways[f'{name}_sectors'])} sectors")
     if ways["unknown"]:
         words.append("other kinds, whose counts on a GPU are unknown")
     return words
@@ -87,20 +87,20 @@ def draw_table(picture, x1, x2, y, rows, reference):
             picture.text(right, at, theirs, 10.5, "end")
 
 
-def needless_text(reached, ideal, unit="sectors"):
+def distance_from_ideal_text(reached, ideal, unit="sectors"):
     """How far the count is from the ideal: "▲ 4.5 × ideal" or "▲ 60 sectors more"."""
     if not ideal or reached <= ideal:
         return "✓ the minimum"
     if reached < 1.005 * ideal:
-        return f"▲ {grouped(reached - ideal)} {unit if reached - ideal != 1 else unit[:-1]} more"
+        return f"▲ {with_thousands_separators(reached - ideal)} {unit if reached - ideal != 1 else unit[:-1]} more"
     return f"▲ {reached / ideal:.3g} × ideal"
 
 
-def verdict_text(traffic, reference, what, ideal):
+def comparison_lines(traffic, reference, what, ideal):
     """The lines in a box that compare with the reference solution: even an access that wastes no sectors can move far
     more bytes than its accesses."""
     reached = traffic[what]
-    lines = [needless_text(reached, traffic[ideal], what)]
+    lines = [distance_from_ideal_text(reached, traffic[ideal], what)]
     if reference and reached > 1.05 * reference[what] > 0:
         if lines[0].startswith("✓"):
             lines = ["✓ ideal per access"]
@@ -108,17 +108,17 @@ def verdict_text(traffic, reference, what, ideal):
     return lines
 
 
-def figure_rows(traffic, reference, *columns):
+def traffic_table_rows(traffic, reference, *columns):
     """Rows [(label, yours, reference's)] from `columns`, pairs of a label and a function that makes text from a
     Traffic."""
     return [(what, show(traffic), show(reference) if reference else "") for what, show in columns]
 
 
-def traffic_figure(name, show=grouped):
+def traffic_number_formatter(name, show=with_thousands_separators):
     return lambda traffic: show(traffic[name])
 
 
-def cache_figure(name, show=grouped):
+def cache_number_formatter(name, show=with_thousands_separators):
     return lambda traffic: show(traffic["caches"][name]) if traffic["caches"] else "–"
 
 
@@ -138,7 +138,7 @@ def draw_traffic(traffic, reference=None):
         title += ": yours and the reference solution's"
     width = 12 + kernel + wide + first + (middle + last if caches else 0) + 12
     foot = 68 + height * (2 if shared or caches else 1) + 4
-    others = other_ways_of_moving_data(traffic)
+    others = other_traffic_texts(traffic)
     total = foot + (8 + 17 * len(others) if others else 0)
     picture = Canvas(width, total, f"{title}, between kernel, caches and device memory", alt_text(traffic, reference))
     picture.text(12, 20, title, 13, font_weight="bold")
@@ -156,32 +156,32 @@ def draw_traffic(traffic, reference=None):
     draw_box(picture, 12, y, kernel, height * (2 if shared else 1) - 8, "kernel", [])
     left, right = 12 + kernel + 4, 12 + kernel + wide - 4
     draw_arrow(picture, left, right, y + 20)
-    draw_table(picture, left, right, y + 20, figure_rows(
-        traffic, reference, ("requests", traffic_figure("requests")), ("bytes asked", traffic_figure("asked_bytes", bytes_text)),
-        ("sectors", traffic_figure("sectors")), ("ideal", traffic_figure("ideal_sectors")),
+    draw_table(picture, left, right, y + 20, traffic_table_rows(
+        traffic, reference, ("requests", traffic_number_formatter("requests")), ("bytes asked", traffic_number_formatter("asked_bytes", bytes_text)),
+        ("sectors", traffic_number_formatter("sectors")), ("ideal", traffic_number_formatter("ideal_sectors")),
     ), reference)  # fmt: skip
-    lines = verdict_text(traffic, reference, "sectors", "ideal_sectors")
+    lines = comparison_lines(traffic, reference, "sectors", "ideal_sectors")
     draw_box(picture, right + 4, y, first, height - 8, "L1", lines)
     if shared:
         draw_arrow(picture, left, right, below + 20)
-        draw_table(picture, left, right, below + 20, figure_rows(
-            traffic, reference, ("requests", traffic_figure("shared_requests")), ("wavefronts", traffic_figure("wavefronts")),
-            ("ideal", traffic_figure("ideal_wavefronts")),
+        draw_table(picture, left, right, below + 20, traffic_table_rows(
+            traffic, reference, ("requests", traffic_number_formatter("shared_requests")), ("wavefronts", traffic_number_formatter("wavefronts")),
+            ("ideal", traffic_number_formatter("ideal_wavefronts")),
         ), reference)  # fmt: skip
-        lines = verdict_text(traffic, reference, "wavefronts", "ideal_wavefronts")
+        lines = comparison_lines(traffic, reference, "wavefronts", "ideal_wavefronts")
         draw_box(picture, right + 4, below, first, height - 8, "shared memory", lines)
     if caches:
         x = right + 4 + first
         draw_arrow(picture, x + 4, x + middle - 4, y + 20)
-        draw_table(picture, x + 4, x + middle - 4, y + 20, figure_rows(
-            traffic, reference, ("hit L1", cache_figure("l1_percent", percent_text)), ("sectors read", cache_figure("l2_read_sectors")),
-            ("sectors written", cache_figure("l2_write_sectors")),
+        draw_table(picture, x + 4, x + middle - 4, y + 20, traffic_table_rows(
+            traffic, reference, ("hit L1", cache_number_formatter("l1_percent", percent_text)), ("sectors read", cache_number_formatter("l2_read_sectors")),
+            ("sectors written", cache_number_formatter("l2_write_sectors")),
         ), reference)  # fmt: skip
         draw_box(picture, x + middle, y, last, height - 32, "L2", ["(modelled)"])
         draw_down_arrow(picture, x + middle + last / 2, y + height - 28, below - 4)
-        draw_table(picture, x + 4, x + middle - 4, below + 2, figure_rows(
-            traffic, reference, ("hit L2", cache_figure("l2_percent", percent_text)), ("bytes read", cache_figure("dram_read", bytes_text)),
-            ("bytes written", cache_figure("dram_written", bytes_text)),
+        draw_table(picture, x + 4, x + middle - 4, below + 2, traffic_table_rows(
+            traffic, reference, ("hit L2", cache_number_formatter("l2_percent", percent_text)), ("bytes read", cache_number_formatter("dram_read", bytes_text)),
+            ("bytes written", cache_number_formatter("dram_written", bytes_text)),
         ), reference)  # fmt: skip
         draw_box(picture, x + middle, below, last, height - 8, "device memory", ["(modelled)"])
     return picture

@@ -5,25 +5,25 @@ from lab32.pictures.canvas import Canvas
 LEFT, TOP, CELL = 84, 92, 24
 
 
-def group_moves(mapping):
+def stored_group_positions(mapping):
     """The groups as [(row, column, stored row, stored column)]; the last two count in the whole table, not in the drawn
     part."""
     return [(*divmod(n, mapping["columns"]), *divmod(to, mapping["all_columns"])) for n, to in enumerate(mapping["to"])]
 
 
-def columns_of_each_column(mapping):
+def count_storage_columns_by_column(mapping):
     """For each column, the number of different columns in which its groups are stored."""
     return [
-        len({place[3] for place in group_moves(mapping) if place[1] == column})
+        len({place[3] for place in stored_group_positions(mapping) if place[1] == column})
         for column in range(mapping["columns"])
     ]
 
 
 def any_group_moves(mapping):
-    return any(place[:2] != place[2:] for place in group_moves(mapping))
+    return any(place[:2] != place[2:] for place in stored_group_positions(mapping))
 
 
-def cut_note(mapping):
+def drawn_part_note(mapping):
     """"The first 32 of 64 columns are drawn." if the table is larger than a page; else ""."""
     parts = [
         f"the first {mapping[what]} of {mapping[f'all_{what}']:,} {what}" for what in ("rows", "columns") if mapping[what] < mapping[f"all_{what}"]
@@ -33,19 +33,19 @@ def cut_note(mapping):
 
 def alt_text(mapping):
     what = "elements" if mapping["unit"] == 1 else "groups"
-    end = f" {cut_note(mapping)}" * bool(cut_note(mapping))
+    end = f" {drawn_part_note(mapping)}" * bool(drawn_part_note(mapping))
     if not any_group_moves(mapping):
         return f"No {what[:-1]} moves.{end}"
     if mapping["turned"]:
         return f"{what.capitalize()} change their rows and keep their columns.{end}"
-    found = columns_of_each_column(mapping)
+    found = count_storage_columns_by_column(mapping)
     return end.lstrip() + " " * bool(end) + (
         f"{mapping['rows']} row{'s' * (mapping['rows'] > 1)} of {mapping['columns']} {what}. The {what} of a column lie in "
         f"{min(found)}" + ("" if min(found) == max(found) else f" to {max(found)}") + (" column." if max(found) == 1 else " columns.")
     )
 
 
-def draw_mappings(mappings):
+def draw_swizzle_mapping(mappings):
     mapping = mappings[0]
     rows, columns, turned = mapping["rows"], mapping["columns"], mapping["turned"]
     unit = mapping["unit"]
@@ -59,12 +59,12 @@ def draw_mappings(mappings):
         12, 40, f"a number is the {'row' if turned else 'column'} that {one} goes to; {'blue: it moves' if any_group_moves(mapping) else 'no group moves'}",
         11, kind="soft",
     )  # fmt: skip
-    if cut_note(mapping):
-        picture.text(12, 58, cut_note(mapping), 11, kind="soft")
+    if drawn_part_note(mapping):
+        picture.text(12, 58, drawn_part_note(mapping), 11, kind="soft")
     picture.text(LEFT - 10, TOP - 8, "column", 10.5, "end", "soft")
     for column in range(columns):
         picture.text(LEFT + CELL * (column + 0.5), TOP - 8, column, 10, "middle", "soft")
-    for row, column, to_row, to_column in group_moves(mapping):
+    for row, column, to_row, to_column in stored_group_positions(mapping):
         x, y = LEFT + CELL * column, TOP + CELL * row
         leaves = to_column != column if turned else to_row != row
         shown, before = (to_row, row) if turned else (to_column, column)
@@ -80,7 +80,7 @@ def draw_mappings(mappings):
     y = TOP + CELL * rows
     if not turned:
         picture.text(LEFT - 10, y + 17, "lies in", 10.5, "end", "soft")
-        for column, count in enumerate(columns_of_each_column(mapping)):
+        for column, count in enumerate(count_storage_columns_by_column(mapping)):
             kind = "good" if count == rows else "warn"
             x = LEFT + CELL * column
             picture.rect(x + 1, y + 3, CELL - 2, CELL - 5, f"cell {kind}", rx=4)
@@ -89,7 +89,7 @@ def draw_mappings(mappings):
             )
         y += CELL
     beyond = any(words == "→" for _, _, words in picture.shapes)
-    away = any((to_column != column) if turned else (to_row != row) for row, column, to_row, to_column in group_moves(mapping))
+    away = any((to_column != column) if turned else (to_row != row) for row, column, to_row, to_column in stored_group_positions(mapping))
     key = [f"✗ leaves its {'column' if turned else 'row'}"] * away
     key += ["→ leaves the drawn part"] * beyond
     key += [] if turned else [f"last row: the number of columns that {what} of this column lie in"]

@@ -1,6 +1,6 @@
 """Draws a race as a time line of its two threads, and a faulty access next to the array that it misses."""
 
-from lab32.pictures.canvas import ACROSS, Canvas, grouped, shorten
+from lab32.pictures.canvas import ACROSS, Canvas, shorten, with_thousands_separators
 
 
 def draw_race(race):
@@ -28,10 +28,10 @@ def draw_race(race):
     return picture
 
 
-def draw_fault(fault):
+def draw_faulty_access(fault):
     size, offset, name = fault["size"], fault["offset"], fault["object"]
-    has = f"has {grouped(size)} bytes" if size else "has no byte"
-    alt_text = f"{fault['words']}. {name} {has}; the access is at byte {grouped(offset)}."
+    has = f"has {with_thousands_separators(size)} bytes" if size else "has no byte"
+    alt_text = f"{fault['words']}. {name} {has}; the access is at byte {with_thousands_separators(offset)}."
     picture = Canvas(760, 190, f"{fault['kind']}: the access and its array", alt_text)
     picture.text(12, 20, shorten(f"{fault['kind']}: {fault['thread']}", 90), 13, font_weight="bold")
     picture.text(12, 40, shorten(f"line {fault['line']}: {fault['source']}", ACROSS), 10.5, kind="mono")
@@ -41,7 +41,7 @@ def draw_fault(fault):
     picture.text(left + width / 2, y + 20, shorten(words, 50), 12, "middle", "mono")
     if size:
         picture.text(left, y + 48, "byte 0", 10.5, "middle", "soft")
-        picture.text(left + width, y + 48, grouped(size), 10.5, "middle", "soft")
+        picture.text(left + width, y + 48, with_thousands_separators(size), 10.5, "middle", "soft")
     inside = 0 <= offset < size
     if inside:
         x = left + width * offset / size
@@ -50,7 +50,7 @@ def draw_fault(fault):
     picture.polygon([(x - 7, y + 50), (x, y + 34), (x + 7, y + 50)], "bad")
     if not inside:
         picture.rect(x - 10, y, 20, 30, "cell idle")
-    picture.text(x, y + 66, f"byte {grouped(offset)}", 11, "middle", font_weight="bold")
+    picture.text(x, y + 66, f"byte {with_thousands_separators(offset)}", 11, "middle", font_weight="bold")
     what = f"▲ the access of {fault['bytes']} bytes; dashed: outside the array"
     picture.text(12, 178, what, 10.5, kind="soft")
     return picture

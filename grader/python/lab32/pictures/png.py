@@ -8,13 +8,13 @@ from lab32.pictures.canvas import COLOURS
 SCALE = 2
 
 
-def rgb_of(name):
+def rgb_of_colour_name(name):
     code = COLOURS[name].lstrip("#")
     return tuple(int(c * 2, 16) for c in code) if len(code) == 3 else tuple(bytes.fromhex(code))
 
 
 def blend_with_white(name, opacity):
-    return tuple(round(opacity * c + (1 - opacity) * 255) for c in rgb_of(name))
+    return tuple(round(opacity * c + (1 - opacity) * 255) for c in rgb_of_colour_name(name))
 
 
 def fill_colour(kinds, opacity=1):
@@ -36,7 +36,7 @@ def dash_segments(x1, y1, x2, y2, pattern):
         at, on = at + step, not on
 
 
-def png(picture):
+def png_bytes(picture):
     """The bytes of the PNG file."""
     import matplotlib
     from PIL import Image, ImageDraw, ImageFont
@@ -50,7 +50,7 @@ def png(picture):
 
     def draw_line(a, kinds):
         name = next((kind for kind in kinds if kind in ("good", "warn", "bad")), "soft")
-        ink = (*rgb_of(name), round(255 * a.get("stroke_opacity", 1)))
+        ink = (*rgb_of_colour_name(name), round(255 * a.get("stroke_opacity", 1)))
         width = max(1, round(SCALE * a.get("stroke_width", 1)))
         ends = a["x1"], a["y1"], a["x2"], a["y2"]
         pattern = [float(v) for v in a.get("stroke_dasharray", "").split()]
@@ -65,9 +65,9 @@ def png(picture):
             x1, y1, x2, y2 = a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"]
             for side in ((x1, y1, x2, y1), (x2, y1, x2, y2), (x2, y2, x1, y2), (x1, y2, x1, y1)):
                 for piece in dash_segments(*side, (2, 1.5)):
-                    draw.line(scaled_up(*piece), rgb_of("edge"), 1)
+                    draw.line(scaled_up(*piece), rgb_of_colour_name("edge"), 1)
             return
-        edge = rgb_of("edge") if "cell" in kinds else None
+        edge = rgb_of_colour_name("edge") if "cell" in kinds else None
         fill = fill_colour(kinds, a.get("fill_opacity", 1))
         draw.rounded_rectangle(box, SCALE * a.get("rx", 0), fill, edge)
 
@@ -75,8 +75,8 @@ def png(picture):
         face = "DejaVuSansMono" if "mono" in kinds else "DejaVuSans"
         bold = "-Bold" if a.get("font_weight") == "bold" else ""
         font = ImageFont.truetype(fonts / f"{face}{bold}.ttf", SCALE * a["font_size"])
-        ink = {"soft": rgb_of("soft"), "inv": rgb_of("ongood"), "invdark": (0, 0, 0)}
-        fill = next((ink[kind] for kind in kinds if kind in ink), rgb_of("ink"))
+        ink = {"soft": rgb_of_colour_name("soft"), "inv": rgb_of_colour_name("ongood"), "invdark": (0, 0, 0)}
+        fill = next((ink[kind] for kind in kinds if kind in ink), rgb_of_colour_name("ink"))
         anchor = {"start": "ls", "middle": "ms", "end": "rs"}[a["text_anchor"]]
         draw.text(scaled_up(a["x"], a["y"]), words, fill, font, anchor)
 
@@ -96,7 +96,7 @@ def png(picture):
             draw.ellipse(scaled_up(x - r, y - r, x + r, y + r), fill_colour(kinds))
         elif tag == "polygon":
             points = [tuple(scaled_up(*map(float, p.split(",")))) for p in a["points"].split()]
-            draw.polygon(points, fill_colour(kinds) or rgb_of("soft"))
+            draw.polygon(points, fill_colour(kinds) or rgb_of_colour_name("soft"))
     out = io.BytesIO()
     image.save(out, "PNG", optimize=True)
     return out.getvalue()

@@ -6,7 +6,7 @@ LANES = 32
 LEFT, TOP, CELL, PITCH = 92, 84, 20, 66
 
 
-def lane_kind(shuffle, lane):
+def lane_read_kind(shuffle, lane):
     """What a lane reads: "read", "own" (its own value, since the source is out of range), "absent" (the source lane
     takes no part), or "inactive"."""
     if not shuffle["mask"] >> lane & 1:
@@ -17,10 +17,10 @@ def lane_kind(shuffle, lane):
 
 
 def lanes_of_kind(shuffle, kind):
-    return [lane for lane in range(LANES) if lane_kind(shuffle, lane) == kind]
+    return [lane for lane in range(LANES) if lane_read_kind(shuffle, lane) == kind]
 
 
-def lane_ranges(lanes):
+def lane_ranges_text(lanes):
     """ "0-15, 31" """
     parts, start, last = [], None, None
     for lane in lanes:
@@ -46,10 +46,10 @@ def alt_text(warp):
         own, absent = lanes_of_kind(shuffle, "own"), lanes_of_kind(shuffle, "absent")
         parts = [f"Shuffle {n}, line {shuffle['line']}: {example}"]
         if own:
-            parts.append(f"lanes {lane_ranges(own)} keep their own" if len(own) > 1 else f"lane {own[0]} keeps its own")
+            parts.append(f"lanes {lane_ranges_text(own)} keep their own" if len(own) > 1 else f"lane {own[0]} keeps its own")
         if absent:
             one = len(absent) == 1
-            parts.append(f"lane{'s' * (not one)} {lane_ranges(absent)} ask{'s' * one} a lane that does not take part")
+            parts.append(f"lane{'s' * (not one)} {lane_ranges_text(absent)} ask{'s' * one} a lane that does not take part")
         words.append("; ".join(parts) + ".")
     return " ".join(words)
 
@@ -71,7 +71,7 @@ def draw_shuffles(warp):
 
     def draw_shuffle_row(y, n, shuffle):
         for lane in range(LANES):
-            kind = lane_kind(shuffle, lane) if shuffle else "read"
+            kind = lane_read_kind(shuffle, lane) if shuffle else "read"
             shape = {
                 "read": "cell good",
                 "own": "cell unused",
@@ -118,7 +118,7 @@ def draw_shuffles(warp):
             )
         draw_shuffle_row(y, n, shuffle)
     y = TOP + PITCH * len(shuffles) + 14
-    there = {lane_kind(shuffle, lane) for shuffle in shuffles for lane in range(LANES)}
+    there = {lane_read_kind(shuffle, lane) for shuffle in shuffles for lane in range(LANES)}
     key = {"own": "= keeps its own value (out of range)", "absent": "× asks a lane that does not take part", "inactive": "○ inactive"}
     picture.text(12, y + 10, "; ".join(words for kind, words in key.items() if kind in there), 10.5, kind="soft")
     for n, (line, source) in enumerate(sources.items()):

@@ -1,7 +1,7 @@
 """Draws the lanes that work between barriers: a row per step, a cell per lane or group of lanes."""
 
 from lab32.pictures.access import count_text
-from lab32.pictures.canvas import ACROSS, Canvas, grouped, shorten
+from lab32.pictures.canvas import ACROSS, Canvas, shorten, with_thousands_separators
 
 LANES = 32
 LEFT, TOP, HEIGHT = 150, 76, 17
@@ -17,12 +17,12 @@ def count_working_lanes(step):
 
 
 def alt_text(block):
-    lanes = ", ".join(grouped(count_working_lanes(step)) for step in block["steps"])
+    lanes = ", ".join(with_thousands_separators(count_working_lanes(step)) for step in block["steps"])
     more = ", and more steps" * block["more"]
-    return f"{len(block['steps'])} steps of {grouped(block['threads'])} threads. Lanes that load, store or shuffle, step by step: {lanes}{more}."
+    return f"{len(block['steps'])} steps of {with_thousands_separators(block['threads'])} threads. Lanes that load, store or shuffle, step by step: {lanes}{more}."
 
 
-def draw_steps(block):
+def draw_steps_between_barriers(block):
     warps = -(-block["threads"] // LANES)
     group = 1
     while LANES // group * warps * 3 > ROOM and group < LANES:
@@ -35,7 +35,7 @@ def draw_steps(block):
     picture.text(12, 20, title, 13, font_weight="bold")
     unit = "a cell is a lane" if group == 1 else f"a cell is {group} lanes"
     picture.text(
-        12, 40, f"{grouped(block['threads'])} threads, {warps} warp{'s' * (warps != 1)}; {unit}; "
+        12, 40, f"{with_thousands_separators(block['threads'])} threads, {warps} warp{'s' * (warps != 1)}; {unit}; "
         "filled: they load, store or shuffle in that step", 11.5, kind="soft",
     )  # fmt: skip
     for warp in range(warps):
@@ -60,7 +60,7 @@ def draw_steps(block):
                 if 0 < busy < lanes:
                     partly.append((x, busy / lanes))
         for kind, at in places.items():
-            picture.cells(at, cell - 1, HEIGHT - 4, f"cell {kind}")
+            picture.equal_rects(at, cell - 1, HEIGHT - 4, f"cell {kind}")
         any_partly |= bool(partly)
         for x, share in partly:  # the filled part of a cell is the share of its lanes that work
             height = (HEIGHT - 4) * share
@@ -68,7 +68,7 @@ def draw_steps(block):
         lanes = count_working_lanes(step)
         picture.text(
             LEFT + across + 4, y + 12,
-            f"{grouped(lanes)} of {grouped(block['threads'])}, {count_text(sum(map(bool, step['working'])), 'warp')}",
+            f"{with_thousands_separators(lanes)} of {with_thousands_separators(block['threads'])}, {count_text(sum(map(bool, step['working'])), 'warp')}",
             10.5, kind="soft",
         )  # fmt: skip
         end = "dotted" if step["warp_barrier"] else ""

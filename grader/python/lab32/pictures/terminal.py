@@ -5,11 +5,11 @@ import textwrap
 WIDTH, LABEL, BAR = 80, 15, 24
 
 
-def sentences(words):
+def wrapped_lines(words):
     return "".join(f"{line}\n" for line in textwrap.wrap(words, WIDTH))
 
 
-def row(label, part, words):
+def bar_text(label, part, words):
     """A bar with its label and its words, which may take several lines."""
     bar = "█" * max(round(BAR * part), 1 if part > 0 else 0)
     left = f"{label[:LABEL]:>{LABEL}} │ {bar:{BAR}} "
@@ -17,6 +17,6 @@ def row(label, part, words):
     return "".join(f"{(left if n == 0 else ' ' * len(left)) + line}".rstrip() + "\n" for n, line in enumerate(lines))
 
 
-def text(picture):
+def picture_as_text(picture):
     above, rows, below = picture.terminal
-    return sentences(picture.title) + sentences(above) + "\n" + "".join(row(*each) for each in rows) + sentences(below)
+    return wrapped_lines(picture.title) + wrapped_lines(above) + "\n" + "".join(bar_text(*each) for each in rows) + wrapped_lines(below)

@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 from lab32 import ROOT
-from lab32.classroom.problem import Problem, visible
-from lab32.questions import drawn_questions
+from lab32.classroom.problem import UserError, printable_line
+from lab32.questions import fetch_lab_questions
 from lab32.report import history, page
 from lab32.results import labs_folder, load_result, parse_result
 
@@ -45,7 +45,7 @@ def run_grade(options):
         command.append("--history")
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (FULL_MARKS, POINTS_LOST):
-        raise Problem("nothing was graded; the line above explains why")
+        raise UserError("nothing was graded; the line above explains why")
     return done.stdout
 
 
@@ -55,7 +55,7 @@ def questions_by_lab(options, labs):
     found = {}
     for lab in labs if options.ask else ():
         try:
-            questions, why_none = drawn_questions(lab.name, *words, binary=options.binary)
+            questions, why_none = fetch_lab_questions(lab.name, *words, binary=options.binary)
             found[lab.name] = questions or why_none
         except ValueError as error:
             found[lab.name] = str(error)
@@ -66,7 +66,7 @@ def make_report(options):
     try:
         result = load_result(options.source) if options.source else parse_result(run_grade(options), source="what lab32 grade printed")
     except ValueError as error:
-        raise Problem(str(error)) from None
+        raise UserError(str(error)) from None
     now = datetime.now().astimezone()
     attempts = [] if options.no_history else history.read_attempts(options.dir or labs_folder())
     try:
@@ -76,11 +76,11 @@ def make_report(options):
     except Exception as error:
         if options.source is None:  # an error of ours
             raise
-        raise Problem(f"{visible(options.source)}: no page can be drawn of it ({type(error).__name__}: {visible(error, 100)})") from None
+        raise UserError(f"{printable_line(options.source)}: no page can be drawn of it ({type(error).__name__}: {printable_line(error, 100)})") from None
     try:
         options.output.write_text(html)
     except OSError as error:
-        raise Problem(f"-o {options.output}: {error.strerror}") from None
+        raise UserError(f"-o {options.output}: {error.strerror}") from None
     print(f"{options.output}: {page.score_text(result.score)} / {page.score_text(result.max_score)} points")
     return POINTS_LOST if result.score < result.max_score else FULL_MARKS
 
@@ -89,7 +89,7 @@ def main(arguments=None):
     options = make_parser().parse_args(arguments)
     try:
         return make_report(options)
-    except Problem as problem:
+    except UserError as problem:
         print(f"lab32 report: {problem}", file=sys.stderr)
         return NOT_GRADED
     except KeyboardInterrupt:

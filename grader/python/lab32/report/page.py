@@ -1,4 +1,4 @@
-"""Renders a Result as one page. This file decides its contents; page.html and style.css decide its look."""
+"""Renders a GradingResult as one page. This file decides its contents; page.html and style.css decide its look."""
 
 import json
 import zlib
@@ -13,12 +13,17 @@ from markupsafe import Markup, escape
 
 from lab32 import labs
 from lab32 import questions as about
-from lab32.pictures import draw, leading_kind, picture_kinds
+from lab32.pictures import best_picture_kind, draw_picture, picture_kinds
 from lab32.pictures.access import draw_access
-from lab32.pictures.canvas import STYLE, grouped
-from lab32.pictures.mapping import draw_mappings
+from lab32.pictures.canvas import STYLE, with_thousands_separators
+from lab32.pictures.mapping import draw_swizzle_mapping
 from lab32.report import plots
-from lab32.text_format import format_numbers, keep_units_together, message_of, quoted_lines
+from lab32.text_format import (
+    format_numbers,
+    keep_units_together,
+    mark_quoted_lines,
+    message_of_check,
+)
 
 HERE = Path(__file__).parent
 MOST_ACCESSES, MOST_REQUESTS, AROUND = 2, 8, 2
@@ -41,7 +46,7 @@ def score_text(value):
 def message_html(text):
     """HTML for a message. Indented lines are quoted code or tables; they are not wrapped, and scroll."""
     out = []
-    for quoted, lines in groupby(quoted_lines(format_numbers(text)), lambda line: line[1]):
+    for quoted, lines in groupby(mark_quoted_lines(format_numbers(text)), lambda line: line[1]):
         words = "\n".join(line for line, _ in lines)
         words = escape(words if quoted else keep_units_together(words))
         scrolls = 'class="wide" tabindex="0" role="group" aria-label="quoted lines, scroll sideways"'
@@ -49,7 +54,7 @@ def message_html(text):
     return Markup().join(out)
 
 
-def compressed_texts(texts):
+def compress_and_encode_texts(texts):
     return b64encode(zlib.compress(json.dumps(texts).encode(), 9)).decode()
 
 
@@ -63,7 +68,7 @@ class PagePictures:
         self.packs = {}  # {packed text: its id}
         self.uses = {}  # {drawing or listing: [(its place on the page, check, need)]}
 
-    def record_place(self, what, shown, test, need):
+    def record_picture_place(self, what, shown, test, need):
         """`shown` is the place of `what` on the page. `need` decides where it is printed; 0: not on paper."""
         self.uses.setdefault(what, []).append((shown, test, need))
         return shown
@@ -100,7 +105,7 @@ class PagePictures:
             "title": pictures[first].title,
             "marks": shown["marks"],
             "frames": frames,
-            "pack": self.packs.setdefault(compressed_texts(others), f"p{len(self.packs)}") if others else "",
+            "pack": self.packs.setdefault(compress_and_encode_texts(others), f"p{len(self.packs)}") if others else "",
             "first": first,
             "left": access["requests_in_block"] - len(chosen),
         }
@@ -115,7 +120,7 @@ def figure_html(picture, svg, title, caption=True):
     )
 
 
-def source_rows(launch, text):
+def source_lines_with_counts(launch, text):
     """The lines with counts and some lines around them; None stands for lines that are left out."""
     costs = {line["line"]: line for line in launch["lines"]}
     shown = sorted(
@@ -170,7 +175,7 @@ def source_lines(test):
         return []
 
 
-def check_record(test, figures, number, own=()):
+def page_record_of_check(test, figures, number, own=()):
     """`own`: pictures that the lab draws itself, by the figures of the check."""
     launch = test.pictures or {}
     check = {
@@ -189,15 +194,15 @@ def check_record(test, figures, number, own=()):
     }
     need = LOST if has_lost_points(test) else LEADS
     for picture in check["first"]:
-        figures.record_place(picture["marks"], picture, test, need)
+        figures.record_picture_place(picture["marks"], picture, test, need)
     if not launch or check["withheld"]:
         return check
     check["launch"], check["setting"] = launch, setting_without_blocks(launch)
-    lead = leading_kind(launch, test.name)
+    lead = best_picture_kind(launch, test.name)
     wasteful = [a for n, a in enumerate(launch["accesses"]) if a["waste"] or n == 0 and not own]
     check["accesses"] = [figures.figures_of_access(a) for a in wasteful[:MOST_ACCESSES]]
-    check["pictures"] = [figures.figure_of_picture(draw_mappings([m]), m["name"]) for m in launch["mappings"]] + [
-        figures.figure_of_picture(draw(launch, kind), TITLES[kind]) | {"leads": kind == lead}
+    check["pictures"] = [figures.figure_of_picture(draw_swizzle_mapping([m]), m["name"]) for m in launch["mappings"]] + [
+        figures.figure_of_picture(draw_picture(launch, kind), TITLES[kind]) | {"leads": kind == lead}
         for kind in picture_kinds(launch)
         if kind not in ("access", "mappings")
     ]
@@ -205,15 +210,15 @@ def check_record(test, figures, number, own=()):
     if check["accesses"]:
         check["first"] += [picture for picture in check["pictures"] if picture.get("leads")]
         check["pictures"] = [picture for picture in check["pictures"] if not picture.get("leads")]
-    source = source_rows(launch, source_lines(test))
+    source = source_lines_with_counts(launch, source_lines(test))
     if source["rows"]:
         check["source"] = source
-        figures.record_place(repr(check["source"]["rows"]), check["source"], test, LOST if has_lost_points(test) else NOT)
+        figures.record_picture_place(repr(check["source"]["rows"]), check["source"], test, LOST if has_lost_points(test) else NOT)
     for n, picture in enumerate(check["accesses"]):
-        figures.record_place(picture["marks"], picture, test, LOST if has_lost_points(test) else LEADS if n == 0 and lead == "access" else NOT)
+        figures.record_picture_place(picture["marks"], picture, test, LOST if has_lost_points(test) else LEADS if n == 0 and lead == "access" else NOT)
     for picture in (*check["first"][len(own) :], *check["pictures"]):
         leads = picture.get("leads") or not check["accesses"] and picture is check["pictures"][0]
-        figures.record_place(picture["marks"], picture, test, need if leads else LOST if has_lost_points(test) else NOT)
+        figures.record_picture_place(picture["marks"], picture, test, need if leads else LOST if has_lost_points(test) else NOT)
     return check
 
 
@@ -226,42 +231,42 @@ def has_lost_points(test):
     return test.score < test.max_score or not test.max_score
 
 
-def lab_position(lab):
+def lab_position_in_course(lab):
     known = labs.lab_names()
     return known.index(lab.name) if lab.name in known else len(known)
 
 
-def lab_record(lab, result, attempts, figures, counter):
+def page_record_of_lab(lab, result, attempts, figures, counter):
     own = [a for a in attempts if a["lab"] == lab.name]
-    checks = [check_record(test, figures, next(counter), labs.own_pictures(lab.name, test, result.device)) for test in lab.tests]
+    checks = [page_record_of_check(test, figures, next(counter), labs.pictures_drawn_by_lab(lab.name, test, result.device)) for test in lab.tests]
     for check in checks:
-        check["said"] = message_of(check["test"], lab)
+        check["said"] = message_of_check(check["test"], lab)
     # The first check that lost points is unfolded, because the student works on it next.
     for check in checks:
         if check["test"].status in ("failed", "error") and lab.status != "error":
             check["open"] = True
             break
     drawn = [
-        plots.plot_ladder(lab),
-        plots.plot_steps(lab),
-        plots.plot_documented(lab),
+        plots.plot_counts_over_needed(lab),
+        plots.plot_speedup_of_steps(lab),
+        plots.plot_documented_counts(lab),
         plots.plot_times(lab, result.device),
         plots.plot_progress(own),
     ]
-    history = plots.attempts_plot(own)
+    history = plots.plot_attempt_scores(own)
     return {
         "lab": lab,
         "sign": SIGNS[lab.status],
         "checks": checks,
         "plots": [figures.figure_of_picture(plot, caption=False) for plot in drawn if plot],
         "history": figures.figure_of_picture(history, caption=False) if history else None,
-        "attempts": [changes_since(before, after) for before, after in zip([None, *own], own)][-12:][
+        "attempts": [attempt_with_changes(before, after) for before, after in zip([None, *own], own)][-12:][
             ::-1
         ],
     }
 
 
-def changes_since(before, after):
+def attempt_with_changes(before, after):
     """An attempt, and the checks whose measured values changed since the attempt before."""
     lines = []
     for name, check in after["checks"].items():
@@ -277,7 +282,7 @@ def page_template():
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    env.filters |= {"grouped": grouped, "message": message_html, "format_numbers": format_numbers, "score": score_text, "keep_units_together": keep_units_together}
+    env.filters |= {"grouped": with_thousands_separators, "message": message_html, "format_numbers": format_numbers, "score": score_text, "keep_units_together": keep_units_together}
     return env.get_template("page.html")
 
 
@@ -300,11 +305,11 @@ def redraw_command(result):
     return f"lab32 report {' '.join(lab.name for lab in labs)}{seed}"
 
 
-def question_record(question):
+def page_record_of_question(question):
     """A question for the page's form. The pictures and the misconceptions are compressed until it is answered."""
-    drawings = "".join(figure_html(each, each.inline_svg(captioned=True), each.title) for each in about.pictures(question))
+    drawings = "".join(figure_html(each, each.inline_svg(captioned=True), each.title) for each in about.pictures_of_answer(question))
     revealed = [drawings, question.misconceptions, question.reason]
-    return {"question": question, "text": Markup(about.question_html(question)), "revealed": compressed_texts(revealed)}
+    return {"question": question, "text": Markup(about.question_html(question)), "revealed": compress_and_encode_texts(revealed)}
 
 
 def report_page(result, attempts, now, name="", notes=(), drawn=False, questions=None, student=""):
@@ -312,12 +317,12 @@ def report_page(result, attempts, now, name="", notes=(), drawn=False, questions
     so that a page without any does not suggest the same command. `questions`: {lab: its questions, or why there are none},
     drawn for the id `student`."""
     figures, counter = PagePictures(), iter(range(1, 10_000))
-    result = replace(result, labs=sorted(result.labs, key=lab_position))
-    labs = [lab_record(lab, result, attempts, figures, counter) for lab in result.labs]
+    result = replace(result, labs=sorted(result.labs, key=lab_position_in_course))
+    labs = [page_record_of_lab(lab, result, attempts, figures, counter) for lab in result.labs]
     for lab in labs:
         asked = (questions or {}).get(lab["lab"].name)
         lab["why_none"] = asked if isinstance(asked, str) else ""
-        lab["questions"] = [question_record(q) for q in asked or []] if not lab["why_none"] else []
+        lab["questions"] = [page_record_of_question(q) for q in asked or []] if not lab["why_none"] else []
     figures.choose_printed_places()
     return render_page(
         title=f"lab32 report: {name}" if name else "lab32 report",
@@ -334,16 +339,16 @@ def report_page(result, attempts, now, name="", notes=(), drawn=False, questions
 
 def explain_page(shown, own=()):
     """The page of `lab32 explain --format html`, which shows one launch, and the pictures that the lab draws itself."""
-    from lab32.results import Test
+    from lab32.results import CheckResult
 
     launch = shown["launch"]
     mapping = launch["mappings"][0]["name"] if launch["mappings"] else ""
-    test = Test(
+    test = CheckResult(
         name=shown["check"] or launch["kernel"] or mapping, status="passed", score=0, max_score=0,
         message=shown["message"], file=shown["file"], pictures=shown["launch"],
     )  # fmt: skip
     figures = PagePictures(most=ALL_REQUESTS)
-    check = check_record(test, figures, 1, own)
+    check = page_record_of_check(test, figures, 1, own)
     figures.choose_printed_places()
     return render_page(
         title=f"lab32 explain: {shown['file']}", result=None, labs=[], when="", explained=check,

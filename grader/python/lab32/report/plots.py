@@ -6,7 +6,7 @@ import math
 import re
 
 from lab32 import labs, tables
-from lab32.pictures.canvas import Canvas, grouped, shorten
+from lab32.pictures.canvas import Canvas, shorten, with_thousands_separators
 
 # The names of a check's figures, and of the figures that the task needs.
 COUNTED = (
@@ -21,7 +21,7 @@ LOOK = {"good": "good", "bad": "bad", "yours": "warn", "reference": "unused", "d
 
 def number_text(value):
     """131,634; 20.27; 4"""
-    return grouped(round(value)) if abs(value - round(value)) < 1e-9 else f"{value:.3g}"
+    return with_thousands_separators(round(value)) if abs(value - round(value)) < 1e-9 else f"{value:.3g}"
 
 
 def draw_bars(title, subtitle, groups, log=False, mark=None):
@@ -77,11 +77,11 @@ def draw_bars(title, subtitle, groups, log=False, mark=None):
 
 
 @functools.cache
-def reference_figures():
+def reference_counts():
     """{(lab, check): {figure: value}}: recorded counts of the reference solutions."""
     found = {}
     try:
-        for row in tables.read(tables.DATA / "simulated/solutions-checks.csv").rows:
+        for row in tables.read_table(tables.DATA / "simulated/solutions-checks.csv").rows:
             figures = found.setdefault((row["lab"], row["check"]), {})
             figures[row["figure"]] = float(row["value"])
     except OSError:
@@ -89,11 +89,11 @@ def reference_figures():
     return found
 
 
-def plot_counts(lab):
+def main_counts_of_checks(lab):
     """[(check, unit, yours, needed, the reference's or None)]: the main count of each check."""
     rows = []
     for test in lab.tests:
-        theirs = reference_figures().get((lab.name, test.name), {})
+        theirs = reference_counts().get((lab.name, test.name), {})
         for figure, unit in COUNTED:
             needed = test.figures.get(f"ideal_{figure}")
             if needed and figure in test.figures and unit.split()[-1] in test.measured:
@@ -102,9 +102,9 @@ def plot_counts(lab):
     return rows
 
 
-def plot_ladder(lab):
+def plot_counts_over_needed(lab):
     """Each count divided by the needed count; None if the lab counts nothing."""
-    rows = plot_counts(lab)
+    rows = main_counts_of_checks(lab)
     if not rows:
         return None
     groups = []
@@ -127,18 +127,18 @@ def plot_ladder(lab):
 # ---- steps of a ladder ----------------------------------------------------------------------------
 
 
-def reference_seconds(lab):
+def reference_times_by_check(lab):
     """{check: row}: times of the reference solutions measured on an H200; {} without that table."""
     try:
-        return {row["check"]: row for row in tables.measured("h200-solutions").where(lab=lab)}
+        return {row["check"]: row for row in tables.read_measured("h200-solutions").where(lab=lab)}
     except OSError:
         return {}
 
 
-def plot_steps(lab):
+def plot_speedup_of_steps(lab):
     """The speed-up of each version over the one before: yours, the reference's, documented."""
-    reference, groups = reference_seconds(lab.name), []
-    documented, source, note = labs.notebook_attribute(lab.name, "documented_steps", lambda: ({}, "", ""))()
+    reference, groups = reference_times_by_check(lab.name), []
+    documented, source, note = labs.notebook_attribute(lab.name, "documented_step_speed_ups", lambda: ({}, "", ""))()
     shown = False
     for test in lab.tests:
         step = re.fullmatch(r"(?:\w+ )?(\w+) to (\w+): time", test.name)
@@ -169,14 +169,14 @@ def plot_steps(lab):
 # ---- documented counts ----------------------------------------------------------------------------
 
 
-def documented_rows(lab):
+def simulated_and_documented_rows(lab):
     """[(label, simulated, documented, unit)] of given kernels that a source document counts, too, except those that an
     open question asks about."""
-    return labs.notebook_attribute(lab.name, "documented_rows", lambda _: [])(lab)
+    return labs.notebook_attribute(lab.name, "simulated_and_documented_rows", lambda _: [])(lab)
 
 
-def plot_documented(lab):
-    rows = documented_rows(lab)
+def plot_documented_counts(lab):
+    rows = simulated_and_documented_rows(lab)
     if not rows:
         return None
     groups = [
@@ -196,12 +196,12 @@ def plot_documented(lab):
 def times_by_check(lab, device):
     """[(check, [(look, seconds, kind)])]: yours measured or modelled, the reference's measured. A check of a step
     shows its later version."""
-    reference, groups = reference_seconds(lab.name), []
+    reference, groups = reference_times_by_check(lab.name), []
     for test in lab.tests:
         group = []
         modelled = (test.not_run or {}).get("modelled")
         if modelled and modelled["seconds"]:
-            group.append(("yours", modelled["seconds"], f"yours, modelled, n = {grouped(modelled['n'])}"))
+            group.append(("yours", modelled["seconds"], f"yours, modelled, n = {with_thousands_separators(modelled['n'])}"))
         elif test.figures.get("seconds"):
             group.append(("good", test.figures["seconds"], "yours, measured"))
             # Only times for the same n compare, and the model times a smaller launch.
@@ -213,7 +213,7 @@ def times_by_check(lab, device):
     return groups
 
 
-def three_digits(value):
+def three_digits_text(value):
     """8.00, 31.4, 127: three digits make all times equally exact."""
     return f"{value:#.3g}".removesuffix(".")
 
@@ -221,8 +221,8 @@ def three_digits(value):
 def seconds_text(seconds):
     for least, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= least:
-            return f"{three_digits(seconds / least)} {unit}"
-    return f"{three_digits(seconds * 1e9)} ns"
+            return f"{three_digits_text(seconds / least)} {unit}"
+    return f"{three_digits_text(seconds * 1e9)} ns"
 
 
 def plot_times(lab, device):
@@ -244,7 +244,7 @@ def plot_times(lab, device):
 # ---- attempts -------------------------------------------------------------------------------------
 
 
-def attempts_plot(attempts):
+def plot_attempt_scores(attempts):
     """The score over all attempts, as dots on a line; None for fewer than two attempts."""
     if len(attempts) < 2:
         return None
@@ -279,29 +279,29 @@ def attempts_plot(attempts):
 PREDICTION = "answer "  # the figures with the student's answers (grader/report/result.h)
 
 
-def figures_of(attempt, check):
+def counts_of_attempt(attempt, check):
     return attempt["checks"].get(check, {}).get("figures", {})
 
 
-def error_of(answers, right):
+def prediction_error_factor(answers, right):
     """The factor between the answers and the right ones, on average; None if none is answered."""
     off = [abs(math.log2(max(answers[key], 0.5) / max(right[key], 0.5))) for key in right if key in answers]
     return 2 ** (sum(off) / len(off)) if off else None
 
 
-def progress_rows(attempts):
+def prediction_errors_and_counts(attempts):
     """([(check, prediction error by attempt)], [(check, its count in terms of the ideal, by attempt)]). The errors begin
     with that of the first predictions. Only checks whose answers are right by now have errors, since an error would tell
     the answer to an open question."""
     errors, counts = [], []
     for name, check in attempts[-1]["checks"].items():
-        right = {key: value for key, value in figures_of(attempts[-1], name).items() if key.startswith(PREDICTION)}
+        right = {key: value for key, value in counts_of_attempt(attempts[-1], name).items() if key.startswith(PREDICTION)}
         if right and check.get("status") == "passed":
-            answers = [attempts[-1].get("predictions", {}), *(figures_of(attempt, name) for attempt in attempts)]
-            errors.append((name, [error_of(each, right) for each in answers]))
+            answers = [attempts[-1].get("predictions", {}), *(counts_of_attempt(attempt, name) for attempt in attempts)]
+            errors.append((name, [prediction_error_factor(each, right) for each in answers]))
         for count, _ in COUNTED:
             ideal = f"ideal_{count}"
-            found = [figures_of(attempt, name) for attempt in attempts]
+            found = [counts_of_attempt(attempt, name) for attempt in attempts]
             times = [each[count] / each[ideal] if count in each and each.get(ideal) else None for each in found]
             if any(each and each > 1.005 for each in times):
                 counts.append((name, [None, *times]))
@@ -312,7 +312,7 @@ def progress_rows(attempts):
 def plot_progress(attempts):
     """Prediction errors and counts, attempt by attempt; None unless a prediction was wrong and is right by now."""
     shown = attempts[-9:]
-    errors, counts = progress_rows(shown) if shown else ([], [])
+    errors, counts = prediction_errors_and_counts(shown) if shown else ([], [])
     if not any(each and each > 1.01 for _, row in errors for each in row):
         return None
     rows = [(f"{name}: off by", row) for name, row in errors] + [(f"{name}: times the ideal", row) for name, row in counts[:6]]

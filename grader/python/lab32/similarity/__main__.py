@@ -10,7 +10,7 @@ from rich.progress import Progress
 
 from lab32 import ROOT
 from lab32.classroom import collect
-from lab32.classroom.problem import Parser, Problem, visible
+from lab32.classroom.problem import CommandLineParser, UserError, printable_line
 from lab32.classroom.shell import (
     chosen_labs,
     interrupt_on_termination,
@@ -20,13 +20,13 @@ from lab32.classroom.shell import (
     whole_number_parser,
 )
 from lab32.similarity import page, pairs, tokens
-from lab32.similarity.compiled import Compiler
+from lab32.similarity.compiled import SubmissionCompiler
 
 DONE, NOT_ALL, INTERRUPTED = 0, 2, 130
 
 
 def parse_options(arguments):
-    parser = Parser(
+    parser = CommandLineParser(
         prog="lab32 similarity",
         description="Suggests pairs of submissions that are worth reading side by side. It does not judge them.",
         epilog=f"{Path(__file__).with_name('README.md')} explains what it detects and what it misses.",
@@ -59,7 +59,7 @@ def parse_options(arguments):
     return parser.parse_args(arguments)
 
 
-def sources_of(students, lab):
+def submitted_files_of_lab(students, lab):
     """{name: collect.SubmittedFile} of a lab. A group that handed in together counts as one."""
     out, groups = {}, set()
     for student in students:
@@ -80,34 +80,34 @@ class SimilarityCommand:
     def __init__(self, options):
         self.options = options
         if not os.access(options.binary, os.X_OK):
-            raise Problem(f"there is no {visible(options.binary)}: run `make build` first")
+            raise UserError(f"there is no {printable_line(options.binary)}: run `make build` first")
         if not options.out.resolve().parent.is_dir():
-            raise Problem(f"{visible(options.out)}: no such folder")
+            raise UserError(f"{printable_line(options.out)}: no such folder")
         if options.out.is_dir():
-            raise Problem(f"{visible(options.out)}: this is a folder; -o must name an HTML file")
+            raise UserError(f"{printable_line(options.out)}: this is a folder; -o must name an HTML file")
         self.labs = chosen_labs(options.submissions, options.labs)
-        self.students, self.left_out = collect.collect(options.submissions, self.labs)
-        self.compiler = Compiler(options.binary.resolve(), options.limit)
+        self.students, self.left_out = collect.collect_students(options.submissions, self.labs)
+        self.compiler = SubmissionCompiler(options.binary.resolve(), options.limit)
         self.jobs = options.jobs or os.cpu_count() or 1
         self.machine = []  # failures of the machine rather than of a submission
 
-    def compare50_python(self):
+    def compare50_python_path(self):
         """The path of the Python of compare50's environment; None if that cannot be installed, which is reported
         once."""
         if self.options.no_compare50:
             return None
         try:
-            return tokens.install_environment()
+            return tokens.install_compare50()
         except tokens.Compare50Unavailable as error:
             print(f"lab32: compare50 cannot be installed: {error}; comparing PTX only",
                   file=sys.stderr)  # fmt: skip
             return None
 
     def compare_lab(self, lab, python):
-        sources = sources_of(self.students, lab)
+        sources = submitted_files_of_lab(self.students, lab)
         files = {name: source.data for name, source in sources.items()}
         skeleton = ROOT / f"labs/{lab}/{lab}.cu"
-        given = self.compiler.skeleton_prints(lab, skeleton)
+        given = self.compiler.fingerprints_of_skeleton(lab, skeleton)
         with Progress(
             console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
         ) as shown:
@@ -121,7 +121,7 @@ class SimilarityCommand:
                     self.machine.append(f"{lab}, {name}: {one.why}")
             elif not one.prints:
                 apart.append((name, "it has only the skeleton's kernels"))
-        frequencies = pairs.Frequencies(
+        frequencies = pairs.FingerprintFrequencies(
             {name: one.prints for name, one in compiled.items() if one.prints}
         )
         every = frequencies.compare_all_pairs()
@@ -138,7 +138,7 @@ class SimilarityCommand:
         shown = {(row.a, row.b) for row in rows}
         return page.LabPage(
             lab, len(files), {name: tokens.decode_source(data) for name, data in files.items()}, rows,
-            pairs.clusters(shown), pairs.pairs_similar_in_one_kernel(every, shown), frequencies.agreement_by_kernel(),
+            pairs.submission_clusters(shown), pairs.pairs_similar_in_one_kernel(every, shown), frequencies.agreeing_pairs_by_kernel(),
             apart, signals,
         )  # fmt: skip
 
@@ -148,7 +148,7 @@ class SimilarityCommand:
             return {}
         most = max(len(files), 20)  # a limit, because matching a pair takes a fifth of a second
         try:
-            found, unread = tokens.compare_all(python, lab, files, skeleton, most, asked[:most])
+            found, unread = tokens.score_pairs_with_compare50(python, lab, files, skeleton, most, asked[:most])
         except tokens.Compare50Unavailable as error:
             self.machine.append(f"{lab}: compare50: {error}")
             signals.append(f"Without compare50: {error}.")
@@ -157,7 +157,7 @@ class SimilarityCommand:
         return found
 
     def run(self):
-        python = self.compare50_python()
+        python = self.compare50_python_path()
         pages = [self.compare_lab(lab, python) for lab in self.labs]
         out = self.options.out
         part = out.with_name(out.name + ".part")
@@ -174,7 +174,7 @@ class SimilarityCommand:
             f"{each.lab}: {len(each.rows)} of {each.count * (each.count - 1) // 2} pairs"
             for each in pages
         )
-        print_line(f"to read side by side: {counts}; {visible(out)}")
+        print_line(f"to read side by side: {counts}; {printable_line(out)}")
         return NOT_ALL if self.machine else DONE
 
 
@@ -184,10 +184,10 @@ def main(arguments=None):
     try:
         options = parse_options(arguments)
         return SimilarityCommand(options).run()
-    except Problem as problem:
+    except UserError as problem:
         print(f"lab32: {problem}", file=sys.stderr)
     except OSError as error:
-        print(f"lab32: {visible(error.filename or options.out)}: {error.strerror}", file=sys.stderr)
+        print(f"lab32: {printable_line(error.filename or options.out)}: {error.strerror}", file=sys.stderr)
     except KeyboardInterrupt:
         print("lab32: interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -47,21 +47,21 @@ def subtract_spans(spans, holes):
     return out
 
 
-def span_length(spans):
+def total_span_length(spans):
     return sum(end - start for start, end in spans)
 
 
-def matched_part(text, matched, ignored):
+def matched_share_and_lines(text, matched, ignored):
     """(matched share of the text without ignored parts, number of matched characters, matched lines)"""
     ignored = merge_spans(ignored)
     matched = subtract_spans(merge_spans(matched), ignored)
-    rest = span_length(subtract_spans([(0, len(text))], ignored))
+    rest = total_span_length(subtract_spans([(0, len(text))], ignored))
     starts = [0] + [at + 1 for at, c in enumerate(text) if c == "\n"]
     lines = set()
     for start, end in matched:
         if text[start:end].strip():
             lines.update(range(bisect_right(starts, start), bisect_right(starts, end - 1) + 1))
-    return (span_length(matched) / rest if rest else 0.0), span_length(matched), sorted(lines)
+    return (total_span_length(matched) / rest if rest else 0.0), total_span_length(matched), sorted(lines)
 
 
 def main():
@@ -102,7 +102,7 @@ def main():
                     (span.start, span.end) for span in found.ignored_spans if span.file == file
                 ]
                 ignore += [(span.start, span.end) for span in missing_spans(file)]
-                share, characters, lines = matched_part(file.read(), matched, ignore)
+                share, characters, lines = matched_share_and_lines(file.read(), matched, ignore)
                 pair["members"].append(number[each.id])
                 pair["shares"].append(share)
                 pair["lines"].append(lines)

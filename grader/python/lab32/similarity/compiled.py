@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab32.classroom.problem import Problem, visible
+from lab32.classroom.problem import UserError, printable_line
 from lab32.similarity.ptx import kernel_fingerprints, skeleton_fingerprints
 
 PTX_BYTES = 32 << 20
@@ -16,13 +16,13 @@ GRACE = 10  # seconds that a terminated process has to clean up
 
 
 @dataclass
-class CompiledPrints:
+class SubmissionFingerprints:
     prints: dict | None = None
     why: str = ""  # the reason why there are no fingerprints, in one line
     ours: bool = False  # the failure is the machine's, not the submission's
 
 
-class Compiler:
+class SubmissionCompiler:
     def __init__(self, binary, seconds=300):
         self.binary, self.seconds = str(binary), seconds
         # The lock makes starting a process and stop() exclusive, so that no process starts after stop() or escapes it.
@@ -59,34 +59,34 @@ class Compiler:
         lines = [line for line in said.removeprefix("lab32: ").splitlines() if line.strip()]
         first = [line for line in lines[1:] if " error" in line][:1] or lines[1:2]
         why = " ".join(lines[:1] + first) or "lab32 ptx failed"
-        return "", visible(why), process.returncode != 1
+        return "", printable_line(why), process.returncode != 1
 
-    def compile_to_prints(self, lab, data, given, headers=None):
+    def compile_to_fingerprints(self, lab, data, given, headers=None):
         try:
             text, why, ours = self.compile_to_ptx(lab, data, headers)
             return (
-                CompiledPrints(None, why, ours) if why else CompiledPrints(kernel_fingerprints(text, f"{lab}.cu", given))
+                SubmissionFingerprints(None, why, ours) if why else SubmissionFingerprints(kernel_fingerprints(text, f"{lab}.cu", given))
             )
         except OSError as error:
-            return CompiledPrints(None, visible(error), True)
+            return SubmissionFingerprints(None, printable_line(error), True)
         except (ValueError, ArithmeticError, LookupError, RecursionError, MemoryError) as error:
             # Inline assembly may contain anything; PTX that it breaks affects this submission only.
-            return CompiledPrints(None, f"its PTX cannot be read: {visible(error)}")
+            return SubmissionFingerprints(None, f"its PTX cannot be read: {printable_line(error)}")
 
-    def skeleton_prints(self, lab, skeleton):
+    def fingerprints_of_skeleton(self, lab, skeleton):
         """The fingerprints of the skeleton, which all students started from."""
         text, why, _ = self.compile_to_ptx(lab, Path(skeleton).read_bytes())
         if why:
-            raise Problem(f"{visible(skeleton)}: {why}")
+            raise UserError(f"{printable_line(skeleton)}: {why}")
         return skeleton_fingerprints(text, f"{lab}.cu")
 
     def compile_all(self, lab, sources, given, jobs, each=lambda: None):
-        """{name: CompiledPrints} for {name: collect.SubmittedFile}."""
+        """{name: SubmissionFingerprints} for {name: collect.SubmittedFile}."""
         pool = ThreadPoolExecutor(jobs)
 
         def compile_one(source):
             try:
-                return self.compile_to_prints(lab, source.data, given, source.headers)
+                return self.compile_to_fingerprints(lab, source.data, given, source.headers)
             finally:
                 each()
 

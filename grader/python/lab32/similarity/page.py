@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from html import escape
 
-from lab32.classroom.problem import visible
+from lab32.classroom.problem import printable_line
 from lab32.similarity.pairs import THRESHOLD
 
 LONGEST_LINE = 300
@@ -63,7 +63,7 @@ class PairRow:
 
     a: str
     b: str
-    pair: object = None  # pairs.Pair
+    pair: object = None  # pairs.SubmissionPair
     tokens: object = None  # tokens.TokenScore
     lines: tuple = ((), ())  # for each of the two submissions, {kernel: lines that match in PTX}
 
@@ -87,14 +87,14 @@ class LabPage:
     groups: list
     kernels: list = field(
         default_factory=list
-    )  # (a, b, kernel, Overlap) of pairs that are similar in one kernel only
+    )  # (a, b, kernel, FingerprintOverlap) of pairs that are similar in one kernel only
     agreement: dict = field(default_factory=dict)
     apart: list = field(default_factory=list)  # (name, reason) of submissions that have no PTX
     signals: list = field(default_factory=list)  # why a signal is missing
 
 
 def escaped_text(name):
-    return escape(visible(name))
+    return escape(printable_line(name))
 
 
 def per_cent_text(share):
@@ -116,7 +116,7 @@ def text_cell(text):
     return f"<td>{text}</td>"
 
 
-def statistics_cells(row):
+def similarity_cells(row):
     total = row.pair.total_overlap() if row.pair else None
     tokens = row.tokens
     return [
@@ -127,20 +127,20 @@ def statistics_cells(row):
     ]
 
 
-def source_html(text, ptx, tokens, name, targets):
+def source_html_with_matches(text, ptx, tokens, name, targets):
     """The lines of a text with matches marked. Lines in `targets` get ids that begin with `name`."""
     out, lines = [], text.expandtabs(4).splitlines()
     for at, line in enumerate(lines[:MOST_LINES], 1):
         marks = [name for name, there in (("ptx", at in ptx), ("tokens", at in tokens)) if there]
         kind = f' class="{" ".join(marks)}"' if marks else ""
         kind += f' id="{name}-{at}"' if at in targets else ""
-        out.append(f"<div{kind}><i>{at}</i>{escape(visible(line, LONGEST_LINE))}</div>")
+        out.append(f"<div{kind}><i>{at}</i>{escape(printable_line(line, LONGEST_LINE))}</div>")
     if len(lines) > MOST_LINES:
         out.append(f"<div>and {len(lines) - MOST_LINES} lines more</div>")
     return f'<div class="side">{"".join(out)}</div>'
 
 
-def line_span_text(lines, name):
+def line_span_link(lines, name):
     """A link to the first of these lines, which may be far down in a long file."""
     return f'<a href="#{name}-{min(lines)}">{min(lines)}-{max(lines)}</a>' if lines else "–"
 
@@ -154,7 +154,7 @@ def pair_html(page, at, row):
     if row.pair and row.pair.kernels:
         shown = [
             [text_cell(escaped_text(kernel)), number_cell(per_cent_text(alike.share())), number_cell(f"{alike.shared:.0f}"),
-             *(number_cell(line_span_text(lines.get(kernel), name)) for lines, name in zip(row.lines, names))]
+             *(number_cell(line_span_link(lines.get(kernel), name)) for lines, name in zip(row.lines, names))]
             for kernel, alike in row.pair.kernels.items()
         ]  # fmt: skip
         head = {
@@ -168,7 +168,7 @@ def pair_html(page, at, row):
     marked = [set().union(*of.values()) if of else set() for of in row.lines]
     tokens = row.tokens.lines if row.tokens else ((), ())
     sides = [
-        source_html(page.texts[name], ptx, set(by), anchor, {min(lines) for lines in of.values() if lines} if of else ())
+        source_html_with_matches(page.texts[name], ptx, set(by), anchor, {min(lines) for lines in of.values() if lines} if of else ())
         for name, ptx, by, anchor, of in zip((row.a, row.b), marked, tokens, names, row.lines)
     ]
     out.append(f'<div class="sides">{"".join(sides)}</div></details>\n')
@@ -194,7 +194,7 @@ def lab_html(page):
         for at, row in enumerate(page.rows, 1):
             name = escaped_text(row.a)
             link = f'<a href="#{page.lab}-{at}">{name}</a>' if at <= MOST_PAIRS else f"{name} (not shown below)"
-            shown.append([text_cell(link), text_cell(escaped_text(row.b)), *statistics_cells(row)])
+            shown.append([text_cell(link), text_cell(escaped_text(row.b)), *similarity_cells(row)])
         out.append(table_html(head, shown))
         if len(page.rows) > MOST_PAIRS:
             out.append(

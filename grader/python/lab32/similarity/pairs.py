@@ -12,7 +12,7 @@ TELLING = 0.5  # least rarity of a fingerprint for its lines to be marked
 
 
 @dataclass
-class Overlap:
+class FingerprintOverlap:
     """What two submissions have in common, in weighted fingerprints."""
 
     shared: float = 0.0  # weight of the fingerprints that both have
@@ -22,24 +22,24 @@ class Overlap:
         return self.shared / self.all if self.all else 0.0
 
     def __add__(self, other):
-        return Overlap(self.shared + other.shared, self.all + other.all)
+        return FingerprintOverlap(self.shared + other.shared, self.all + other.all)
 
 
 @dataclass
 class SubmissionPair:
     a: str
     b: str
-    kernels: dict = field(default_factory=dict)  # {name: Overlap} of kernels that both have written
+    kernels: dict = field(default_factory=dict)  # {name: FingerprintOverlap} of kernels that both have written
 
     def total_overlap(self):
-        return sum(self.kernels.values(), Overlap())
+        return sum(self.kernels.values(), FingerprintOverlap())
 
     def is_flagged(self):
         total = self.total_overlap()
         return total.share() >= THRESHOLD and total.shared >= WEIGHT
 
 
-class Frequencies:
+class FingerprintFrequencies:
     """Counts how many submissions of a class, {name: prints}, have each fingerprint of each kernel."""
 
     def __init__(self, prints):
@@ -50,11 +50,11 @@ class Frequencies:
             for kernel, lines in one.items():
                 self.count.setdefault(kernel, Counter()).update(lines.keys())
         self.alone = {
-            name: {kernel: self.weight_of_prints(kernel, lines, 1) for kernel, lines in one.items()}
+            name: {kernel: self.weight_of_fingerprints(kernel, lines, 1) for kernel, lines in one.items()}
             for name, one in prints.items()
         }
 
-    def weight_of_prints(self, kernel, prints, having):
+    def weight_of_fingerprints(self, kernel, prints, having):
         """The sum of the weights of `prints`: 1 for a fingerprint that no other submission has, 0 for one that all
         have. `having` is the number of submissions of the pair that have them."""
         if self.others <= 0:
@@ -67,10 +67,10 @@ class Frequencies:
         first, second = self.prints[a], self.prints[b]
         for kernel in sorted(first.keys() & second.keys()):
             both = first[kernel].keys() & second[kernel].keys()
-            shared = self.weight_of_prints(kernel, both, 2)
+            shared = self.weight_of_fingerprints(kernel, both, 2)
             alone = self.alone[a][kernel] + self.alone[b][kernel]
-            alone -= 2 * self.weight_of_prints(kernel, both, 1)
-            out.kernels[kernel] = Overlap(shared, shared + max(alone, 0.0))
+            alone -= 2 * self.weight_of_fingerprints(kernel, both, 1)
+            out.kernels[kernel] = FingerprintOverlap(shared, shared + max(alone, 0.0))
         return out
 
     def compare_all_pairs(self):
@@ -78,7 +78,7 @@ class Frequencies:
         every = [self.compare_pair(a, b) for a, b in combinations(sorted(self.prints), 2)]
         return sorted(every, key=lambda pair: (-pair.total_overlap().share(), pair.a, pair.b))
 
-    def agreement_by_kernel(self):
+    def agreeing_pairs_by_kernel(self):
         """{kernel: (number of pairs in which both have written it, number of those that agree in it)}, by similarity
         alone. If many pairs agree in a kernel, agreement in it is no evidence."""
         out = {}
@@ -97,31 +97,31 @@ class Frequencies:
         for kernel in pair.kernels:
             first, second = self.prints[pair.a][kernel], self.prints[pair.b][kernel]
             for print_ in first.keys() & second.keys():
-                if self.weight_of_prints(kernel, (print_,), 2) >= TELLING:
+                if self.weight_of_fingerprints(kernel, (print_,), 2) >= TELLING:
                     for found, lines in zip(out, (first[print_], second[print_])):
                         found.setdefault(kernel, set()).update(lines)
         return out
 
 
-def clusters(pairs):
+def submission_clusters(pairs):
     """The connected components of the pairs [(a, b)] as lists of names, the largest first."""
     leader = {}
 
-    def find_leader(name):
+    def find_cluster_root(name):
         while leader.setdefault(name, name) != name:
             name = leader[name]
         return name
 
     for a, b in pairs:
-        leader[find_leader(a)] = find_leader(b)
+        leader[find_cluster_root(a)] = find_cluster_root(b)
     groups = {}
     for name in sorted(leader):
-        groups.setdefault(find_leader(name), []).append(name)
+        groups.setdefault(find_cluster_root(name), []).append(name)
     return sorted(groups.values(), key=lambda names: (-len(names), names))
 
 
 def pairs_similar_in_one_kernel(every, but):
-    """[(a, b, kernel, Overlap)] of pairs that are similar in a kernel with room to differ, except those in `but`."""
+    """[(a, b, kernel, FingerprintOverlap)] of pairs that are similar in a kernel with room to differ, except those in `but`."""
     found = [
         (pair.a, pair.b, kernel, alike)
         for pair in every if (pair.a, pair.b) not in but

@@ -84,7 +84,7 @@ def base_name(mangled):
     return name or mangled
 
 
-def split_statement(statement):
+def normalised_pieces(statement):
     out, at = [], 0
     # Adding __restrict__ changes `ld.global` to `ld.global.nc`, and is as easy as changing a sign.
     statement = SIGN.sub(r".i\1", statement).replace("ld.global.nc.", "ld.global.")
@@ -134,7 +134,7 @@ def kernels_of(ptx, file):
             continue
         for statement in line.strip("{}").split(";"):
             if (statement := statement.strip()) and len(kernel.body) < MOST:
-                kernel.body.append(Instruction(split_statement(statement), here))
+                kernel.body.append(Instruction(normalised_pieces(statement), here))
     return out
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab32 import ROOT
-from lab32.classroom.problem import visible
+from lab32.classroom.problem import printable_line
 from lab32.similarity.compiled import terminate
 
 HERE = Path(__file__).resolve().parent
@@ -45,7 +45,7 @@ class TokenScore:
         return self.share() >= THRESHOLD and self.characters >= CHARACTERS
 
 
-def environment_folder():
+def compare50_environment_folder():
     """The folder of compare50's environment: next to .venv in a checkout; in the user's cache folder if lab32 was
     installed."""
     if (ROOT / "Makefile").exists():
@@ -54,9 +54,9 @@ def environment_folder():
     return Path(cache, "lab32", "compare50")
 
 
-def install_environment(where=None, pinned=PINNED):
+def install_compare50(where=None, pinned=PINNED):
     """The path of the environment's Python. Raises Compare50Unavailable if it cannot be installed."""
-    where = where or environment_folder()
+    where = where or compare50_environment_folder()
     python, stamp = where / "bin/python", where / "installed"
     wanted = hashlib.sha256(Path(pinned).read_bytes() + sys.version.encode()).hexdigest()
     try:
@@ -74,7 +74,7 @@ def install_environment(where=None, pinned=PINNED):
             stamp.write_text(wanted)
             return python
     except OSError as error:
-        raise Compare50Unavailable(f"{visible(error.filename or where)}: {error.strerror}") from None
+        raise Compare50Unavailable(f"{printable_line(error.filename or where)}: {error.strerror}") from None
 
 
 def run_quietly(command):
@@ -84,7 +84,7 @@ def run_quietly(command):
     )  # fmt: skip
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise Compare50Unavailable(visible(said[-1]) if said else f"status {done.returncode}")
+        raise Compare50Unavailable(printable_line(said[-1]) if said else f"status {done.returncode}")
 
 
 def decode_source(data):
@@ -92,7 +92,7 @@ def decode_source(data):
     return data.decode("utf-8", "replace").replace("\0", " ")[:LONGEST]
 
 
-def compare_all(python, lab, files, skeleton, most, asked=()):
+def score_pairs_with_compare50(python, lab, files, skeleton, most, asked=()):
     """({(a, b): TokenScore}, names of unreadable files) for {name: bytes}. It covers the `most` similar pairs and the
     pairs in `asked`. Raises Compare50Unavailable."""
     names = sorted(files)
@@ -138,5 +138,5 @@ def run_compare50(python, request):
     except ValueError:
         last = said.decode("utf-8", "replace").strip().splitlines()
         raise Compare50Unavailable(
-            visible(last[-1]) if last else f"it ended with status {process.returncode}"
+            printable_line(last[-1]) if last else f"it ended with status {process.returncode}"
         ) from None

@@ -48,13 +48,13 @@ def start_grading(program, lab, file, home):
         return subprocess.Popen(command, cwd=home, env=environment, stdout=out, stderr=errors)
 
 
-def most_at_once():
+def max_simultaneous_gradings():
     """How many gradings fit into the free memory."""
     kilobytes = re.search(r"MemAvailable: +(\d+)", Path("/proc/meminfo").read_text())[1]
     return max(1, int(kilobytes) // 1024 // GRADING_MEGABYTES)
 
 
-def wait_for(program, lab, file, own):
+def grade_and_measure(program, lab, file, own):
     """(score, seconds of a processor, megabytes of the largest process) of a student; without a score: not graded."""
     process = start_grading(program, lab, file, own)
     _, status, used = os.wait4(process.pid, 0)
@@ -69,10 +69,10 @@ def wait_for(program, lab, file, own):
 
 def grade_simultaneously(count, lab, file, home):
     """Each student has a home, and therefore a cache, of its own."""
-    began, at_once = time.monotonic(), min(count, most_at_once())
+    began, at_once = time.monotonic(), min(count, max_simultaneous_gradings())
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(at_once) as pool:
         homes = [Path(folder) / f"student{n}" for n in range(count)]
-        graded = list(pool.map(lambda own: wait_for(f"{home}/bin/lab32", lab, file, own), homes))
+        graded = list(pool.map(lambda own: grade_and_measure(f"{home}/bin/lab32", lab, file, own), homes))
     scores = {score for score, _, _ in graded}
     print(f"{count} students, {lab}, {at_once} at once{' (more do not fit into the memory)' if at_once < count else ''}: "
           f"{time.monotonic() - began:.0f} s; {sum(seconds for _, seconds, _ in graded) / count:.1f} s of a processor and at most "

@@ -5,11 +5,11 @@
 namespace lab32::sim {
 namespace {
 
-using ptx::Mod;
-using ptx::Type;
+using ptx::DataType;
+using ptx::Modifier;
 using Where = ptx::Space;
 
-uint64_t window_base(const ptx::Instruction& in) {
+uint64_t generic_base_of_space(const ptx::Instruction& in) {
   switch (space_of(in)) {
     case Where::shared:
       return kSharedBase;
@@ -21,20 +21,20 @@ uint64_t window_base(const ptx::Instruction& in) {
 }
 
 template <int sign, uint64_t base>
-void convert_address_space(const Exec& x, const Inst& in) {
+void convert_address_space(const ExecContext& x, const Inst& in) {
   map_lanes<uint64_t, uint64_t>(x, in, [](uint64_t a) { return sign > 0 ? a + base : a - base; });
 }
 
 template <int sign>
 ExecFn pick_address_conversion(const ptx::Instruction& in) {
-  if (in.type() != Type::u64) refuse(in, "only 64-bit generic addresses are supported");
-  const uint64_t base = window_base(in);
+  if (in.type() != DataType::u64) refuse(in, "only 64-bit generic addresses are supported");
+  const uint64_t base = generic_base_of_space(in);
   if (base == kSharedBase) return convert_address_space<sign, kSharedBase>;
   if (base == kLocalBase) return convert_address_space<sign, kLocalBase>;
   return convert_address_space<sign, 0>;
 }
 
-void test_address_range(const Exec& x, const Inst& in, uint64_t base, uint64_t bytes) {
+void test_address_range(const ExecContext& x, const Inst& in, uint64_t base, uint64_t bytes) {
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t bits = 0;
   for (int l = 0; l < kWarpSize; ++l)
@@ -42,10 +42,10 @@ void test_address_range(const Exec& x, const Inst& in, uint64_t base, uint64_t b
   write_predicate(x, in.dst[0], bits);
 }
 template <uint64_t base>
-void test_address_window(const Exec& x, const Inst& in) {
+void test_address_window(const ExecContext& x, const Inst& in) {
   test_address_range(x, in, base, kWindowBytes);
 }
-void test_address_own_shared(const Exec& x, const Inst& in) {
+void test_address_own_shared(const ExecContext& x, const Inst& in) {
   BlockContext& block = x.warp->block();
   if (block.cluster() == nullptr) return test_address_window<kSharedBase>(x, in);
   test_address_range(x, in, kSharedBase + block.shared().base(), kBlockWindow);
@@ -55,7 +55,7 @@ void test_address_own_shared(const Exec& x, const Inst& in) {
 // checks whether that block exists. getctarank returns the rank of the block to which an address
 // belongs.
 template <class T>
-void map_address(const Exec& x, const Inst& in) {
+void map_address_to_cluster_rank(const ExecContext& x, const Inst& in) {
   constexpr T kRank = T{0xff} << kRankShift;
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
@@ -65,7 +65,7 @@ void map_address(const Exec& x, const Inst& in) {
   }
 }
 template <class T>
-void rank_of_address(const Exec& x, const Inst& in) {
+void cluster_rank_of_address(const ExecContext& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const T address = load_lane<T>(x.regs + in.src[0].offset, l);
@@ -75,7 +75,7 @@ void rank_of_address(const Exec& x, const Inst& in) {
 }
 
 // An address counts as global if it lies in no other window, even if no allocation contains it.
-void test_address_in_device_memory(const Exec& x, const Inst& in, bool constant) {
+void test_address_in_device_memory(const ExecContext& x, const Inst& in, bool constant) {
   const Memory& memory = *x.warp->block().launch().memory;
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t bits = 0;
@@ -91,11 +91,15 @@ void test_address_in_device_memory(const Exec& x, const Inst& in, bool constant)
   write_predicate(x, in.dst[0], bits);
 }
 
-void set_if_global(const Exec& x, const Inst& in) { test_address_in_device_memory(x, in, false); }
-void set_if_constant(const Exec& x, const Inst& in) { test_address_in_device_memory(x, in, true); }
+void set_if_global(const ExecContext& x, const Inst& in) {
+  test_address_in_device_memory(x, in, false);
+}
+void set_if_constant(const ExecContext& x, const Inst& in) {
+  test_address_in_device_memory(x, in, true);
+}
 
 template <class T>
-void allocate_local(const Exec& x, const Inst& in) {
+void allocate_local(const ExecContext& x, const Inst& in) {
   uint64_t most = 0;
   for (uint32_t r = x.mask; r; r &= r - 1)
     most = std::max<uint64_t>(most, load_lane<T>(x.regs + in.src[0].offset, __builtin_ctz(r)));
@@ -108,17 +112,17 @@ void allocate_local(const Exec& x, const Inst& in) {
     store_lane<T>(x.regs + in.dst[0].offset, __builtin_ctz(r), static_cast<T>(at));
 }
 
-void no_effect(const Exec&, const Inst&) {}
+void no_effect(const ExecContext&, const Inst&) {}
 // A cache policy is only an operand of other hints, so its value does not matter.
-void make_cache_policy(const Exec& x, const Inst& in) {
+void make_cache_policy(const ExecContext& x, const Inst& in) {
   if (in.dst[0].bytes == 0) return;
   for (uint32_t r = x.mask; r; r &= r - 1)
     store_lane<uint64_t>(x.regs + in.dst[0].offset, __builtin_ctz(r), 0);
 }
-void fence(const Exec& x, const Inst& in) {
+void fence(const ExecContext& x, const Inst& in) {
   x.warp->polling().note(in.site + 1);  // the warp may poll by a plain load after the fence
   BlockContext& block = x.warp->block();
-  if (block.reports().observes_order() || block.reports().observes_raw_shared())
+  if (block.reports().observes_order() || block.reports().observes_shared_ptx_accesses())
     block.reports().fence(x.warp->index(), in, x.mask);
 }
 
@@ -128,10 +132,12 @@ ExecFn pick_alloca(const ptx::Instruction& in) {
   return ptx::bits_of(in.type()) == 64 ? allocate_local<uint64_t> : allocate_local<uint32_t>;
 }
 ExecFn pick_mapa(const ptx::Instruction& in) {
-  return ptx::bits_of(in.type()) == 64 ? map_address<uint64_t> : map_address<uint32_t>;
+  return ptx::bits_of(in.type()) == 64 ? map_address_to_cluster_rank<uint64_t>
+                                       : map_address_to_cluster_rank<uint32_t>;
 }
 ExecFn pick_getctarank(const ptx::Instruction& in) {
-  return ptx::bits_of(in.type()) == 64 ? rank_of_address<uint64_t> : rank_of_address<uint32_t>;
+  return ptx::bits_of(in.type()) == 64 ? cluster_rank_of_address<uint64_t>
+                                       : cluster_rank_of_address<uint32_t>;
 }
 ExecFn pick_cvta(const ptx::Instruction& in) { return pick_address_conversion<1>(in); }
 ExecFn pick_cvta_to(const ptx::Instruction& in) { return pick_address_conversion<-1>(in); }
@@ -139,8 +145,8 @@ ExecFn pick_cvta_to(const ptx::Instruction& in) { return pick_address_conversion
 ExecFn pick_isspacep(const ptx::Instruction& in) {
   switch (space_of(in)) {
     case Where::shared:
-      return in.has(Mod::shared_cluster) ? test_address_window<kSharedBase>
-                                         : test_address_own_shared;
+      return in.has(Modifier::shared_cluster) ? test_address_window<kSharedBase>
+                                              : test_address_own_shared;
     case Where::local:
       return test_address_window<kLocalBase>;
     case Where::global:

@@ -12,8 +12,8 @@ namespace lab32::sim {
 
 namespace {
 
-using ptx::Mod;
-using ptx::Type;
+using ptx::DataType;
+using ptx::Modifier;
 using namespace update;
 
 bool operator==(const Wide& a, const Wide& b) { return a.low == b.low && a.high == b.high; }
@@ -24,14 +24,15 @@ enum class Window : uint8_t { global, shared, generic };
 // the same sign, whatever the compiler's -ftz; on shared memory it does not. The ISA does not
 // mention the other types; no f64 instruction flushes.
 template <class T, class Op>
-T apply_in_window(Window where, T old, T v) {
+T updated_value_in_window(Window where, T old, T v) {
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, Add>)
-    if (where == Window::global) return flush(Op::apply(flush(old), flush(v)));
+    if (where == Window::global)
+      return flush_subnormal(Op::apply(flush_subnormal(old), flush_subnormal(v)));
   return Op::apply(old, v);
 }
 
 Window window_of(const ptx::Instruction& in) {
-  if (in.has(Mod::global)) return Window::global;
+  if (in.has(Modifier::global)) return Window::global;
   if (space_of(in) == ptx::Space::shared) return Window::shared;
   return Window::generic;
 }
@@ -48,7 +49,7 @@ void update_atomically_on_host(std::byte* at, T v) {
 }
 
 // Notes that a warp that reads the result of an atomic may be waiting for another lane or block.
-void note_possible_polling(const Exec& x, const Inst& in) {
+void note_possible_polling(const ExecContext& x, const Inst& in) {
   x.warp->polling().note_synchronisation();
   if (window_of(*in.ptx) != Window::shared)
     x.warp->polling().note(x.warp->address[__builtin_ctz(x.mask)]);
@@ -56,12 +57,12 @@ void note_possible_polling(const Exec& x, const Inst& in) {
 
 // Checks the access and reports it to the observers. Returns the host pointer to which the lanes'
 // addresses are added.
-std::byte* check_and_report_atomic(const Exec& x, const Inst& in, Window where, uint64_t* address,
-                                   unsigned bytes, uint8_t operation) {
+std::byte* check_and_report_atomic(const ExecContext& x, const Inst& in, Window where,
+                                   uint64_t* address, unsigned bytes, uint8_t operation) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
-  const auto kind = has_result(in) ? AccessKind::atom : AccessKind::red;
-  const bool exchanges = in.ptx->has(Mod::exch);
+  const auto kind = has_used_result(in) ? AccessKind::atom : AccessKind::red;
+  const bool exchanges = in.ptx->has(Modifier::exch);
   if (where == Window::global) {
     std::byte* base = block.accesses().check_global(w.index(), in, address, x.mask, bytes,
                                                     AccessUse::update, operation);
@@ -70,7 +71,8 @@ std::byte* check_and_report_atomic(const Exec& x, const Inst& in, Window where, 
     if (block.reports().reports_accesses())
       block.reports().access(w.index(), in, {AccessSpace::global, kind, bytes, x.mask, address});
     if (block.reports().observes_order())
-      block.reports().ordered(w.index(), in, kind, bytes, x.mask, address, nullptr);
+      block.reports().strong_or_suspect_access(w.index(), in, kind, bytes, x.mask, address,
+                                               nullptr);
     return base;
   }
   block.accesses().check_shared(w.index(), in, address, x.mask, bytes, AccessUse::update);
@@ -80,13 +82,13 @@ std::byte* check_and_report_atomic(const Exec& x, const Inst& in, Window where, 
     w.report_undefined_update(in, address, x.mask, bytes);
   if (block.reports().reports_accesses())
     block.reports().access(w.index(), in, {AccessSpace::shared, kind, bytes, x.mask, address});
-  if (block.reports().observes_raw_shared())
-    block.reports().raw_shared(
+  if (block.reports().observes_shared_ptx_accesses())
+    block.reports().shared_ptx_access(
         w.index(), {in.site, kind, static_cast<uint8_t>(bytes), x.mask, address, nullptr});
   return block.shared().bytes();
 }
 
-using Serve = void (*)(const Exec& x, const Inst& in, Window where, std::byte* base,
+using Serve = void (*)(const ExecContext& x, const Inst& in, Window where, std::byte* base,
                        const uint64_t* address);
 
 // The loops over lanes of one operation and type. All other code is the same for every operation
@@ -99,12 +101,12 @@ struct LaneUpdateLoops {
   Serve update_lanes_concurrently;
 };
 
-void update_in_each_window(const Exec& x, const Inst& in, Window where,
+void update_in_each_window(const ExecContext& x, const Inst& in, Window where,
                            const LaneUpdateLoops& update, unsigned bytes) {
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
-  const uint8_t operation = has_result(in) ? 0 : update.commuting;
-  auto serve = [&](const Exec& lanes, Window window, uint64_t* own) {
+  const uint8_t operation = has_used_result(in) ? 0 : update.commuting;
+  auto serve = [&](const ExecContext& lanes, Window window, uint64_t* own) {
     std::byte* base = check_and_report_atomic(lanes, in, window, own, bytes, operation);
     const bool at_once = update.update_lanes_concurrently && window == Window::global &&
                          lanes.warp->block().accesses().runs_in_parallel();
@@ -113,56 +115,58 @@ void update_in_each_window(const Exec& x, const Inst& in, Window where,
   };
   if (where != Window::generic) return serve(x, where, address);
   const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
-  if (x.mask & ~shared) serve(Exec{x.regs, x.mask & ~shared, x.warp}, Window::global, address);
+  if (x.mask & ~shared)
+    serve(ExecContext{x.regs, x.mask & ~shared, x.warp}, Window::global, address);
   if (shared) {
     alignas(64) uint64_t own[kWarpSize];
     for (int l = 0; l < kWarpSize; ++l) own[l] = address[l] - kSharedBase;
-    serve(Exec{x.regs, shared, x.warp}, Window::shared, own);
+    serve(ExecContext{x.regs, shared, x.warp}, Window::shared, own);
   }
 }
 
 template <class T, class Op>
-struct Atomic {
-  static void update_in_lane_order(const Exec& x, const Inst& in, Window where, std::byte* base,
-                                   const uint64_t* address) {
-    const bool result = has_result(in);
+struct AtomicInstruction {
+  static void update_in_lane_order(const ExecContext& x, const Inst& in, Window where,
+                                   std::byte* base, const uint64_t* address) {
+    const bool result = has_used_result(in);
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       T old;
       std::memcpy(&old, base + address[l], sizeof old);
-      const T now = apply_in_window<T, Op>(where, old, load_lane<T>(x.regs + in.src[0].offset, l));
+      const T now =
+          updated_value_in_window<T, Op>(where, old, load_lane<T>(x.regs + in.src[0].offset, l));
       std::memcpy(base + address[l], &now, sizeof now);
       if (result) store_lane<T>(x.regs + in.dst[0].offset, l, old);
     }
   }
-  static void update_lanes_concurrently(const Exec& x, const Inst& in, Window, std::byte* base,
-                                        const uint64_t* address) {
+  static void update_lanes_concurrently(const ExecContext& x, const Inst& in, Window,
+                                        std::byte* base, const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       update_atomically_on_host<T, Op>(base + address[l],
                                        load_lane<T>(x.regs + in.src[0].offset, l));
     }
   }
-  static constexpr LaneUpdateLoops update() {
+  static constexpr LaneUpdateLoops lane_update_loops() {
     if constexpr (std::is_integral_v<T> && Op::kId != 0)
       return {Op::kId, update_in_lane_order, update_lanes_concurrently};
     else
       return {0, update_in_lane_order, nullptr};
   }
-  static void execute(const Exec& x, const Inst& in) {
+  static void execute(const ExecContext& x, const Inst& in) {
     // A warp that does not read the result does not wait for it: the long loop of a histogram, for
     // example, is no spin lock.
-    if (has_result(in)) note_possible_polling(x, in);
-    static constexpr LaneUpdateLoops kUpdate = update();
+    if (has_used_result(in)) note_possible_polling(x, in);
+    static constexpr LaneUpdateLoops kUpdate = lane_update_loops();
     update_in_each_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
   }
 };
 template <class T, class Op>
-constexpr ExecFn atomic = Atomic<T, Op>::execute;
+constexpr ExecFn atomic = AtomicInstruction<T, Op>::execute;
 
 template <class T>
 struct CompareAndSwap {
-  static void update_in_lane_order(const Exec& x, const Inst& in, Window, std::byte* base,
+  static void update_in_lane_order(const ExecContext& x, const Inst& in, Window, std::byte* base,
                                    const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
@@ -175,7 +179,7 @@ struct CompareAndSwap {
       if (in.dst[0].bytes != 0) store_lane<T>(x.regs + in.dst[0].offset, l, old);
     }
   }
-  static void execute(const Exec& x, const Inst& in) {
+  static void execute(const ExecContext& x, const Inst& in) {
     note_possible_polling(x, in);
     static constexpr LaneUpdateLoops kUpdate{0, update_in_lane_order, nullptr};
     update_in_each_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
@@ -186,9 +190,9 @@ constexpr ExecFn compare_and_swap = CompareAndSwap<T>::execute;
 
 // atom.v2/.v4: each element is updated separately.
 template <class T, class Op>
-struct AtomicVector {
-  static void update_in_lane_order(const Exec& x, const Inst& in, Window where, std::byte* base,
-                                   const uint64_t* address) {
+struct VectorAtomicInstruction {
+  static void update_in_lane_order(const ExecContext& x, const Inst& in, Window where,
+                                   std::byte* base, const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       for (unsigned e = 0; e < in.src_count; ++e) {
@@ -196,33 +200,33 @@ struct AtomicVector {
         T old;
         std::memcpy(&old, at, sizeof old);
         const T now =
-            apply_in_window<T, Op>(where, old, load_lane<T>(x.regs + in.src[e].offset, l));
+            updated_value_in_window<T, Op>(where, old, load_lane<T>(x.regs + in.src[e].offset, l));
         std::memcpy(at, &now, sizeof now);
         if (e < in.dst_count && in.dst[e].bytes != 0)
           store_lane<T>(x.regs + in.dst[e].offset, l, old);
       }
     }
   }
-  static void execute(const Exec& x, const Inst& in) {
+  static void execute(const ExecContext& x, const Inst& in) {
     static constexpr LaneUpdateLoops kUpdate{0, update_in_lane_order, nullptr};
     update_in_each_window(x, in, Window::global, kUpdate, sizeof(T) * in.src_count);
   }
 };
 template <class T, class Op>
-constexpr ExecFn atomic_vector = AtomicVector<T, Op>::execute;
+constexpr ExecFn atomic_vector = VectorAtomicInstruction<T, Op>::execute;
 
 template <class Op>
 ExecFn pick_integer_atomic(const ptx::Instruction& in) {
   switch (in.type()) {
-    case Type::u32:
-    case Type::b32:
+    case DataType::u32:
+    case DataType::b32:
       return atomic<uint32_t, Op>;
-    case Type::s32:
+    case DataType::s32:
       return atomic<int32_t, Op>;
-    case Type::u64:
-    case Type::b64:
+    case DataType::u64:
+    case DataType::b64:
       return atomic<uint64_t, Op>;
-    case Type::s64:
+    case DataType::s64:
       return atomic<int64_t, Op>;
     default:
       refuse(in);
@@ -231,17 +235,17 @@ ExecFn pick_integer_atomic(const ptx::Instruction& in) {
 
 ExecFn pick_atomic_add(const ptx::Instruction& in) {
   switch (in.type()) {
-    case Type::f32:
+    case DataType::f32:
       return atomic<float, Add>;
-    case Type::f64:
+    case DataType::f64:
       return atomic<double, Add>;
-    case Type::f16:
+    case DataType::f16:
       return atomic<uint16_t, AddHalf<F16>>;
-    case Type::f16x2:
+    case DataType::f16x2:
       return atomic<uint32_t, AddHalf<F16>>;
-    case Type::bf16:
+    case DataType::bf16:
       return atomic<uint16_t, AddHalf<BF16>>;
-    case Type::bf16x2:
+    case DataType::bf16x2:
       return atomic<uint32_t, AddHalf<BF16>>;
     default:
       return pick_integer_atomic<Add>(in);
@@ -251,16 +255,16 @@ ExecFn pick_atomic_add(const ptx::Instruction& in) {
 }  // namespace
 
 ExecFn pick_atom(const ptx::Instruction& in) {
-  if (in.has(Mod::add)) return pick_atomic_add(in);
-  if (in.has(Mod::min)) return pick_integer_atomic<Min>(in);
-  if (in.has(Mod::max)) return pick_integer_atomic<Max>(in);
-  if (in.has(Mod::op_and)) return pick_integer_atomic<And>(in);
-  if (in.has(Mod::op_or)) return pick_integer_atomic<Or>(in);
-  if (in.has(Mod::op_xor)) return pick_integer_atomic<Xor>(in);
-  if (in.has(Mod::exch)) return pick_integer_atomic<Exch>(in);
-  const bool unsigned_word = in.type() == Type::u32;
-  if (in.has(Mod::inc) && unsigned_word) return atomic<uint32_t, Inc>;
-  if (in.has(Mod::dec) && unsigned_word) return atomic<uint32_t, Dec>;
+  if (in.has(Modifier::add)) return pick_atomic_add(in);
+  if (in.has(Modifier::min)) return pick_integer_atomic<Min>(in);
+  if (in.has(Modifier::max)) return pick_integer_atomic<Max>(in);
+  if (in.has(Modifier::op_and)) return pick_integer_atomic<And>(in);
+  if (in.has(Modifier::op_or)) return pick_integer_atomic<Or>(in);
+  if (in.has(Modifier::op_xor)) return pick_integer_atomic<Xor>(in);
+  if (in.has(Modifier::exch)) return pick_integer_atomic<Exch>(in);
+  const bool unsigned_word = in.type() == DataType::u32;
+  if (in.has(Modifier::inc) && unsigned_word) return atomic<uint32_t, Inc>;
+  if (in.has(Modifier::dec) && unsigned_word) return atomic<uint32_t, Dec>;
   refuse(in);
 }
 
@@ -268,15 +272,15 @@ ExecFn pick_red(const ptx::Instruction& in) { return pick_atom(in); }
 
 ExecFn pick_atom_vector(const ptx::Instruction& in) {
   switch (in.type()) {
-    case Type::f32:
+    case DataType::f32:
       return atomic_vector<float, Add>;
-    case Type::f16:
+    case DataType::f16:
       return atomic_vector<uint16_t, AddHalf<F16>>;
-    case Type::f16x2:
+    case DataType::f16x2:
       return atomic_vector<uint32_t, AddHalf<F16>>;
-    case Type::bf16:
+    case DataType::bf16:
       return atomic_vector<uint16_t, AddHalf<BF16>>;
-    case Type::bf16x2:
+    case DataType::bf16x2:
       return atomic_vector<uint32_t, AddHalf<BF16>>;
     default:
       refuse(in);
@@ -286,11 +290,11 @@ ExecFn pick_red_vector(const ptx::Instruction& in) { return pick_atom_vector(in)
 
 ExecFn pick_atom_cas(const ptx::Instruction& in) {
   switch (in.type()) {
-    case Type::b16:
+    case DataType::b16:
       return compare_and_swap<uint16_t>;
-    case Type::b32:
+    case DataType::b32:
       return compare_and_swap<uint32_t>;
-    case Type::b64:
+    case DataType::b64:
       return compare_and_swap<uint64_t>;
     default:
       refuse(in);
@@ -302,9 +306,10 @@ ExecFn pick_atom_exch_wide(const ptx::Instruction&) { return atomic<Wide, Exch>;
 
 // Whether the final values could depend on the order of the blocks (order_guard.h).
 bool is_order_sensitive(const ptx::Instruction& in, bool result_used) {
-  if (in.has(Mod::cas)) return true;
+  if (in.has(Modifier::cas)) return true;
   const bool integer = !ptx::is_float(in.type());
-  const bool commutes = integer && !in.has(Mod::exch) && !in.has(Mod::inc) && !in.has(Mod::dec);
+  const bool commutes =
+      integer && !in.has(Modifier::exch) && !in.has(Modifier::inc) && !in.has(Modifier::dec);
   return result_used || !commutes;
 }
 
@@ -312,11 +317,11 @@ bool is_order_sensitive(const ptx::Instruction& in, bool result_used) {
 
 namespace {
 
-using ptx::Mod;
-using ptx::Type;
+using ptx::DataType;
+using ptx::Modifier;
 
 template <class T, class Op>
-Reduction reduction() {
+ReductionOp make_reduction() {
   const auto apply = [](std::byte* at, const std::byte* value) {
     T old, v;
     std::memcpy(&old, at, sizeof old);
@@ -327,8 +332,8 @@ Reduction reduction() {
   return {apply, sizeof(T)};
 }
 
-// The PTX ISA has add.f32 flush subnormal numbers to zero; an H100 keeps them (2026-11-26). The
-// result for NaN is the same as in other additions.
+// The PTX ISA has add.f32 flush_subnormal subnormal numbers to zero; an H100 keeps them
+// (2026-11-26). The result for NaN is the same as in other additions.
 struct AddFloats {
   static float apply(float old, float v) {
     const float sum = update::Add::apply(old, v);
@@ -345,55 +350,55 @@ struct HalfMinMax {
 };
 
 template <class T>
-Reduction add_or_minmax_reduction(const ptx::Instruction& in) {
-  if (in.has(Mod::add)) return reduction<T, update::Add>();
-  if (in.has(Mod::min)) return reduction<T, update::Min>();
-  if (in.has(Mod::max)) return reduction<T, update::Max>();
+ReductionOp add_or_minmax_reduction(const ptx::Instruction& in) {
+  if (in.has(Modifier::add)) return make_reduction<T, update::Add>();
+  if (in.has(Modifier::min)) return make_reduction<T, update::Min>();
+  if (in.has(Modifier::max)) return make_reduction<T, update::Max>();
   return {};
 }
 
 template <class T>
-Reduction bitwise_reduction(const ptx::Instruction& in) {
-  if (in.has(Mod::op_and)) return reduction<T, update::And>();
-  if (in.has(Mod::op_or)) return reduction<T, update::Or>();
-  if (in.has(Mod::op_xor)) return reduction<T, update::Xor>();
+ReductionOp bitwise_reduction(const ptx::Instruction& in) {
+  if (in.has(Modifier::op_and)) return make_reduction<T, update::And>();
+  if (in.has(Modifier::op_or)) return make_reduction<T, update::Or>();
+  if (in.has(Modifier::op_xor)) return make_reduction<T, update::Xor>();
   return {};
 }
 
 template <class H>
-Reduction half_reduction(const ptx::Instruction& in) {
-  if (in.has(Mod::add)) return reduction<uint16_t, update::AddHalf<H>>();
-  if (in.has(Mod::min)) return reduction<uint16_t, HalfMinMax<H, false>>();
-  if (in.has(Mod::max)) return reduction<uint16_t, HalfMinMax<H, true>>();
+ReductionOp half_reduction(const ptx::Instruction& in) {
+  if (in.has(Modifier::add)) return make_reduction<uint16_t, update::AddHalf<H>>();
+  if (in.has(Modifier::min)) return make_reduction<uint16_t, HalfMinMax<H, false>>();
+  if (in.has(Modifier::max)) return make_reduction<uint16_t, HalfMinMax<H, true>>();
   return {};
 }
 
 }  // namespace
 
-Reduction reduction_of(const ptx::Instruction& in, Type type) {
+ReductionOp reduction_of(const ptx::Instruction& in, DataType type) {
   switch (type) {
-    case Type::u32:
-      if (in.has(Mod::inc)) return reduction<uint32_t, update::Inc>();
-      if (in.has(Mod::dec)) return reduction<uint32_t, update::Dec>();
+    case DataType::u32:
+      if (in.has(Modifier::inc)) return make_reduction<uint32_t, update::Inc>();
+      if (in.has(Modifier::dec)) return make_reduction<uint32_t, update::Dec>();
       return add_or_minmax_reduction<uint32_t>(in);
-    case Type::s32:
+    case DataType::s32:
       return add_or_minmax_reduction<int32_t>(in);
-    case Type::u64:
+    case DataType::u64:
       return add_or_minmax_reduction<uint64_t>(in);
-    case Type::s64:
+    case DataType::s64:
       return add_or_minmax_reduction<int64_t>(in);
-    case Type::b32:
+    case DataType::b32:
       return bitwise_reduction<uint32_t>(in);
-    case Type::b64:
+    case DataType::b64:
       return bitwise_reduction<uint64_t>(in);
-    case Type::f16:
+    case DataType::f16:
       return half_reduction<F16>(in);
-    case Type::bf16:
+    case DataType::bf16:
       return half_reduction<BF16>(in);
-    case Type::f32:
-      return in.has(Mod::add) ? reduction<float, AddFloats>() : Reduction{};
-    case Type::f64:
-      return in.has(Mod::add) ? reduction<double, update::Add>() : Reduction{};
+    case DataType::f32:
+      return in.has(Modifier::add) ? make_reduction<float, AddFloats>() : ReductionOp{};
+    case DataType::f64:
+      return in.has(Modifier::add) ? make_reduction<double, update::Add>() : ReductionOp{};
     default:
       return {};
   }

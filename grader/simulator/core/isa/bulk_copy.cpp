@@ -11,7 +11,7 @@
 
 namespace lab32::sim {
 
-using ptx::Mod;
+using ptx::Modifier;
 
 BlockContext& CopyLane::block() const { return x.warp->block(); }
 
@@ -21,7 +21,7 @@ uint64_t CopyLane::address(const BulkOp::Address& of) const {
   return all[lane];
 }
 
-uint32_t CopyLane::word(const Slot& slot) const {
+uint32_t CopyLane::slot_value(const RegisterSlot& slot) const {
   const std::byte* const at = x.regs + slot.offset;
   return slot.bytes == 2 ? load_lane<uint16_t>(at, lane) : load_lane<uint32_t>(at, lane);
 }
@@ -51,8 +51,8 @@ bool is_whole_range_valid(const CopyLane& c, uint64_t begin, uint32_t bytes, uns
          in->permits(begin, bytes, true) && begin % piece == 0;
 }
 
-std::byte* access_pieces(const CopyLane& c, uint64_t* address, uint32_t pieces, unsigned piece,
-                         bool right, AccessUse use) {
+std::byte* check_piece_accesses(const CopyLane& c, uint64_t* address, uint32_t pieces,
+                                unsigned piece, bool right, AccessUse use) {
   BlockContext& block = c.block();
   const uint32_t warp = c.x.warp->index();
   if (right) return block.accesses().check_global(warp, c.in, address, pieces, piece, use);
@@ -72,69 +72,70 @@ void report_piece(const CopyLane& c, AccessKind kind, unsigned piece, uint64_t a
   uint64_t address[kWarpSize] = {};
   address[c.lane] = at;
   if (values != nullptr) std::memcpy(c.x.warp->values + c.lane * 16, values, piece);
-  c.block().reports().ordered(c.x.warp->index(), c.in, kind, piece, 1u << c.lane, address,
-                              values != nullptr ? c.x.warp->values : nullptr);
+  c.block().reports().strong_or_suspect_access(c.x.warp->index(), c.in, kind, piece, 1u << c.lane,
+                                               address,
+                                               values != nullptr ? c.x.warp->values : nullptr);
 }
 
-void load_bulk(const Exec& x, const Inst& in) {
+void bulk_copy_to_shared(const ExecContext& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
-    BulkCopy copy;
+    PendingBulkCopy copy;
     copy.data.resize(bulk_bytes_of(c, op));
-    report_whole_copy(c, op, BulkMove::Kind::load, c.address(op.from), c.address(op.to),
-                      static_cast<uint32_t>(copy.data.size()));
+    report_whole_bulk_copy(c, op, BulkMove::Kind::load, c.address(op.from), c.address(op.to),
+                           static_cast<uint32_t>(copy.data.size()));
     read_device_memory(c, c.address(op.from), static_cast<uint32_t>(copy.data.size()), kBulkPiece,
                        copy, 0);
     const auto span = static_cast<uint32_t>(copy.data.size());
-    make_copy_pending(c, op, std::move(copy), span);
+    make_bulk_copy_pending(c, op, std::move(copy), span);
   });
 }
 
-void copy_to_cluster_block(const Exec& x, const Inst& in) {
+void copy_to_cluster_block(const ExecContext& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
-    BulkCopy copy;
+    PendingBulkCopy copy;
     copy.data.resize(bulk_bytes_of(c, op));
     const uint64_t from = c.address(op.from);
     const auto span = static_cast<uint32_t>(copy.data.size());
-    report_whole_copy(c, op, BulkMove::Kind::to_block, 0, from, span);
-    read_own_shared(c, from, copy);
-    make_copy_pending(c, op, std::move(copy), span);
+    report_whole_bulk_copy(c, op, BulkMove::Kind::to_block, 0, from, span);
+    read_shared_into_copy(c, from, copy);
+    make_bulk_copy_pending(c, op, std::move(copy), span);
   });
 }
 
-void store_bulk(const Exec& x, const Inst& in) {
+void bulk_copy_to_global(const ExecContext& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     const uint32_t bytes = bulk_bytes_of(c, op);
     const uint64_t from = c.address(op.from), to = c.address(op.to);
-    report_whole_copy(c, op, BulkMove::Kind::store, to, from, bytes);
+    report_whole_bulk_copy(c, op, BulkMove::Kind::store, to, from, bytes);
     std::vector<std::byte> values(bytes);
     for (uint32_t at = 0; at < bytes; at += kBulkPiece)
-      read_shared(c, from + at, values.data() + at);
+      read_16_shared_bytes(c, from + at, values.data() + at);
     write_device_memory(c, to, bytes, kBulkPiece, values.data());
   });
 }
 
-void nothing_to_do(const Exec&, const Inst&) {}
+void nothing_to_do(const ExecContext&, const Inst&) {}
 
 // Reports an event of the copy engine. The order of groups and fences does not affect the
 // execution.
-void report_engine_event(const Exec& x, const Inst& in, EngineEvent::Kind kind,
-                         uint32_t pending = 0) {
+void report_copy_engine_event(const ExecContext& x, const Inst& in, CopyEngineEvent::Kind kind,
+                              uint32_t pending = 0) {
   BlockContext& block = x.warp->block();
-  if (block.reports().observes_raw_shared())
-    block.reports().engine(x.warp->index(), {kind, in.site, x.mask, 0, 0, pending});
+  if (block.reports().observes_shared_ptx_accesses())
+    block.reports().copy_engine_event(x.warp->index(), {kind, in.site, x.mask, 0, 0, pending});
 }
 
-void commit_group(const Exec& x, const Inst& in) {
-  report_engine_event(x, in, EngineEvent::Kind::commits);
+void commit_bulk_group(const ExecContext& x, const Inst& in) {
+  report_copy_engine_event(x, in, CopyEngineEvent::Kind::commits);
 }
 
-void wait_for_group(const Exec& x, const Inst& in) {
-  report_engine_event(x, in, EngineEvent::Kind::waits,
-                      load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask)));
+void wait_for_bulk_group(const ExecContext& x, const Inst& in) {
+  report_copy_engine_event(x, in, CopyEngineEvent::Kind::waits,
+                           load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask)));
 }
 
-void fence_proxy(const Exec& x, const Inst& in) {
-  report_engine_event(x, in, EngineEvent::Kind::fences);
+void fence_proxy(const ExecContext& x, const Inst& in) {
+  report_copy_engine_event(x, in, CopyEngineEvent::Kind::fences);
 }
 
 }  // namespace
@@ -147,7 +148,7 @@ bool check_shared_range(const CopyLane& c, uint64_t at, unsigned bytes, AccessUs
 }
 
 uint32_t bulk_bytes_of(const CopyLane& c, const BulkOp& op) {
-  const uint32_t bytes = c.word(op.bytes);
+  const uint32_t bytes = c.slot_value(op.bytes);
   if (bytes % kBulkPiece != 0) {
     TrapFacts facts = c.x.warp->facts(TrapReason::bulk_bytes, c.lane);
     facts.value = bytes;
@@ -156,34 +157,35 @@ uint32_t bulk_bytes_of(const CopyLane& c, const BulkOp& op) {
   return bytes;
 }
 
-void report_whole_copy(const CopyLane& c, const BulkOp& op, BulkMove::Kind kind, uint64_t global,
-                       uint64_t shared, uint32_t bytes) {
+void report_whole_bulk_copy(const CopyLane& c, const BulkOp& op, BulkMove::Kind kind,
+                            uint64_t global, uint64_t shared, uint32_t bytes) {
   BulkMove move;
   move.kind = kind;
   move.global = global;
   move.shared = shared;
   move.bytes = move.inside = bytes;
-  report_move(c, op, move);
+  report_bulk_move(c, op, move);
 }
 
-void report_move(const CopyLane& c, const BulkOp& op, BulkMove move) {
+void report_bulk_move(const CopyLane& c, const BulkOp& op, BulkMove move) {
   BlockContext& block = c.block();
   if (!block.reports().reports_accesses()) return;
   move.site = c.in.site;
   move.shared = offset_in_block(move.shared);
   if (op.blocks.bytes != 0)
-    move.blocks = static_cast<uint32_t>(__builtin_popcount(c.word(op.blocks)));
-  block.reports().bulk(c.x.warp->index(), move);
+    move.blocks = static_cast<uint32_t>(__builtin_popcount(c.slot_value(op.blocks)));
+  block.reports().bulk_move(c.x.warp->index(), move);
 }
 
 void read_device_memory(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece,
-                        BulkCopy& copy, uint32_t at) {
+                        PendingBulkCopy& copy, uint32_t at) {
   BlockContext& block = c.block();
   const Memory& memory = *block.launch().memory;
   const bool right = is_whole_range_valid(c, from, bytes, piece);
   block.accesses().take_unwritten();
   for_each_32_pieces(from, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
-    const std::byte* const base = access_pieces(c, address, pieces, piece, right, AccessUse::read);
+    const std::byte* const base =
+        check_piece_accesses(c, address, pieces, piece, right, AccessUse::read);
     const uint32_t unwritten = block.accesses().take_unwritten();
     for (uint32_t r = pieces; r; r &= r - 1) {
       const int i = __builtin_ctz(r);
@@ -196,20 +198,20 @@ void read_device_memory(const CopyLane& c, uint64_t from, uint32_t bytes, unsign
       for (unsigned b = 0; b < piece; ++b)
         if (!memory.is_written(address[i] + b, 1)) copy.undefined[to + b] = std::byte{0xff};
       copy.origin = block.undefined_origins().origin_id_of_read(c.in.site, false, [&] {
-        return block.accesses().facts_of_unwritten(c.in.site, c.x.warp->index(), c.lane,
-                                                   AccessSpace::global, address[i], piece);
+        return block.accesses().facts_of_unwritten_read(c.in.site, c.x.warp->index(), c.lane,
+                                                        AccessSpace::global, address[i], piece);
       });
     }
   });
 }
 
 void write_device_memory(const CopyLane& c, uint64_t to, uint32_t bytes, unsigned piece,
-                         const std::byte* values, const Reduction& reduction) {
+                         const std::byte* values, const ReductionOp& reduction) {
   BlockContext& block = c.block();
   const bool right = is_whole_range_valid(c, to, bytes, piece);
   for_each_32_pieces(to, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
     const auto use = reduction ? AccessUse::update : AccessUse::write;
-    std::byte* const base = access_pieces(c, address, pieces, piece, right, use);
+    std::byte* const base = check_piece_accesses(c, address, pieces, piece, right, use);
     for (uint32_t r = pieces; r; r &= r - 1) {
       const int i = __builtin_ctz(r);
       const std::byte* const value = values + done + static_cast<uint32_t>(i) * piece;
@@ -224,7 +226,7 @@ void write_device_memory(const CopyLane& c, uint64_t to, uint32_t bytes, unsigne
   });
 }
 
-void read_shared(const CopyLane& c, uint64_t from, std::byte* to, ValueUse use) {
+void read_16_shared_bytes(const CopyLane& c, uint64_t from, std::byte* to, ValueUse use) {
   BlockContext& block = c.block();
   const uint32_t lane = 1u << c.lane;
   uint64_t address[kWarpSize] = {};
@@ -232,26 +234,26 @@ void read_shared(const CopyLane& c, uint64_t from, std::byte* to, ValueUse use) 
   block.accesses().check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece,
                                 AccessUse::read);
   std::memcpy(to, block.shared().bytes() + address[c.lane], kBulkPiece);
-  if (block.reports().observes_raw_shared()) {
-    block.reports().raw_shared(
+  if (block.reports().observes_shared_ptx_accesses()) {
+    block.reports().shared_ptx_access(
         c.x.warp->index(),
         {c.in.site, AccessKind::load, static_cast<uint8_t>(kBulkPiece), lane, address, nullptr});
-    block.reports().engine(c.x.warp->index(), {EngineEvent::Kind::reads, c.in.site, lane,
-                                               address[c.lane], kBulkPiece, 0});
+    block.reports().copy_engine_event(c.x.warp->index(), {CopyEngineEvent::Kind::reads, c.in.site,
+                                                          lane, address[c.lane], kBulkPiece, 0});
   }
   // A value that is stored to device memory, or updates it, must be defined.
   UndefinedRead read;
   if (!block.checks_reads() ||
-      !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
+      !c.x.warp->find_undefined_bytes(AccessSpace::shared, address, lane, kBulkPiece, &read))
     return;
   const UndefinedOrigins::Id id =
-      c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
+      c.x.warp->origins_of_undefined_read(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
   block.undefined_origins().for_each_origin(id, [&](const UndefinedOrigin& origin) {
     block.faults().report_undefined_use(origin, use, lane);
   });
 }
 
-void read_own_shared(const CopyLane& c, uint64_t from, BulkCopy& copy) {
+void read_shared_into_copy(const CopyLane& c, uint64_t from, PendingBulkCopy& copy) {
   BlockContext& block = c.block();
   for (size_t at = 0; at < copy.data.size(); at += kBulkPiece) {
     uint64_t address[kWarpSize] = {};
@@ -260,33 +262,34 @@ void read_own_shared(const CopyLane& c, uint64_t from, BulkCopy& copy) {
     block.accesses().check_shared(c.x.warp->index(), c.in, address, lane, kBulkPiece,
                                   AccessUse::read);
     std::memcpy(copy.data.data() + at, block.shared().bytes() + address[c.lane], kBulkPiece);
-    if (block.reports().observes_raw_shared())
-      block.reports().raw_shared(
+    if (block.reports().observes_shared_ptx_accesses())
+      block.reports().shared_ptx_access(
           c.x.warp->index(),
           {c.in.site, AccessKind::load, static_cast<uint8_t>(kBulkPiece), lane, address, nullptr});
     UndefinedRead read;
     if (!block.checks_reads() ||
-        !c.x.warp->find_undefined(AccessSpace::shared, address, lane, kBulkPiece, &read))
+        !c.x.warp->find_undefined_bytes(AccessSpace::shared, address, lane, kBulkPiece, &read))
       continue;
     copy.undefined.resize(copy.data.size());
     std::memcpy(copy.undefined.data() + at, read.bits + address[c.lane], kBulkPiece);
-    copy.origin = c.x.warp->origins_of(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
+    copy.origin =
+        c.x.warp->origins_of_undefined_read(c.in, read, kBulkPiece)[static_cast<size_t>(c.lane)];
   }
 }
 
-ExecFn pick_bulk_load(const ptx::Instruction&) { return load_bulk; }
-ExecFn pick_bulk_load_many(const ptx::Instruction&) { return load_bulk; }
+ExecFn pick_bulk_load(const ptx::Instruction&) { return bulk_copy_to_shared; }
+ExecFn pick_bulk_load_many(const ptx::Instruction&) { return bulk_copy_to_shared; }
 ExecFn pick_bulk_to_block(const ptx::Instruction&) { return copy_to_cluster_block; }
-ExecFn pick_bulk_store(const ptx::Instruction&) { return store_bulk; }
-ExecFn pick_bulk_commit(const ptx::Instruction&) { return commit_group; }
-ExecFn pick_bulk_wait(const ptx::Instruction&) { return wait_for_group; }
+ExecFn pick_bulk_store(const ptx::Instruction&) { return bulk_copy_to_global; }
+ExecFn pick_bulk_commit(const ptx::Instruction&) { return commit_bulk_group; }
+ExecFn pick_bulk_wait(const ptx::Instruction&) { return wait_for_bulk_group; }
 ExecFn pick_bulk_prefetch(const ptx::Instruction&) { return nothing_to_do; }
 ExecFn pick_tensor_prefetch(const ptx::Instruction&) { return nothing_to_do; }
 ExecFn pick_prefetch_map(const ptx::Instruction&) { return nothing_to_do; }
 // In the simulator the copy engine and the threads see the same shared memory, so the fence has no
 // effect on values. Observers report missing fences.
 ExecFn pick_fence_proxy(const ptx::Instruction& in) {
-  return in.has(Mod::async) && !in.has(Mod::global) ? fence_proxy : nothing_to_do;
+  return in.has(Modifier::async) && !in.has(Modifier::global) ? fence_proxy : nothing_to_do;
 }
 ExecFn pick_fence_mbarrier_init(const ptx::Instruction&) { return nothing_to_do; }
 
@@ -297,28 +300,28 @@ ExecFn pick_fence_mbarrier_init(const ptx::Instruction&) { return nothing_to_do;
 
 namespace {
 
-void reduce_bulk(const Exec& x, const Inst& in) {
+void bulk_reduce_to_global(const ExecContext& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     const uint32_t bytes = bulk_bytes_of(c, op);
     const uint64_t from = c.address(op.from), to = c.address(op.to);
-    report_whole_copy(c, op, BulkMove::Kind::reduce, to, from, bytes);
+    report_whole_bulk_copy(c, op, BulkMove::Kind::reduce, to, from, bytes);
     std::vector<std::byte> values(bytes);
     constexpr unsigned kPiece = 16;
     for (uint32_t at = 0; at < bytes; at += kPiece)
-      read_shared(c, from + at, values.data() + at, ValueUse::atomic);
+      read_16_shared_bytes(c, from + at, values.data() + at, ValueUse::atomic);
     write_device_memory(c, to, bytes, kPiece, values.data(), op.reduction);
   });
 }
 
-void reduce_to_block(const Exec& x, const Inst& in) {
+void reduce_into_cluster_block(const ExecContext& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
-    BulkCopy copy;
+    PendingBulkCopy copy;
     copy.data.resize(bulk_bytes_of(c, op));
     copy.reduction = op.reduction;
     const uint64_t from = c.address(op.from);
     const auto span = static_cast<uint32_t>(copy.data.size());
-    report_whole_copy(c, op, BulkMove::Kind::to_block, 0, from, span);
-    read_own_shared(c, from, copy);
+    report_whole_bulk_copy(c, op, BulkMove::Kind::to_block, 0, from, span);
+    read_shared_into_copy(c, from, copy);
     if (!copy.undefined.empty()) {
       BlockContext& block = c.block();
       block.undefined_origins().for_each_origin(copy.origin, [&](const UndefinedOrigin& origin) {
@@ -326,14 +329,14 @@ void reduce_to_block(const Exec& x, const Inst& in) {
       });
       copy.undefined.clear();
     }
-    make_copy_pending(c, op, std::move(copy), span);
+    make_bulk_copy_pending(c, op, std::move(copy), span);
   });
 }
 
-void store_registers_remotely(const Exec& x, const Inst& in) {
+void store_registers_remotely(const ExecContext& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     const unsigned each = op.value[0].bytes;
-    BulkCopy copy;
+    PendingBulkCopy copy;
     copy.data.resize(size_t{each} * op.values);
     copy.reduction = op.reduction;
     copy.piece = static_cast<uint8_t>(copy.data.size());
@@ -341,16 +344,16 @@ void store_registers_remotely(const Exec& x, const Inst& in) {
     for (unsigned v = 0; v < op.values; ++v)
       std::memcpy(copy.data.data() + v * each,
                   c.x.regs + op.value[v].offset + static_cast<unsigned>(c.lane) * each, each);
-    report_whole_copy(c, op, BulkMove::Kind::to_block, 0, c.address(op.to), copy.piece);
+    report_whole_bulk_copy(c, op, BulkMove::Kind::to_block, 0, c.address(op.to), copy.piece);
     const uint32_t span = copy.piece;
-    make_copy_pending(c, op, std::move(copy), span);
+    make_bulk_copy_pending(c, op, std::move(copy), span);
   });
 }
 
 }  // namespace
 
-ExecFn pick_bulk_reduce(const ptx::Instruction&) { return reduce_bulk; }
-ExecFn pick_bulk_reduce_to_block(const ptx::Instruction&) { return reduce_to_block; }
+ExecFn pick_bulk_reduce(const ptx::Instruction&) { return bulk_reduce_to_global; }
+ExecFn pick_bulk_reduce_to_block(const ptx::Instruction&) { return reduce_into_cluster_block; }
 ExecFn pick_st_async(const ptx::Instruction&) { return store_registers_remotely; }
 ExecFn pick_red_async(const ptx::Instruction&) { return store_registers_remotely; }
 

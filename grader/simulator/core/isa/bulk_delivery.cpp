@@ -14,24 +14,24 @@ namespace lab32::sim {
 
 namespace {
 
-using ptx::Mod;
+using ptx::Modifier;
 
 // Refuses combinations that match the row of opcodes.def but that the PTX ISA (9.0) lacks.
 void check_bulk_reduction(const ptx::Instruction& in, const BulkOp& op) {
-  const bool add = in.has(Mod::add), of_64 = op.reduction.bytes == 8;
+  const bool add = in.has(Modifier::add), of_64 = op.reduction.bytes == 8;
   if (!op.reduction) refuse(in);
   if (in.op->id == ptx::OpId::red_async && of_64 && !add) refuse(in);
   if (in.op->id == ptx::OpId::bulk_reduce_to_block && of_64 && !add) refuse(in);
   if (in.op->id == ptx::OpId::bulk_reduce) {
-    if (in.type() == ptx::Type::s64 && add) refuse(in);
-    const bool half = in.type() == ptx::Type::f16 || in.type() == ptx::Type::bf16;
-    if (in.has(Mod::noftz) != (half && add)) refuse(in);
+    if (in.type() == ptx::DataType::s64 && add) refuse(in);
+    const bool half = in.type() == ptx::DataType::f16 || in.type() == ptx::DataType::bf16;
+    if (in.has(Modifier::noftz) != (half && add)) refuse(in);
   }
 }
 
 }  // namespace
 
-BulkOp bulk_op_of(const ptx::Instruction& in, FunctionSlots& slots) {
+BulkOp bulk_op_of(const ptx::Instruction& in, RegisterFileLayout& slots) {
   BulkOp op;
   const bool sends = in.op->id == ptx::OpId::st_async || in.op->id == ptx::OpId::red_async;
   BulkOp::Address* const copied[] = {&op.to, &op.from, &op.barrier};
@@ -42,18 +42,18 @@ BulkOp bulk_op_of(const ptx::Instruction& in, FunctionSlots& slots) {
     const std::string& kind = in.op->operands[i].name;
     if (operand.kind == ptx::Operand::Kind::address) {
       BulkOp::Address& address = *(sends ? sent : copied)[next++];
-      slots.address(operand, in, address.base, address.offset);
+      slots.decode_address(operand, in, address.base, address.offset);
       op.dimensions = std::max(op.dimensions, static_cast<uint8_t>(operand.elements.size()));
       for (size_t e = 0; e < operand.elements.size(); ++e)
-        op.coordinate[e] = slots.value(operand.elements[e], 4, ptx::Type::s32, in);
+        op.coordinate[e] = slots.value_slot(operand.elements[e], 4, ptx::DataType::s32, in);
     } else if (kind == "u32") {
-      op.bytes = slots.value(operand, 4, ptx::Type::u32, in);
+      op.bytes = slots.value_slot(operand, 4, ptx::DataType::u32, in);
     } else if (kind == "b16") {
-      op.blocks = slots.value(operand, 2, ptx::Type::b16, in);
+      op.blocks = slots.value_slot(operand, 2, ptx::DataType::b16, in);
     } else if (kind == "vec" || kind == "T") {
       const auto bytes = static_cast<uint8_t>(ptx::bytes_of(in.type()));
       const auto add = [&](const ptx::Operand& v) {
-        op.value[op.values++] = slots.value(v, bytes, in.type(), in);
+        op.value[op.values++] = slots.value_slot(v, bytes, in.type(), in);
       };
       if (operand.kind == ptx::Operand::Kind::vector)
         std::for_each(operand.elements.begin(), operand.elements.end(), add);
@@ -62,17 +62,18 @@ BulkOp bulk_op_of(const ptx::Instruction& in, FunctionSlots& slots) {
       if (bytes * op.values > 16) refuse(in, "a vector of more than 16 bytes");
     }
   }
-  op.generic = sends && !in.has(Mod::shared_cluster);
-  const bool by_map = in.has(Mod::tensor);
-  if ((in.has(Mod::reduce) && !by_map) || in.op->id == ptx::OpId::red_async) {
+  op.generic = sends && !in.has(Modifier::shared_cluster);
+  const bool by_map = in.has(Modifier::tensor);
+  if ((in.has(Modifier::reduce) && !by_map) || in.op->id == ptx::OpId::red_async) {
     op.reduction = reduction_of(in, in.type());
     check_bulk_reduction(in, op);
   }
   return op;
 }
 
-std::vector<Slot> sources_of(const BulkOp& op) {
-  std::vector<Slot> slots = {op.to.base, op.from.base, op.barrier.base, op.bytes, op.blocks};
+std::vector<RegisterSlot> sources_of(const BulkOp& op) {
+  std::vector<RegisterSlot> slots = {op.to.base, op.from.base, op.barrier.base, op.bytes,
+                                     op.blocks};
   slots.insert(slots.end(), op.coordinate.begin(), op.coordinate.end());
   return slots;
 }
@@ -82,7 +83,7 @@ std::vector<Slot> sources_of(const BulkOp& op) {
 
 namespace {
 
-void deliver_copy(const BulkCopy& copy, Warp& asking) {
+void deliver_bulk_copy(const PendingBulkCopy& copy, Warp& asking) {
   BlockContext& block = asking.block();
   ClusterContext* const cluster = block.cluster();
   // A block that has exited reports nothing, so the testing block reports the copy.
@@ -117,15 +118,15 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
         for (uint64_t b = 0; b < copy.piece; b += 4)
           block.undefined_origins().note_store(UndefinedOrigins::shared_word(to + b), copy.origin);
     }
-    if (!teller.reports().observes_raw_shared()) continue;
+    if (!teller.reports().observes_shared_ptx_accesses()) continue;
     std::memcpy(asking.values + lane * 16, value, copy.piece);
-    teller.reports().raw_shared(warp,
-                                {issued.site, copy.reduction ? AccessKind::red : AccessKind::store,
-                                 static_cast<uint8_t>(copy.piece), 1u << lane, address,
-                                 copy.reduction ? nullptr : asking.values});
+    teller.reports().shared_ptx_access(
+        warp, {issued.site, copy.reduction ? AccessKind::red : AccessKind::store,
+               static_cast<uint8_t>(copy.piece), 1u << lane, address,
+               copy.reduction ? nullptr : asking.values});
     if (!copy.by_thread)
-      teller.reports().engine(
-          warp, {EngineEvent::Kind::writes, copy.site, 1u << lane, address[lane], copy.piece, 0});
+      teller.reports().copy_engine_event(warp, {CopyEngineEvent::Kind::writes, copy.site,
+                                                1u << lane, address[lane], copy.piece, 0});
   }
   const bool completes = complete_bytes(block.shared().bytes() + copy.barrier, copy.bytes);
   teller.reports().mbarrier_arrive(warp, 1u << lane, copy.barrier, completes);
@@ -133,7 +134,8 @@ void deliver_copy(const BulkCopy& copy, Warp& asking) {
 
 }  // namespace
 
-void make_copy_pending(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint32_t span) {
+void make_bulk_copy_pending(const CopyLane& c, const BulkOp& op, PendingBulkCopy copy,
+                            uint32_t span) {
   BlockContext& block = c.block();
   const uint64_t window = op.generic ? kSharedBase : 0;
   const uint64_t to = c.address(op.to) - window, barrier = c.address(op.barrier) - window;
@@ -143,7 +145,7 @@ void make_copy_pending(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint3
   copy.warp = c.x.warp->index();
   copy.lane = c.lane;
   copy.bytes = static_cast<uint32_t>(copy.data.size());
-  const auto send_to = [&](BulkCopy one) {
+  const auto send_to = [&](PendingBulkCopy one) {
     if (!check_shared_range(c, one.barrier, 8, AccessUse::update)) return;
     const bool fits =
         one.data.empty() || (check_shared_range(c, one.to, one.piece, use) &&
@@ -157,22 +159,22 @@ void make_copy_pending(const CopyLane& c, const BulkOp& op, BulkCopy copy, uint3
     return send_to(std::move(copy));
   }
   // A multicast copy goes to the same offset in each destination block.
-  for (uint32_t r = c.word(op.blocks); r; r &= r - 1) {
+  for (uint32_t r = c.slot_value(op.blocks); r; r &= r - 1) {
     const uint64_t base = base_of_rank(static_cast<uint32_t>(__builtin_ctz(r)));
-    BulkCopy one = copy;
+    PendingBulkCopy one = copy;
     one.to = base + offset_in_block(to);
     one.barrier = base + offset_in_block(barrier);
     send_to(std::move(one));
   }
 }
 
-void deliver_copies(Warp& asking, uint64_t barrier) {
-  BulkCopies& copies = asking.block().bulk_copies();
+void deliver_copies_of_mbarrier(Warp& asking, uint64_t barrier) {
+  PendingBulkCopies& copies = asking.block().bulk_copies();
   size_t kept = 0;
-  for (BulkCopy& copy : copies) {
+  for (PendingBulkCopy& copy : copies) {
     if (copy.barrier == barrier)
-      deliver_copy(copy, asking);
-    else if (BulkCopy& to = copies[kept++]; &to != &copy)
+      deliver_bulk_copy(copy, asking);
+    else if (PendingBulkCopy& to = copies[kept++]; &to != &copy)
       to = std::move(copy);
   }
   copies.resize(kept);

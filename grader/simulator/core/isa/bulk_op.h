@@ -1,6 +1,6 @@
 // Copies and reductions by the copy engine (cp.async.bulk, cp.reduce.async.bulk), and stores and
 // reductions that complete on an mbarrier as these do (st.async, red.async). BulkOp holds the
-// operands of such an instruction, BulkCopy a copy that was issued and is still pending.
+// operands of such an instruction, PendingBulkCopy a copy that was issued and is still pending.
 #pragma once
 
 #include <array>
@@ -18,32 +18,32 @@ class BlockContext;
 
 struct BulkOp {
   struct Address {
-    Slot base;
+    RegisterSlot base;
     int64_t offset = 0;
   };
   // An operand that the instruction lacks has no base. `from` or `to` may be a tensor map.
   Address to, from, barrier;
-  Slot bytes;
-  Slot blocks;  // multicast: a bit for each block of the cluster, by rank
-  std::array<Slot, 5> coordinate;
+  RegisterSlot bytes;
+  RegisterSlot blocks;  // multicast: a bit for each block of the cluster, by rank
+  std::array<RegisterSlot, 5> coordinate;
   uint8_t dimensions = 0;
-  Reduction reduction;        // for a tensor copy, set when the map gives the element type
-  std::array<Slot, 4> value;  // st.async, red.async: the values to store
+  ReductionOp reduction;              // for a tensor copy, set when the map gives the element type
+  std::array<RegisterSlot, 4> value;  // st.async, red.async: the values to store
   uint8_t values = 0;
   bool generic = false;  // the addresses may be generic ones
 };
 
-class FunctionSlots;
+class RegisterFileLayout;
 
-BulkOp bulk_op_of(const ptx::Instruction& in, FunctionSlots& slots);
+BulkOp bulk_op_of(const ptx::Instruction& in, RegisterFileLayout& slots);
 
 // The registers that the operation reads, except those of its values.
-std::vector<Slot> sources_of(const BulkOp& op);
+std::vector<RegisterSlot> sources_of(const BulkOp& op);
 
 // A copy to shared memory. Its source is read when it is issued; its data appear when a thread
 // tests the mbarrier that counts its bytes. A kernel that does not wait therefore reads the old
 // contents.
-struct BulkCopy {
+struct PendingBulkCopy {
   BlockContext* by = nullptr;
   uint32_t site = 0, warp = 0;
   int lane = 0;
@@ -52,7 +52,7 @@ struct BulkCopy {
   std::vector<std::byte> data;       // empty after a fault: then nothing is written
   std::vector<std::byte> undefined;  // empty: all is defined
   UndefinedOrigins::Id origin = 0;
-  Reduction reduction;
+  ReductionOp reduction;
   // Bytes of one write. by_thread: a thread sends the data (st.async, red.async), through the
   // generic proxy instead of the engine's async proxy.
   uint8_t piece = 16;
@@ -63,6 +63,6 @@ struct BulkCopy {
 };
 
 // The pending copies of one block, or of all blocks of a cluster.
-using BulkCopies = std::vector<BulkCopy>;
+using PendingBulkCopies = std::vector<PendingBulkCopy>;
 
 }  // namespace lab32::sim

@@ -7,20 +7,20 @@
 namespace lab32::sim {
 namespace {
 
-using ptx::Mod;
+using ptx::Modifier;
 
 // --- cp.async -----------------------------------------------------------------------------------
 // The bytes leave global memory when the copy is issued and arrive in shared memory when the thread
 // waits for it, so that a kernel that forgets to wait reads uninitialised shared memory here.
 
-void copy_async(const Exec& x, const Inst& in) {
+void issue_async_copy(const ExecContext& x, const Inst& in) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const uint32_t bytes = load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask));
   lane_addresses(x, in.mem_base, in.mem_offset, w.address);
   lane_addresses(x, in.mem_base2, in.mem_offset2, w.address2);
   block.accesses().check_shared(w.index(), in, w.address, x.mask, bytes, AccessUse::write);
-  PendingCopy copy;
+  PendingAsyncCopy copy;
   copy.site = in.site;
   copy.mask = x.mask;
   copy.bytes = static_cast<uint8_t>(bytes);
@@ -53,8 +53,8 @@ void copy_async(const Exec& x, const Inst& in) {
         if (block.accesses().take_unwritten() != 0) {
           copy.undefined |= 1u << l;
           copy.origin = block.undefined_origins().origin_id_of_read(in.site, false, [&] {
-            return block.accesses().facts_of_unwritten(in.site, w.index(), l, AccessSpace::global,
-                                                       lane_address[l], whole ? bytes : 1);
+            return block.accesses().facts_of_unwritten_read(
+                in.site, w.index(), l, AccessSpace::global, lane_address[l], whole ? bytes : 1);
           });
         }
         std::memcpy(copy.data[static_cast<size_t>(l)].data() + at, base + lane_address[l],
@@ -62,7 +62,8 @@ void copy_async(const Exec& x, const Inst& in) {
       }
     }
     if (block.reports().observes_order())
-      block.reports().ordered(w.index(), in, AccessKind::load, bytes, reading, w.address2, nullptr);
+      block.reports().strong_or_suspect_access(w.index(), in, AccessKind::load, bytes, reading,
+                                               w.address2, nullptr);
     if (block.reports().reports_accesses())
       block.reports().access(
           w.index(), in,
@@ -72,19 +73,19 @@ void copy_async(const Exec& x, const Inst& in) {
     block.reports().access(
         w.index(), in,
         {AccessSpace::shared, AccessKind::store, bytes, x.mask, w.address, false, w.address2});
-  if (block.reports().observes_raw_shared())
-    block.reports().copy_begins(
+  if (block.reports().observes_shared_ptx_accesses())
+    block.reports().async_copy_begins(
         w.index(), {in.site, AccessKind::store, copy.bytes, x.mask, w.address, nullptr});
   w.copies().push_back(copy);
 }
 
 // Completes the copies of the lanes in x.mask, except those of the newest `pending` groups.
-void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending,
-                   uint32_t mbarrier = 0) {
+void finish_async_copies(const ExecContext& x, const Inst& in, bool all, uint32_t pending,
+                         uint32_t mbarrier = 0) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   auto& copies = w.copies();
-  for (PendingCopy& copy : copies) {
+  for (PendingAsyncCopy& copy : copies) {
     uint32_t done = 0;
     for (uint32_t r = copy.mask & x.mask; r; r &= r - 1) {
       const auto l = static_cast<size_t>(__builtin_ctz(r));
@@ -101,7 +102,7 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending,
       w.mark_defined(AccessSpace::shared, w.address, done, copy.bytes);
       for (uint32_t r = done & copy.undefined; r; r &= r - 1) {
         const uint64_t to = w.address[__builtin_ctz(r)];
-        if (std::byte* const bits = block.shared().undefined(to, copy.bytes))
+        if (std::byte* const bits = block.shared().undefined_bits_at(to, copy.bytes))
           std::memset(bits, 0xff, copy.bytes);
         for (uint64_t b = 0; b < copy.bytes; b += 4)
           block.undefined_origins().note_store(UndefinedOrigins::shared_word(to + b), copy.origin);
@@ -109,29 +110,29 @@ void finish_copies(const Exec& x, const Inst& in, bool all, uint32_t pending,
     }
     Inst issued = in;  // the access is reported under the line of the copy, not of the wait
     issued.site = copy.site;
-    if (block.reports().observes_raw_shared())
-      block.reports().copy_ends(
+    if (block.reports().observes_shared_ptx_accesses())
+      block.reports().async_copy_ends(
           w.index(), {issued.site, AccessKind::store, static_cast<uint8_t>(copy.bytes), done,
                       w.address, w.values, nullptr, mbarrier});
     copy.mask &= ~done;
   }
   size_t kept = 0;
-  for (PendingCopy& copy : copies)
+  for (PendingAsyncCopy& copy : copies)
     if (copy.mask) copies[kept++] = copy;
   copies.resize(kept);
 }
 
-void commit_copies(const Exec& x, const Inst&) {
+void commit_async_copy_group(const ExecContext& x, const Inst&) {
   for (uint32_t r = x.mask; r; r &= r - 1)
     ++x.warp->copy_group()[static_cast<size_t>(__builtin_ctz(r))];
 }
 
-void wait_group(const Exec& x, const Inst& in) {
-  finish_copies(x, in, false,
-                load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask)));
+void wait_for_async_copy_group(const ExecContext& x, const Inst& in) {
+  finish_async_copies(x, in, false,
+                      load_lane<uint32_t>(x.regs + in.src[0].offset, __builtin_ctz(x.mask)));
 }
 
-void wait_all(const Exec& x, const Inst& in) { finish_copies(x, in, true, 0); }
+void wait_all(const ExecContext& x, const Inst& in) { finish_async_copies(x, in, true, 0); }
 
 // --- ldmatrix, stmatrix -------------------------------------------------------------------------
 // Lanes 8i .. 8i+7 give the row addresses of matrix i; lane l holds elements 2(l%4) and 2(l%4)+1 of
@@ -139,12 +140,12 @@ void wait_all(const Exec& x, const Inst& in) { finish_copies(x, in, true, 0); }
 
 constexpr int kRows = 8, kRowBytes = 16;
 
-struct LaneElementPair {
+struct LaneElementPositions {
   int row[2], byte[2];  // position of the lane's two 16-bit elements in the matrix
 };
 
-LaneElementPair matrix_pair_of_lane(int lane, bool transposed) {
-  LaneElementPair f;
+LaneElementPositions element_positions_of_lane(int lane, bool transposed) {
+  LaneElementPositions f;
   for (int e = 0; e < 2; ++e) {
     const int row = lane / 4, column = lane % 4 * 2 + e;
     f.row[e] = transposed ? column : row;
@@ -155,20 +156,21 @@ LaneElementPair matrix_pair_of_lane(int lane, bool transposed) {
 
 // Every lane receives elements of several rows, so the origin of the first undefined row is used
 // for all lanes.
-UndefinedBits::OfLanes origins_of_first_row(Warp& w, const Inst& in, const UndefinedRead& read) {
-  UndefinedBits::OfLanes origins = w.origins_of(in, read, kRowBytes);
+UndefinedBits::OfLanes origins_of_first_undefined_row(Warp& w, const Inst& in,
+                                                      const UndefinedRead& read) {
+  UndefinedBits::OfLanes origins = w.origins_of_undefined_read(in, read, kRowBytes);
   origins.fill(origins[static_cast<size_t>(__builtin_ctz(read.lanes))]);
   return origins;
 }
 
 template <bool store>
-void load_or_store_matrices(const Exec& x, const Inst& in) {
+void load_or_store_matrices(const ExecContext& x, const Inst& in) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const int matrices = store ? in.src_count : in.dst_count;
-  const bool transposed = in.ptx->has(Mod::trans);
+  const bool transposed = in.ptx->has(Modifier::trans);
   lane_addresses(x, in.mem_base, in.mem_offset, w.address);
-  const bool generic = !in.ptx->has(Mod::shared) && !in.ptx->has(Mod::shared_cta);
+  const bool generic = !in.ptx->has(Modifier::shared) && !in.ptx->has(Modifier::shared_cta);
   if (generic)
     for (int l = 0; l < kWarpSize; ++l) w.address[l] -= kSharedBase;
   const uint32_t rows = matrices == 4 ? kFullMask : (1u << (matrices * kRows)) - 1;
@@ -186,9 +188,9 @@ void load_or_store_matrices(const Exec& x, const Inst& in) {
                             kRowBytes, rows, w.address, true});
   const auto move = [&](std::byte* shared, std::byte* regs) {
     for (int m = 0; m < matrices; ++m) {
-      const Slot& slot = store ? in.src[m] : in.dst[m];
+      const RegisterSlot& slot = store ? in.src[m] : in.dst[m];
       for (int l = 0; l < kWarpSize; ++l) {
-        const LaneElementPair f = matrix_pair_of_lane(l, transposed);
+        const LaneElementPositions f = element_positions_of_lane(l, transposed);
         for (int e = 0; e < 2; ++e) {
           std::byte* element = shared + w.address[m * kRows + f.row[e]] + f.byte[e];
           std::byte* in_register = regs + slot.offset + l * 4 + e * 2;
@@ -203,25 +205,26 @@ void load_or_store_matrices(const Exec& x, const Inst& in) {
     UndefinedRead read;
     if (store)
       w.mark_defined(AccessSpace::shared, w.address, rows, kRowBytes);
-    else if (w.find_undefined(AccessSpace::shared, w.address, rows, kRowBytes, &read))
-      move(read.bits, w.value_tracker()
-                          .begin_undefined_load(x, in, kFullMask, origins_of_first_row(w, in, read))
-                          .regs);
+    else if (w.find_undefined_bytes(AccessSpace::shared, w.address, rows, kRowBytes, &read))
+      move(read.bits,
+           w.value_tracker()
+               .begin_undefined_load(x, in, kFullMask, origins_of_first_undefined_row(w, in, read))
+               .regs);
   }
-  if (block.reports().observes_raw_shared()) {
+  if (block.reports().observes_shared_ptx_accesses()) {
     if (store)
       for (uint32_t r = rows; r; r &= r - 1) {
         const int l = __builtin_ctz(r);
         std::memcpy(w.values + l * 16, shared + w.address[l], kRowBytes);
       }
-    block.reports().raw_shared(
+    block.reports().shared_ptx_access(
         w.index(), {in.site, store ? AccessKind::store : AccessKind::load,
                     static_cast<uint8_t>(kRowBytes), rows, w.address, store ? w.values : nullptr});
   }
 }
 
 // Each lane gets the two elements of the transposed matrix that ldmatrix would give it.
-void transpose_matrix(const Exec& x, const Inst& in) {
+void transpose_matrix(const ExecContext& x, const Inst& in) {
   if (x.mask != kFullMask) {
     TrapFacts facts = x.warp->facts(TrapReason::warp_divided);
     facts.name = in.ptx->op->base;
@@ -232,7 +235,7 @@ void transpose_matrix(const Exec& x, const Inst& in) {
   std::memcpy(elements, x.regs + in.src[0].offset, sizeof elements);  // lane l: row l/4, 2(l%4)
   if (in.dst[0].bytes == 0) return;
   for (int l = 0; l < kWarpSize; ++l) {
-    const LaneElementPair f = matrix_pair_of_lane(l, true);
+    const LaneElementPositions f = element_positions_of_lane(l, true);
     for (int e = 0; e < 2; ++e)
       std::memcpy(x.regs + in.dst[0].offset + l * 4 + e * 2,
                   elements + f.row[e] * kRowBytes + f.byte[e], 2);
@@ -241,13 +244,13 @@ void transpose_matrix(const Exec& x, const Inst& in) {
 
 }  // namespace
 
-void finish_all_copies(const Exec& x, const Inst& in, uint32_t mbarrier) {
-  finish_copies(x, in, true, 0, mbarrier);
+void finish_all_async_copies(const ExecContext& x, const Inst& in, uint32_t mbarrier) {
+  finish_async_copies(x, in, true, 0, mbarrier);
 }
 
-ExecFn pick_cp_async(const ptx::Instruction&) { return copy_async; }
-ExecFn pick_cp_async_commit(const ptx::Instruction&) { return commit_copies; }
-ExecFn pick_cp_async_wait(const ptx::Instruction&) { return wait_group; }
+ExecFn pick_cp_async(const ptx::Instruction&) { return issue_async_copy; }
+ExecFn pick_cp_async_commit(const ptx::Instruction&) { return commit_async_copy_group; }
+ExecFn pick_cp_async_wait(const ptx::Instruction&) { return wait_for_async_copy_group; }
 ExecFn pick_cp_async_wait_all(const ptx::Instruction&) { return wait_all; }
 ExecFn pick_ldmatrix(const ptx::Instruction&) { return load_or_store_matrices<false>; }
 ExecFn pick_movmatrix(const ptx::Instruction&) { return transpose_matrix; }

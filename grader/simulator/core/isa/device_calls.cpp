@@ -45,9 +45,9 @@ std::string read_device_string(Warp& warp, int lane, uint64_t address) {
 }
 
 template <class T>
-T parameter(Warp& w, const CallSite& site, size_t index, int lane) {
+T read_call_parameter(Warp& w, const CallSite& site, size_t index, int lane) {
   T value{};
-  const Frame& frame = *w.current().frame;
+  const CallFrame& frame = *w.current().frame;
   std::memcpy(&value,
               frame.params.data() + static_cast<size_t>(lane) * frame.function->param_bytes +
                   site.arguments.at(index),
@@ -56,9 +56,10 @@ T parameter(Warp& w, const CallSite& site, size_t index, int lane) {
 }
 
 // printf's arguments are in local memory, each aligned to its size and promoted as in C.
-class Arguments {
+class PrintfArguments {
  public:
-  Arguments(Warp& warp, int lane, uint64_t address) : warp_(warp), lane_(lane), at_(address) {}
+  PrintfArguments(Warp& warp, int lane, uint64_t address)
+      : warp_(warp), lane_(lane), at_(address) {}
 
   template <class T>
   T next() {
@@ -100,7 +101,8 @@ std::string format_argument(const std::string& spec, T value) {
   return text;
 }
 
-std::string format_printf_text(Warp& warp, int lane, const std::string& text, Arguments& next) {
+std::string format_printf_text(Warp& warp, int lane, const std::string& text,
+                               PrintfArguments& next) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
@@ -187,15 +189,16 @@ std::string format_printf_text(Warp& warp, int lane, const std::string& text, Ar
 }  // namespace
 
 void device_printf(Warp& warp, const Inst&, const CallSite& site, uint32_t mask) {
-  Frame& frame = *warp.current().frame;
+  CallFrame& frame = *warp.current().frame;
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     // The output limit is reached. Formatting more text would make a kernel that prints endlessly
     // run for hours.
     if (warp.block().prints_no_more()) continue;
-    const std::string text = read_device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
-    Arguments arguments(warp, l, parameter<uint64_t>(warp, site, 1, l));
-    warp.block().print(format_printf_text(warp, l, text, arguments));
+    const std::string text =
+        read_device_string(warp, l, read_call_parameter<uint64_t>(warp, site, 0, l));
+    PrintfArguments arguments(warp, l, read_call_parameter<uint64_t>(warp, site, 1, l));
+    warp.block().append_printf_output(format_printf_text(warp, l, text, arguments));
     if (!site.results.empty()) {
       // CUDA's printf returns the number of arguments, unlike C's
       const int32_t result = arguments.count();
@@ -209,8 +212,8 @@ void device_printf(Warp& warp, const Inst&, const CallSite& site, uint32_t mask)
 void device_assert(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
   const int l = __builtin_ctz(mask);
   TrapFacts facts = warp.facts(TrapReason::assertion, l);
-  facts.name = read_device_string(warp, l, parameter<uint64_t>(warp, site, 0, l));
-  facts.value = parameter<uint32_t>(warp, site, 2, l);
+  facts.name = read_device_string(warp, l, read_call_parameter<uint64_t>(warp, site, 0, l));
+  facts.value = read_call_parameter<uint32_t>(warp, site, 2, l);
   warp.trap(in, std::move(facts));
 }
 
@@ -218,8 +221,8 @@ void device_assert(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
 
 namespace {
 
-uint64_t heap_argument(Warp& warp, const CallSite& site, int lane) {
-  const Frame& frame = *warp.current().frame;
+uint64_t first_argument_of_call(Warp& warp, const CallSite& site, int lane) {
+  const CallFrame& frame = *warp.current().frame;
   uint64_t value = 0;
   std::memcpy(&value,
               frame.params.data() + static_cast<size_t>(lane) * frame.function->param_bytes +
@@ -242,10 +245,10 @@ void device_malloc(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
   const auto place = warp.block().launch().program->position(in.site);
   const std::string name =
       place ? fmt::format("memory from malloc, line {}", place->line) : "memory from malloc";
-  Frame& frame = *warp.current().frame;
+  CallFrame& frame = *warp.current().frame;
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    const uint64_t address = heap.allocate(heap_argument(warp, site, l), name);
+    const uint64_t address = heap.allocate(first_argument_of_call(warp, site, l), name);
     if (site.results.empty()) continue;
     std::memcpy(frame.params.data() + static_cast<size_t>(l) * frame.function->param_bytes +
                     site.results[0],
@@ -257,7 +260,7 @@ void device_free(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask
   DeviceHeap& heap = heap_of(warp);
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    const uint64_t address = heap_argument(warp, site, l);
+    const uint64_t address = first_argument_of_call(warp, site, l);
     if (address == 0) continue;
     const DeviceHeap::Release done = heap.release(address);
     if (done == DeviceHeap::Release::done) continue;

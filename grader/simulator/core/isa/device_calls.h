@@ -38,7 +38,7 @@ class Warp;
 
 // The index of the lane's block and of its thread in the block: the key under which the runtime
 // keeps the thread's last error.
-std::pair<uint64_t, uint32_t> thread_of(const Warp& warp, int lane);
+std::pair<uint64_t, uint32_t> block_and_thread_of_lane(const Warp& warp, int lane);
 
 // __cudaCDP2GetParameterBufferV2 and __cudaCDP2LaunchDeviceV2: nvcc compiles <<<>>> in a kernel to
 // these two calls. Both throw as device_malloc() does.
@@ -46,7 +46,7 @@ void device_prepare_launch(Warp& warp, const Inst& in, const CallSite& site, uin
 void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 
 // Executes cudaGraphSetConditional(). A handle is the address of the word that holds the condition.
-void device_set_condition(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
+void device_set_graph_condition(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask);
 
 // ---------------------------------------------------------------------------------------------
 // The other functions of the device runtime: streams, events and memory operations.

@@ -20,8 +20,8 @@ constexpr uint64_t kTailLaunch = 3, kFireAndForget = 4;
 constexpr uint64_t kLastOfHost = 2;
 
 template <class T>
-T launch_argument(Warp& warp, const CallSite& site, int lane, size_t i) {
-  const Frame& frame = *warp.current().frame;
+T argument_of_launch_call(Warp& warp, const CallSite& site, int lane, size_t i) {
+  const CallFrame& frame = *warp.current().frame;
   T value{};
   std::memcpy(&value,
               frame.params.data() + static_cast<size_t>(lane) * frame.function->param_bytes +
@@ -31,8 +31,8 @@ T launch_argument(Warp& warp, const CallSite& site, int lane, size_t i) {
 }
 
 template <class T>
-void set_launch_result(Warp& warp, const CallSite& site, int lane, T value) {
-  Frame& frame = *warp.current().frame;
+void set_result_of_launch_call(Warp& warp, const CallSite& site, int lane, T value) {
+  CallFrame& frame = *warp.current().frame;
   if (site.results.empty()) return;
   std::memcpy(frame.params.data() + static_cast<size_t>(lane) * frame.function->param_bytes +
                   site.results[0],
@@ -48,7 +48,7 @@ DeviceLaunches& launches_of(const Warp& warp) {
 
 }  // namespace
 
-std::pair<uint64_t, uint32_t> thread_of(const Warp& warp, int lane) {
+std::pair<uint64_t, uint32_t> block_and_thread_of_lane(const Warp& warp, int lane) {
   return {warp.block().info().index, warp.index() * kWarpSize + static_cast<uint32_t>(lane)};
 }
 
@@ -59,24 +59,24 @@ void device_prepare_launch(Warp& warp, const Inst& in, const CallSite& site, uin
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     DeviceLaunch next;
-    next.function = launch_argument<uint64_t>(warp, site, l, 0);
+    next.function = argument_of_launch_call<uint64_t>(warp, site, l, 0);
     const uint64_t index = (next.function - kCodeBase) / 16 - 1;
     if (index >= functions.size() || !functions[index].is_entry) {
       TrapFacts wild = warp.facts(TrapReason::no_function, l);
       wild.value = next.function;
       Warp::trap(in, std::move(wild));
     }
-    const auto grid = launch_argument<std::array<uint32_t, 3>>(warp, site, l, 1);
-    const auto block = launch_argument<std::array<uint32_t, 3>>(warp, site, l, 2);
+    const auto grid = argument_of_launch_call<std::array<uint32_t, 3>>(warp, site, l, 1);
+    const auto block = argument_of_launch_call<std::array<uint32_t, 3>>(warp, site, l, 2);
     next.grid = {grid[0], grid[1], grid[2]};
     next.block = {block[0], block[1], block[2]};
-    next.dynamic_shared = launch_argument<uint32_t>(warp, site, l, 3);
+    next.dynamic_shared = argument_of_launch_call<uint32_t>(warp, site, l, 3);
     uint32_t bytes = 0;
     ptx::parameter_offsets(functions[index].params, &bytes);
     next.parameters =
         launch.memory->allocate_small(std::max(bytes, 16u), "a kernel's parameters")->begin;
     launches.prepared[next.parameters] = next;
-    set_launch_result<uint64_t>(warp, site, l, next.parameters);
+    set_result_of_launch_call<uint64_t>(warp, site, l, next.parameters);
   }
 }
 
@@ -84,8 +84,8 @@ void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
   DeviceLaunches& launches = launches_of(warp);
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    const auto found = launches.prepared.find(launch_argument<uint64_t>(warp, site, l, 0));
-    const auto stream = launch_argument<uint64_t>(warp, site, l, 1);
+    const auto found = launches.prepared.find(argument_of_launch_call<uint64_t>(warp, site, l, 0));
+    const auto stream = argument_of_launch_call<uint64_t>(warp, site, l, 1);
     const bool made = stream >= DeviceLaunches::kFirstHandle && stream < launches.handles;
     if (found == launches.prepared.end() ||
         (stream > kLastOfHost && stream != kTailLaunch && stream != kFireAndForget && !made)) {
@@ -103,18 +103,18 @@ void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
     if (error == 0)
       launches.launched.push_back(next);
     else
-      launches.last_errors[thread_of(warp, l)] = error;
-    set_launch_result<uint32_t>(warp, site, l, error);
+      launches.last_errors[block_and_thread_of_lane(warp, l)] = error;
+    set_result_of_launch_call<uint32_t>(warp, site, l, error);
   }
 }
 
-void device_set_condition(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
+void device_set_graph_condition(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
   BlockContext& block = warp.block();
   const Memory& memory = *block.launch().memory;
   uint64_t address[kWarpSize] = {};
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    address[l] = launch_argument<uint64_t>(warp, site, l, 0);
+    address[l] = argument_of_launch_call<uint64_t>(warp, site, l, 0);
     const Allocation* word = memory.find(address[l]);
     if (word && word->condition && word->begin == address[l] && !word->freed &&
         memory.can_access(*word))
@@ -127,7 +127,7 @@ void device_set_condition(Warp& warp, const Inst& in, const CallSite& site, uint
                                                         sizeof(uint32_t), AccessUse::write);
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    const auto value = launch_argument<uint32_t>(warp, site, l, 1);
+    const auto value = argument_of_launch_call<uint32_t>(warp, site, l, 1);
     std::memcpy(base + address[l], &value, sizeof value);
   }
 }
@@ -139,7 +139,7 @@ namespace {
 constexpr uint32_t kSuccess = 0, kMemoryAllocation = 2;  // cudaError_t
 
 // One lane's call.
-struct RuntimeCall {
+struct DeviceRuntimeCall {
   Warp& warp;
   const Inst& in;
   const CallSite& site;
@@ -147,30 +147,33 @@ struct RuntimeCall {
 
   template <class T>
   T argument(size_t i) const {
-    const Frame& frame = *warp.current().frame;
+    const CallFrame& frame = *warp.current().frame;
     T value{};
-    std::memcpy(&value, at(frame, site.arguments.at(i)), sizeof value);
+    std::memcpy(&value, lane_parameter_at(frame, site.arguments.at(i)), sizeof value);
     return value;
   }
   template <class T>
   void set_result(T result) const {
-    Frame& frame = *warp.current().frame;
+    CallFrame& frame = *warp.current().frame;
     if (!site.results.empty())
-      std::memcpy(const_cast<std::byte*>(at(frame, site.results[0])), &result, sizeof result);
+      std::memcpy(const_cast<std::byte*>(lane_parameter_at(frame, site.results[0])), &result,
+                  sizeof result);
   }
   // Stores a value at the address in argument i, which may be in any state space.
   template <class T>
-  void store_at_argument(size_t i, T value) const {
+  void store_through_argument(size_t i, T value) const {
     std::array<uint64_t, kWarpSize> address{};
     address[static_cast<size_t>(lane)] = argument<uint64_t>(i);
-    const Exec x{nullptr, 1u << lane, &warp};
-    for_each_window(x, address.data(), [&](const Exec& part, ptx::Space where, uint64_t* own) {
-      const LaneMemory place = open_access(part, in, where, own, sizeof value, true);
-      if (warp.block().checks_reads() && where != ptx::Space::global)
-        warp.mark_defined(counted_space(where), own, part.mask, sizeof value);
-      std::memcpy(place.base + own[lane] + static_cast<size_t>(lane) * place.stride, &value,
-                  sizeof value);
-    });
+    const ExecContext x{nullptr, 1u << lane, &warp};
+    for_each_window(x, address.data(),
+                    [&](const ExecContext& part, ptx::Space where, uint64_t* own) {
+                      const HostMemoryOfLanes place =
+                          check_and_report_access(part, in, where, own, sizeof value, true);
+                      if (warp.block().checks_reads() && where != ptx::Space::global)
+                        warp.mark_defined(access_space_of(where), own, part.mask, sizeof value);
+                      std::memcpy(place.base + own[lane] + static_cast<size_t>(lane) * place.stride,
+                                  &value, sizeof value);
+                    });
   }
   DeviceLaunches& launches() const {
     const BlockContext& block = warp.block();
@@ -184,30 +187,30 @@ struct RuntimeCall {
   }
 
  private:
-  const std::byte* at(const Frame& frame, uint32_t offset) const {
+  const std::byte* lane_parameter_at(const CallFrame& frame, uint32_t offset) const {
     return frame.params.data() + static_cast<size_t>(lane) * frame.function->param_bytes + offset;
   }
 };
 
-uint64_t create_handle(const RuntimeCall& c) {
-  c.store_at_argument(0, c.launches().handles++);
+uint64_t create_stream_or_event(const DeviceRuntimeCall& c) {
+  c.store_through_argument(0, c.launches().handles++);
   return kSuccess;
 }
-uint64_t nothing(const RuntimeCall&) { return kSuccess; }
-uint64_t store_device_number(const RuntimeCall& c) {
-  c.store_at_argument(0, static_cast<int32_t>(c.warp.block().launch().memory->device()));
+uint64_t nothing(const DeviceRuntimeCall&) { return kSuccess; }
+uint64_t store_device_number(const DeviceRuntimeCall& c) {
+  c.store_through_argument(0, static_cast<int32_t>(c.warp.block().launch().memory->device()));
   return kSuccess;
 }
-uint64_t store_device_count(const RuntimeCall& c) {
-  c.store_at_argument(0, c.launches().devices);
+uint64_t store_device_count(const DeviceRuntimeCall& c) {
+  c.store_through_argument(0, c.launches().devices);
   return kSuccess;
 }
-uint64_t allocate(const RuntimeCall& c) {
+uint64_t allocate_on_heap(const DeviceRuntimeCall& c) {
   const uint64_t address = c.heap().allocate(c.argument<uint64_t>(1), "memory from cudaMalloc");
-  c.store_at_argument(0, address);
+  c.store_through_argument(0, address);
   return address ? kSuccess : kMemoryAllocation;
 }
-uint64_t release(const RuntimeCall& c) {
+uint64_t release_to_heap(const DeviceRuntimeCall& c) {
   const auto address = c.argument<uint64_t>(0);
   if (address == 0) return kSuccess;
   const DeviceHeap::Release done = c.heap().release(address);
@@ -220,25 +223,25 @@ uint64_t release(const RuntimeCall& c) {
   Warp::trap(c.in, std::move(facts));
 }
 
-uint64_t copy(const RuntimeCall& c) {
+uint64_t enqueue_copy(const DeviceRuntimeCall& c) {
   DeviceLaunch next;
   next.copy = {c.argument<uint64_t>(0), c.argument<uint64_t>(1), c.argument<uint64_t>(2), -1};
   c.launches().launched.push_back(next);
   return kSuccess;
 }
-uint64_t peek_last_error(const RuntimeCall& c) {
+uint64_t peek_last_error(const DeviceRuntimeCall& c) {
   const auto& errors = c.launches().last_errors;
-  const auto at = errors.find(thread_of(c.warp, c.lane));
+  const auto at = errors.find(block_and_thread_of_lane(c.warp, c.lane));
   return at == errors.end() ? kSuccess : at->second;
 }
-uint64_t take_last_error(const RuntimeCall& c) {
+uint64_t take_last_error(const DeviceRuntimeCall& c) {
   const uint64_t error = peek_last_error(c);
-  c.launches().last_errors.erase(thread_of(c.warp, c.lane));
+  c.launches().last_errors.erase(block_and_thread_of_lane(c.warp, c.lane));
   return error;
 }
 
 // The device address of an error text, which is created on first use in the launch.
-uint64_t text_of(const RuntimeCall& c, bool name) {
+uint64_t error_text_address(const DeviceRuntimeCall& c, bool name) {
   const auto error = c.argument<uint32_t>(0);
   DeviceLaunches& launches = c.launches();
   uint64_t& at = launches.texts[{error, name}];
@@ -249,13 +252,13 @@ uint64_t text_of(const RuntimeCall& c, bool name) {
   memory.upload(at, words.c_str(), words.size() + 1);
   return at;
 }
-uint64_t error_name(const RuntimeCall& c) { return text_of(c, true); }
-uint64_t error_text(const RuntimeCall& c) { return text_of(c, false); }
+uint64_t error_name(const DeviceRuntimeCall& c) { return error_text_address(c, true); }
+uint64_t error_text(const DeviceRuntimeCall& c) { return error_text_address(c, false); }
 
 // cudaMemsetAsync in a kernel fills with zeros, whatever the value: on an H100 (CUDA 13.0, driver
 // 580.159.04) 120 fills with five non-zero values, of 1 to 16 bytes, in each kind of stream, wrote
 // zeros.
-uint64_t fill(const RuntimeCall& c) {
+uint64_t enqueue_fill(const DeviceRuntimeCall& c) {
   const auto value = static_cast<uint8_t>(c.argument<uint32_t>(1));
   if (value != 0) {
     TrapFacts facts = c.warp.facts(TrapReason::unsupported_function, c.lane);
@@ -269,17 +272,17 @@ uint64_t fill(const RuntimeCall& c) {
   return kSuccess;
 }
 
-struct RuntimeFunction {
-  uint64_t (*run)(const RuntimeCall&);
+struct DeviceRuntimeFunction {
+  uint64_t (*run)(const DeviceRuntimeCall&);
   bool gives_address = false;  // else a cudaError_t
 };
 
-const std::map<std::string, RuntimeFunction>& device_functions() {
-  static const std::map<std::string, RuntimeFunction> all{
-      {"__cudaCDP2StreamCreateWithFlags", {create_handle}},
+const std::map<std::string, DeviceRuntimeFunction>& device_runtime_functions() {
+  static const std::map<std::string, DeviceRuntimeFunction> all{
+      {"__cudaCDP2StreamCreateWithFlags", {create_stream_or_event}},
       {"__cudaCDP2StreamDestroy", {nothing}},
       {"__cudaCDP2StreamWaitEvent", {nothing}},
-      {"__cudaCDP2EventCreateWithFlags", {create_handle}},
+      {"__cudaCDP2EventCreateWithFlags", {create_stream_or_event}},
       {"__cudaCDP2EventRecord", {nothing}},
       {"__cudaCDP2EventRecordWithFlags", {nothing}},
       {"__cudaCDP2EventDestroy", {nothing}},
@@ -287,10 +290,10 @@ const std::map<std::string, RuntimeFunction>& device_functions() {
       {"__cudaCDP2PeekAtLastError", {peek_last_error}},
       {"__cudaCDP2GetDevice", {store_device_number}},
       {"__cudaCDP2GetDeviceCount", {store_device_count}},
-      {"__cudaCDP2Malloc", {allocate}},
-      {"__cudaCDP2Free", {release}},
-      {"__cudaCDP2MemcpyAsync", {copy}},
-      {"__cudaCDP2MemsetAsync", {fill}},
+      {"__cudaCDP2Malloc", {allocate_on_heap}},
+      {"__cudaCDP2Free", {release_to_heap}},
+      {"__cudaCDP2MemcpyAsync", {enqueue_copy}},
+      {"__cudaCDP2MemsetAsync", {enqueue_fill}},
       {"__cudaCDP2GetErrorName", {error_name, true}},
       {"__cudaCDP2GetErrorString", {error_text, true}},
   };
@@ -299,16 +302,18 @@ const std::map<std::string, RuntimeFunction>& device_functions() {
 
 }  // namespace
 
-bool is_device_runtime(const std::string& name) { return device_functions().count(name) != 0; }
+bool is_device_runtime(const std::string& name) {
+  return device_runtime_functions().count(name) != 0;
+}
 
 bool is_device_heap_function(const std::string& name) {
   return name == "__cudaCDP2Malloc" || name == "__cudaCDP2Free";
 }
 
 void call_device_runtime(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
-  const RuntimeFunction& function = device_functions().at(site.name);
+  const DeviceRuntimeFunction& function = device_runtime_functions().at(site.name);
   for (uint32_t r = mask; r; r &= r - 1) {
-    const RuntimeCall call{warp, in, site, __builtin_ctz(r)};
+    const DeviceRuntimeCall call{warp, in, site, __builtin_ctz(r)};
     const uint64_t result = function.run(call);
     if (function.gives_address)
       call.set_result(result);

@@ -14,17 +14,17 @@ namespace {
 // A part of the registers that an access moves: `bytes` bytes of each of `count` registers, from
 // register `first` on. In each register the part begins at byte `shift`.
 struct RegisterPart {
-  const Slot* first;
+  const RegisterSlot* first;
   unsigned count, bytes, shift;
   bool transposed = false;  // each lane moves two halves that belong to other lanes
 };
 
-std::byte* register_of(const RegisterPart& part, std::byte* regs, int lane, unsigned i) {
+std::byte* register_part_address(const RegisterPart& part, std::byte* regs, int lane, unsigned i) {
   if (part.transposed) {
     const int group = lane / 4, owner = (lane % 4 * 2 + static_cast<int>(i)) * 4 + group / 2;
     return regs + part.first->offset + owner * 4 + group % 2 * 2;
   }
-  const Slot& slot = part.first[i];
+  const RegisterSlot& slot = part.first[i];
   return regs + slot.offset + lane * slot.bytes + part.shift;
 }
 
@@ -35,7 +35,7 @@ void copy_register_part(const RegisterPart& part, std::byte* regs, uint32_t lane
     const int l = __builtin_ctz(r);
     std::byte* at = memory + address[l] + static_cast<size_t>(l) * stride;
     for (unsigned i = 0; i < part.count; ++i, at += part.bytes) {
-      std::byte* const own = register_of(part, regs, l, i);
+      std::byte* const own = register_part_address(part, regs, l, i);
       std::memcpy(store ? at : own, store ? own : at, part.bytes);
     }
   }
@@ -51,12 +51,13 @@ void restore_undefined_bits(Warp& w, const RegisterPart& part, uint32_t lanes,
     const int l = __builtin_ctz(r);
     for (unsigned i = 0; i < part.count; ++i) {
       uint64_t bits = 0;
-      std::memcpy(&bits, register_of(part, u->registers.data(), l, i), part.bytes);
+      std::memcpy(&bits, register_part_address(part, u->registers.data(), l, i), part.bytes);
       const uint64_t at = address[l] + i * part.bytes;
-      std::byte* const to = bits != 0 ? w.block().shared().undefined(at, part.bytes) : nullptr;
+      std::byte* const to =
+          bits != 0 ? w.block().shared().undefined_bits_at(at, part.bytes) : nullptr;
       if (to == nullptr) continue;
       std::memcpy(to, &bits, part.bytes);
-      const Slot& slot = part.first[part.transposed ? 0 : i];
+      const RegisterSlot& slot = part.first[part.transposed ? 0 : i];
       w.block().undefined_origins().note_store(UndefinedOrigins::shared_word(at),
                                                u->origin[slot.offset][static_cast<size_t>(l)]);
     }
@@ -64,33 +65,33 @@ void restore_undefined_bits(Warp& w, const RegisterPart& part, uint32_t lanes,
 }
 
 template <bool store>
-void move_register_part(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
+void move_register_part(const ExecContext& x, const Inst& in, ptx::Space where, uint64_t* address,
                         const RegisterPart& part) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const unsigned bytes = part.count * part.bytes;
   const auto kind = store ? AccessKind::store : AccessKind::load;
-  const LaneMemory place = open_access(x, in, where, address, bytes, store);
+  const HostMemoryOfLanes place = check_and_report_access(x, in, where, address, bytes, store);
   UndefinedRead read;
   if (block.checks_reads() && store && where != ptx::Space::global)
-    w.mark_defined(counted_space(where), address, x.mask, bytes);
+    w.mark_defined(access_space_of(where), address, x.mask, bytes);
   if (block.checks_reads() && store && where == ptx::Space::shared)
     restore_undefined_bits(w, part, x.mask, address);
   if (block.checks_reads() && !store &&
-      w.find_undefined(counted_space(where), address, x.mask, bytes, &read)) {
+      w.find_undefined_bytes(access_space_of(where), address, x.mask, bytes, &read)) {
     Inst own = in;  // like the instruction, but with these registers as its results
     const unsigned registers = part.transposed ? 1 : part.count;
     own.dst_count = static_cast<uint8_t>(registers);
     for (unsigned i = 0; i < registers; ++i) own.dst[i] = part.first[i];
-    UndefinedBits::OfLanes origins = w.origins_of(own, read, bytes);
+    UndefinedBits::OfLanes origins = w.origins_of_undefined_read(own, read, bytes);
     // The values go to other lanes, so the origin of the first undefined lane is used for all.
     if (part.transposed) origins.fill(origins[static_cast<size_t>(__builtin_ctz(read.lanes))]);
-    const Exec to = w.value_tracker().begin_undefined_load(
+    const ExecContext to = w.value_tracker().begin_undefined_load(
         x, own, part.transposed ? kFullMask : read.lanes, origins);
     copy_register_part<false>(part, to.regs, read.lanes, read.bits, read.address, read.stride);
   }
   copy_register_part<store>(part, x.regs, x.mask, place.base, address, place.stride);
-  const bool shared = where == ptx::Space::shared && block.reports().observes_raw_shared();
+  const bool shared = where == ptx::Space::shared && block.reports().observes_shared_ptx_accesses();
   const bool ordered = where == ptx::Space::global && block.reports().observes_order();
   if (store && (shared || ordered))
     for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -100,16 +101,17 @@ void move_register_part(const Exec& x, const Inst& in, ptx::Space where, uint64_
     }
   const std::byte* const values = store ? w.values : nullptr;
   if (shared)
-    block.reports().raw_shared(
+    block.reports().shared_ptx_access(
         w.index(), {in.site, kind, static_cast<uint8_t>(bytes), x.mask, address, values});
-  if (ordered) block.reports().ordered(w.index(), in, kind, bytes, x.mask, address, values);
+  if (ordered)
+    block.reports().strong_or_suspect_access(w.index(), in, kind, bytes, x.mask, address, values);
 }
 
 template <bool store>
-void move_matrix(const Exec& x, const Inst& in) {
+void load_or_store_fragment(const ExecContext& x, const Inst& in) {
   require_whole_warp(x, in);
   const FragmentOp& op = fragment_op(x, in);
-  const Fragment& matrix = op.moved;
+  const MatrixFragment& matrix = op.moved;
   const int bits = matrix.bits();
   uint64_t base[kWarpSize];
   lane_addresses(x, in.mem_base, in.mem_offset, base);
@@ -137,9 +139,10 @@ void move_matrix(const Exec& x, const Inst& in) {
     }
     const ptx::Space where = space_of(*in.ptx);
     if (where != ptx::Space::generic) return move_register_part<store>(x, in, where, address, part);
-    for_each_window(x, address, [&](const Exec& lanes, ptx::Space own, uint64_t* own_address) {
-      move_register_part<store>(lanes, in, own, own_address, part);
-    });
+    for_each_window(x, address,
+                    [&](const ExecContext& lanes, ptx::Space own, uint64_t* own_address) {
+                      move_register_part<store>(lanes, in, own, own_address, part);
+                    });
   };
   const auto element = static_cast<unsigned>(bits) / 8;
   for (const FragmentPart& part : op.parts)
@@ -156,8 +159,8 @@ void move_matrix(const Exec& x, const Inst& in) {
 
 }  // namespace
 
-std::vector<FragmentPart> parts_of(const FragmentOp& op) {
-  const Fragment& matrix = op.moved;
+std::vector<FragmentPart> access_parts_of(const FragmentOp& op) {
+  const MatrixFragment& matrix = op.moved;
   const int per = matrix.per_register();
   const auto element = static_cast<unsigned>(matrix.bits()) / 8;
   const auto neighbours = [&](const MatrixPosition& a, const MatrixPosition& b) {
@@ -173,7 +176,7 @@ std::vector<FragmentPart> parts_of(const FragmentOp& op) {
       parts.push_back({r, 0, 2, 2, true});
     } else if (per > 1) {
       for (int e = 0; e < per; ++e) parts.push_back({r, e, 1, element, false});
-    } else if (matrix.role == Fragment::Role::sum &&
+    } else if (matrix.role == MatrixFragment::Role::sum &&
                neighbours(matrix.position_of_element(r, 0, 0),
                           matrix.position_of_element(r + 1, 0, 0))) {
       parts.push_back({r, 0, 2, element, false});
@@ -187,11 +190,11 @@ std::vector<FragmentPart> parts_of(const FragmentOp& op) {
 
 ExecFn pick_wmma_load(const ptx::Instruction& in) {
   fragment_op_of(in);  // throws if the form is not supported
-  return move_matrix<false>;
+  return load_or_store_fragment<false>;
 }
 ExecFn pick_wmma_store(const ptx::Instruction& in) {
   fragment_op_of(in);
-  return move_matrix<true>;
+  return load_or_store_fragment<true>;
 }
 
 }  // namespace lab32::sim

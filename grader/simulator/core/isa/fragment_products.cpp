@@ -10,14 +10,14 @@ namespace lab32::sim {
 
 namespace {
 
-using Role = Fragment::Role;
+using Role = MatrixFragment::Role;
 
 constexpr int kPiece = 8;  // rows of a piece
 
 // Calls f(element's index in a[row * k + i], b[column * k + i] or c[row * n + column], register of
 // all lanes, lane, position of its lowest bit).
 template <class F>
-void for_each_element(const Fragment& fragment, F f) {
+void for_each_element(const MatrixFragment& fragment, F f) {
   const int per = fragment.per_register();
   const uint16_t* place = fragment.places.data();
   for (int r = 0; r < fragment.registers(); ++r)
@@ -25,31 +25,31 @@ void for_each_element(const Fragment& fragment, F f) {
       for (int e = 0; e < per; ++e) f(*place++, r, lane, e * fragment.bits());
 }
 
-uint64_t element_mask(const Fragment& fragment) {
+uint64_t bit_mask_of_element(const MatrixFragment& fragment) {
   return fragment.bits() == 64 ? ~uint64_t{0} : (uint64_t{1} << fragment.bits()) - 1;
 }
 
-uint64_t register_value(const std::byte* regs, const Slot& slot, int lane) {
+uint64_t register_value(const std::byte* regs, const RegisterSlot& slot, int lane) {
   const std::byte* const from = regs + slot.offset;
   return slot.bytes == 8 ? load_lane<uint64_t>(from, lane) : load_lane<uint32_t>(from, lane);
 }
 
 }  // namespace
 
-void gather_elements(const Fragment& fragment, const std::byte* regs, uint64_t* to) {
-  const uint64_t mask = element_mask(fragment);
+void gather_elements(const MatrixFragment& fragment, const std::byte* regs, uint64_t* to) {
+  const uint64_t mask = bit_mask_of_element(fragment);
   for_each_element(fragment, [&](int index, int r, int lane, int bit) {
     to[index] = register_value(regs, fragment.slots[static_cast<size_t>(r)], lane) >> bit & mask;
   });
 }
 
-void scatter_elements(const Fragment& fragment, const uint64_t* from, std::byte* regs) {
+void scatter_elements(const MatrixFragment& fragment, const uint64_t* from, std::byte* regs) {
   uint64_t values[32][kWarpSize] = {};
   for_each_element(fragment, [&](int index, int r, int lane, int bit) {
     values[r][lane] |= from[index] << bit;
   });
   for (int r = 0; r < fragment.registers(); ++r) {
-    const Slot& slot = fragment.slots[static_cast<size_t>(r)];
+    const RegisterSlot& slot = fragment.slots[static_cast<size_t>(r)];
     for (int lane = 0; lane < kWarpSize; ++lane) {
       if (slot.bytes == 8)
         store_lane<uint64_t>(regs + slot.offset, lane, values[r][lane]);
@@ -59,7 +59,7 @@ void scatter_elements(const Fragment& fragment, const uint64_t* from, std::byte*
   }
 }
 
-void Fragment::compute_positions() {
+void MatrixFragment::compute_positions() {
   for (int r = 0; r < registers(); ++r)
     for (int lane = 0; lane < kWarpSize; ++lane)
       for (int e = 0; e < per_register(); ++e) {
@@ -70,10 +70,10 @@ void Fragment::compute_positions() {
       }
 }
 
-MatrixPosition Fragment::position_of_element(int r, int lane, int e) const {
+MatrixPosition MatrixFragment::position_of_element(int r, int lane, int e) const {
   if (in_quads) return position_in_quads(r, lane, e);
   if (transposed) {
-    Fragment other;
+    MatrixFragment other;
     other.role = role == Role::left ? Role::right : role == Role::right ? Role::left : Role::sum;
     other.rows = columns, other.columns = rows, other.type = type;
     const MatrixPosition at = other.position_of_element(r, lane, e);
@@ -96,7 +96,7 @@ MatrixPosition Fragment::position_of_element(int r, int lane, int e) const {
 
 // The matrices of quad q belong to lanes 4q … 4q + 3 and to the lanes 16 higher. The latter have
 // the rows of A, columns of B and rows of the sum from 4 on.
-MatrixPosition Fragment::position_in_quads(int r, int lane, int e) const {
+MatrixPosition MatrixFragment::position_in_quads(int r, int lane, int e) const {
   const int i = r * per_register() + e, own = lane % 4, half = lane / 16 * 4;
   const int before = lane % 16 / 4 * 8;  // rows (columns for B) of the matrices before this quad's
   switch (role) {
@@ -121,10 +121,10 @@ constexpr int kChunksOfLane = 8;
 
 // Stored elements of a chunk.
 int stored_elements_per_chunk(const FragmentOp& op) {
-  if (op.form.a == ptx::Type::tf32) return 1;
+  if (op.form.a == ptx::DataType::tf32) return 1;
   return op.a.bits() == 4 ? 4 : 2;
 }
-int chunks_of_row(const FragmentOp& op) {
+int chunks_per_row(const FragmentOp& op) {
   return op.form.stored_columns() / stored_elements_per_chunk(op);
 }
 
@@ -134,10 +134,10 @@ bool has_both_rows(const FragmentOp& op) { return op.a.bits() >= 16; }
 
 int metadata_lanes_needed(const FragmentOp& op) {
   const int of_row = kChunksOfLane / (has_both_rows(op) ? 2 : 1);
-  return chunks_of_row(op) / of_row * (has_both_rows(op) ? 1 : 2);
+  return chunks_per_row(op) / of_row * (has_both_rows(op) ? 1 : 2);
 }
 
-uint32_t metadata_of(const FragmentOp& op, const std::byte* regs, int row, int chunk) {
+uint32_t sparse_metadata_of(const FragmentOp& op, const std::byte* regs, int row, int chunk) {
   const int below = row / (kRowsOfA / 2), first = op.selector * metadata_lanes_needed(op);
   const bool both = has_both_rows(op);
   const int own = both ? chunk / 4 : chunk / kChunksOfLane * 2 + below;
@@ -153,8 +153,8 @@ int selectors_of(const FragmentOp& op) { return kLanesOfGroup / metadata_lanes_n
 void read_sparse_k_indices(const FragmentOp& op, const std::byte* regs, uint16_t* k_index) {
   const int kept = stored_elements_per_chunk(op);
   for (int row = 0; row < kRowsOfA; ++row)
-    for (int chunk = 0; chunk < chunks_of_row(op); ++chunk) {
-      const uint32_t indices = metadata_of(op, regs, row, chunk);
+    for (int chunk = 0; chunk < chunks_per_row(op); ++chunk) {
+      const uint32_t indices = sparse_metadata_of(op, regs, row, chunk);
       for (int i = 0; i < kept; ++i) {
         const auto first = static_cast<int>(indices & 3), second = static_cast<int>(indices >> 2);
         const int place = kept == 1   ? first / 2
@@ -165,22 +165,22 @@ void read_sparse_k_indices(const FragmentOp& op, const std::byte* regs, uint16_t
     }
 }
 
-uint32_t rows_of_undefined_metadata(const FragmentOp& op, const std::byte* undefined) {
+uint32_t rows_with_undefined_metadata(const FragmentOp& op, const std::byte* undefined) {
   uint32_t rows = 0;
   for (int row = 0; row < kRowsOfA; ++row)
-    for (int chunk = 0; chunk < chunks_of_row(op); ++chunk)
-      if (metadata_of(op, undefined, row, chunk) != 0) rows |= 1u << row;
+    for (int chunk = 0; chunk < chunks_per_row(op); ++chunk)
+      if (sparse_metadata_of(op, undefined, row, chunk) != 0) rows |= 1u << row;
   return rows;
 }
 
 // ---------------------------------------------------------------------------------------------
 // mma.sync, mma.sp and wmma.mma.
 
-const FragmentOp& fragment_op(const Exec& x, const Inst& in) {
+const FragmentOp& fragment_op(const ExecContext& x, const Inst& in) {
   return x.warp->program().fragment_ops[in.target];
 }
 
-void require_whole_warp(const Exec& x, const Inst& in) {
+void require_whole_warp(const ExecContext& x, const Inst& in) {
   if (x.mask == kFullMask) return;
   TrapFacts facts = x.warp->facts(TrapReason::warp_divided);
   facts.name = in.ptx->op->base;
@@ -191,13 +191,13 @@ void require_whole_warp(const Exec& x, const Inst& in) {
 namespace {
 
 // The matrices of a product in the layout of multiply_tile; several tiles are consecutive.
-struct Matrices {
+struct ProductMatrices {
   uint64_t a[kMostElements], b[kMostElements], c[kMostElements], d[kMostElements];
   uint16_t k_index[kMaxSparseElements];
 
   // Reads the elements from `elements`, a register file of values or of undefined bits, and the
   // metadata from the values in `regs`.
-  Matrices(const FragmentOp& op, const std::byte* elements, const std::byte* regs) {
+  ProductMatrices(const FragmentOp& op, const std::byte* elements, const std::byte* regs) {
     gather_elements(op.a, elements, a);
     gather_elements(op.b, elements, b);
     gather_elements(op.c, elements, c);
@@ -207,11 +207,11 @@ struct Matrices {
 
 }  // namespace
 
-static void multiply(const Exec& x, const Inst& in) {
+static void multiply_fragments(const ExecContext& x, const Inst& in) {
   require_whole_warp(x, in);
   const FragmentOp& op = fragment_op(x, in);
   const TileForm& f = op.form;
-  Matrices all(op, x.regs, x.regs);
+  ProductMatrices all(op, x.regs, x.regs);
   for (int t = 0; t < op.tiles; ++t)
     multiply_tile(f, all.a + t * f.m * f.stored_columns(), all.b + t * f.n * f.k,
                   all.c + t * f.m * f.n, all.d + t * f.m * f.n, all.k_index);
@@ -219,9 +219,9 @@ static void multiply(const Exec& x, const Inst& in) {
 }
 
 void propagate_undefined_bits(const FragmentOp& op, const std::byte* regs, std::byte* undefined) {
-  Matrices all(op, undefined, regs);
+  ProductMatrices all(op, undefined, regs);
   const TileForm& f = op.form;
-  const uint32_t unsure = f.sparse ? rows_of_undefined_metadata(op, undefined) : 0;
+  const uint32_t unsure = f.sparse ? rows_with_undefined_metadata(op, undefined) : 0;
   const uint64_t every_bit = op.d.bits() == 64 ? ~uint64_t{0} : (uint64_t{1} << op.d.bits()) - 1;
   for (int row = 0; row < op.tiles * f.m; ++row)
     for (int column = 0; column < f.n; ++column) {
@@ -235,15 +235,15 @@ void propagate_undefined_bits(const FragmentOp& op, const std::byte* regs, std::
   scatter_elements(op.d, all.d, undefined);
 }
 
-static ExecFn pick_product(const ptx::Instruction& in) {
+static ExecFn pick_fragment_product(const ptx::Instruction& in) {
   fragment_op_of(in);  // throws if the form is not supported
-  return multiply;
+  return multiply_fragments;
 }
 
-ExecFn pick_mma(const ptx::Instruction& in) { return pick_product(in); }
-ExecFn pick_mma_sparse(const ptx::Instruction& in) { return pick_product(in); }
-ExecFn pick_wmma_mma_half(const ptx::Instruction& in) { return pick_product(in); }
-ExecFn pick_wmma_mma(const ptx::Instruction& in) { return pick_product(in); }
-ExecFn pick_wmma_bmma(const ptx::Instruction& in) { return pick_product(in); }
+ExecFn pick_mma(const ptx::Instruction& in) { return pick_fragment_product(in); }
+ExecFn pick_mma_sparse(const ptx::Instruction& in) { return pick_fragment_product(in); }
+ExecFn pick_wmma_mma_half(const ptx::Instruction& in) { return pick_fragment_product(in); }
+ExecFn pick_wmma_mma(const ptx::Instruction& in) { return pick_fragment_product(in); }
+ExecFn pick_wmma_bmma(const ptx::Instruction& in) { return pick_fragment_product(in); }
 
 }  // namespace lab32::sim

@@ -21,21 +21,21 @@
 
 namespace lab32::sim {
 
-class FunctionSlots;
+class RegisterFileLayout;
 
 struct MatrixPosition {
   int row = 0, column = 0;
 };
 
-struct Fragment {
+struct MatrixFragment {
   enum class Role : uint8_t { left, right, sum };  // A; B; C and D
   Role role = Role::left;
   int rows = 0, columns = 0;
-  ptx::Type type{};
+  ptx::DataType type{};
   bool transposed = false;  // has the layout of the transposed matrix in the other role
   bool in_quads = false;    // four matrices of m8n8k4: A and C stacked vertically, B horizontally
   bool by_columns = false;  // in quads: a lane holds elements of one column of A, or one row of B
-  std::vector<Slot> slots;  // wmma stores some registers twice
+  std::vector<RegisterSlot> slots;  // wmma stores some registers twice
 
   int bits() const { return static_cast<int>(ptx::bits_of(type)); }
   int per_register() const { return bits() >= 32 ? 1 : 32 / bits(); }
@@ -61,19 +61,19 @@ struct FragmentPart {
 struct FragmentOp {
   TileForm form;
   int tiles = 1;  // products of that form
-  Fragment a, b, c, d;
-  Slot metadata;     // positions of the stored elements of a sparse A (read_sparse_k_indices)
-  int selector = 0;  // which lanes of each group supply the metadata
-  Fragment moved;    // load, store
+  MatrixFragment a, b, c, d;
+  RegisterSlot metadata;  // positions of the stored elements of a sparse A (read_sparse_k_indices)
+  int selector = 0;       // which lanes of each group supply the metadata
+  MatrixFragment moved;   // load, store
   bool by_columns = false;          // load, store: the matrix in memory
-  Slot stride;                      // load, store: in elements; bytes 0: the matrix's own width
+  RegisterSlot stride;              // load, store: in elements; bytes 0: the matrix's own width
   std::vector<FragmentPart> parts;  // load, store: the accesses
 };
 
 constexpr int kMostElements = 4096;  // elements of one matrix: 16 rows of 256 bits
 // Copies the elements of a fragment out of the registers, in the order of multiply_tile, and back.
-void gather(const Fragment& fragment, const std::byte* regs, uint64_t* to);
-void scatter(const Fragment& fragment, const uint64_t* from, std::byte* regs);
+void gather(const MatrixFragment& fragment, const std::byte* regs, uint64_t* to);
+void scatter(const MatrixFragment& fragment, const uint64_t* from, std::byte* regs);
 
 // ---------------------------------------------------------------------------------------------
 
@@ -81,15 +81,15 @@ void scatter(const Fragment& fragment, const uint64_t* from, std::byte* regs);
 // form that the ISA lacks or the simulator does not support.
 FragmentOp fragment_op_of(const ptx::Instruction& in);
 // The accesses of a load or store. `op.moved` must have been placed.
-std::vector<FragmentPart> parts_of(const FragmentOp& op);
+std::vector<FragmentPart> access_parts_of(const FragmentOp& op);
 // The operation with its slots, except the address of a load or store.
-FragmentOp fragment_op_of(const ptx::Instruction& in, FunctionSlots& slots);
+FragmentOp fragment_op_of(const ptx::Instruction& in, RegisterFileLayout& slots);
 
 // ---------------------------------------------------------------------------------------------
 
-const FragmentOp& fragment_op(const Exec& x, const Inst& in);
+const FragmentOp& fragment_op(const ExecContext& x, const Inst& in);
 // Traps unless all 32 lanes execute the instruction together.
-void require_whole_warp(const Exec& x, const Inst& in);
+void require_whole_warp(const ExecContext& x, const Inst& in);
 // Computes which bits of a product are undefined from the undefined bits of its operands.
 // `undefined` has the layout of the registers `regs`.
 void propagate_undefined_bits(const FragmentOp& op, const std::byte* regs, std::byte* undefined);
@@ -112,6 +112,6 @@ constexpr int kMaxSparseElements = 16 * 64;  // elements of a sparse A
 // Writes the k index of each stored element of A, in the order of multiply_tile.
 void read_sparse_k_indices(const FragmentOp& op, const std::byte* regs, uint16_t* k_index);
 // A mask of the rows of A whose metadata have an undefined bit.
-uint32_t rows_of_undefined_metadata(const FragmentOp& op, const std::byte* undefined);
+uint32_t rows_with_undefined_metadata(const FragmentOp& op, const std::byte* undefined);
 
 }  // namespace lab32::sim

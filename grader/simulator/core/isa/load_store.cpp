@@ -9,8 +9,8 @@
 
 namespace lab32::sim {
 
-LaneMemory open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
-                       unsigned bytes, bool store) {
+HostMemoryOfLanes check_and_report_access(const ExecContext& x, const Inst& in, ptx::Space where,
+                                          uint64_t* address, unsigned bytes, bool store) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const auto use = store ? AccessUse::write : AccessUse::read;
@@ -30,7 +30,7 @@ LaneMemory open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t
         block.reports().access(w.index(), in, {AccessSpace::shared, kind, bytes, x.mask, address});
       return {block.shared().bytes(), 0};
     default:
-      w.local().check_lanes(in, address, x.mask, bytes, store);
+      w.local().check_accesses_of_lanes(in, address, x.mask, bytes, store);
       if (block.reports().reports_accesses())
         block.reports().access(w.index(), in, {AccessSpace::local, kind, bytes, x.mask, address});
       return {w.local().of(0), w.local().capacity()};
@@ -39,14 +39,14 @@ LaneMemory open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t
 
 namespace {
 
-using ptx::Mod;
-using ptx::Type;
+using ptx::DataType;
+using ptx::Modifier;
 
 using Where = ptx::Space;
 
-void gather_values_to_store(const Exec& x, const Inst& in, unsigned element) {
+void gather_values_to_store(const ExecContext& x, const Inst& in, unsigned element) {
   for (uint8_t v = 0; v < in.src_count; ++v) {
-    const Slot& from = in.src[v];
+    const RegisterSlot& from = in.src[v];
     const std::byte* const slot = x.regs + from.offset;
     std::byte* const to = x.warp->values + v * element;
     if (element == 4 && from.bytes == 4) {  // includes inactive lanes
@@ -62,49 +62,50 @@ void gather_values_to_store(const Exec& x, const Inst& in, unsigned element) {
 
 // Copies the undefined bits of loaded bytes to the undefined bits of the result registers.
 template <class Mem>
-void load_undefined_bits(const Exec& x, const Inst& in, const UndefinedRead& read) {
-  const Exec to = x.warp->value_tracker().begin_undefined_load(
-      x, in, read.lanes, x.warp->origins_of(in, read, sizeof(Mem) * in.dst_count));
+void load_undefined_bits(const ExecContext& x, const Inst& in, const UndefinedRead& read) {
+  const ExecContext to = x.warp->value_tracker().begin_undefined_load(
+      x, in, read.lanes, x.warp->origins_of_undefined_read(in, read, sizeof(Mem) * in.dst_count));
   for (uint8_t v = 0; v < in.dst_count; ++v)
     read_element<Mem>({read.bits, read.stride}, read.address, v * sizeof(Mem), to, in.dst[v]);
 }
 
 // Executes a strong load in a launch in which an observer chooses the loaded value.
 template <class Mem>
-void load_with_chosen_value(const Exec& x, const Inst& in, const LaneMemory& place,
-                            const uint64_t* address) {
+void load_value_chosen_by_observer(const ExecContext& x, const Inst& in,
+                                   const HostMemoryOfLanes& place, const uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem), kLane = 16;
   const unsigned bytes = kElement * in.dst_count;
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     std::memcpy(x.warp->values + l * kLane, place.base + address[l], bytes);
   }
-  x.warp->block().reports().choose_values(x.warp->index(), in, bytes, x.mask, address,
-                                          x.warp->values);
+  x.warp->block().reports().choose_loaded_values(x.warp->index(), in, bytes, x.mask, address,
+                                                 x.warp->values);
   const uint64_t at_start[kWarpSize] = {};
   for (uint8_t v = 0; v < in.dst_count; ++v)
     read_element<Mem>({x.warp->values, kLane}, at_start, v * kElement, x, in.dst[v]);
 }
 
 template <class Mem>
-void load_from(const Exec& x, const Inst& in, Where where, uint64_t* address) {
+void load_from(const ExecContext& x, const Inst& in, Where where, uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem);
   const unsigned bytes = kElement * in.dst_count;
-  const LaneMemory place = open_access(x, in, where, address, bytes, false);
+  const HostMemoryOfLanes place = check_and_report_access(x, in, where, address, bytes, false);
   BlockContext& block = x.warp->block();
   if (block.checks_reads() && where != Where::constant) {
     UndefinedRead read;
-    if (x.warp->find_undefined(counted_space(where), address, x.mask, bytes, &read))
+    if (x.warp->find_undefined_bytes(access_space_of(where), address, x.mask, bytes, &read))
       load_undefined_bits<Mem>(x, in, read);
   }
-  if (where == Where::shared && block.reports().observes_raw_shared())
-    block.reports().raw_shared(
+  if (where == Where::shared && block.reports().observes_shared_ptx_accesses())
+    block.reports().shared_ptx_access(
         x.warp->index(),
         {in.site, AccessKind::load, static_cast<uint8_t>(bytes), x.mask, address, nullptr});
-  if (where == Where::global && in.order.strong && block.reports().chooses_values())
-    return load_with_chosen_value<Mem>(x, in, place, address);
+  if (where == Where::global && in.order.strong && block.reports().chooses_loaded_values())
+    return load_value_chosen_by_observer<Mem>(x, in, place, address);
   if (where == Where::global && block.reports().observes_order())
-    block.reports().ordered(x.warp->index(), in, AccessKind::load, bytes, x.mask, address, nullptr);
+    block.reports().strong_or_suspect_access(x.warp->index(), in, AccessKind::load, bytes, x.mask,
+                                             address, nullptr);
   if (in.dst_count == 1 && in.dst[0].bytes == kElement && x.mask == kFullMask &&
       place.stride == 0 && are_contiguous(address, kElement)) {
     std::memcpy(x.regs + in.dst[0].offset, place.base + address[0], kElement * kWarpSize);
@@ -115,23 +116,23 @@ void load_from(const Exec& x, const Inst& in, Where where, uint64_t* address) {
 }
 
 template <class Mem>
-void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
+void store_to(const ExecContext& x, const Inst& in, Where where, uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem);
   const unsigned bytes = kElement * in.src_count;
-  const LaneMemory place = open_access(x, in, where, address, bytes, true);
+  const HostMemoryOfLanes place = check_and_report_access(x, in, where, address, bytes, true);
   BlockContext& block = x.warp->block();
   if (block.checks_reads() && where != Where::global)
-    x.warp->mark_defined(counted_space(where), address, x.mask, bytes);
-  if (where == Where::shared && block.reports().observes_raw_shared()) {
+    x.warp->mark_defined(access_space_of(where), address, x.mask, bytes);
+  if (where == Where::shared && block.reports().observes_shared_ptx_accesses()) {
     gather_values_to_store(x, in, kElement);
-    block.reports().raw_shared(
+    block.reports().shared_ptx_access(
         x.warp->index(),
         {in.site, AccessKind::store, static_cast<uint8_t>(bytes), x.mask, address, x.warp->values});
   }
   if (where == Where::global && block.reports().observes_order()) {
     gather_values_to_store(x, in, kElement);
-    block.reports().ordered(x.warp->index(), in, AccessKind::store, bytes, x.mask, address,
-                            x.warp->values);
+    block.reports().strong_or_suspect_access(x.warp->index(), in, AccessKind::store, bytes, x.mask,
+                                             address, x.warp->values);
   }
   if (in.src_count == 1 && in.src[0].bytes == kElement && x.mask == kFullMask &&
       place.stride == 0 && are_contiguous(address, kElement)) {
@@ -148,18 +149,20 @@ void store_to(const Exec& x, const Inst& in, Where where, uint64_t* address) {
 
 constexpr int kHalfWarp = kWarpSize / 2;
 
-void report_row_access(const Exec& x, const Inst& in, Where where, AccessKind kind, unsigned bytes,
-                       const WarpAddressRow& row) {
+void report_row_access(const ExecContext& x, const Inst& in, Where where, AccessKind kind,
+                       unsigned bytes, const WarpAddressRow& row) {
   BlockContext& block = x.warp->block();
-  const bool raw = where == Where::shared && block.reports().observes_raw_shared();
+  const bool raw = where == Where::shared && block.reports().observes_shared_ptx_accesses();
   uint64_t* const address = x.warp->address;
-  if (block.reports().observes_accesses()) row.write_addresses(address);
-  block.reports().access(x.warp->index(), in, {counted_space(where), kind, bytes, x.mask, address});
+  if (block.reports().observes_accesses()) row.expand_to_addresses(address);
+  block.reports().access(x.warp->index(), in,
+                         {access_space_of(where), kind, bytes, x.mask, address});
   if (!raw) return;
   const bool stores = kind == AccessKind::store;
   if (stores) gather_values_to_store(x, in, bytes / in.src_count);
-  block.reports().raw_shared(x.warp->index(), {in.site, kind, static_cast<uint8_t>(bytes), x.mask,
-                                               nullptr, stores ? x.warp->values : nullptr, &row});
+  block.reports().shared_ptx_access(x.warp->index(),
+                                    {in.site, kind, static_cast<uint8_t>(bytes), x.mask, nullptr,
+                                     stores ? x.warp->values : nullptr, &row});
 }
 
 // The host address of the first byte of each half-warp's row. Null: the access is not of this kind,
@@ -170,7 +173,7 @@ struct HalfWarpRows {
 };
 
 template <Where where, AccessKind kind>
-HalfWarpRows access_as_rows(const Exec& x, const Inst& in, unsigned bytes) {
+HalfWarpRows access_as_rows(const ExecContext& x, const Inst& in, unsigned bytes) {
   if (x.mask != kFullMask) return {};
   const WarpAddressRow row = warp_row(x, in.mem_base, in.mem_offset, bytes);
   if (row.stride == WarpAddressRow::kIrregular || (row.stride == 0 && kind == AccessKind::store))
@@ -188,7 +191,8 @@ HalfWarpRows access_as_rows(const Exec& x, const Inst& in, unsigned bytes) {
       if (kind == AccessKind::store) {
         undefined.mark_defined(row.first[0], span);
         undefined.mark_defined(row.first[1], span);
-      } else if (undefined.any(row.first[0], span) || undefined.any(row.first[1], span)) {
+      } else if (undefined.any_undefined(row.first[0], span) ||
+                 undefined.any_undefined(row.first[1], span)) {
         return {};
       }
     }
@@ -200,11 +204,11 @@ HalfWarpRows access_as_rows(const Exec& x, const Inst& in, unsigned bytes) {
     base = block.accesses().check_global_row(x.warp->index(), in, row, bytes, use);
     if (base == nullptr) return {};
   }
-  const bool raw = where == Where::shared && block.reports().observes_raw_shared();
+  const bool raw = where == Where::shared && block.reports().observes_shared_ptx_accesses();
   if (raw && kind == AccessKind::load && !block.reports().observes_accesses())
-    block.reports().raw_shared(x.warp->index(),
-                               {in.site, AccessKind::load, static_cast<uint8_t>(bytes), kFullMask,
-                                nullptr, nullptr, &row});
+    block.reports().shared_ptx_access(
+        x.warp->index(), {in.site, AccessKind::load, static_cast<uint8_t>(bytes), kFullMask,
+                          nullptr, nullptr, &row});
   else if (where != Where::constant && (raw || block.reports().reports_accesses()))
     report_row_access(x, in, where, kind, bytes, row);
   return {{base + row.first[0], base + row.first[1]}, row.stride};
@@ -251,7 +255,7 @@ void read_row(const HalfWarpRows& row, size_t offset, std::byte* slot, uint8_t b
 }
 
 template <class Mem, Where where>
-bool try_load_as_row(const Exec& x, const Inst& in) {
+bool try_load_as_row(const ExecContext& x, const Inst& in) {
   const HalfWarpRows row =
       access_as_rows<where, AccessKind::load>(x, in, sizeof(Mem) * in.dst_count);
   if (row.half[0] == nullptr) return false;
@@ -264,13 +268,13 @@ bool try_load_as_row(const Exec& x, const Inst& in) {
 // Stores the second half-warp last, so that its lanes prevail if both half-warps store to one
 // address.
 template <class Mem, Where where>
-bool try_store_as_row(const Exec& x, const Inst& in) {
+bool try_store_as_row(const ExecContext& x, const Inst& in) {
   constexpr unsigned kElement = sizeof(Mem);
   const HalfWarpRows row = access_as_rows<where, AccessKind::store>(x, in, kElement * in.src_count);
   if (row.half[0] == nullptr) return false;
   for (int half = 0; half < 2; ++half)
     for (uint8_t v = 0; v < in.src_count; ++v) {
-      const Slot& slot = in.src[v];
+      const RegisterSlot& slot = in.src[v];
       const std::byte* from = x.regs + slot.offset + half * kHalfWarp * slot.bytes;
       std::byte* const to = row.half[half] + v * kElement;
       if (row.stride == kElement && slot.bytes == kElement) {
@@ -289,16 +293,16 @@ constexpr bool supports_rows(Where where) {
 
 // Splits an access by window. This function has one instance for all types, so that its large body
 // is compiled only once.
-void access_by_window(const Exec& x, const Inst& in, uint64_t* address,
-                      void (*access_part)(const Exec& part, const Inst& in, Where where,
+void access_by_window(const ExecContext& x, const Inst& in, uint64_t* address,
+                      void (*access_part)(const ExecContext& part, const Inst& in, Where where,
                                           uint64_t* own)) {
-  for_each_window(x, address, [&](const Exec& part, Where where, uint64_t* own) {
+  for_each_window(x, address, [&](const ExecContext& part, Where where, uint64_t* own) {
     access_part(part, in, where, own);
   });
 }
 
 template <class Mem, Where where>
-void load(const Exec& x, const Inst& in) {
+void load(const ExecContext& x, const Inst& in) {
   if constexpr (supports_rows(where))
     if (try_load_as_row<Mem, where>(x, in)) return;
   uint64_t* address = x.warp->address;
@@ -313,7 +317,7 @@ void load(const Exec& x, const Inst& in) {
 // Executes loads that may see a value that another thread stores at the same time (volatile and
 // strong loads).
 template <class Mem, Where where>
-void load_volatile(const Exec& x, const Inst& in) {
+void load_volatile(const ExecContext& x, const Inst& in) {
   x.warp->polling().note_synchronisation();
   load<Mem, where>(x, in);
   if (where == Where::global || where == Where::generic)
@@ -321,7 +325,7 @@ void load_volatile(const Exec& x, const Inst& in) {
 }
 
 template <class Mem, Where where>
-void store(const Exec& x, const Inst& in) {
+void store(const ExecContext& x, const Inst& in) {
   if constexpr (supports_rows(where))
     if (try_store_as_row<Mem, where>(x, in)) return;
   uint64_t* address = x.warp->address;
@@ -365,14 +369,14 @@ ExecFn pick_store_in_space(Where where) {
 
 ExecFn pick_any_load(const ptx::Instruction& in, Where where) {
   check_vector_size(in);
-  const bool sync =
-      in.has(Mod::op_volatile) || in.has(Mod::relaxed) || in.has(Mod::acquire) || in.has(Mod::mmio);
+  const bool sync = in.has(Modifier::op_volatile) || in.has(Modifier::relaxed) ||
+                    in.has(Modifier::acquire) || in.has(Modifier::mmio);
   switch (in.type()) {
-    case Type::s8:
+    case DataType::s8:
       return pick_load_in_space<int8_t>(where, sync);
-    case Type::s16:
+    case DataType::s16:
       return pick_load_in_space<int16_t>(where, sync);
-    case Type::s32:
+    case DataType::s32:
       return pick_load_in_space<int32_t>(where, sync);
     default:
       break;

@@ -13,7 +13,7 @@
 namespace lab32::sim {
 namespace {
 
-using ptx::Mod;
+using ptx::Modifier;
 
 constexpr uint64_t kCount = (1u << 20) - 1;  // the ISA's limit of a count, too
 constexpr int kExpected = 20, kBytes = 40, kPhase = 61;
@@ -34,7 +34,7 @@ uint64_t pack_mbarrier_state(uint64_t phase, uint64_t expected, uint64_t pending
 }
 
 // Fills x.warp->address with checked offsets in shared memory.
-void find_mbarriers(const Exec& x, const Inst& in, AccessUse use) {
+void check_mbarrier_addresses(const ExecContext& x, const Inst& in, AccessUse use) {
   Warp& w = *x.warp;
   lane_addresses(x, in.mem_base, in.mem_offset, w.address);
   if (space_of(*in.ptx) != ptx::Space::shared)
@@ -43,14 +43,14 @@ void find_mbarriers(const Exec& x, const Inst& in, AccessUse use) {
 }
 
 template <class F>
-void for_each_mbarrier(const Exec& x, F f) {
+void for_each_mbarrier(const ExecContext& x, F f) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     f(l, x.warp->block().shared().bytes() + x.warp->address[l]);
   }
 }
 
-[[noreturn]] void trap_barrier(const Exec& x, const Inst& in, int lane, TrapReason reason,
+[[noreturn]] void trap_barrier(const ExecContext& x, const Inst& in, int lane, TrapReason reason,
                                uint64_t count, uint64_t limit) {
   TrapFacts facts = x.warp->facts(reason, lane);
   facts.value = count;
@@ -58,8 +58,8 @@ void for_each_mbarrier(const Exec& x, F f) {
   x.warp->trap(in, std::move(facts));
 }
 
-void initialise_mbarrier(const Exec& x, const Inst& in) {
-  find_mbarriers(x, in, AccessUse::write);
+void initialise_mbarrier(const ExecContext& x, const Inst& in) {
+  check_mbarrier_addresses(x, in, AccessUse::write);
   if (x.warp->block().checks_reads())
     x.warp->mark_defined(AccessSpace::shared, x.warp->address, x.mask, 8);
   for_each_mbarrier(x, [&](int l, std::byte* at) {
@@ -70,13 +70,13 @@ void initialise_mbarrier(const Exec& x, const Inst& in) {
   });
 }
 
-void invalidate_mbarrier(const Exec& x, const Inst& in) {
-  find_mbarriers(x, in, AccessUse::write);
+void invalidate_mbarrier(const ExecContext& x, const Inst& in) {
+  check_mbarrier_addresses(x, in, AccessUse::write);
   for_each_mbarrier(x, [](int, std::byte* at) { store_lane(at, 0, ~uint64_t{0}); });
 }
 
 // Completes the phase if no arrivals and no bytes are pending.
-bool complete_phase(std::byte* at) {
+bool try_complete_phase(std::byte* at) {
   const uint64_t object = load_lane<uint64_t>(at, 0);
   if (pending(object) != 0 || pending_bytes(object) != 0) return false;
   store_lane(at, 0, pack_mbarrier_state(phase(object) + 1, expected(object), expected(object)));
@@ -85,20 +85,20 @@ bool complete_phase(std::byte* at) {
 
 // Arrives `count` times. arrive_drop also removes the arrivals from the expected count of later
 // phases.
-void record_arrivals(const Exec& x, const Inst& in, int l, std::byte* at, uint64_t count) {
+void record_arrivals(const ExecContext& x, const Inst& in, int l, std::byte* at, uint64_t count) {
   uint64_t object = load_lane<uint64_t>(at, 0);
   if (count > pending(object))
     trap_barrier(x, in, l, TrapReason::mbarrier_arrivals, count, pending(object));
-  if (in.ptx->has(Mod::arrive_drop)) object -= count << kExpected;
-  if (in.ptx->has(Mod::no_complete) && count == pending(object) && pending_bytes(object) == 0)
+  if (in.ptx->has(Modifier::arrive_drop)) object -= count << kExpected;
+  if (in.ptx->has(Modifier::no_complete) && count == pending(object) && pending_bytes(object) == 0)
     trap_barrier(x, in, l, TrapReason::mbarrier_completed, count, 0);
   store_lane(at, 0, object - count);
-  const bool completes = complete_phase(at);
+  const bool completes = try_complete_phase(at);
   x.warp->block().reports().mbarrier_arrive(x.warp->index(), 1u << l, x.warp->address[l],
                                             completes);
 }
 
-void expect_bytes(const Exec& x, const Inst& in, int l, std::byte* at, int64_t more) {
+void expect_bytes(const ExecContext& x, const Inst& in, int l, std::byte* at, int64_t more) {
   const uint64_t object = load_lane<uint64_t>(at, 0);
   const int64_t bytes = pending_bytes(object) + more;
   if (bytes > kMostBytes || bytes < -kMostBytes)
@@ -108,8 +108,8 @@ void expect_bytes(const Exec& x, const Inst& in, int l, std::byte* at, int64_t m
 }
 
 // arrive.expect_tx: first expects bytes, then arrives.
-void arrive_and_expect_bytes(const Exec& x, const Inst& in) {
-  find_mbarriers(x, in, AccessUse::update);
+void arrive_and_expect_bytes(const ExecContext& x, const Inst& in) {
+  check_mbarrier_addresses(x, in, AccessUse::update);
   for_each_mbarrier(x, [&](int l, std::byte* at) {
     if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, l, load_lane<uint64_t>(at, 0));
     expect_bytes(x, in, l, at, load_lane<uint32_t>(x.regs + in.src[0].offset, l));
@@ -117,19 +117,19 @@ void arrive_and_expect_bytes(const Exec& x, const Inst& in) {
   });
 }
 
-void change_pending_bytes(const Exec& x, const Inst& in) {
-  find_mbarriers(x, in, AccessUse::update);
+void change_pending_bytes(const ExecContext& x, const Inst& in) {
+  check_mbarrier_addresses(x, in, AccessUse::update);
   for_each_mbarrier(x, [&](int l, std::byte* at) {
     const int64_t bytes = load_lane<uint32_t>(x.regs + in.src[0].offset, l);
-    if (in.ptx->has(Mod::expect_tx)) return expect_bytes(x, in, l, at, bytes);
+    if (in.ptx->has(Modifier::expect_tx)) return expect_bytes(x, in, l, at, bytes);
     expect_bytes(x, in, l, at, -bytes);
     x.warp->block().reports().mbarrier_arrive(x.warp->index(), 1u << l, x.warp->address[l],
-                                              complete_phase(at));
+                                              try_complete_phase(at));
   });
 }
 
-void arrive_at_mbarrier(const Exec& x, const Inst& in) {
-  find_mbarriers(x, in, AccessUse::update);
+void arrive_at_mbarrier(const ExecContext& x, const Inst& in) {
+  check_mbarrier_addresses(x, in, AccessUse::update);
   for_each_mbarrier(x, [&](int l, std::byte* at) {
     if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, l, load_lane<uint64_t>(at, 0));
     record_arrivals(x, in, l, at,
@@ -138,7 +138,7 @@ void arrive_at_mbarrier(const Exec& x, const Inst& in) {
 }
 
 // pending_count: the pending arrivals in a value that an arrival returned.
-void read_pending_count(const Exec& x, const Inst& in) {
+void read_pending_count(const ExecContext& x, const Inst& in) {
   for (uint32_t r = x.mask; r != 0; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const auto object = load_lane<uint64_t>(x.regs + in.src[0].offset, l);
@@ -148,11 +148,12 @@ void read_pending_count(const Exec& x, const Inst& in) {
 
 // try_wait may wait before it returns false; here it returns at once.
 template <bool by_parity>
-void test_mbarrier_phase(const Exec& x, const Inst& in) {
+void test_mbarrier_phase(const ExecContext& x, const Inst& in) {
   x.warp->polling().note_synchronisation();
-  find_mbarriers(x, in, AccessUse::read);
+  check_mbarrier_addresses(x, in, AccessUse::read);
   if (!x.warp->block().bulk_copies().empty())
-    for_each_mbarrier(x, [&](int l, std::byte*) { deliver_copies(*x.warp, x.warp->address[l]); });
+    for_each_mbarrier(
+        x, [&](int l, std::byte*) { deliver_copies_of_mbarrier(*x.warp, x.warp->address[l]); });
   uint32_t over = 0;
   for_each_mbarrier(x, [&](int l, const std::byte* at) {
     const uint64_t now = phase(load_lane<uint64_t>(at, 0));
@@ -170,8 +171,8 @@ void test_mbarrier_phase(const Exec& x, const Inst& in) {
 // cp.async.mbarrier.arrive: the mbarrier also waits for this thread's copies. Their completion is
 // an arrival; without .noinc the mbarrier first expects one more. Here the copies complete at once,
 // and the race check looks for threads that use the bytes without a wait.
-void arrive_after_copies(const Exec& x, const Inst& in) {
-  find_mbarriers(x, in, AccessUse::update);
+void arrive_after_copies(const ExecContext& x, const Inst& in) {
+  check_mbarrier_addresses(x, in, AccessUse::update);
   uint64_t object[kWarpSize];
   std::memcpy(object, x.warp->address, sizeof object);
   for (uint32_t left = x.mask, lanes = 0; left != 0; left &= ~lanes) {
@@ -179,10 +180,10 @@ void arrive_after_copies(const Exec& x, const Inst& in) {
     lanes = 0;
     for (uint32_t r = left; r != 0; r &= r - 1)
       if (object[__builtin_ctz(r)] == first) lanes |= r & -r;
-    finish_all_copies({x.regs, lanes, x.warp}, in, static_cast<uint32_t>(first) + 1);
+    finish_all_async_copies({x.regs, lanes, x.warp}, in, static_cast<uint32_t>(first) + 1);
   }
-  if (!in.ptx->has(Mod::noinc)) return;
-  find_mbarriers(x, in, AccessUse::update);
+  if (!in.ptx->has(Modifier::noinc)) return;
+  check_mbarrier_addresses(x, in, AccessUse::update);
   for_each_mbarrier(x, [&](int l, std::byte* at) { record_arrivals(x, in, l, at, 1); });
 }
 
@@ -193,7 +194,7 @@ bool complete_bytes(std::byte* object, uint32_t bytes) {
   store_lane(object, 0,
              pack_mbarrier_state(phase(before), expected(before), pending(before),
                                  pending_bytes(before) - int64_t{bytes}));
-  return complete_phase(object);
+  return try_complete_phase(object);
 }
 
 ExecFn pick_mbarrier_init(const ptx::Instruction&) { return initialise_mbarrier; }

@@ -17,7 +17,8 @@ namespace lab32::sim {
 
 // Computes base register + constant for all 32 lanes; an absolute address has no base register.
 // Entries of inactive lanes are arbitrary.
-inline void lane_addresses(const Exec& x, const Slot& base, int64_t offset, uint64_t* out) {
+inline void lane_addresses(const ExecContext& x, const RegisterSlot& base, int64_t offset,
+                           uint64_t* out) {
   const auto add = static_cast<uint64_t>(offset);
   if (base.bytes == 8) {
     const std::byte* b = x.regs + base.offset;
@@ -33,12 +34,12 @@ inline void lane_addresses(const Exec& x, const Slot& base, int64_t offset, uint
 
 // The state space that the instruction's modifiers name.
 inline ptx::Space space_of(const ptx::Instruction& in) {
-  using ptx::Mod;
-  if (in.has(Mod::global)) return ptx::Space::global;
-  if (in.has(Mod::shared) || in.has(Mod::shared_cta) || in.has(Mod::shared_cluster))
+  using ptx::Modifier;
+  if (in.has(Modifier::global)) return ptx::Space::global;
+  if (in.has(Modifier::shared) || in.has(Modifier::shared_cta) || in.has(Modifier::shared_cluster))
     return ptx::Space::shared;
-  if (in.has(Mod::local)) return ptx::Space::local;
-  if (in.has(Mod::constant)) return ptx::Space::constant;
+  if (in.has(Modifier::local)) return ptx::Space::local;
+  if (in.has(Modifier::constant)) return ptx::Space::constant;
   return ptx::Space::generic;
 }
 
@@ -98,8 +99,9 @@ template <class T>
 
 // The WarpAddressRow of a warp's addresses for elements of `bytes`: stride 0 if all lanes of a
 // half-warp access one address, `bytes` if they are contiguous, else irregular.
-[[gnu::always_inline]] inline WarpAddressRow warp_row(const Exec& x, const Slot& base,
-                                                      int64_t offset, unsigned bytes) {
+[[gnu::always_inline]] inline WarpAddressRow warp_row(const ExecContext& x,
+                                                      const RegisterSlot& base, int64_t offset,
+                                                      unsigned bytes) {
   const auto add = static_cast<uint64_t>(offset);
   const std::byte* const b = x.regs + base.offset;
   constexpr int kHalf = kWarpSize / 2;
@@ -130,17 +132,17 @@ struct Wide {  // .b128
 };
 
 // Host memory of a state space: lane l finds the byte at address a at base + a + l * stride.
-struct LaneMemory {
+struct HostMemoryOfLanes {
   std::byte* base;
   size_t stride;
 };
 
 // Checks an access, reports it to the observers and returns the host memory behind it. `address` is
 // relative to the beginning of the space.
-LaneMemory open_access(const Exec& x, const Inst& in, ptx::Space where, uint64_t* address,
-                       unsigned bytes, bool store);
+HostMemoryOfLanes check_and_report_access(const ExecContext& x, const Inst& in, ptx::Space where,
+                                          uint64_t* address, unsigned bytes, bool store);
 
-inline AccessSpace counted_space(ptx::Space where) {
+inline AccessSpace access_space_of(ptx::Space where) {
   return where == ptx::Space::shared  ? AccessSpace::shared
          : where == ptx::Space::local ? AccessSpace::local
                                       : AccessSpace::global;
@@ -149,7 +151,7 @@ inline AccessSpace counted_space(ptx::Space where) {
 // Splits generic addresses by window: calls f for the lanes in shared, in local and in global
 // memory.
 template <class F>
-void for_each_window(const Exec& x, uint64_t* address, F f) {
+void for_each_window(const ExecContext& x, uint64_t* address, F f) {
   const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
   const uint32_t local = lanes_in_window(address, x.mask, kLocalBase);
   const uint32_t global = x.mask & ~shared & ~local;
@@ -157,7 +159,7 @@ void for_each_window(const Exec& x, uint64_t* address, F f) {
   auto part = [&](uint32_t mask, uint64_t base, ptx::Space where) {
     if (!mask) return;
     for (int l = 0; l < kWarpSize; ++l) own[l] = address[l] - base;
-    f(Exec{x.regs, mask, x.warp}, where, own);
+    f(ExecContext{x.regs, mask, x.warp}, where, own);
   };
   part(shared, kSharedBase, ptx::Space::shared);
   part(local, kLocalBase, ptx::Space::local);
@@ -166,8 +168,8 @@ void for_each_window(const Exec& x, uint64_t* address, F f) {
 
 // Reads one element for each lane into a register and extends it to the register's width.
 template <class Mem, class Reg>
-void read_lanes(const LaneMemory& place, const uint64_t* address, unsigned offset, std::byte* slot,
-                uint32_t mask) {
+void read_lanes(const HostMemoryOfLanes& place, const uint64_t* address, unsigned offset,
+                std::byte* slot, uint32_t mask) {
   const auto read = [&](int l) {
     Mem value;
     std::memcpy(&value, place.base + address[l] + offset + static_cast<size_t>(l) * place.stride,
@@ -182,8 +184,8 @@ void read_lanes(const LaneMemory& place, const uint64_t* address, unsigned offse
 }
 
 template <class Mem>
-void read_element(const LaneMemory& place, const uint64_t* address, unsigned offset, const Exec& x,
-                  const Slot& to) {
+void read_element(const HostMemoryOfLanes& place, const uint64_t* address, unsigned offset,
+                  const ExecContext& x, const RegisterSlot& to) {
   if (to.bytes == 0) return;  // '_'
   std::byte* slot = x.regs + to.offset;
   if constexpr (std::is_same_v<Mem, Wide>) {
@@ -202,8 +204,8 @@ void read_element(const LaneMemory& place, const uint64_t* address, unsigned off
 
 // A store writes only the low bytes of a register that is wider than the type.
 template <class Mem>
-void write_element(const LaneMemory& place, const uint64_t* address, unsigned offset, const Exec& x,
-                   const Slot& from) {
+void write_element(const HostMemoryOfLanes& place, const uint64_t* address, unsigned offset,
+                   const ExecContext& x, const RegisterSlot& from) {
   const std::byte* slot = x.regs + from.offset;
   const auto write = [&](int l) {
     std::memcpy(place.base + address[l] + offset + static_cast<size_t>(l) * place.stride,
@@ -218,7 +220,7 @@ void write_element(const LaneMemory& place, const uint64_t* address, unsigned of
 
 // PTX ISA: a vector has at most 16 bytes (32 on sm_100 and later, which this simulator lacks).
 inline void check_vector_size(const ptx::Instruction& in) {
-  const unsigned elements = in.has(ptx::Mod::v4) ? 4 : in.has(ptx::Mod::v2) ? 2 : 1;
+  const unsigned elements = in.has(ptx::Modifier::v4) ? 4 : in.has(ptx::Modifier::v2) ? 2 : 1;
   if (elements * ptx::bytes_of(in.type()) > 16) refuse(in, "a vector of more than 16 bytes");
 }
 

@@ -7,19 +7,19 @@ namespace lab32::sim {
 
 namespace {
 
-using ptx::Type;
+using ptx::DataType;
 
 // The parameters of a kernel are constant and in device memory. The parameters of a function are in
 // its frame, which has a copy for each lane.
 
-std::byte* parameters_of_frame(const Exec& x, const Inst& in, size_t* stride) {
-  const Split& split = x.warp->current();
+std::byte* parameters_of_frame(const ExecContext& x, const Inst& in, size_t* stride) {
+  const WarpSplit& split = x.warp->current();
   *stride = split.frame->function->param_bytes;
   return split.frame->params.data() + in.mem_offset;
 }
 
 template <class Mem>
-void load_param(const Exec& x, const Inst& in) {
+void load_param(const ExecContext& x, const Inst& in) {
   size_t stride;
   std::byte* base = parameters_of_frame(x, in, &stride);
   static constexpr uint64_t kZero[kWarpSize] = {};
@@ -28,7 +28,7 @@ void load_param(const Exec& x, const Inst& in) {
 }
 
 template <class Mem>
-void store_param(const Exec& x, const Inst& in) {
+void store_param(const ExecContext& x, const Inst& in) {
   size_t stride;
   std::byte* base = parameters_of_frame(x, in, &stride);
   static constexpr uint64_t kZero[kWarpSize] = {};
@@ -38,7 +38,7 @@ void store_param(const Exec& x, const Inst& in) {
 
 // The parameter is one value for all lanes, at mem_offset of the kernel's parameter block.
 template <class Mem, class Reg>
-void broadcast_param(const Exec& x, const Inst& in) {
+void broadcast_param(const ExecContext& x, const Inst& in) {
   const LaunchContext& launch = x.warp->block().launch();
   const std::byte* from =
       launch.memory->host(launch.param_address) + static_cast<size_t>(in.mem_offset);
@@ -56,7 +56,7 @@ void broadcast_param(const Exec& x, const Inst& in) {
 }
 
 template <class Mem>
-void load_kernel_param(const Exec& x, const Inst& in) {
+void load_kernel_param(const ExecContext& x, const Inst& in) {
   uint8_t bytes = 0;  // bytes of each register; all are equally wide, and some may be '_'
   for (uint8_t v = 0; v < in.dst_count; ++v) bytes = std::max(bytes, in.dst[v].bytes);
   switch (bytes) {
@@ -73,11 +73,11 @@ template <template <class> class Which>
 ExecFn pick_param(const ptx::Instruction& in) {
   check_vector_size(in);
   switch (in.type()) {
-    case Type::s8:
+    case DataType::s8:
       return Which<int8_t>::fn;
-    case Type::s16:
+    case DataType::s16:
       return Which<int16_t>::fn;
-    case Type::s32:
+    case DataType::s32:
       return Which<int32_t>::fn;
     default:
       break;

@@ -8,33 +8,33 @@
 
 namespace lab32::sim {
 
-enum class Shuffle : uint8_t { up, down, bfly, idx };
+enum class ShuffleMode : uint8_t { up, down, bfly, idx };
 
 struct ShuffleSource {
   uint32_t lane;  // the lane itself if the source is out of range
   bool in_range;
 };
 
-inline ShuffleSource shuffle_source(Shuffle mode, uint32_t l, uint32_t b, uint32_t c) {
+inline ShuffleSource shuffle_source(ShuffleMode mode, uint32_t l, uint32_t b, uint32_t c) {
   const uint32_t distance = b & 31, clamp = c & 31, segment = c >> 8 & 31;
   const uint32_t max_lane = (l & segment) | (clamp & ~segment), min_lane = l & segment;
   // All numbers fit 32 bits, so the compiler vectorises a loop over lanes.
   int32_t j = 0;
   bool valid = false;
   switch (mode) {
-    case Shuffle::up:
+    case ShuffleMode::up:
       j = static_cast<int32_t>(l - distance);
       valid = j >= static_cast<int32_t>(max_lane);
       break;
-    case Shuffle::down:
+    case ShuffleMode::down:
       j = static_cast<int32_t>(l + distance);
       valid = j <= static_cast<int32_t>(max_lane);
       break;
-    case Shuffle::bfly:
+    case ShuffleMode::bfly:
       j = static_cast<int32_t>(l ^ distance);
       valid = j <= static_cast<int32_t>(max_lane);
       break;
-    case Shuffle::idx:
+    case ShuffleMode::idx:
       j = static_cast<int32_t>(min_lane | (distance & ~segment));
       valid = j <= static_cast<int32_t>(max_lane);
       break;
@@ -42,16 +42,17 @@ inline ShuffleSource shuffle_source(Shuffle mode, uint32_t l, uint32_t b, uint32
   return {valid ? static_cast<uint32_t>(j) : l, valid};
 }
 
-inline Shuffle shuffle_of(const ptx::Instruction& in) {
-  using ptx::Mod;
-  return in.has(Mod::up)     ? Shuffle::up
-         : in.has(Mod::down) ? Shuffle::down
-         : in.has(Mod::bfly) ? Shuffle::bfly
-                             : Shuffle::idx;
+inline ShuffleMode shuffle_mode_of(const ptx::Instruction& in) {
+  using ptx::Modifier;
+  return in.has(Modifier::up)     ? ShuffleMode::up
+         : in.has(Modifier::down) ? ShuffleMode::down
+         : in.has(Modifier::bfly) ? ShuffleMode::bfly
+                                  : ShuffleMode::idx;
 }
 
 // src: a, b, c, mask.
-inline ShuffleSource shuffle_source(Shuffle mode, const Inst& in, const Exec& x, int lane) {
+inline ShuffleSource shuffle_source(ShuffleMode mode, const Inst& in, const ExecContext& x,
+                                    int lane) {
   return shuffle_source(mode, static_cast<uint32_t>(lane),
                         load_lane<uint32_t>(x.regs + in.src[1].offset, lane),
                         load_lane<uint32_t>(x.regs + in.src[2].offset, lane));

@@ -14,8 +14,8 @@ struct SurfaceCoordinates {
   uint32_t layer = 0;
 };
 
-SurfaceCoordinates surface_coordinates_of(const Exec& x, const TextureOp& op, int lane) {
-  const auto word = [&](const Slot& slot) {
+SurfaceCoordinates surface_coordinates_of(const ExecContext& x, const TextureOp& op, int lane) {
+  const auto word = [&](const RegisterSlot& slot) {
     return slot.bytes == 0 ? 0 : load_lane<uint32_t>(x.regs + slot.offset, lane);
   };
   return {static_cast<int32_t>(word(op.coordinate[0])),
@@ -39,9 +39,9 @@ std::string surface_mismatch(const TextureOp& op, const TextureObject& t) {
 }
 
 // The lanes whose elements are in the array. The elements of other lanes are clamped or dropped.
-uint32_t lanes_inside_surface(const Exec& x, const Inst& in, const TextureOp& op,
+uint32_t lanes_inside_surface(const ExecContext& x, const Inst& in, const TextureOp& op,
                               const TextureObject& t, uint64_t* address) {
-  const TexelGrid& grid = t.array.levels[0];
+  const MipmapLevel& grid = t.array.levels[0];
   const int32_t texel = static_cast<int32_t>(t.array.format.bytes());
   const int32_t bytes = op.element_bytes * op.values;
   const int32_t row = static_cast<int32_t>(grid.width) * texel;
@@ -75,7 +75,7 @@ uint32_t lanes_inside_surface(const Exec& x, const Inst& in, const TextureOp& op
     const auto use = op.kind == TextureOp::Kind::load    ? AccessUse::read
                      : op.kind == TextureOp::Kind::store ? AccessUse::write
                                                          : AccessUse::update;
-    block.faults().raise(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
+    block.faults().trap_or_report(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
       const SurfaceCoordinates e = surface_coordinates_of(x, op, l);
       TrapFacts facts = block.faults().facts_of_access(x.warp->index(), l, AccessSpace::global, use,
                                                        static_cast<unsigned>(bytes));
@@ -96,7 +96,7 @@ uint32_t lanes_inside_surface(const Exec& x, const Inst& in, const TextureOp& op
 }
 
 // Lanes outside the surface are reported without an element.
-void report_surface_elements(const Exec& x, const Inst& in, const TextureOp& op,
+void report_surface_elements(const ExecContext& x, const Inst& in, const TextureOp& op,
                              const TextureObject* object, uint32_t there, const uint64_t* address) {
   if (!x.warp->block().reports().reports_accesses()) return;
   uint64_t places[kWarpSize * TexelAccess::kMostTexels];
@@ -110,23 +110,23 @@ void report_surface_elements(const Exec& x, const Inst& in, const TextureOp& op,
   const auto kind = op.kind == TextureOp::Kind::load    ? TexelAccess::Kind::load
                     : op.kind == TextureOp::Kind::store ? TexelAccess::Kind::store
                                                         : TexelAccess::Kind::reduce;
-  x.warp->block().reports().texels(
+  x.warp->block().reports().texel_access(
       x.warp->index(), {in.site, kind, false, static_cast<uint8_t>(op.element_bytes * op.values),
                         x.mask, object, places, count});
 }
 
-void load_from_surface(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
-                       bool of_all) {
+void load_from_surface(const ExecContext& x, const Inst& in, const TextureOp& op,
+                       const TextureObject& t, bool of_all) {
   alignas(64) uint64_t address[kWarpSize];
   const uint32_t there = lanes_inside_surface(x, in, op, t, address);
   report_surface_elements(x, in, op, of_all ? &t : nullptr, there, address);
   const unsigned bytes = op.element_bytes * op.values;
   alignas(64) std::byte texels[kWarpSize * 16] = {};
-  const Exec lanes{x.regs, there, x.warp};
+  const ExecContext lanes{x.regs, there, x.warp};
   TexelReads reads(lanes, in, bytes);
   if (there != 0) reads.read(address, there, texels, 16);
   for (unsigned v = 0; v < op.values; ++v) {
-    const Slot& to = op.value[v];
+    const RegisterSlot& to = op.value[v];
     if (to.bytes == 0) continue;
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
@@ -138,8 +138,8 @@ void load_from_surface(const Exec& x, const Inst& in, const TextureOp& op, const
   reads.mark_undefined_results(op);
 }
 
-void store_to_surface(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
-                      bool of_all) {
+void store_to_surface(const ExecContext& x, const Inst& in, const TextureOp& op,
+                      const TextureObject& t, bool of_all) {
   alignas(64) uint64_t address[kWarpSize];
   const uint32_t there = lanes_inside_surface(x, in, op, t, address);
   report_surface_elements(x, in, op, of_all ? &t : nullptr, there, address);
@@ -156,7 +156,8 @@ void store_to_surface(const Exec& x, const Inst& in, const TextureOp& op, const 
   std::byte* const base =
       block.accesses().check_global(w.index(), in, address, there, bytes, AccessUse::write);
   if (block.reports().observes_order())
-    block.reports().ordered(w.index(), in, AccessKind::store, bytes, there, address, w.values);
+    block.reports().strong_or_suspect_access(w.index(), in, AccessKind::store, bytes, there,
+                                             address, w.values);
   for (uint32_t r = there; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     std::memcpy(base + address[l], w.values + l * 16, bytes);
@@ -165,8 +166,8 @@ void store_to_surface(const Exec& x, const Inst& in, const TextureOp& op, const 
 }
 
 // Serves the lanes in order.
-void reduce_on_surface(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
-                       bool of_all) {
+void reduce_on_surface(const ExecContext& x, const Inst& in, const TextureOp& op,
+                       const TextureObject& t, bool of_all) {
   alignas(64) uint64_t address[kWarpSize];
   const uint32_t there = lanes_inside_surface(x, in, op, t, address);
   report_surface_elements(x, in, op, of_all ? &t : nullptr, there, address);
@@ -176,7 +177,8 @@ void reduce_on_surface(const Exec& x, const Inst& in, const TextureOp& op, const
   std::byte* const base =
       block.accesses().check_global(x.warp->index(), in, address, there, bytes, AccessUse::update);
   if (block.reports().observes_order())
-    block.reports().ordered(x.warp->index(), in, AccessKind::red, bytes, there, address, nullptr);
+    block.reports().strong_or_suspect_access(x.warp->index(), in, AccessKind::red, bytes, there,
+                                             address, nullptr);
   for (uint32_t r = there; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     op.reduction.apply(base + address[l],
@@ -185,12 +187,13 @@ void reduce_on_surface(const Exec& x, const Inst& in, const TextureOp& op, const
   block.reports().note_stored(x.warp->index(), there);
 }
 
-template <void (*access)(const Exec&, const Inst&, const TextureOp&, const TextureObject&, bool)>
-void access_surface(const Exec& x, const Inst& in) {
+template <void (*access)(const ExecContext&, const Inst&, const TextureOp&, const TextureObject&,
+                         bool)>
+void access_surface(const ExecContext& x, const Inst& in) {
   const TextureOp& op = texture_op(x, in);
-  for_each_texture_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
+  for_each_texture_object(x, in, op, [&](const ExecContext& lanes, const TextureObject& t) {
     if (const std::string why = surface_mismatch(op, t); !why.empty())
-      trap_on_bad_object(lanes, in, op, why);
+      trap_on_bad_texture_object(lanes, in, op, why);
     access(lanes, in, op, t, lanes.mask == x.mask);
   });
 }

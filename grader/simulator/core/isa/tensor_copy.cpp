@@ -13,7 +13,7 @@
 namespace lab32::sim {
 namespace {
 
-using ptx::Mod;
+using ptx::Modifier;
 
 [[noreturn]] void bad_tensor_map(const CopyLane& c, uint64_t address, const char* cause) {
   TrapFacts facts = c.x.warp->facts(TrapReason::tensor_map, c.lane);
@@ -45,7 +45,7 @@ struct TensorBox {
 TensorBox tensor_box_of(const CopyLane& c, const BulkOp& op, const TensorMap& map, bool stores) {
   TensorBox box;
   for (size_t i = 0; i < map.dimensions; ++i)
-    box.first[i] = static_cast<int32_t>(c.word(op.coordinate[i]));
+    box.first[i] = static_cast<int32_t>(c.slot_value(op.coordinate[i]));
   const auto refuse = [&](int64_t coordinate, const char* cause) {
     TrapFacts facts = c.x.warp->facts(TrapReason::tensor_coordinate, c.lane);
     facts.value = static_cast<uint64_t>(coordinate);
@@ -74,7 +74,7 @@ void check_box_alignment(const CopyLane& c, uint64_t at, AccessUse use) {
 
 // A row of a box: its number, and its elements [from, end) that are inside the tensor; from == end:
 // none.
-struct BoxRow {
+struct TensorBoxRow {
   uint32_t number;
   uint64_t address;  // address of element `from`
   uint32_t from = 0, end = 0;
@@ -82,8 +82,8 @@ struct BoxRow {
 
 template <class F>
 void for_each_box_row(const TensorMap& map, const TensorBox& box, F f) {
-  for (uint32_t number = 0; number < map.rows(); ++number) {
-    BoxRow row{number, map.address};
+  for (uint32_t number = 0; number < map.rows_of_box(); ++number) {
+    TensorBoxRow row{number, map.address};
     bool inside = true;
     uint32_t rest = number;
     for (size_t i = 1; i < map.dimensions; ++i) {
@@ -109,8 +109,8 @@ unsigned piece_size_of_row(const TensorMap& map, uint64_t address, uint32_t byte
   return (address | bytes) % 16 == 0 ? 16 : map.element_bytes;
 }
 
-void report_box_row(const CopyLane& c, const BulkOp& op, const TensorMap& map, const BoxRow& row,
-                    BulkMove::Kind kind, uint64_t shared) {
+void report_box_row(const CopyLane& c, const BulkOp& op, const TensorMap& map,
+                    const TensorBoxRow& row, BulkMove::Kind kind, uint64_t shared) {
   BulkMove move;
   move.kind = kind;
   move.global = row.address;
@@ -120,23 +120,23 @@ void report_box_row(const CopyLane& c, const BulkOp& op, const TensorMap& map, c
   move.inside = (row.end - row.from) * map.element_bytes;
   move.steps = map.has_element_strides();
   move.begins = row.number == 0;
-  report_move(c, op, move);
+  report_bulk_move(c, op, move);
 }
 
 // If the rows are shorter than those of the swizzle mode, there are gaps between them in shared
 // memory.
-void load_box(const Exec& x, const Inst& in) {
+void load_tensor_box(const ExecContext& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const CopyLane c{x, in, __builtin_ctz(r)};
     const BulkOp& op = x.warp->program().bulk_ops[in.target];
     const TensorMap map = read_tensor_map(c, c.address(op.from), op);
     const TensorBox box = tensor_box_of(c, op, map, false);
-    BulkCopy copy;
+    PendingBulkCopy copy;
     copy.swizzle = map.swizzle;
     copy.row_bytes = map.row_bytes();
     copy.pitch = map.pitch();
-    copy.data.resize(uint64_t{map.rows()} * map.row_bytes());  // zeros, outside the tensor
-    for_each_box_row(map, box, [&](const BoxRow& row) {
+    copy.data.resize(uint64_t{map.rows_of_box()} * map.row_bytes());  // zeros, outside the tensor
+    for_each_box_row(map, box, [&](const TensorBoxRow& row) {
       report_box_row(c, op, map, row, BulkMove::Kind::load, c.address(op.to));
       const uint32_t bytes = (row.end - row.from) * map.element_bytes;
       if (bytes == 0) return;
@@ -144,33 +144,34 @@ void load_box(const Exec& x, const Inst& in) {
                          row.number * map.row_bytes() + row.from * map.element_bytes);
     });
     check_box_alignment(c, c.address(op.to), AccessUse::write);
-    make_copy_pending(c, op, std::move(copy), map.rows() * map.pitch());
+    make_bulk_copy_pending(c, op, std::move(copy), map.rows_of_box() * map.pitch());
   }
 }
 
 // The reduction that the instruction names, for elements of the map's type. Traps if the PTX ISA
 // has no such reduction.
-Reduction tensor_reduction_of(const CopyLane& c, uint64_t place, const TensorMap& map) {
+ReductionOp tensor_reduction_of(const CopyLane& c, uint64_t place, const TensorMap& map) {
   const ptx::Instruction& in = *c.in.ptx;
-  ptx::Type type = map.type;
-  const bool of_bits = in.has(Mod::op_and) || in.has(Mod::op_or) || in.has(Mod::op_xor);
+  ptx::DataType type = map.type;
+  const bool of_bits =
+      in.has(Modifier::op_and) || in.has(Modifier::op_or) || in.has(Modifier::op_xor);
   if (of_bits && !ptx::is_float(type))
-    type = map.element_bytes == 8   ? ptx::Type::b64
-           : map.element_bytes == 4 ? ptx::Type::b32
-                                    : ptx::Type::none;
-  const Reduction reduction = reduction_of(in, type);
+    type = map.element_bytes == 8   ? ptx::DataType::b64
+           : map.element_bytes == 4 ? ptx::DataType::b32
+                                    : ptx::DataType::none;
+  const ReductionOp reduction = reduction_of(in, type);
   if (!reduction) bad_tensor_map(c, place, "has elements of a type without this reduction");
   return reduction;
 }
 
-void store_box(const Exec& x, const Inst& in) {
+void store_tensor_box(const ExecContext& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const CopyLane c{x, in, __builtin_ctz(r)};
     const BulkOp& op = x.warp->program().bulk_ops[in.target];
     const uint64_t place = c.address(op.to), from = c.address(op.from);
     const TensorMap map = read_tensor_map(c, place, op);
-    const bool reduces = in.ptx->has(Mod::reduce);
-    const Reduction reduction = reduces ? tensor_reduction_of(c, place, map) : Reduction{};
+    const bool reduces = in.ptx->has(Modifier::reduce);
+    const ReductionOp reduction = reduces ? tensor_reduction_of(c, place, map) : ReductionOp{};
     const TensorBox box = tensor_box_of(c, op, map, true);
     check_box_alignment(c, from, AccessUse::read);
     // Past the end of such a row an H100 writes up to the next multiple of an unknown number of
@@ -181,13 +182,13 @@ void store_box(const Exec& x, const Inst& in) {
                      "has rows whose length is not a multiple of 16 bytes: the effect of a store "
                      "past their end is not known");
     std::vector<std::byte> values(map.row_bytes());
-    for_each_box_row(map, box, [&](const BoxRow& row) {
+    for_each_box_row(map, box, [&](const TensorBoxRow& row) {
       report_box_row(c, op, map, row, reduces ? BulkMove::Kind::reduce : BulkMove::Kind::store,
                      from);
       if (row.from == row.end) return;
       for (uint32_t at = 0; at < map.row_bytes(); at += 16)
-        read_shared(c, swizzled(from + row.number * map.pitch() + at, map.swizzle),
-                    values.data() + at, reduces ? ValueUse::atomic : ValueUse::output);
+        read_16_shared_bytes(c, swizzled(from + row.number * map.pitch() + at, map.swizzle),
+                             values.data() + at, reduces ? ValueUse::atomic : ValueUse::output);
       const uint32_t bytes = (row.end - row.from) * map.element_bytes;
       write_device_memory(c, row.address, bytes, piece_size_of_row(map, row.address, bytes),
                           values.data() + row.from * map.element_bytes, reduction);
@@ -197,9 +198,9 @@ void store_box(const Exec& x, const Inst& in) {
 
 }  // namespace
 
-ExecFn pick_tensor_load(const ptx::Instruction&) { return load_box; }
-ExecFn pick_tensor_load_many(const ptx::Instruction&) { return load_box; }
-ExecFn pick_tensor_store(const ptx::Instruction&) { return store_box; }
-ExecFn pick_tensor_reduce(const ptx::Instruction&) { return store_box; }
+ExecFn pick_tensor_load(const ptx::Instruction&) { return load_tensor_box; }
+ExecFn pick_tensor_load_many(const ptx::Instruction&) { return load_tensor_box; }
+ExecFn pick_tensor_store(const ptx::Instruction&) { return store_tensor_box; }
+ExecFn pick_tensor_reduce(const ptx::Instruction&) { return store_tensor_box; }
 
 }  // namespace lab32::sim

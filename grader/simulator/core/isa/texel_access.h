@@ -12,19 +12,19 @@
 
 namespace lab32::sim {
 
-inline const TextureOp& texture_op(const Exec& x, const Inst& in) {
+inline const TextureOp& texture_op(const ExecContext& x, const Inst& in) {
   return x.warp->program().texture_ops[in.target];
 }
 
 // Ends the launch: "thread … uses texture object 5, which <why>".
-[[noreturn]] void trap_on_bad_object(const Exec& x, const Inst& in, const TextureOp& op,
-                                     const std::string& why);
-const TextureObject& find_texture_object(const Exec& x, const Inst& in, const TextureOp& op,
+[[noreturn]] void trap_on_bad_texture_object(const ExecContext& x, const Inst& in,
+                                             const TextureOp& op, const std::string& why);
+const TextureObject& find_texture_object(const ExecContext& x, const Inst& in, const TextureOp& op,
                                          uint64_t number);
 
 // Calls f once for each distinct object, with the lanes that name it.
 template <class F>
-void for_each_texture_object(const Exec& x, const Inst& in, const TextureOp& op, F f) {
+void for_each_texture_object(const ExecContext& x, const Inst& in, const TextureOp& op, F f) {
   const auto number = [&](int l) { return load_lane<uint64_t>(x.regs + op.object.offset, l); };
   for (uint32_t left = x.mask; left != 0;) {
     const uint64_t first = number(__builtin_ctz(left));
@@ -32,7 +32,7 @@ void for_each_texture_object(const Exec& x, const Inst& in, const TextureOp& op,
     for (uint32_t r = left; r; r &= r - 1)
       if (number(__builtin_ctz(r)) == first) lanes |= r & (~r + 1);
     left &= ~lanes;
-    const Exec part{x.regs, lanes, x.warp};
+    const ExecContext part{x.regs, lanes, x.warp};
     f(part, find_texture_object(part, in, op, first));
   }
 }
@@ -41,14 +41,15 @@ void for_each_texture_object(const Exec& x, const Inst& in, const TextureOp& op,
 // reported to race detection, and tracked if the memory was never written.
 class TexelReads {
  public:
-  TexelReads(const Exec& x, const Inst& in, unsigned bytes) : x_(x), in_(in), bytes_(bytes) {}
+  TexelReads(const ExecContext& x, const Inst& in, unsigned bytes)
+      : x_(x), in_(in), bytes_(bytes) {}
   // Lane l's texels go to `to + l * stride`.
   void read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride);
   // Marks the results of lanes that read undefined texels as undefined.
   void mark_undefined_results(const TextureOp& op);
 
  private:
-  const Exec& x_;
+  const ExecContext& x_;
   const Inst& in_;
   unsigned bytes_;
   uint32_t undefined_ = 0;

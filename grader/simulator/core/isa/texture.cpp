@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned kMostTaps = TexelAccess::kMostTexels;
 
 // The texels that the fetch of one lane combines, and their weights.
-struct Footprint {
+struct TexelFootprint {
   std::array<WeightedTexel, kMostTaps> tap;
   std::array<uint64_t, kMostTaps> address;  // 0: the border
   unsigned count = 0;
@@ -26,7 +26,7 @@ struct Footprint {
   }
 };
 
-struct Coordinates {
+struct TextureCoordinates {
   std::array<float, 3> at{};
   uint32_t layer = 0;
   int32_t index = 0;  // by index
@@ -34,7 +34,7 @@ struct Coordinates {
   bool level_is_known = true;
 };
 
-uint64_t texel_address(const TextureObject& t, const TexelGrid& grid, int32_t x, int32_t y,
+uint64_t texel_address(const TextureObject& t, const MipmapLevel& grid, int32_t x, int32_t y,
                        uint32_t slice) {
   if (x == kBorder || y == kBorder) return 0;
   return grid.begin + slice * grid.slice_bytes + static_cast<uint64_t>(y) * grid.pitch +
@@ -42,7 +42,7 @@ uint64_t texel_address(const TextureObject& t, const TexelGrid& grid, int32_t x,
 }
 
 // The level in 1/256: the requested level plus the sampler's bias, each clamped.
-int32_t clamped_level(const TextureObject& t, float asked) {
+int32_t clamped_mipmap_level(const TextureObject& t, float asked) {
   const double l = std::isnan(asked) ? 0 : std::clamp<double>(asked, -1024, 1024);
   const auto last = static_cast<int32_t>(t.array.levels.size() - 1) * 256;
   const int32_t wanted = static_cast<int32_t>(l * 256) + t.sampler.bias;
@@ -50,14 +50,14 @@ int32_t clamped_level(const TextureObject& t, float asked) {
   return std::max(std::min(wanted, high), std::max(low, 0));
 }
 
-uint32_t first_slice(const TextureObject& t, const Coordinates& c) {
+uint32_t first_slice_of_layer(const TextureObject& t, const TextureCoordinates& c) {
   const uint32_t faces = t.array.cube ? 6 : 1;
   const uint32_t layers = t.array.levels[0].slices / faces;
   return t.array.layered ? std::min(c.layer, layers - 1) * faces : 0;
 }
 
 // Whether the point is between texel 0 and neighbour i, so that neighbour i has weight.
-bool neighbour_has_weight(unsigned i, const Neighbours* around) {
+bool neighbour_has_weight(unsigned i, const NeighbourTexels* around) {
   for (unsigned k = 0; k < 3; ++k)
     if ((i >> k & 1) != 0 && around[k].fraction == 0) return false;
   return true;
@@ -65,12 +65,12 @@ bool neighbour_has_weight(unsigned i, const Neighbours* around) {
 
 // Adds the texels around a point of a cube's face, including those of neighbouring faces. At a
 // corner there are only three.
-void add_cube_face_texels(const TextureObject& t, const TexelGrid& grid, uint32_t first,
-                          const CubePoint& on, uint32_t whole, unsigned part,
-                          Footprint& footprint) {
+void add_cube_face_texels(const TextureObject& t, const MipmapLevel& grid, uint32_t first,
+                          const PointOnCubeFace& on, uint32_t whole, unsigned part,
+                          TexelFootprint& footprint) {
   const auto n = static_cast<int32_t>(grid.width);
   const int64_t scaled[2] = {on.x * n, on.y * n};
-  Neighbours around[3];
+  NeighbourTexels around[3];
   for (int k = 0; k < 2; ++k) {
     const int64_t rounded = (scaled[k] - (1 << 20) + (1 << 12)) >> 13;
     around[k].texel = {static_cast<int32_t>(rounded >> 8), static_cast<int32_t>(rounded >> 8) + 1};
@@ -92,16 +92,16 @@ void add_cube_face_texels(const TextureObject& t, const TexelGrid& grid, uint32_
 }
 
 // Adds the texels of one level.
-void add_texels_of_level(const TextureObject& t, unsigned level, const Coordinates& c,
-                         uint32_t whole, unsigned part, Footprint& footprint) {
-  const TexelGrid& grid = t.array.levels[level];
-  const Sampler& s = t.sampler;
-  uint32_t slice = first_slice(t, c);
+void add_texels_of_level(const TextureObject& t, unsigned level, const TextureCoordinates& c,
+                         uint32_t whole, unsigned part, TexelFootprint& footprint) {
+  const MipmapLevel& grid = t.array.levels[level];
+  const TextureSampler& s = t.sampler;
+  uint32_t slice = first_slice_of_layer(t, c);
   const uint32_t size[3] = {grid.width, grid.height, grid.slices};
   int64_t at[3] = {};
   unsigned dimensions = t.array.dimensions;
   if (t.array.cube) {
-    const CubePoint on = cube_point(c.at[0], c.at[1], c.at[2]);
+    const PointOnCubeFace on = point_on_cube_face(c.at[0], c.at[1], c.at[2]);
     if (s.seamless && s.linear)
       return add_cube_face_texels(t, grid, slice, on, whole, part, footprint);
     slice += on.face;
@@ -128,8 +128,9 @@ void add_texels_of_level(const TextureObject& t, unsigned level, const Coordinat
   // In border mode a one-dimensional texture is two-dimensional with a height of 1, so that the
   // border along y matters.
   if (dimensions == 1 && !t.array.layered && mode(1) == AddressMode::border) dimensions = 2;
-  Neighbours around[3];
-  for (unsigned k = 0; k < dimensions; ++k) around[k] = neighbours(at[k], size[k], mode(k), true);
+  NeighbourTexels around[3];
+  for (unsigned k = 0; k < dimensions; ++k)
+    around[k] = neighbour_texels(at[k], size[k], mode(k), true);
   uint32_t weight[8];
   split_weight(dimensions, {around[0].fraction, around[1].fraction, around[2].fraction}, whole,
                weight, part == 0 && whole != 256);
@@ -143,14 +144,15 @@ void add_texels_of_level(const TextureObject& t, unsigned level, const Coordinat
   }
 }
 
-void add_texels_of_fetch(const TextureObject& t, const Coordinates& c, Footprint& footprint) {
+void add_texels_of_fetch(const TextureObject& t, const TextureCoordinates& c,
+                         TexelFootprint& footprint) {
   if (t.array.linear) {
     const auto size = static_cast<int64_t>(t.array.levels[0].width);
     const bool there = c.index >= 0 && c.index < size;
     footprint.add_texel(there ? texel_address(t, t.array.levels[0], c.index, 0, 0) : 0, 256, 0);
     return;
   }
-  const int32_t level = clamped_level(t, c.level);
+  const int32_t level = clamped_mipmap_level(t, c.level);
   if (!t.sampler.linear_mipmap)
     return add_texels_of_level(t, static_cast<unsigned>((level + 128) >> 8), c, 256, 0, footprint);
   const auto lower = static_cast<unsigned>(level >> 8);
@@ -161,16 +163,17 @@ void add_texels_of_fetch(const TextureObject& t, const Coordinates& c, Footprint
 }
 
 // tld4: adds the texels (0, 1), (1, 1), (1, 0), (0, 0).
-void add_texels_of_gather(const TextureObject& t, const Coordinates& c, Footprint& footprint) {
-  const TexelGrid& grid = t.array.levels[0];
-  const Sampler& s = t.sampler;
-  Neighbours around[2];
+void add_texels_of_gather(const TextureObject& t, const TextureCoordinates& c,
+                          TexelFootprint& footprint) {
+  const MipmapLevel& grid = t.array.levels[0];
+  const TextureSampler& s = t.sampler;
+  NeighbourTexels around[2];
   const uint32_t size[2] = {grid.width, grid.height};
   for (unsigned k = 0; k < 2; ++k) {
     const AddressMode mode =
         s.normalized || s.address[k] == AddressMode::border ? s.address[k] : AddressMode::clamp;
-    around[k] = neighbours(fixed_point_position(c.at[k], size[k], mode, s.normalized), size[k],
-                           mode, false);
+    around[k] = neighbour_texels(fixed_point_position(c.at[k], size[k], mode, s.normalized),
+                                 size[k], mode, false);
   }
   constexpr int kX[] = {0, 1, 1, 0}, kY[] = {1, 1, 0, 0};
   for (unsigned i = 0; i < 4; ++i)
@@ -193,7 +196,7 @@ std::string texture_mismatch(const TextureOp& op, const TextureObject& t) {
   return {};
 }
 
-uint32_t channel_of(const TexelFormat& format, const std::byte* texel, unsigned channel) {
+uint32_t channel_bits_of(const TexelFormat& format, const std::byte* texel, unsigned channel) {
   uint32_t bits = 0;
   const unsigned bytes = format.bits / 8u;
   std::memcpy(&bits, texel + channel * bytes, bytes);
@@ -205,11 +208,11 @@ uint32_t channel_of(const TexelFormat& format, const std::byte* texel, unsigned 
 // sizes are powers of two, the longer one determines the level (H200, H100, 2026-11-26). For other
 // derivatives a GPU uses neither the length nor the longer one, and it scales by other sizes in an
 // unknown way.
-std::optional<int32_t> level_of_derivatives(const Exec& x, const TextureOp& op,
+std::optional<int32_t> level_of_derivatives(const ExecContext& x, const TextureOp& op,
                                             const TextureObject& t, int lane) {
   if (t.array.levels.size() == 1) return 0;
   if (op.dimensions == 3) return std::nullopt;
-  const TexelGrid& grid = t.array.levels[0];
+  const MipmapLevel& grid = t.array.levels[0];
   const uint32_t size[2] = {grid.width, grid.height};
   double longest = 0;
   uint32_t axes = 0;
@@ -226,12 +229,13 @@ std::optional<int32_t> level_of_derivatives(const Exec& x, const TextureOp& op,
     if (own == 3 || (own & axes) != 0) return std::nullopt;
     axes |= own;
   }
-  return level_of_texel_step(longest);
+  return mipmap_level_of_step(longest);
 }
 
-Coordinates coordinates_of(const Exec& x, const TextureOp& op, const TextureObject& t, int lane) {
-  Coordinates c;
-  const auto word = [&](const Slot& slot) {
+TextureCoordinates texture_coordinates_of(const ExecContext& x, const TextureOp& op,
+                                          const TextureObject& t, int lane) {
+  TextureCoordinates c;
+  const auto word = [&](const RegisterSlot& slot) {
     return load_lane<uint32_t>(x.regs + slot.offset, lane);
   };
   if (op.layer.bytes != 0) c.layer = word(op.layer);
@@ -251,12 +255,12 @@ Coordinates coordinates_of(const Exec& x, const TextureOp& op, const TextureObje
 }
 
 // Computes the results of one lane from its texels.
-void compute_results(const TextureOp& op, const TextureObject& t, Footprint& footprint,
-                     const std::byte* texels, uint32_t* result) {
+void compute_texture_results(const TextureOp& op, const TextureObject& t, TexelFootprint& footprint,
+                             const std::byte* texels, uint32_t* result) {
   const TexelFormat& format = t.array.format;
   const auto bits = [&](unsigned tap, unsigned channel) {
     if (footprint.address[tap] != 0)
-      return channel_of(format, texels + static_cast<size_t>(tap) * 16, channel);
+      return channel_bits_of(format, texels + static_cast<size_t>(tap) * 16, channel);
     return t.array.linear ? 0 : border_bits(format, t.sampler, channel);
   };
   std::fill_n(result, 4, 0u);
@@ -281,25 +285,25 @@ void compute_results(const TextureOp& op, const TextureObject& t, Footprint& foo
   }
 }
 
-TexelAccess::Kind kind_of(const TextureOp& op) {
+TexelAccess::Kind texel_access_kind_of(const TextureOp& op) {
   if (op.by_index) return TexelAccess::Kind::index;
   if (op.kind == TextureOp::Kind::gather) return TexelAccess::Kind::gather;
   return op.kind == TextureOp::Kind::gradient ? TexelAccess::Kind::gradient
                                               : TexelAccess::Kind::fetch;
 }
 
-void fetch_from_texture(const Exec& x, const Inst& in, const TextureOp& op, const TextureObject& t,
-                        bool of_all) {
-  std::array<Footprint, kWarpSize> footprints;
+void fetch_from_texture(const ExecContext& x, const Inst& in, const TextureOp& op,
+                        const TextureObject& t, bool of_all) {
+  std::array<TexelFootprint, kWarpSize> footprints;
   unsigned taps = 0;
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    Footprint& own = footprints[static_cast<size_t>(l)];
-    const Coordinates c = coordinates_of(x, op, t, l);
+    TexelFootprint& own = footprints[static_cast<size_t>(l)];
+    const TextureCoordinates c = texture_coordinates_of(x, op, t, l);
     if (!c.level_is_known) {
-      Exec one = x;
+      ExecContext one = x;
       one.mask = 1u << l;
-      trap_on_bad_object(
+      trap_on_bad_texture_object(
           one, in, op,
           "has levels; the level that a GPU chooses is known only for derivatives along one axis "
           "each, in one or two dimensions whose sizes are powers of 2");
@@ -318,9 +322,10 @@ void fetch_from_texture(const Exec& x, const Inst& in, const TextureOp& op, cons
       count[l] = static_cast<uint8_t>(footprints[l].count);
       std::copy_n(footprints[l].address.begin(), count[l], address.begin() + l * kMostTaps);
     }
-    x.warp->block().reports().texels(
-        x.warp->index(), {in.site, kind_of(op), false, static_cast<uint8_t>(t.array.format.bytes()),
-                          x.mask, of_all ? &t : nullptr, address.data(), count.data()});
+    x.warp->block().reports().texel_access(
+        x.warp->index(),
+        {in.site, texel_access_kind_of(op), false, static_cast<uint8_t>(t.array.format.bytes()),
+         x.mask, of_all ? &t : nullptr, address.data(), count.data()});
   }
   alignas(64) std::array<std::byte, size_t{kWarpSize} * kMostTaps * 16> texels;
   TexelReads reads(x, in, t.array.format.bytes());
@@ -329,7 +334,7 @@ void fetch_from_texture(const Exec& x, const Inst& in, const TextureOp& op, cons
     alignas(64) uint64_t address[kWarpSize];
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
-      const Footprint& own = footprints[static_cast<size_t>(l)];
+      const TexelFootprint& own = footprints[static_cast<size_t>(l)];
       if (k >= own.count || own.address[k] == 0) continue;
       address[l] = own.address[k];
       lanes |= 1u << l;
@@ -340,8 +345,8 @@ void fetch_from_texture(const Exec& x, const Inst& in, const TextureOp& op, cons
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     uint32_t result[4];
-    compute_results(op, t, footprints[static_cast<size_t>(l)],
-                    texels.data() + static_cast<size_t>(l) * kMostTaps * 16, result);
+    compute_texture_results(op, t, footprints[static_cast<size_t>(l)],
+                            texels.data() + static_cast<size_t>(l) * kMostTaps * 16, result);
     for (unsigned v = 0; v < 4; ++v)
       if (op.value[v].bytes != 0) store_lane<uint32_t>(x.regs + op.value[v].offset, l, result[v]);
   }
@@ -352,11 +357,11 @@ void fetch_from_texture(const Exec& x, const Inst& in, const TextureOp& op, cons
   reads.mark_undefined_results(op);
 }
 
-void fetch_texels(const Exec& x, const Inst& in) {
+void fetch_texels(const ExecContext& x, const Inst& in) {
   const TextureOp& op = texture_op(x, in);
-  for_each_texture_object(x, in, op, [&](const Exec& lanes, const TextureObject& t) {
+  for_each_texture_object(x, in, op, [&](const ExecContext& lanes, const TextureObject& t) {
     if (const std::string why = texture_mismatch(op, t); !why.empty())
-      trap_on_bad_object(lanes, in, op, why);
+      trap_on_bad_texture_object(lanes, in, op, why);
     fetch_from_texture(lanes, in, op, t, lanes.mask == x.mask);
   });
 }

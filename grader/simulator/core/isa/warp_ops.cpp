@@ -13,13 +13,13 @@ namespace lab32::sim {
 
 namespace {
 
-using ptx::Mod;
-using ptx::Type;
+using ptx::DataType;
+using ptx::Modifier;
 
 // The common case of 32 active lanes: loops are vectorised, and no lane is absent.
-template <Shuffle mode>
-void shuffle_whole_warp(const Exec& x, const Inst& in) {
-  const auto row = [&](const Slot& slot) {
+template <ShuffleMode mode>
+void shuffle_whole_warp(const ExecContext& x, const Inst& in) {
+  const auto row = [&](const RegisterSlot& slot) {
     return reinterpret_cast<const uint32_t*>(x.regs + slot.offset);
   };
   const uint32_t *a = row(in.src[0]), *b = row(in.src[1]), *c = row(in.src[2]);
@@ -32,9 +32,9 @@ void shuffle_whole_warp(const Exec& x, const Inst& in) {
     amounts |= b[l];
   }
   for (uint32_t l = 0; l < kWarpSize; ++l) result[l] = a[from[l]];
-  if (mode != Shuffle::idx && amounts >= kWarpSize)
+  if (mode != ShuffleMode::idx && amounts >= kWarpSize)
     for (uint32_t l = 0; l < kWarpSize; ++l)
-      if (b[l] >= kWarpSize) note_out_of_range_amount(x, in, true, b[l], kWarpSize);
+      if (b[l] >= kWarpSize) note_out_of_range_shift(x, in, true, b[l], kWarpSize);
   if (x.warp != nullptr && x.warp->block().reports().observes_shuffles()) {
     uint8_t asked[kWarpSize];
     std::copy_n(from, kWarpSize, asked);
@@ -45,8 +45,8 @@ void shuffle_whole_warp(const Exec& x, const Inst& in) {
 }
 
 // shfl.sync d|p, a, b, c, mask (PTX ISA 9.7.9.6).
-template <Shuffle mode>
-void shuffle(const Exec& x, const Inst& in) {
+template <ShuffleMode mode>
+void shuffle(const ExecContext& x, const Inst& in) {
   if (x.mask == kFullMask) return shuffle_whole_warp<mode>(x, in);
   // dst[0] = d, dst[1] = p (bytes 0: none)
   const std::byte* a = x.regs + in.src[0].offset;
@@ -57,8 +57,8 @@ void shuffle(const Exec& x, const Inst& in) {
     const int lane = __builtin_ctz(r);
     ShuffleSource from = shuffle_source(mode, in, x, lane);
     const auto distance = load_lane<uint32_t>(x.regs + in.src[1].offset, lane);
-    if (mode != Shuffle::idx && distance >= kWarpSize)  // __shfl_sync is documented to wrap
-      note_out_of_range_amount(x, in, true, distance, kWarpSize);
+    if (mode != ShuffleMode::idx && distance >= kWarpSize)  // __shfl_sync is documented to wrap
+      note_out_of_range_shift(x, in, true, distance, kWarpSize);
     if (from.in_range) in_range |= 1u << lane;
     asked[lane] = static_cast<uint8_t>(from.lane);
     // The ISA leaves the result of reading an absent lane undefined; here the reading lane keeps
@@ -83,7 +83,7 @@ void shuffle(const Exec& x, const Inst& in) {
 enum class Vote : uint8_t { all, any, uni, ballot };
 
 template <Vote mode>
-void vote_across_warp(const Exec& x, const Inst& in) {
+void vote_across_warp(const ExecContext& x, const Inst& in) {
   const uint32_t yes = read_predicate(x, in.src[0]) & x.mask;
   if constexpr (mode == Vote::ballot) {
     for (uint32_t r = x.mask; r; r &= r - 1)
@@ -97,7 +97,7 @@ void vote_across_warp(const Exec& x, const Inst& in) {
 }
 
 template <class T, bool all>
-void match_across_warp(const Exec& x, const Inst& in) {
+void match_across_warp(const ExecContext& x, const Inst& in) {
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t result[kWarpSize];
   uint32_t equal_all = 0;
@@ -118,7 +118,7 @@ void match_across_warp(const Exec& x, const Inst& in) {
 }
 
 // The PTX ISA leaves open which lane is elected, but equal masks must elect the same lane.
-void elect_leader_lane(const Exec& x, const Inst& in) {
+void elect_leader_lane(const ExecContext& x, const Inst& in) {
   const int leader = __builtin_ctz(x.mask);
   if (in.dst[0].bytes != 0)
     for (uint32_t r = x.mask; r; r &= r - 1)
@@ -128,7 +128,7 @@ void elect_leader_lane(const Exec& x, const Inst& in) {
 }
 
 template <class T, class F>
-void reduce_across_warp(const Exec& x, const Inst& in, F f) {
+void reduce_across_warp(const ExecContext& x, const Inst& in, F f) {
   const std::byte* a = x.regs + in.src[0].offset;
   T value = load_lane<T>(a, __builtin_ctz(x.mask));
   for (uint32_t r = x.mask & (x.mask - 1); r; r &= r - 1)
@@ -139,32 +139,32 @@ void reduce_across_warp(const Exec& x, const Inst& in, F f) {
 
 using U = uint32_t;
 using S = int32_t;
-void redux_add(const Exec& x, const Inst& in) {
+void redux_add(const ExecContext& x, const Inst& in) {
   reduce_across_warp<U>(x, in, [](U a, U b) { return a + b; });
 }
-void redux_and(const Exec& x, const Inst& in) {
+void redux_and(const ExecContext& x, const Inst& in) {
   reduce_across_warp<U>(x, in, [](U a, U b) { return a & b; });
 }
-void redux_or(const Exec& x, const Inst& in) {
+void redux_or(const ExecContext& x, const Inst& in) {
   reduce_across_warp<U>(x, in, [](U a, U b) { return a | b; });
 }
-void redux_xor(const Exec& x, const Inst& in) {
+void redux_xor(const ExecContext& x, const Inst& in) {
   reduce_across_warp<U>(x, in, [](U a, U b) { return a ^ b; });
 }
-void redux_umin(const Exec& x, const Inst& in) {
+void redux_umin(const ExecContext& x, const Inst& in) {
   reduce_across_warp<U>(x, in, [](U a, U b) { return std::min(a, b); });
 }
-void redux_umax(const Exec& x, const Inst& in) {
+void redux_umax(const ExecContext& x, const Inst& in) {
   reduce_across_warp<U>(x, in, [](U a, U b) { return std::max(a, b); });
 }
-void redux_smin(const Exec& x, const Inst& in) {
+void redux_smin(const ExecContext& x, const Inst& in) {
   reduce_across_warp<S>(x, in, [](S a, S b) { return std::min(a, b); });
 }
-void redux_smax(const Exec& x, const Inst& in) {
+void redux_smax(const ExecContext& x, const Inst& in) {
   reduce_across_warp<S>(x, in, [](S a, S b) { return std::max(a, b); });
 }
 
-void read_active_mask(const Exec& x, const Inst& in) {
+void read_active_mask(const ExecContext& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1)
     store_lane<uint32_t>(x.regs + in.dst[0].offset, __builtin_ctz(r), x.mask);
 }
@@ -172,13 +172,14 @@ void read_active_mask(const Exec& x, const Inst& in) {
 // --- block barriers -----------------------------------------------------------------------------
 
 // bar a{, b}{, predicate}: the ISA requires equal operands in the whole warp.
-void barrier(const Exec& x, const Inst& in, bool wait, BlockContext::Arrival::Reduce reduce) {
+void arrive_at_block_barrier(const ExecContext& x, const Inst& in, bool wait,
+                             BlockContext::BarrierArrival::Reduce reduce) {
   const int first = __builtin_ctz(x.mask);
-  BlockContext::Arrival arrival;
+  BlockContext::BarrierArrival arrival;
   arrival.inst = &in;
   arrival.wait = wait;
   arrival.reduce = reduce;
-  const bool votes = reduce != BlockContext::Arrival::Reduce::none;
+  const bool votes = reduce != BlockContext::BarrierArrival::Reduce::none;
   const int counts = in.src_count - (votes ? 1 : 0);
   const uint32_t number = load_lane<uint32_t>(x.regs + in.src[0].offset, first);
   if (number > 15) {
@@ -200,24 +201,32 @@ void barrier(const Exec& x, const Inst& in, bool wait, BlockContext::Arrival::Re
   x.warp->block().arrive(*x.warp, x.mask, x.regs, arrival);
 }
 
-void arrive_cluster(const Exec& x, const Inst& in) {
+void arrive_at_cluster_barrier(const ExecContext& x, const Inst& in) {
   ClusterContext& cluster = *x.warp->block().cluster();
   cluster.arrive(x.warp->block().info().rank, *x.warp, x.mask, in);
 }
-void wait_cluster(const Exec& x, const Inst& in) {
+void wait_at_cluster_barrier(const ExecContext& x, const Inst& in) {
   ClusterContext& cluster = *x.warp->block().cluster();
   cluster.wait(x.warp->block().info().rank, *x.warp, x.mask, in);
 }
 
-using Reduce = BlockContext::Arrival::Reduce;
-void sync_block(const Exec& x, const Inst& in) { barrier(x, in, true, Reduce::none); }
-void arrive_block(const Exec& x, const Inst& in) { barrier(x, in, false, Reduce::none); }
-void sync_popc(const Exec& x, const Inst& in) { barrier(x, in, true, Reduce::popc); }
-void sync_vote(const Exec& x, const Inst& in) { barrier(x, in, true, Reduce::all); }
+using Reduce = BlockContext::BarrierArrival::Reduce;
+void sync_block(const ExecContext& x, const Inst& in) {
+  arrive_at_block_barrier(x, in, true, Reduce::none);
+}
+void arrive_block(const ExecContext& x, const Inst& in) {
+  arrive_at_block_barrier(x, in, false, Reduce::none);
+}
+void sync_popc(const ExecContext& x, const Inst& in) {
+  arrive_at_block_barrier(x, in, true, Reduce::popc);
+}
+void sync_vote(const ExecContext& x, const Inst& in) {
+  arrive_at_block_barrier(x, in, true, Reduce::all);
+}
 
 // --- ends and clocks ----------------------------------------------------------------------------
 
-void raise_trap(const Exec& x, const Inst& in) {
+void raise_trap(const ExecContext& x, const Inst& in) {
   TrapFacts facts = x.warp->facts(TrapReason::trap_instruction, __builtin_ctz(x.mask));
   facts.name = in.ptx->op->base;
   x.warp->trap(in, std::move(facts));
@@ -226,7 +235,7 @@ void raise_trap(const Exec& x, const Inst& in) {
 // A clock is the warp's instruction count plus the time that it has waited for the clock:
 // monotonic, and equal in every run.
 template <class T>
-void read_clock(const Exec& x, const Inst& in) {
+void read_clock(const ExecContext& x, const Inst& in) {
   const bool high = in.ptx->operands[1].special == ptx::SpecialReg::clock_hi ||
                     in.ptx->operands[1].special == ptx::SpecialReg::globaltimer_hi;
   const uint64_t clock = x.warp->polling().read_clock(x.warp->issued()),
@@ -237,42 +246,42 @@ void read_clock(const Exec& x, const Inst& in) {
 }
 
 // bra, call, ret, exit and bar.warp.sync are executed by the warp's loop itself.
-void executed_by_warp_loop(const Exec&, const Inst&) {}
+void executed_by_warp_loop(const ExecContext&, const Inst&) {}
 
 }  // namespace
 
 ExecFn pick_shfl(const ptx::Instruction& in) {
-  if (in.has(Mod::up)) return shuffle<Shuffle::up>;
-  if (in.has(Mod::down)) return shuffle<Shuffle::down>;
-  if (in.has(Mod::bfly)) return shuffle<Shuffle::bfly>;
-  return shuffle<Shuffle::idx>;
+  if (in.has(Modifier::up)) return shuffle<ShuffleMode::up>;
+  if (in.has(Modifier::down)) return shuffle<ShuffleMode::down>;
+  if (in.has(Modifier::bfly)) return shuffle<ShuffleMode::bfly>;
+  return shuffle<ShuffleMode::idx>;
 }
 
 ExecFn pick_vote_pred(const ptx::Instruction& in) {
-  if (in.has(Mod::all)) return vote_across_warp<Vote::all>;
-  if (in.has(Mod::any)) return vote_across_warp<Vote::any>;
+  if (in.has(Modifier::all)) return vote_across_warp<Vote::all>;
+  if (in.has(Modifier::any)) return vote_across_warp<Vote::any>;
   return vote_across_warp<Vote::uni>;
 }
 ExecFn pick_vote_ballot(const ptx::Instruction&) { return vote_across_warp<Vote::ballot>; }
 
 ExecFn pick_match_any(const ptx::Instruction& in) {
-  return in.type() == Type::b32 ? match_across_warp<uint32_t, false>
-                                : match_across_warp<uint64_t, false>;
+  return in.type() == DataType::b32 ? match_across_warp<uint32_t, false>
+                                    : match_across_warp<uint64_t, false>;
 }
 ExecFn pick_match_all(const ptx::Instruction& in) {
-  return in.type() == Type::b32 ? match_across_warp<uint32_t, true>
-                                : match_across_warp<uint64_t, true>;
+  return in.type() == DataType::b32 ? match_across_warp<uint32_t, true>
+                                    : match_across_warp<uint64_t, true>;
 }
 
 ExecFn pick_elect(const ptx::Instruction&) { return elect_leader_lane; }
 
 ExecFn pick_redux(const ptx::Instruction& in) {
-  const bool is_signed = in.type() == Type::s32;
-  if (in.has(Mod::add)) return redux_add;
-  if (in.has(Mod::op_and)) return redux_and;
-  if (in.has(Mod::op_or)) return redux_or;
-  if (in.has(Mod::op_xor)) return redux_xor;
-  if (in.has(Mod::min)) return is_signed ? redux_smin : redux_umin;
+  const bool is_signed = in.type() == DataType::s32;
+  if (in.has(Modifier::add)) return redux_add;
+  if (in.has(Modifier::op_and)) return redux_and;
+  if (in.has(Modifier::op_or)) return redux_or;
+  if (in.has(Modifier::op_xor)) return redux_xor;
+  if (in.has(Modifier::min)) return is_signed ? redux_smin : redux_umin;
   return is_signed ? redux_smax : redux_umax;
 }
 
@@ -287,8 +296,8 @@ ExecFn pick_barrier_arrive(const ptx::Instruction&) { return arrive_block; }
 ExecFn pick_barrier_red_popc(const ptx::Instruction&) { return sync_popc; }
 ExecFn pick_barrier_red_pred(const ptx::Instruction&) { return sync_vote; }
 
-ExecFn pick_cluster_arrive(const ptx::Instruction&) { return arrive_cluster; }
-ExecFn pick_cluster_wait(const ptx::Instruction&) { return wait_cluster; }
+ExecFn pick_cluster_arrive(const ptx::Instruction&) { return arrive_at_cluster_barrier; }
+ExecFn pick_cluster_wait(const ptx::Instruction&) { return wait_at_cluster_barrier; }
 
 ExecFn pick_read_clock(const ptx::Instruction& in) {
   return ptx::bits_of(in.type()) == 64 ? read_clock<uint64_t> : read_clock<uint32_t>;

@@ -12,7 +12,7 @@ enum class AccessSpace : uint8_t { global, shared, local, constant };
 enum class AccessKind : uint8_t { load, store, red, atom };
 enum class AccessUse : uint8_t { read, write, update };  // update: an atomic
 
-constexpr AccessUse use_of(AccessKind kind) {
+constexpr AccessUse access_use_of(AccessKind kind) {
   return kind == AccessKind::load    ? AccessUse::read
          : kind == AccessKind::store ? AccessUse::write
                                      : AccessUse::update;
@@ -37,7 +37,7 @@ struct WarpAddressRow {
   static constexpr uint64_t kIrregular = uint64_t{1} << 63, kHalf = 16;
 
   bool is_one_row() const { return first[1] == first[0] + kHalf * stride; }
-  void write_addresses(uint64_t* address) const {
+  void expand_to_addresses(uint64_t* address) const {
     for (uint64_t half = 0; half < 2; ++half)
       for (uint64_t l = 0; l < kHalf; ++l) address[half * (kHalf) + l] = first[half] + l * stride;
   }
@@ -56,7 +56,7 @@ struct SharedVariable {
 // Addresses in the shared memory of a cluster, where each block can access every block's memory. An
 // address has the format of a Hopper GPU (SR_CgaCtaId and PRMT in the machine code): the block's
 // rank in the upper eight bits, the offset in its memory below. The blocks' memories are spaced
-// accordingly, so an address is an offset in one array (ClusterMemory in shared_memory.h).
+// accordingly, so an address is an offset in one array (ClusterSharedMemory in shared_memory.h).
 
 constexpr uint32_t kRankShift = 24;
 constexpr uint64_t kBlockWindow = uint64_t{1} << kRankShift;

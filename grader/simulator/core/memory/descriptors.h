@@ -23,7 +23,7 @@ struct TexelFormat {
 };
 
 // One level of a mipmap. An array without mipmaps has one level.
-struct TexelGrid {
+struct MipmapLevel {
   uint64_t begin = 0;                          // device address
   uint32_t width = 1, height = 1, slices = 1;  // slices: planes in depth, layers, faces
   uint64_t pitch = 0, slice_bytes = 0;
@@ -38,12 +38,12 @@ struct TexelArray {
   // True: the texels are in row order, in memory that the program can access directly. False: their
   // order is a GPU's own.
   bool in_rows = false;
-  std::vector<TexelGrid> levels;
+  std::vector<MipmapLevel> levels;
 };
 
 enum class AddressMode : uint8_t { wrap, clamp, mirror, border };
 
-struct Sampler {
+struct TextureSampler {
   std::array<AddressMode, 3> address{};
   bool linear = false;               // filter
   bool linear_mipmap = false;        // filter between levels
@@ -62,7 +62,7 @@ struct TextureObject {
   bool destroyed = false;
   unsigned device = 0;  // the device whose kernels may use the object
   TexelArray array;
-  Sampler sampler;
+  TextureSampler sampler;
 };
 
 // The objects by number. A number is never reused, so the use of a destroyed object is detected.
@@ -103,7 +103,7 @@ struct TensorMap {
   std::array<uint8_t, kMostDimensions> step{};
   uint8_t dimensions = 0;
   uint8_t element_bytes = 0;
-  ptx::Type type = ptx::Type::none;  // type of an element, which selects the reduction
+  ptx::DataType type = ptx::DataType::none;  // type of an element, which selects the reduction
   // 0: none; 1, 2, 3: permutes the 16-byte pieces of rows of 32, 64, 128 bytes
   uint8_t swizzle = 0;
 
@@ -117,7 +117,7 @@ struct TensorMap {
   uint32_t row_bytes() const { return uint32_t{box[0]} * element_bytes; }
   // Bytes between two rows of the box in shared memory.
   uint32_t pitch() const { return swizzle == 0 ? row_bytes() : 16u << swizzle; }
-  uint32_t rows() const {
+  uint32_t rows_of_box() const {
     uint32_t n = 1;
     for (size_t i = 1; i < dimensions; ++i) n *= along(i);
     return n;

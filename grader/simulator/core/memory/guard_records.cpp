@@ -72,11 +72,11 @@ constexpr uint8_t kBeingKept = 255, kLastRound = 254;
 
 }  // namespace
 
-SavedLines::~SavedLines() {
+SavedMemoryLines::~SavedMemoryLines() {
   if (state_ != nullptr) munmap(static_cast<void*>(state_), lines_);
 }
 
-void SavedLines::resize(uint64_t lines) {
+void SavedMemoryLines::resize(uint64_t lines) {
   if (lines <= lines_) return;
   void* const p = mmap(nullptr, lines, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -87,7 +87,7 @@ void SavedLines::resize(uint64_t lines) {
   round_ = 0;
 }
 
-void SavedLines::next_round() {
+void SavedMemoryLines::next_round() {
   if (round_ == kLastRound) {
     madvise(static_cast<void*>(state_), lines_, MADV_DONTNEED);
     round_ = 0;
@@ -95,7 +95,7 @@ void SavedLines::next_round() {
   ++round_;
 }
 
-bool SavedLines::claim_line(uint64_t line) {
+bool SavedMemoryLines::claim_line(uint64_t line) {
   std::atomic<uint8_t>& state = state_[line];
   uint8_t before = state.load(std::memory_order_acquire);
   if (before == round_) return false;
@@ -125,7 +125,7 @@ WordBitmap::BitmapPage* WordBitmap::add_page(uint64_t number) {
   return table_[number] = page;
 }
 
-void WordBitmap::add_words_singly(uint64_t first) {
+void WordBitmap::add_32_words_singly(uint64_t first) {
   for (uint64_t word = first; word < first + 32; ++word) add(word);
 }
 
@@ -148,25 +148,26 @@ constexpr size_t kHeldLog = 8 << 20, kHeldMap = 1 << 20;
 // Bytes of line records to keep: enough for 2 GiB of device memory.
 constexpr uint64_t kHeldLines = 8 << 20;
 
-struct SpareRecords {
+struct SpareGuardRecords {
   std::mutex mutex;
-  std::unique_ptr<GuardRecords> records;
+  std::unique_ptr<OrderGuardRecords> records;
   // Never destroyed: devices may outlive main().
-  static SpareRecords& process_wide() {
-    static auto* const spare = new SpareRecords;
+  static SpareGuardRecords& process_wide() {
+    static auto* const spare = new SpareGuardRecords;
     return *spare;
   }
 };
 
 }  // namespace
 
-std::unique_ptr<GuardRecords> GuardRecords::acquire_records(uint64_t bytes, unsigned workers) {
-  std::unique_ptr<GuardRecords> records;
+std::unique_ptr<OrderGuardRecords> OrderGuardRecords::acquire_guard_records(uint64_t bytes,
+                                                                            unsigned workers) {
+  std::unique_ptr<OrderGuardRecords> records;
   {
-    const std::lock_guard<std::mutex> lock(SpareRecords::process_wide().mutex);
-    records = std::move(SpareRecords::process_wide().records);
+    const std::lock_guard<std::mutex> lock(SpareGuardRecords::process_wide().mutex);
+    records = std::move(SpareGuardRecords::process_wide().records);
   }
-  if (!records) records = std::make_unique<GuardRecords>();
+  if (!records) records = std::make_unique<OrderGuardRecords>();
   records->lines.resize(bytes / UndoLog::kLine + 1);
   while (records->workers.size() < workers)
     records->workers.push_back(std::make_unique<WorkerRecords>());
@@ -177,16 +178,16 @@ std::unique_ptr<GuardRecords> GuardRecords::acquire_records(uint64_t bytes, unsi
   return records;
 }
 
-void GuardRecords::keep_for_reuse(std::unique_ptr<GuardRecords> records) {
+void OrderGuardRecords::keep_for_reuse(std::unique_ptr<OrderGuardRecords> records) {
   if (records->lines.bytes() > kHeldLines) return;
   for (const auto& of : records->workers) {
     of->log.trim(kHeldLog);
     of->written.trim(kHeldMap);
     of->read.trim(kHeldMap);
   }
-  const std::lock_guard<std::mutex> lock(SpareRecords::process_wide().mutex);
-  if (!SpareRecords::process_wide().records)
-    SpareRecords::process_wide().records = std::move(records);
+  const std::lock_guard<std::mutex> lock(SpareGuardRecords::process_wide().mutex);
+  if (!SpareGuardRecords::process_wide().records)
+    SpareGuardRecords::process_wide().records = std::move(records);
 }
 
 }  // namespace lab32::sim

@@ -1,5 +1,5 @@
-// The records that an OrderGuard writes while blocks run in parallel: an undo log of overwritten
-// lines, which lines are already in a log, and which words each host thread accessed.
+// The records that a BlockOrderGuard writes while blocks run in parallel: an undo log of
+// overwritten lines, which lines are already in a log, and which words each host thread accessed.
 #pragma once
 
 #include <atomic>
@@ -52,19 +52,19 @@ class UndoLog {
 // ---------------------------------------------------------------------------------------------
 // Which lines of device memory any host thread has saved in the current round.
 
-class SavedLines {
+class SavedMemoryLines {
  public:
-  SavedLines() = default;
-  ~SavedLines();
-  SavedLines(const SavedLines&) = delete;
-  SavedLines& operator=(const SavedLines&) = delete;
+  SavedMemoryLines() = default;
+  ~SavedMemoryLines();
+  SavedMemoryLines(const SavedMemoryLines&) = delete;
+  SavedMemoryLines& operator=(const SavedMemoryLines&) = delete;
 
   // Makes room for lines below that number.
   void resize(uint64_t lines);
   // Starts a round in which no line is saved.
   void next_round();
 
-  bool is_saved(uint64_t line) const {
+  bool is_saved_in_round(uint64_t line) const {
     return state_[line].load(std::memory_order_acquire) == round_;
   }
   // Claims a line for the calling thread. True: the caller must save the line and then call done().
@@ -98,13 +98,13 @@ class WordBitmap {
   void reset(uint64_t words);
 
   void add(uint64_t word) {
-    page_of(word)->bits[word % kWordsOfPage / 64] |= uint64_t{1} << (word % 64);
+    ensure_page_of_word(word)->bits[word % kWordsOfPage / 64] |= uint64_t{1} << (word % 64);
   }
   // Adds 32 consecutive words.
-  void add_row(uint64_t first) {
+  void add_32_words(uint64_t first) {
     const uint64_t bit = first % 64;
-    if (bit > 32) return add_words_singly(first);
-    page_of(first)->bits[first % kWordsOfPage / 64] |= uint64_t{0xffffffff} << bit;
+    if (bit > 32) return add_32_words_singly(first);
+    ensure_page_of_word(first)->bits[first % kWordsOfPage / 64] |= uint64_t{0xffffffff} << bit;
   }
   void clear();
   // Empties the set and frees all but about `bytes` of its memory.
@@ -117,12 +117,12 @@ class WordBitmap {
   uint64_t most_pages() const { return table_pages_; }
 
  private:
-  BitmapPage* page_of(uint64_t word) {
+  BitmapPage* ensure_page_of_word(uint64_t word) {
     BitmapPage* const page = table_[word / kWordsOfPage];
     return page != nullptr ? page : add_page(word / kWordsOfPage);
   }
   BitmapPage* add_page(uint64_t number);
-  void add_words_singly(uint64_t first);
+  void add_32_words_singly(uint64_t first);
 
   struct TableDeleter {
     void operator()(BitmapPage** table) const { std::free(table); }
@@ -136,10 +136,10 @@ class WordBitmap {
 };
 
 // ---------------------------------------------------------------------------------------------
-// All records of one OrderGuard. The process keeps them for the next launch: allocating them page
-// by page from the system on all cores at once took longer than using them.
+// All records of one BlockOrderGuard. The process keeps them for the next launch: allocating them
+// page by page from the system on all cores at once took longer than using them.
 
-struct GuardRecords {
+struct OrderGuardRecords {
   // Aligned to two cache lines, because a core prefetches the neighbouring line, too.
   struct alignas(128) WorkerRecords {
     UndoLog log;
@@ -147,10 +147,10 @@ struct GuardRecords {
   };
 
   // Returns empty records for `bytes` of device memory and at least `workers` workers.
-  static std::unique_ptr<GuardRecords> acquire_records(uint64_t bytes, unsigned workers);
-  static void keep_for_reuse(std::unique_ptr<GuardRecords> records);
+  static std::unique_ptr<OrderGuardRecords> acquire_guard_records(uint64_t bytes, unsigned workers);
+  static void keep_for_reuse(std::unique_ptr<OrderGuardRecords> records);
 
-  SavedLines lines;
+  SavedMemoryLines lines;
   std::vector<std::unique_ptr<WorkerRecords>> workers;
 };
 

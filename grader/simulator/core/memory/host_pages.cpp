@@ -88,12 +88,12 @@ uint64_t PagePool::return_pieces(std::byte* begin, const std::byte* end) {
 
 // ---------------------------------------------------------------------------------------------
 
-RecordPages::RecordPages(uint64_t count)
+SparseRecordArray::SparseRecordArray(uint64_t count)
     : range_(count * 8, "the records of the race check"),
       records_(reinterpret_cast<uint64_t*>(range_.begin())),
       present_(count / (kPage * kPagesOfPiece) + 1) {}
 
-void RecordPages::make_page(uint64_t page) {
+void SparseRecordArray::make_page(uint64_t page) {
   const uint64_t piece = page / kPagesOfPiece;
   if (!present_[piece]) {
     present_[piece] = std::make_unique<Present>();
@@ -106,7 +106,7 @@ void RecordPages::make_page(uint64_t page) {
   std::memset(records_ + page * kPage, 0, 4096);
 }
 
-void RecordPages::clear() {
+void SparseRecordArray::clear() {
   for (const uint64_t piece : pieces_) {
     PagePool::process_wide().return_piece(records_ + piece * kPagesOfPiece * kPage);
     present_[piece].reset();
@@ -123,7 +123,7 @@ namespace {
 constexpr uint64_t kFileBytes = 32 << 20;
 
 // A file full of poison; -1: it cannot be created.
-int poison_file() {
+int poison_file_descriptor() {
   static const int file = [] {
     const int fd = memfd_create("lab32-poison", MFD_CLOEXEC);
     if (fd < 0) return fd;
@@ -149,7 +149,7 @@ bool map_anonymous_pages(std::byte* at, uint64_t bytes) {
 }  // namespace
 
 uint64_t PoisonPages::map_poison(std::byte* begin, uint64_t bytes) {
-  const int file = poison_file();
+  const int file = poison_file_descriptor();
   const uint64_t whole = bytes / kPiece * kPiece;
   if (file < 0) return 0;
   uint64_t done = 0;

@@ -1,5 +1,5 @@
-// Pages of host memory: PagePool keeps them from one launch to the next, RecordPages makes sparse
-// arrays of records of them, and PoisonPages fills them with poison on first access.
+// Pages of host memory: PagePool keeps them from one launch to the next, SparseRecordArray makes
+// sparse arrays of records of them, and PoisonPages fills them with poison on first access.
 #pragma once
 
 #include <array>
@@ -64,13 +64,13 @@ class PagePool {
 // A long, sparsely used array of 8-byte records. It reserves address space only; ensure_page()
 // provides a page of zeros.
 
-class RecordPages {
+class SparseRecordArray {
  public:
   // Throws Error if there is no address space for `count` records.
-  explicit RecordPages(uint64_t count);
-  ~RecordPages() { clear(); }
-  RecordPages(const RecordPages&) = delete;
-  RecordPages& operator=(const RecordPages&) = delete;
+  explicit SparseRecordArray(uint64_t count);
+  ~SparseRecordArray() { clear(); }
+  SparseRecordArray(const SparseRecordArray&) = delete;
+  SparseRecordArray& operator=(const SparseRecordArray&) = delete;
 
   // The caller must ensure a page before it accesses a record of it after clear().
   static constexpr uint64_t kPage = 4096 / 8;  // records

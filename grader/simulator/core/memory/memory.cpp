@@ -28,15 +28,15 @@ constexpr uint64_t kSmallGuard = 64, kSmallAlign = 16;
 constexpr uint64_t kPage = 4096;
 
 // Zeroed memory that can be mapped at several addresses.
-class SharedFile {
+class MultiplyMappedMemory {
  public:
-  explicit SharedFile(uint64_t bytes)
+  explicit MultiplyMappedMemory(uint64_t bytes)
       : fd_(memfd_create("lab32-shared", MFD_CLOEXEC)), bytes_(bytes) {
     if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0) fail();
   }
-  ~SharedFile() { close(fd_); }
-  SharedFile(const SharedFile&) = delete;
-  SharedFile& operator=(const SharedFile&) = delete;
+  ~MultiplyMappedMemory() { close(fd_); }
+  MultiplyMappedMemory(const MultiplyMappedMemory&) = delete;
+  MultiplyMappedMemory& operator=(const MultiplyMappedMemory&) = delete;
 
   void map(void* at, int how) const {
     if (mmap(at, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | how, fd_, 0) != at) fail();
@@ -78,7 +78,8 @@ Allocation* Memory::reserve(uint64_t bytes, uint64_t align, const std::string& n
   return made;
 }
 
-Allocation* Memory::allocate_at(uint64_t offset, uint64_t bytes, const std::string& name) {
+Allocation* Memory::allocate_with_misalignment(uint64_t offset, uint64_t bytes,
+                                               const std::string& name) {
   // As with cudaMalloc, large buffers start at multiples of 2 MiB. The cost of scattered atomics
   // depends on this (simulator/observers/README.md).
   const bool large = bytes >= kLarge;
@@ -101,17 +102,17 @@ Allocation* Memory::allocate_small(uint64_t bytes, const std::string& name) {
   return made;
 }
 
-Allocation* Memory::allocate_shared(uint64_t bytes, const std::string& name) {
+Allocation* Memory::allocate_host_shared(uint64_t bytes, const std::string& name) {
   // The allocation gets whole pages, so that it shares none with a neighbour.
   const uint64_t length = std::max(align_up(bytes, kPage), kPage);
   Allocation* made = place_allocation(bytes, kPage, name, kGuard);
   next_ = made->begin - kGlobalBase + length;
   // One file is mapped at two ranges: in the simulator's arena and at the device address.
-  const SharedFile file(length);
+  const MultiplyMappedMemory file(length);
   file.map(host(made->begin), MAP_FIXED);
   file.map(reinterpret_cast<void*>(made->begin), MAP_FIXED_NOREPLACE);
   made->shared_with_host = true;
-  count_as_written(*made);
+  mark_allocation_written(*made);
   return made;
 }
 
@@ -120,18 +121,18 @@ uint64_t Memory::share_host_memory(void* pointer, uint64_t bytes, const std::str
   const uint64_t offset = address % kPage, length = align_up(offset + bytes, kPage);
   Allocation* made = place_allocation(length, kPage, name, kGuard);
   next_ = made->begin - kGlobalBase + length;
-  const SharedFile file(length);
+  const MultiplyMappedMemory file(length);
   auto* pages = reinterpret_cast<std::byte*>(address - offset);
   file.map(host(made->begin), MAP_FIXED);
   std::memcpy(host(made->begin), pages, length);
   file.map(pages, MAP_FIXED);
   made->begin += offset;
   made->end = made->begin + bytes;
-  count_as_written(*made);
+  mark_allocation_written(*made);
   return made->begin;
 }
 
-void Memory::count_as_written(Allocation& allocation) {
+void Memory::mark_allocation_written(Allocation& allocation) {
   allocation.reached_by = nullptr;  // the host's own
   allocation.initialised = true;
   allocation.pristine = false;
@@ -264,7 +265,7 @@ void Memory::copy(uint64_t to, uint64_t from, uint64_t bytes) {
   std::vector<std::pair<uint64_t, bool>> runs;
   for (uint64_t at = from; at < from + bytes;) {
     const bool value = source->initialised || is_written(at, 1);
-    at = source->initialised ? from + bytes : end_of_run(at, from + bytes, value);
+    at = source->initialised ? from + bytes : end_of_written_bit_run(at, from + bytes, value);
     runs.emplace_back(at - from, value);
   }
   uint64_t done = 0;
@@ -281,13 +282,13 @@ void Memory::copy(uint64_t to, uint64_t from, uint64_t bytes) {
   target->pristine = false;
 }
 
-Memory::Image Memory::image() const {
-  Image image;
-  for (const auto& a : allocations_) image.pieces.push_back(this->image(*a));
+Memory::Snapshot Memory::take_snapshot() const {
+  Snapshot image;
+  for (const auto& a : allocations_) image.pieces.push_back(this->take_snapshot(*a));
   return image;
 }
 
-Memory::Image::Piece Memory::image(const Allocation& a) const {
+Memory::Snapshot::AllocationSnapshot Memory::take_snapshot(const Allocation& a) const {
   const uint64_t bytes = a.freed ? 0 : a.end - a.begin;
   const uint8_t* bits = bits_ + (a.begin - kGlobalBase) / 8;
   return {{host(a.begin), host(a.begin) + bytes},
@@ -296,20 +297,20 @@ Memory::Image::Piece Memory::image(const Allocation& a) const {
           a.pristine};
 }
 
-void Memory::put_back(const Image& image) {
+void Memory::put_back(const Snapshot& image) {
   for (size_t i = 0; i < image.pieces.size(); ++i) put_back(*allocations_[i], image.pieces[i]);
 }
 
-void Memory::put_back(Allocation& a, const Image::Piece& piece) {
+void Memory::put_back(Allocation& a, const Snapshot::AllocationSnapshot& piece) {
   std::copy(piece.bytes.begin(), piece.bytes.end(), host(a.begin));
   std::copy(piece.written.begin(), piece.written.end(), bits_ + (a.begin - kGlobalBase) / 8);
   a.initialised = piece.initialised;
   a.pristine = piece.pristine;
 }
 
-bool Memory::equals_image(const Image& image) const {
+bool Memory::equals_snapshot(const Snapshot& image) const {
   for (size_t i = 0; i < image.pieces.size(); ++i) {
-    const Image::Piece& piece = image.pieces[i];
+    const Snapshot::AllocationSnapshot& piece = image.pieces[i];
     const uint64_t begin = allocations_[i]->begin;
     if (!std::equal(piece.bytes.begin(), piece.bytes.end(), host(begin)) ||
         !std::equal(piece.written.begin(), piece.written.end(), bits_ + (begin - kGlobalBase) / 8))
@@ -318,7 +319,7 @@ bool Memory::equals_image(const Image& image) const {
   return true;
 }
 
-uint64_t Memory::end_of_run(uint64_t begin, uint64_t end, bool value) const {
+uint64_t Memory::end_of_written_bit_run(uint64_t begin, uint64_t end, bool value) const {
   const uint8_t whole = value ? 0xff : 0;
   uint64_t at = begin;
   while (at < end) {

@@ -69,10 +69,10 @@ class Memory {
   // Allocates poisoned, uninitialised memory, 256-byte aligned as cudaMalloc's. Throws Error if the
   // capacity is exhausted. Freed addresses are never reused, so that a use after free is detected.
   Allocation* allocate(uint64_t bytes, const std::string& name) {
-    return allocate_at(0, bytes, name);
+    return allocate_with_misalignment(0, bytes, name);
   }
   // As allocate(), at an address that is `offset` modulo 256.
-  Allocation* allocate_at(uint64_t offset, uint64_t bytes, const std::string& name);
+  Allocation* allocate_with_misalignment(uint64_t offset, uint64_t bytes, const std::string& name);
   // Reserves addresses only; the program maps and permits the pieces later.
   Allocation* reserve(uint64_t bytes, uint64_t align, const std::string& name);
   // Allocates 16-byte aligned memory with smaller guard zones, for many small allocations.
@@ -80,7 +80,7 @@ class Memory {
   // Like allocate(), for managed and pinned memory: zeroed, counted as written, and accessible to
   // the host process at the device address itself. Throws Error if the host already uses that
   // range.
-  Allocation* allocate_shared(uint64_t bytes, const std::string& name);
+  Allocation* allocate_host_shared(uint64_t bytes, const std::string& name);
   // Makes memory of the host process accessible to the device. The pages stay at their place and
   // count as written. Returns the address of their new allocation, which release() frees like any
   // other. Throws Error if pages of that kind cannot be shared.
@@ -111,21 +111,21 @@ class Memory {
     return a.reached_by == nullptr || (*a.reached_by >> device_ & 1) != 0;
   }
 
-  // A copy of the contents of all live allocations. Between image() and put_back() nothing may be
-  // allocated or released.
-  struct Image {
-    struct Piece {
+  // A copy of the contents of all live allocations. Between take_snapshot() and put_back() nothing
+  // may be allocated or released.
+  struct Snapshot {
+    struct AllocationSnapshot {
       std::vector<std::byte> bytes;
       std::vector<uint8_t> written;
       bool initialised, pristine;
     };
-    std::vector<Piece> pieces;  // one per allocation; empty if it was freed
+    std::vector<AllocationSnapshot> pieces;  // one per allocation; empty if it was freed
   };
-  Image image() const;
-  Image::Piece image(const Allocation& allocation) const;
-  void put_back(Allocation& allocation, const Image::Piece& piece);
-  void put_back(const Image& image);
-  bool equals_image(const Image& image) const;
+  Snapshot take_snapshot() const;
+  Snapshot::AllocationSnapshot take_snapshot(const Allocation& allocation) const;
+  void put_back(Allocation& allocation, const Snapshot::AllocationSnapshot& piece);
+  void put_back(const Snapshot& image);
+  bool equals_snapshot(const Snapshot& image) const;
 
   // The live or freed allocation that contains the address; nullptr: none.
   Allocation* find(uint64_t address) const;
@@ -141,10 +141,10 @@ class Memory {
   bool is_written(uint64_t address, unsigned bytes) const;
   // The first byte of the range that was never written; `end` if all were written.
   uint64_t first_unwritten(uint64_t begin, uint64_t end) const {
-    return end_of_run(begin, end, true);
+    return end_of_written_bit_run(begin, end, true);
   }
   uint64_t first_written(uint64_t begin, uint64_t end) const {
-    return end_of_run(begin, end, false);
+    return end_of_written_bit_run(begin, end, false);
   }
   // Marks the bytes that the lanes of a warp store as written. Several host threads may mark
   // neighbouring bytes concurrently.
@@ -172,10 +172,10 @@ class Memory {
   // Prepares a write by the host to part of an allocation. Throws Error if the range is not inside
   // one.
   void begin_host_write(uint64_t to, uint64_t bytes);
-  void count_as_written(Allocation& allocation);
+  void mark_allocation_written(Allocation& allocation);
   void fill_with_poison(Allocation& allocation);
   // The first byte of [begin, end) whose written bit is not `value`; `end` if there is none.
-  uint64_t end_of_run(uint64_t begin, uint64_t end, bool value) const;
+  uint64_t end_of_written_bit_run(uint64_t begin, uint64_t end, bool value) const;
   // Places an allocation at an address that is `offset` modulo `align`.
   Allocation* place_allocation(uint64_t bytes, uint64_t align, const std::string& name,
                                uint64_t guard, uint64_t offset = 0);

@@ -20,11 +20,11 @@ constexpr uint64_t kShare = 64, kLeast = 4 << 20;
 
 }  // namespace
 
-OrderGuard::OrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_races)
+BlockOrderGuard::BlockOrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_races)
     : memory_(memory), mode_(mode), find_races_(find_races), by_word_(memory.allocations().size()) {
   limit_ = std::max(kLeast * workers, memory.used() / kShare);
   const uint64_t bytes = align_up(memory.used() + 1, WordBitmap::kSpan);
-  records_ = GuardRecords::acquire_records(bytes, workers);
+  records_ = OrderGuardRecords::acquire_guard_records(bytes, workers);
   for (unsigned i = 0; i < workers; ++i) {
     workers_.push_back(std::make_unique<Worker>());
     Worker& w = *workers_.back();
@@ -39,12 +39,12 @@ OrderGuard::OrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_ra
   for (const auto& w : workers_) w->stale_ = false;
 }
 
-OrderGuard::~OrderGuard() { GuardRecords::keep_for_reuse(std::move(records_)); }
+BlockOrderGuard::~BlockOrderGuard() { OrderGuardRecords::keep_for_reuse(std::move(records_)); }
 
 // ---------------------------------------------------------------------------------------------
 // While blocks run
 
-void OrderGuard::Worker::note_use(Allocation& a, uint8_t use) {
+void BlockOrderGuard::Worker::note_use(Allocation& a, uint8_t use) {
   uint8_t& used = used_[a.index];
   used |= use;
   if ((used & kByWord) != 0 || (used & (used - 1)) == 0) return;
@@ -53,8 +53,9 @@ void OrderGuard::Worker::note_use(Allocation& a, uint8_t use) {
   throw OrderMatters{};
 }
 
-void OrderGuard::Worker::record_access(RaceAccess how, const Accessor& by, const uint64_t* address,
-                                       uint32_t mask, unsigned bytes) {
+void BlockOrderGuard::Worker::record_access(RaceAccess how, const AccessSource& by,
+                                            const uint64_t* address, uint32_t mask,
+                                            unsigned bytes) {
   if (!race_filter_) return;
   if (race_filter_->record_access(by.strong ? RaceAccess::strong : how, by.who, address, mask,
                                   bytes) &&
@@ -62,23 +63,25 @@ void OrderGuard::Worker::record_access(RaceAccess how, const Accessor& by, const
     throw OrderMatters{};
 }
 
-void OrderGuard::Worker::record_first_read(Allocation& a, const uint64_t* address, uint32_t mask,
-                                           unsigned bytes, const Accessor& by) {
+void BlockOrderGuard::Worker::record_first_read(Allocation& a, const uint64_t* address,
+                                                uint32_t mask, unsigned bytes,
+                                                const AccessSource& by) {
   if ((used_[a.index] & kByWord) == 0) return note_use(a, kRead);
   if (at_once()) mark_words(records_->read, address, mask, bytes);
   record_access(RaceAccess::read, by, address, mask, bytes);
 }
 
-void OrderGuard::Worker::record_write(Allocation& a, const uint64_t* address, uint32_t mask,
-                                      unsigned bytes, const Accessor& by) {
+void BlockOrderGuard::Worker::record_write(Allocation& a, const uint64_t* address, uint32_t mask,
+                                           unsigned bytes, const AccessSource& by) {
   if ((used_[a.index] & (kWrite | kClash)) != kWrite) note_use(a, kWrite);
   if (at_once()) mark_words(records_->written, address, mask, bytes);
   save_accessed_lines(a, address, mask, bytes);
   record_access(RaceAccess::write, by, address, mask, bytes);
 }
 
-void OrderGuard::Worker::record_update(Allocation& a, uint8_t operation, const uint64_t* address,
-                                       uint32_t mask, unsigned bytes, const Accessor& by) {
+void BlockOrderGuard::Worker::record_update(Allocation& a, uint8_t operation,
+                                            const uint64_t* address, uint32_t mask, unsigned bytes,
+                                            const AccessSource& by) {
   if (at_once() && operation == 0) throw OrderMatters{};
   if ((used_[a.index] & (kUpdate | kClash)) != kUpdate) note_use(a, kUpdate);
   if ((used_[a.index] & kByWord) != 0) {
@@ -98,8 +101,8 @@ void OrderGuard::Worker::record_update(Allocation& a, uint8_t operation, const u
   save_accessed_lines(a, address, mask, bytes);
 }
 
-void OrderGuard::Worker::read_row(Allocation& a, const WarpAddressRow& row, unsigned bytes,
-                                  const Accessor& by) {
+void BlockOrderGuard::Worker::record_row_read(Allocation& a, const WarpAddressRow& row,
+                                              unsigned bytes, const AccessSource& by) {
   if (may_read(a)) return;
   if (bytes == 4 && row.is_one_row() && row.stride == 4 && !race_filter_ &&
       (used_[a.index] & kByWord) != 0) {
@@ -107,15 +110,15 @@ void OrderGuard::Worker::read_row(Allocation& a, const WarpAddressRow& row, unsi
     return;
   }
   uint64_t address[kWarpSize];
-  row.write_addresses(address);
+  row.expand_to_addresses(address);
   record_read(a, address, kFullMask, bytes, by);
 }
 
-void OrderGuard::Worker::write_row(Allocation& a, const WarpAddressRow& row, unsigned bytes,
-                                   const Accessor& by) {
+void BlockOrderGuard::Worker::record_row_write(Allocation& a, const WarpAddressRow& row,
+                                               unsigned bytes, const AccessSource& by) {
   if (bytes != 4 || !row.is_one_row() || race_filter_) {
     uint64_t address[kWarpSize];
-    row.write_addresses(address);
+    row.expand_to_addresses(address);
     return record_write(a, address, kFullMask, bytes, by);
   }
   if ((used_[a.index] & (kWrite | kClash)) != kWrite) note_use(a, kWrite);
@@ -127,13 +130,13 @@ void OrderGuard::Worker::write_row(Allocation& a, const WarpAddressRow& row, uns
 }
 
 // Marks 32 consecutive words.
-void OrderGuard::Worker::mark_row_of_words(WordBitmap& map, uint64_t address) {
+void BlockOrderGuard::Worker::mark_row_of_words(WordBitmap& map, uint64_t address) {
   if (stale_) forget_words();
-  map.add_row((address - kGlobalBase) / 4);
+  map.add_32_words((address - kGlobalBase) / 4);
 }
 
-void OrderGuard::Worker::mark_words(WordBitmap& map, const uint64_t* address, uint32_t mask,
-                                    unsigned bytes) {
+void BlockOrderGuard::Worker::mark_words(WordBitmap& map, const uint64_t* address, uint32_t mask,
+                                         unsigned bytes) {
   if (stale_) forget_words();
   if (bytes == 4 && mask == kFullMask && are_contiguous(address, 4))
     return mark_row_of_words(map, address[0]);
@@ -144,8 +147,8 @@ void OrderGuard::Worker::mark_words(WordBitmap& map, const uint64_t* address, ui
   }
 }
 
-void OrderGuard::Worker::save_accessed_lines(const Allocation& a, const uint64_t* address,
-                                             uint32_t mask, unsigned bytes) {
+void BlockOrderGuard::Worker::save_accessed_lines(const Allocation& a, const uint64_t* address,
+                                                  uint32_t mask, unsigned bytes) {
   // An allocation that was never written holds only poison, which rollback() restores without a
   // log.
   if (a.pristine) return;
@@ -162,14 +165,14 @@ void OrderGuard::Worker::save_accessed_lines(const Allocation& a, const uint64_t
   }
 }
 
-void OrderGuard::Worker::save_lines(const Allocation& a, uint64_t first, uint64_t last) {
+void BlockOrderGuard::Worker::save_lines(const Allocation& a, uint64_t first, uint64_t last) {
   for (uint64_t line = first; line <= last; ++line)
-    if (!guard_->records_->lines.is_saved(line)) save_line(a, line);
+    if (!guard_->records_->lines.is_saved_in_round(line)) save_line(a, line);
 }
 
-void OrderGuard::Worker::save_line(const Allocation& a, uint64_t line) {
+void BlockOrderGuard::Worker::save_line(const Allocation& a, uint64_t line) {
   const size_t taken = records_->log.make_room();
-  SavedLines& lines = guard_->records_->lines;
+  SavedMemoryLines& lines = guard_->records_->lines;
   if (!lines.claim_line(line)) return;
   // A line may span several allocations, and others may not be initialised.
   const uint64_t begin = kGlobalBase + line * kLine;
@@ -181,7 +184,7 @@ void OrderGuard::Worker::save_line(const Allocation& a, uint64_t line) {
   if (!guard_->find_races_ && all > 2 * guard_->limit_) throw OrderMatters{};
 }
 
-void OrderGuard::request_word_tracking(const Allocation& a) {
+void BlockOrderGuard::request_word_tracking(const Allocation& a) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (by_word_[a.index] != 0) return;
   ++wanted_;
@@ -195,7 +198,7 @@ void OrderGuard::request_word_tracking(const Allocation& a) {
 // ---------------------------------------------------------------------------------------------
 // Between rounds
 
-bool OrderGuard::validate() {
+bool BlockOrderGuard::validate_round() {
   for (const auto& w : workers_)
     if (w->stale_) w->forget_words();
   bool each_alone = true;
@@ -218,7 +221,8 @@ bool OrderGuard::validate() {
 namespace {
 
 // The pages of the maps that several workers have marked.
-std::vector<uint32_t> pages_marked_by_several(const GuardRecords& records, size_t workers) {
+std::vector<uint32_t> pages_marked_by_several_workers(const OrderGuardRecords& records,
+                                                      size_t workers) {
   constexpr uint16_t kListed = 0xffff;
   std::vector<uint32_t> shared;
   std::vector<uint16_t> who(records.workers.front()->written.most_pages());
@@ -238,9 +242,9 @@ std::vector<uint32_t> pages_marked_by_several(const GuardRecords& records, size_
 }  // namespace
 
 // Whether no worker accessed a word that another worker wrote.
-bool OrderGuard::are_words_disjoint() const {
+bool BlockOrderGuard::are_words_disjoint() const {
   static const WordBitmap::BitmapPage kNone{};
-  for (const uint32_t page : pages_marked_by_several(*records_, workers_.size())) {
+  for (const uint32_t page : pages_marked_by_several_workers(*records_, workers_.size())) {
     WordBitmap::BitmapPage written{}, read{};
     for (const auto& w : workers_) {
       const WordBitmap::BitmapPage *own_written = w->records_->written.page(page),
@@ -261,14 +265,14 @@ bool OrderGuard::are_words_disjoint() const {
   return true;
 }
 
-void OrderGuard::commit() {
+void BlockOrderGuard::commit() {
   for (const auto& a : memory_.allocations())
     for (const auto& w : workers_)
       if ((w->used_[a->index] & (Worker::kWrite | Worker::kUpdate)) != 0) a->pristine = false;
   next_round();
 }
 
-bool OrderGuard::rollback() {
+bool BlockOrderGuard::rollback() {
   for (const auto& a : memory_.allocations()) {
     const bool changed = std::any_of(workers_.begin(), workers_.end(), [&](const auto& w) {
       return (w->used_[a->index] & (Worker::kWrite | Worker::kUpdate)) != 0;
@@ -280,30 +284,30 @@ bool OrderGuard::rollback() {
   return std::exchange(wanted_, 0) != 0;
 }
 
-void OrderGuard::Worker::forget_words() {
+void BlockOrderGuard::Worker::forget_words() {
   stale_ = false;
   records_->written.clear();
   records_->read.clear();
 }
 
-std::vector<uint32_t> OrderGuard::allocations_tracked_by_word() const {
+std::vector<uint32_t> BlockOrderGuard::allocations_tracked_by_word() const {
   std::vector<uint32_t> noted;
   for (uint32_t i = 0; i < by_word_.size(); ++i)
     if (by_word_[i] != 0) noted.push_back(i);
   return noted;
 }
 
-void OrderGuard::track_by_word(const std::vector<uint32_t>& allocations) {
+void BlockOrderGuard::track_by_word(const std::vector<uint32_t>& allocations) {
   for (const uint32_t i : allocations)
     if (i < by_word_.size()) by_word_[i] = 1;
   next_round();
 }
 
-std::unique_ptr<RaceFilter> OrderGuard::take_suspects() {
-  return has_suspects() ? std::move(workers_.front()->race_filter_) : nullptr;
+std::unique_ptr<RaceFilter> BlockOrderGuard::take_suspect_words() {
+  return has_suspect_words() ? std::move(workers_.front()->race_filter_) : nullptr;
 }
 
-void OrderGuard::next_round() {
+void BlockOrderGuard::next_round() {
   by_word_count_ = static_cast<size_t>(std::count(by_word_.begin(), by_word_.end(), 1));
   for (const auto& w : workers_) {
     w->records_->log.clear();

@@ -1,5 +1,5 @@
-// OrderGuard: makes the results of a parallel launch equal to those of running the blocks one after
-// the other.
+// BlockOrderGuard: makes the results of a parallel launch equal to those of running the blocks one
+// after the other.
 //
 // The blocks of a launch may run on several host threads. If they access the same data, the results
 // would depend on timing. The guard records for each host thread which allocations it read, wrote
@@ -30,18 +30,18 @@
 
 namespace lab32::sim {
 
-class OrderGuard {
+class BlockOrderGuard {
  public:
   // in_order: one worker, whose blocks are not restricted.
   enum class Mode : uint8_t { at_once, in_order };
-  OrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_races);
-  ~OrderGuard();
-  OrderGuard(const OrderGuard&) = delete;
-  OrderGuard& operator=(const OrderGuard&) = delete;
+  BlockOrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_races);
+  ~BlockOrderGuard();
+  BlockOrderGuard(const BlockOrderGuard&) = delete;
+  BlockOrderGuard& operator=(const BlockOrderGuard&) = delete;
 
   // The source of an access. strong: the access does not race with other strong accesses of any
   // block.
-  struct Accessor {
+  struct AccessSource {
     WarpEpoch who;
     bool strong = false;
   };
@@ -50,28 +50,30 @@ class OrderGuard {
   class alignas(128) Worker {
    public:
     void record_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
-                     const Accessor& by) {
+                     const AccessSource& by) {
       if (used_[a.index] != kRead) record_first_read(a, address, mask, bytes, by);
     }
     void record_write(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
-                      const Accessor& by);
+                      const AccessSource& by);
     // Whether a read of this allocation needs no call of record_read().
     bool may_read(const Allocation& a) const { return used_[a.index] == kRead; }
     // Reports an atomic. `operation` identifies a commuting operation (add, max, …); 0 for others.
     void record_update(Allocation& a, uint8_t operation, const uint64_t* address, uint32_t mask,
-                       unsigned bytes, const Accessor& by);
+                       unsigned bytes, const AccessSource& by);
     // Reports an access by all lanes of a warp, whose addresses form a row.
-    void read_row(Allocation& a, const WarpAddressRow& row, unsigned bytes, const Accessor& by);
-    void write_row(Allocation& a, const WarpAddressRow& row, unsigned bytes, const Accessor& by);
+    void record_row_read(Allocation& a, const WarpAddressRow& row, unsigned bytes,
+                         const AccessSource& by);
+    void record_row_write(Allocation& a, const WarpAddressRow& row, unsigned bytes,
+                          const AccessSource& by);
     bool at_once() const { return guard_->mode_ == Mode::at_once; }
 
    private:
-    friend class OrderGuard;
+    friend class BlockOrderGuard;
     static constexpr uint8_t kRead = 1, kWrite = 2, kUpdate = 4, kByWord = 64, kClash = 128;
     void record_first_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
-                           const Accessor& by);
-    void record_access(RaceAccess how, const Accessor& by, const uint64_t* address, uint32_t mask,
-                       unsigned bytes);
+                           const AccessSource& by);
+    void record_access(RaceAccess how, const AccessSource& by, const uint64_t* address,
+                       uint32_t mask, unsigned bytes);
     void note_use(Allocation& a, uint8_t use);
     void mark_words(WordBitmap& map, const uint64_t* address, uint32_t mask, unsigned bytes);
     void mark_row_of_words(WordBitmap& map, uint64_t address);
@@ -81,8 +83,8 @@ class OrderGuard {
     void save_lines(const Allocation& a, uint64_t first, uint64_t last);
     void save_line(const Allocation& a, uint64_t line);
 
-    OrderGuard* guard_ = nullptr;
-    GuardRecords::WorkerRecords* records_ = nullptr;
+    BlockOrderGuard* guard_ = nullptr;
+    OrderGuardRecords::WorkerRecords* records_ = nullptr;
     std::vector<uint8_t> used_;       // by allocation index
     std::vector<uint8_t> operation_;  // operation of each update
     std::vector<uint8_t> size_;       // size of each update in bytes; 0: none yet
@@ -101,18 +103,18 @@ class OrderGuard {
 
   // --- when all workers have stopped ---
   // True if the round is valid; false if it must be rolled back.
-  bool validate();
+  bool validate_round();
   // Undoes all writes since the last commit and begins a new round. True: another parallel attempt
   // may succeed, because the guard now tracks more allocations by word.
   bool rollback();
   // Commits the round and begins a new one.
   void commit();
   // The suspect words of a launch that ran in order; null: there are none.
-  bool has_suspects() const {
+  bool has_suspect_words() const {
     const auto& filter = workers_.front()->race_filter_;
     return filter && filter->any_suspect();
   }
-  std::unique_ptr<RaceFilter> take_suspects();
+  std::unique_ptr<RaceFilter> take_suspect_words();
   // Whether any allocation is tracked by word.
   bool by_word() const { return by_word_count_ != 0; }
   // Gets the indices of the allocations that are tracked by word, or sets them before the first
@@ -130,7 +132,7 @@ class OrderGuard {
   const Mode mode_;
   const bool find_races_;
   uint64_t limit_ = 0;
-  std::unique_ptr<GuardRecords> records_;
+  std::unique_ptr<OrderGuardRecords> records_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<uint8_t> by_word_;  // by allocation index
   size_t by_word_count_ = 0, wanted_ = 0;

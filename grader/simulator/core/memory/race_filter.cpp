@@ -30,7 +30,7 @@ constexpr uint64_t kSuspect = uint64_t{0xfffffffc} << kBlockAt;
 // Later blocks count as this one, and their words are always suspect.
 constexpr uint64_t kLastBlock = 0xfffffffa;
 
-uint64_t* reserve_cells(uint64_t bytes) {
+uint64_t* reserve_race_records(uint64_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) throw Error("out of host memory for the records of the race check");
@@ -38,7 +38,7 @@ uint64_t* reserve_cells(uint64_t bytes) {
 }
 
 constexpr uint32_t kAllLanes = 0xffffffff;
-constexpr uint64_t kRecordsOfPage = RecordPages::kPage;
+constexpr uint64_t kRecordsOfPage = SparseRecordArray::kPage;
 
 uint64_t words_in(uint64_t bytes) { return bytes / 4 + 8; }
 uint64_t suspect_bytes(uint64_t bytes) { return (words_in(bytes) / 64 + 1) * 8; }
@@ -48,7 +48,7 @@ enum class Outcome : uint8_t { clear, suspect };
 // The rule of the filter: updates a record for one access. `fresh` packs block, epoch and thread of
 // the access. For a strong access it is kStrong and the size of the access, because atomics of
 // different sizes may race.
-inline Outcome update_cell(uint64_t& cell, RaceAccess how, uint64_t fresh) {
+inline Outcome update_race_record(uint64_t& cell, RaceAccess how, uint64_t fresh) {
   const uint64_t c = cell;
   if (how == RaceAccess::strong) {
     if (c == fresh) return Outcome::clear;
@@ -86,7 +86,7 @@ RaceFilter::RaceFilter(uint64_t bytes)
     : bytes_(bytes),
       words_(words_in(bytes)),
       narrow_(words_in(bytes) * 4),
-      suspects_(reserve_cells(suspect_bytes(bytes))) {}
+      suspects_(reserve_race_records(suspect_bytes(bytes))) {}
 
 RaceFilter::~RaceFilter() { munmap(suspects_, suspect_bytes(bytes_)); }
 
@@ -107,8 +107,8 @@ bool RaceFilter::make_suspect(uint64_t word) {
 }
 
 // Records an access to the bytes first .. first + count - 1 of a word.
-bool RaceFilter::visit_bytes(uint64_t word, RaceAccess how, uint64_t fresh, uint32_t first,
-                             uint32_t count) {
+bool RaceFilter::record_access_to_bytes(uint64_t word, RaceAccess how, uint64_t fresh,
+                                        uint32_t first, uint32_t count) {
   uint64_t* const bytes = narrow_.at(word * 4);
   if (words_[word] != kNarrow) {
     narrow_.ensure_page(word * 4 / kRecordsOfPage);
@@ -117,20 +117,20 @@ bool RaceFilter::visit_bytes(uint64_t word, RaceAccess how, uint64_t fresh, uint
     words_[word] = kNarrow;
   }
   for (uint32_t i = first; i < first + count; ++i)
-    if (update_cell(bytes[i], how, fresh) == Outcome::suspect) return make_suspect(word);
+    if (update_race_record(bytes[i], how, fresh) == Outcome::suspect) return make_suspect(word);
   return false;
 }
 
-bool RaceFilter::visit(uint64_t word, RaceAccess how, uint64_t fresh) {
+bool RaceFilter::record_access_to_word(uint64_t word, RaceAccess how, uint64_t fresh) {
   uint64_t& cell = words_[word];
   if (cell == kSuspect) return false;
-  if (cell == kNarrow) return visit_bytes(word, how, fresh, 0, 4);
-  return update_cell(cell, how, fresh) == Outcome::suspect && make_suspect(word);
+  if (cell == kNarrow) return record_access_to_bytes(word, how, fresh, 0, 4);
+  return update_race_record(cell, how, fresh) == Outcome::suspect && make_suspect(word);
 }
 
 // The common case of a full warp that accesses contiguous words. True if in this epoch each word
 // was accessed by no thread or only by the same lane.
-bool RaceFilter::record_row(RaceAccess how, uint64_t base, uint64_t first) {
+bool RaceFilter::try_record_row(RaceAccess how, uint64_t base, uint64_t first) {
   constexpr uint64_t kLane = uint64_t{1} << kThreadAt, kBoth = kWritten | kWrittenNow;
   const uint64_t written = how == RaceAccess::write ? kBoth : 0;
   uint64_t* const cells = words_.at(first);
@@ -154,7 +154,7 @@ bool RaceFilter::record_access(RaceAccess how, const WarpEpoch& who, const uint6
     const uint64_t first = word_of(address[0]);
     words_.ensure_page(first / kRecordsOfPage);
     words_.ensure_page((first + 31) / kRecordsOfPage);
-    if (record_row(how, base, first)) return false;
+    if (try_record_row(how, base, first)) return false;
   }
   uint64_t page = ~uint64_t{0};
   bool found = false;
@@ -167,10 +167,11 @@ bool RaceFilter::record_access(RaceAccess how, const WarpEpoch& who, const uint6
     if (first / kRecordsOfPage != page) words_.ensure_page(page = first / kRecordsOfPage);
     if (bytes < 4) {
       if (words_[first] != kSuspect)
-        found |= visit_bytes(first, how, fresh, static_cast<uint32_t>(at % 4), bytes);
+        found |= record_access_to_bytes(first, how, fresh, static_cast<uint32_t>(at % 4), bytes);
       continue;
     }
-    for (uint64_t word = first; word < first + bytes / 4; ++word) found |= visit(word, how, fresh);
+    for (uint64_t word = first; word < first + bytes / 4; ++word)
+      found |= record_access_to_word(word, how, fresh);
   }
   return found;
 }

@@ -52,14 +52,15 @@ class RaceFilter {
 
  private:
   static uint64_t word_of(uint64_t address);
-  bool visit(uint64_t word, RaceAccess how, uint64_t fresh);
-  bool visit_bytes(uint64_t word, RaceAccess how, uint64_t fresh, uint32_t first, uint32_t count);
+  bool record_access_to_word(uint64_t word, RaceAccess how, uint64_t fresh);
+  bool record_access_to_bytes(uint64_t word, RaceAccess how, uint64_t fresh, uint32_t first,
+                              uint32_t count);
   bool make_suspect(uint64_t word);
-  bool record_row(RaceAccess how, uint64_t base, uint64_t first);
+  bool try_record_row(RaceAccess how, uint64_t base, uint64_t first);
 
   uint64_t bytes_;
-  RecordPages words_;   // a record for each word
-  RecordPages narrow_;  // for each byte of words with narrow accesses
+  SparseRecordArray words_;   // a record for each word
+  SparseRecordArray narrow_;  // for each byte of words with narrow accesses
   uint64_t* suspects_ = nullptr;
   bool any_suspect_ = false;
 };

@@ -15,10 +15,10 @@ namespace {
 // before it has used its budget of instructions.
 
 // The only split that can run; null: there is none, or there are several.
-const Split* only_ready_split(const Warp& warp) {
-  const Split* found = nullptr;
-  for (const Split& s : warp.splits().list()) {
-    if (s.state != Split::State::ready) continue;
+const WarpSplit* only_ready_split(const Warp& warp) {
+  const WarpSplit* found = nullptr;
+  for (const WarpSplit& s : warp.splits().list()) {
+    if (s.state != WarpSplit::State::ready) continue;
     if (found != nullptr) return nullptr;
     found = &s;
   }
@@ -36,7 +36,8 @@ bool only_uses_registers(const ptx::InstructionTraits& t) {
 
 // Looks at the instructions that a split may execute in its next step and keeps the site of the
 // smallest line. False: one of them does more than compute.
-bool find_first_line_of_step(const Split& split, const KernelProgram& program, uint32_t* first) {
+bool find_first_line_of_step(const WarpSplit& split, const KernelProgram& program,
+                             uint32_t* first) {
   const auto place_of = [&](uint32_t site) {
     const auto at = program.position(site);
     return std::make_pair(at ? at->line : std::numeric_limits<int>::max(), site);
@@ -46,24 +47,24 @@ bool find_first_line_of_step(const Split& split, const KernelProgram& program, u
     const Inst& in = code[pc];
     if (!only_uses_registers(in.ptx->op->traits)) return false;
     if (place_of(in.site) < place_of(*first)) *first = in.site;
-    if (!in.has_guard || in.flow != Dispatch::straight) break;
+    if (!in.has_guard || in.flow != DispatchKind::straight) break;
   }
   return true;
 }
 
 // Runs the warp for at most `steps` instructions, until its state repeats. Returns the site of the
 // loop's first line. Nothing: the state does not repeat, or an instruction does more than compute.
-std::optional<uint32_t> find_repeated_state(Warp& warp, uint64_t steps) {
-  const Split* split = only_ready_split(warp);
+std::optional<uint32_t> run_until_state_repeats(Warp& warp, uint64_t steps) {
+  const WarpSplit* split = only_ready_split(warp);
   if (split == nullptr) return std::nullopt;
-  const Split start = *split;
+  const WarpSplit start = *split;
   const std::byte* const registers = start.frame->regs;
   const uint32_t size = start.frame->function->register_bytes;
   const std::vector<std::byte> before(registers, registers + size);
   uint32_t site = start.frame->function->code[start.pc].site;
   for (uint64_t step = 0; step < steps; ++step) {
     if (!find_first_line_of_step(*split, warp.program(), &site)) return std::nullopt;
-    if (warp.run(1) == Warp::Progress::done) return std::nullopt;
+    if (warp.run(1) == Warp::ProgressReporter::done) return std::nullopt;
     split = only_ready_split(warp);
     if (split == nullptr) return std::nullopt;
     if (split->pc == start.pc && split->mask == start.mask && split->frame == start.frame &&
@@ -95,7 +96,7 @@ constexpr uint64_t kLongestLoop = 1 << 16;
 }  // namespace
 
 Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
-             OrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
+             BlockOrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
              uint32_t rank)
     : BlockContext(launch, std::move(observers), guard, suspects, cluster, rank),
       barriers_(*this, warps_) {
@@ -111,9 +112,9 @@ void Block::begin(uint64_t index) {
   start(index);
   warp_budget_ = launch_.warp_budget;
   rounds_ = 0;
-  barriers_.restart();
+  barriers_.reset_for_next_block();
   for (Observer* o : reports().observers()) o->block_begin(info_);
-  for (auto& warp : warps_) warp->restart();
+  for (auto& warp : warps_) warp->reset_for_next_block();
 }
 
 Block::SliceResult Block::run_slice_of_each_warp(uint64_t slice) {
@@ -122,11 +123,11 @@ Block::SliceResult Block::run_slice_of_each_warp(uint64_t slice) {
     Warp& warp = *warps_[launch_.reversed ? warps_.size() - 1 - i : i];
     if (warp.done()) continue;
     const uint64_t before = warp.issued();
-    const Warp::Progress p = warp.run(slice);
+    const Warp::ProgressReporter p = warp.run(slice);
     count_issued(warp.issued() - before);
-    progress |= p != Warp::Progress::blocked || warp.issued() != before;
-    all_done &= p == Warp::Progress::done;
-    if (p != Warp::Progress::yielded) {
+    progress |= p != Warp::ProgressReporter::blocked || warp.issued() != before;
+    all_done &= p == Warp::ProgressReporter::done;
+    if (p != Warp::ProgressReporter::yielded) {
       polls &= warp.issued() == before;
     } else if (warp.polling().test_and_clear_polled()) {
       warp.polling().note_waited(warp.issued() - before);
@@ -136,17 +137,17 @@ Block::SliceResult Block::run_slice_of_each_warp(uint64_t slice) {
   }
   ++rounds_;
   const bool has_doubled = (rounds_ & (rounds_ - 1)) == 0;
-  if (has_doubled && rounds_ >= kFirstLookForLoops && !all_done) find_endless_loop();
+  if (has_doubled && rounds_ >= kFirstLookForLoops && !all_done) check_for_endless_loop();
   return all_done    ? SliceResult::done
          : !progress ? SliceResult::stuck
          : polls     ? SliceResult::polls
                      : SliceResult::moved;
 }
 
-void Block::find_endless_loop() {
+void Block::check_for_endless_loop() {
   for (const auto& warp : warps_) {
     const uint64_t before = warp->issued();
-    const auto site = find_repeated_state(*warp, kLongestLoop);
+    const auto site = run_until_state_repeats(*warp, kLongestLoop);
     count_issued(warp->issued() - before);
     if (site) throw Trap{warp->facts(TrapReason::endless_loop), *site};
   }
@@ -178,11 +179,11 @@ void Block::flush_meter() {
   const uint64_t issued = not_metered_;
   not_metered_ = 0;
   if (launch_.meter == nullptr || issued == 0) return;
-  const LaunchMeter::Over over = launch_.meter->add(issued);
-  if (over == LaunchMeter::Over::nothing) return;
+  const LaunchMeter::ExceededLimit over = launch_.meter->add_instructions(issued);
+  if (over == LaunchMeter::ExceededLimit::nothing) return;
   TrapFacts facts;
   facts.block = info_.index;
-  const bool time = over == LaunchMeter::Over::time;
+  const bool time = over == LaunchMeter::ExceededLimit::time;
   facts.reason = time ? TrapReason::launch_seconds : TrapReason::launch_limit;
   facts.limit = time ? static_cast<uint64_t>(launch_.meter->most_seconds() + 0.5)
                      : launch_.meter->most_instructions();
@@ -213,16 +214,16 @@ Block::SliceResult Block::run_random_slice(Random& random) {
     Warp& warp = *warps_[(first + i) % warps_.size()];
     if (warp.done()) continue;
     const uint64_t before = warp.issued();
-    const Warp::Progress p = warp.run_any_split(slice, random);
+    const Warp::ProgressReporter p = warp.run_random_split(slice, random);
     count_issued(warp.issued() - before);
-    moved = p != Warp::Progress::blocked || warp.issued() != before;
-    all_done &= p == Warp::Progress::done;
+    moved = p != Warp::ProgressReporter::blocked || warp.issued() != before;
+    all_done &= p == Warp::ProgressReporter::done;
   }
   for (const auto& warp : warps_) all_done &= warp->done();
   return all_done ? SliceResult::done : moved ? SliceResult::moved : SliceResult::stuck;
 }
 
-Block::State Block::resume_at_random(Random& random) {
+Block::State Block::resume_random_warp(Random& random) {
   const SliceResult result = run_random_slice(random);
   if (result == SliceResult::stuck) report_deadlock();
   if (result != SliceResult::done) return State::polls;
@@ -234,7 +235,8 @@ bool Block::test_and_clear_polled() {
   bool all = true;
   for (const auto& warp : warps_) {
     bool can_go_on = false;
-    for (const Split& s : warp->splits().list()) can_go_on |= s.state == Split::State::ready;
+    for (const WarpSplit& s : warp->splits().list())
+      can_go_on |= s.state == WarpSplit::State::ready;
     all &= warp->polling().test_and_clear_polled() || !can_go_on;
   }
   return all;
@@ -254,41 +256,41 @@ uint64_t Block::issued() const {
 
 uint32_t Block::polling_site() const {
   for (const auto& warp : warps_)
-    for (const Split& s : warp->splits().list())
-      if (s.state == Split::State::ready) return s.frame->function->code[s.pc].site;
+    for (const WarpSplit& s : warp->splits().list())
+      if (s.state == WarpSplit::State::ready) return s.frame->function->code[s.pc].site;
   return 0;
 }
 
 bool Block::is_stuck_within_block() const {
   for (const auto& warp : warps_)
-    if (warp->split_in_warp_sync() != nullptr) return true;
+    if (warp->split_waiting_in_warp_sync() != nullptr) return true;
   return barriers_.has_waiting_threads();
 }
 
 void Block::report_deadlock() {
   for (const auto& warp : warps_)
-    if (warp->splits().release_for_warp_barrier()) return;
+    if (warp->splits().release_lanes_for_warp_barrier()) return;
   // `if (…) __syncthreads();` within a warp: on an H100 the other lanes continue until they exit or
   // reach a barrier.
   for (const auto& warp : warps_)
-    if (as_on_a_gpu() && warp->splits().release_for_block_barrier()) return;
+    if (as_on_a_gpu() && warp->splits().release_lanes_for_block_barrier()) return;
   // A warp that continues although not all of its lanes arrived may wait for the results of the
   // missing lanes for ever, so its number of instructions is limited.
   warp_budget_ = std::min(warp_budget_, most_issued_by_warp() + kBudgetWithoutAll);
   // A warp operation that waits for missing lanes is the more specific reason.
   for (const auto& warp : warps_) {
-    const Split* s = warp->split_in_warp_sync();
+    const WarpSplit* s = warp->split_waiting_in_warp_sync();
     if (!s) continue;
     const Inst& in = s->frame->function->code[s->pc];
     const uint32_t missing = s->wanted & warp->live() & ~s->op_mask;
-    faults().raise(in.site, s->op_mask, FaultEvent::Kind::barrier, [&](int) {
+    faults().trap_or_report(in.site, s->op_mask, FaultEvent::Kind::barrier, [&](int) {
       TrapFacts facts = warp->facts(TrapReason::lane_missing);
       facts.warp->lanes = s->op_mask;
       facts.warp->mask = s->wanted;
       facts.warp->lane = static_cast<uint32_t>(__builtin_ctz(missing));
       return facts;
     });
-    return warp->force_warp_sync();
+    return warp->force_one_warp_sync();
   }
   if (barriers_.force_one_barrier()) return;
   TrapFacts facts;

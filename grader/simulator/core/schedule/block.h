@@ -24,9 +24,10 @@ class BlockBarriers {
   using Warps = std::vector<std::unique_ptr<Warp>>;
   BlockBarriers(BlockContext& block, const Warps& warps) : block_(block), warps_(warps) {}
   // Resets all barriers for the next block.
-  void restart();
+  void reset_for_next_block();
 
-  void arrive(Warp& warp, uint32_t mask, std::byte* regs, const BlockContext::Arrival& arrival);
+  void arrive(Warp& warp, uint32_t mask, std::byte* regs,
+              const BlockContext::BarrierArrival& arrival);
   // Called when threads exit. __syncthreads() waits only for threads that have not exited, so an
   // exit can complete it.
   void on_threads_exit();
@@ -35,7 +36,7 @@ class BlockBarriers {
   // Called when no thread can run any more. Traps; in a launch that keeps going it releases the
   // threads at one barrier instead. False: no thread waits at any barrier.
   bool force_one_barrier();
-  uint32_t live_threads() const;
+  uint32_t count_live_threads() const;
 
  private:
   struct WaitingSplit {
@@ -68,7 +69,7 @@ class BlockBarriers {
 
 // The instructions that each warp issued, except those of time slices in which it only polled. The
 // warps of a block are adjacent, and the blocks are in the order in which they ended.
-struct WarpTally {
+struct InstructionsByWarp {
   std::vector<uint64_t> blocks;
   std::vector<uint32_t> issued;
 };
@@ -76,8 +77,9 @@ struct WarpTally {
 class Block final : public BlockContext {
  public:
   // The parameters are BlockContext's.
-  Block(const LaunchContext& launch, std::vector<Observer*> observers, OrderGuard::Worker* guard,
-        const RaceFilter* suspects = nullptr, ClusterContext* cluster = nullptr, uint32_t rank = 0);
+  Block(const LaunchContext& launch, std::vector<Observer*> observers,
+        BlockOrderGuard::Worker* guard, const RaceFilter* suspects = nullptr,
+        ClusterContext* cluster = nullptr, uint32_t rank = 0);
 
   // Starts block `index`, which resume() then runs.
   void begin(uint64_t index);
@@ -103,7 +105,7 @@ class Block final : public BlockContext {
   bool is_stuck_within_block() const;
   const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }
   // Runs one slice of a random warp that can run. polls: the block is not done.
-  State resume_at_random(Random& random);
+  State resume_random_warp(Random& random);
   // Whether all warps that can run have polled since the last call.
   bool test_and_clear_polled();
   uint64_t issued() const;
@@ -117,19 +119,19 @@ class Block final : public BlockContext {
   // other warps.
   uint64_t busiest_warp() const { return busiest_warp_; }
   // Filled if the launch asks for it, for its first kMostWarpsNoted warps.
-  WarpTally& warp_tally() { return warp_tally_; }
+  InstructionsByWarp& warp_tally() { return warp_tally_; }
   static constexpr uint64_t kMostWarpsNoted = 2'000'000;
   // The site of the instruction that the first polling warp executes next.
   uint32_t polling_site() const;
 
-  void arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival) override {
+  void arrive(Warp& warp, uint32_t mask, std::byte* regs, const BarrierArrival& arrival) override {
     barriers_.arrive(warp, mask, regs, arrival);
   }
   void on_threads_exit() override { barriers_.on_threads_exit(); }
 
  private:
   // Called now and then while warps run. Throws Trap if a warp repeats a loop for ever.
-  void find_endless_loop();
+  void check_for_endless_loop();
   // Counts instructions of a warp for the launch's meter. Throws Trap at a limit.
   void count_issued(uint64_t issued);
   uint64_t most_issued_by_warp() const;
@@ -137,7 +139,7 @@ class Block final : public BlockContext {
   std::vector<std::unique_ptr<Warp>> warps_;
   BlockBarriers barriers_;
   uint64_t longest_warp_ = 0, busiest_warp_ = 0, longest_wait_ = 0;
-  WarpTally warp_tally_;
+  InstructionsByWarp warp_tally_;
   uint64_t not_metered_ = 0;  // instructions
   uint64_t rounds_ = 0;       // number of calls of run_slice_of_each_warp() for the current block
 };

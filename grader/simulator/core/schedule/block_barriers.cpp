@@ -13,18 +13,18 @@ void BlockBarriers::Barrier::reset() {
   waiting.clear();
 }
 
-void BlockBarriers::restart() {
+void BlockBarriers::reset_for_next_block() {
   for (Barrier& barrier : barriers_) barrier.reset();
 }
 
-uint32_t BlockBarriers::live_threads() const {
+uint32_t BlockBarriers::count_live_threads() const {
   uint32_t n = 0;
   for (const auto& w : warps_) n += static_cast<uint32_t>(__builtin_popcount(w->live()));
   return n;
 }
 
 void BlockBarriers::arrive(Warp& warp, uint32_t mask, std::byte* regs,
-                           const BlockContext::Arrival& arrival) {
+                           const BlockContext::BarrierArrival& arrival) {
   Barrier& barrier = barriers_[arrival.barrier];
   const bool counted = arrival.threads != 0;
   barrier.arrived += static_cast<uint32_t>(__builtin_popcount(mask));
@@ -45,23 +45,23 @@ void BlockBarriers::arrive(Warp& warp, uint32_t mask, std::byte* regs,
     if ((before & warp.live()) != warp.live() && ((before | mask) & warp.live()) == warp.live())
       barrier.arrived += kWarpSize - static_cast<uint32_t>(__builtin_popcount(before | mask));
   }
-  if (arrival.reduce != BlockContext::Arrival::Reduce::none) {
+  if (arrival.reduce != BlockContext::BarrierArrival::Reduce::none) {
     const uint32_t votes = arrival.predicate & mask;
     barrier.popc += static_cast<uint32_t>(__builtin_popcount(votes));
     barrier.all &= votes == mask;
     barrier.any |= votes != 0;
   }
-  Split& split = warp.current();
+  WarpSplit& split = warp.current();
   const WaitingSplit here{warp.index(), split.id, mask, regs, arrival.inst, arrival.wait};
   if (arrival.wait && (warp.live() & ~mask) != 0 && !block_.as_on_a_gpu())
     report_second_barrier(warp, here);
   barrier.waiting.push_back(here);
   if (arrival.wait) {
-    split.state = Split::State::block_barrier;
+    split.state = WarpSplit::State::block_barrier;
   } else {
     ++split.pc;
   }
-  const uint32_t wanted = barrier.wanted ? barrier.wanted : live_threads();
+  const uint32_t wanted = barrier.wanted ? barrier.wanted : count_live_threads();
   if (barrier.arrived >= wanted) complete(arrival.barrier);
 }
 
@@ -85,26 +85,26 @@ void BlockBarriers::complete(uint32_t index, bool forced) {
   for (const WaitingSplit& w : done.waiting) {
     if (!w.waits) continue;
     if (w.inst->dst_count > 0 && w.inst->dst[0].bytes != 0) {
-      const Slot& slot = w.inst->dst[0];
+      const RegisterSlot& slot = w.inst->dst[0];
       auto* at = reinterpret_cast<uint32_t*>(w.regs + slot.offset);
       if (slot.is_predicate) {
-        const bool value = w.inst->ptx->has(ptx::Mod::op_and) ? done.all : done.any;
+        const bool value = w.inst->ptx->has(ptx::Modifier::op_and) ? done.all : done.any;
         *at = value ? *at | w.mask : *at & ~w.mask;
       } else {
         for (uint32_t r = w.mask; r; r &= r - 1) at[__builtin_ctz(r)] = done.popc;
       }
     }
-    warps_[w.warp]->splits().release_barrier(w.split);
+    warps_[w.warp]->splits().release_split_from_barrier(w.split);
   }
 }
 
 void BlockBarriers::on_threads_exit() {
   if (block_.cluster() != nullptr)
-    block_.cluster()->on_threads_exit(block_.info().rank, live_threads() == 0);
+    block_.cluster()->on_threads_exit(block_.info().rank, count_live_threads() == 0);
   for (uint32_t i = 0; i < barriers_.size(); ++i) {
     Barrier& barrier = barriers_[i];
     if (barrier.arrived == 0 || barrier.wanted != 0) continue;
-    const uint32_t live = live_threads();
+    const uint32_t live = count_live_threads();
     if (live != 0 && barrier.arrived >= live) complete(i);
   }
 }
@@ -121,18 +121,19 @@ bool BlockBarriers::force_one_barrier() {
     const Barrier& barrier = barriers_[i];
     for (const WaitingSplit& w : barrier.waiting) {
       if (!w.waits) continue;
-      const uint32_t wanted = barrier.wanted ? barrier.wanted : live_threads();
-      block_.faults().raise(w.inst->site, w.mask, FaultEvent::Kind::barrier, [&](int lane) {
-        TrapFacts facts = warps_[w.warp]->facts(TrapReason::threads_missing, lane);
-        facts.barrier = i;
-        facts.value = barrier.arrived;
-        facts.limit = wanted;
-        const uint32_t threads = block_.info().threads;
-        if (barrier.wanted == 0 && wanted < threads)
-          facts.cause =
-              fmt::format("{} of the block's {} threads have exited", threads - wanted, threads);
-        return facts;
-      });
+      const uint32_t wanted = barrier.wanted ? barrier.wanted : count_live_threads();
+      block_.faults().trap_or_report(
+          w.inst->site, w.mask, FaultEvent::Kind::barrier, [&](int lane) {
+            TrapFacts facts = warps_[w.warp]->facts(TrapReason::threads_missing, lane);
+            facts.barrier = i;
+            facts.value = barrier.arrived;
+            facts.limit = wanted;
+            const uint32_t threads = block_.info().threads;
+            if (barrier.wanted == 0 && wanted < threads)
+              facts.cause = fmt::format("{} of the block's {} threads have exited",
+                                        threads - wanted, threads);
+            return facts;
+          });
       complete(i, true);
       return true;
     }
@@ -144,7 +145,7 @@ bool BlockBarriers::force_one_barrier() {
 // in one activation of its function (PTX ISA 9.7.13.1).
 void BlockBarriers::report_second_barrier(const Warp& warp, const WaitingSplit& here) {
   const auto is_aligned = [](const Inst& in) {
-    return in.ptx->op->base == "bar" || in.ptx->has(ptx::Mod::aligned);
+    return in.ptx->op->base == "bar" || in.ptx->has(ptx::Modifier::aligned);
   };
   const auto line_of = [&](const Inst& in) {
     const auto place = block_.launch().program->position(in.site);
@@ -155,14 +156,15 @@ void BlockBarriers::report_second_barrier(const Warp& warp, const WaitingSplit& 
       if (there.warp != here.warp || !there.waits) continue;
       if (there.inst == here.inst && there.regs == here.regs) continue;
       if (!is_aligned(*here.inst) && !is_aligned(*there.inst)) continue;
-      return block_.faults().raise(here.inst->site, here.mask, FaultEvent::Kind::barrier, [&](int) {
-        TrapFacts facts = warp.facts(TrapReason::two_barriers);
-        facts.warp->lanes = here.mask;
-        facts.warp->mask = there.mask;
-        const int line = line_of(*there.inst);
-        if (line != line_of(*here.inst)) facts.value = static_cast<uint64_t>(line);
-        return facts;
-      });
+      return block_.faults().trap_or_report(
+          here.inst->site, here.mask, FaultEvent::Kind::barrier, [&](int) {
+            TrapFacts facts = warp.facts(TrapReason::two_barriers);
+            facts.warp->lanes = here.mask;
+            facts.warp->mask = there.mask;
+            const int line = line_of(*there.inst);
+            if (line != line_of(*here.inst)) facts.value = static_cast<uint64_t>(line);
+            return facts;
+          });
     }
 }
 
@@ -178,11 +180,12 @@ void BlockBarriers::report_skipped_barrier(const WaitingSplit& here,
     const uint32_t skipped = stored & ~there & ~warp->live();
     stored &= ~there & ~skipped;
     if (skipped == 0) continue;
-    block_.faults().raise(here.inst->site, skipped, FaultEvent::Kind::barrier, [&](int lane) {
-      TrapFacts facts = warp->facts(TrapReason::barrier_skipped, lane);
-      facts.waiting = warps_[here.warp]->thread_id(__builtin_ctz(here.mask));
-      return facts;
-    });
+    block_.faults().trap_or_report(
+        here.inst->site, skipped, FaultEvent::Kind::barrier, [&](int lane) {
+          TrapFacts facts = warp->facts(TrapReason::barrier_skipped, lane);
+          facts.waiting = warps_[here.warp]->thread_id(__builtin_ctz(here.mask));
+          return facts;
+        });
   }
 }
 

@@ -34,14 +34,14 @@ void ClusterBarrier::arrive(uint32_t rank, Warp& warp, uint32_t mask, const Inst
   ArrivedLanes& lanes = lanes_[rank][warp.index()];
   BlockContext& block = warp.block();
   if (const uint32_t again = (lanes.now | lanes.before) & mask)
-    block.faults().raise(in.site, again, FaultEvent::Kind::barrier, [&](int lane) {
+    block.faults().trap_or_report(in.site, again, FaultEvent::Kind::barrier, [&](int lane) {
       return block.faults().facts(TrapReason::cluster_arrives_twice, warp.index(), lane);
     });
   lanes.now |= mask;
   lanes.before &= ~mask;
   ++warp.current().pc;
   const bool completes = all_threads_arrived();
-  block.reports().cluster_arrive(warp.index(), mask, phase_, !in.ptx->has(ptx::Mod::relaxed),
+  block.reports().cluster_arrive(warp.index(), mask, phase_, !in.ptx->has(ptx::Modifier::relaxed),
                                  completes);
   if (completes) complete();
 }
@@ -50,16 +50,16 @@ void ClusterBarrier::wait(uint32_t rank, Warp& warp, uint32_t mask, const Inst& 
   ArrivedLanes& lanes = lanes_[rank][warp.index()];
   BlockContext& block = warp.block();
   if (const uint32_t first = mask & ~lanes.now & ~lanes.before) {
-    block.faults().raise(in.site, first, FaultEvent::Kind::barrier, [&](int lane) {
+    block.faults().trap_or_report(in.site, first, FaultEvent::Kind::barrier, [&](int lane) {
       return block.faults().facts(TrapReason::cluster_waits_first, warp.index(), lane);
     });
     lanes.before |= first;  // these lanes continue
   }
-  Split& split = warp.current();
+  WarpSplit& split = warp.current();
   const uint32_t wait = mask & lanes.now, over = mask & lanes.before;
   if (wait != 0 && over != 0) return warp.split_off_lanes(in, wait, split.pc);
   if (wait != 0) {
-    split.state = Split::State::block_barrier;
+    split.state = WarpSplit::State::block_barrier;
     waiting_.push_back({rank, &warp, split.id, mask});
     return;
   }
@@ -79,7 +79,7 @@ void ClusterBarrier::complete() {
     for (ArrivedLanes& lanes : of_block) lanes = {0, lanes.now};
   for (const WaitingSplit& w : std::exchange(waiting_, {})) {
     lanes_[w.rank][w.warp->index()].before &= ~w.mask;
-    w.warp->splits().release_barrier(w.split);
+    w.warp->splits().release_split_from_barrier(w.split);
     w.warp->block().reports().cluster_wait(w.warp->index(), w.mask, over);
   }
 }
@@ -87,7 +87,7 @@ void ClusterBarrier::complete() {
 // ---------------------------------------------------------------------------------------------
 
 BlockGroup::BlockGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                       OrderGuard::Worker* guard, const RaceFilter* suspects)
+                       BlockOrderGuard::Worker* guard, const RaceFilter* suspects)
     : launch_(launch) {
   const auto blocks = static_cast<uint32_t>(launch.cluster.count());
   if (launch.has_clusters()) cluster_.emplace(launch, launch.checks_reads());
@@ -166,11 +166,11 @@ Block::State BlockGroup::run_round_robin(uint64_t slice) {
   }
 }
 
-Block::State BlockGroup::resume_at_random(Random& random) {
+Block::State BlockGroup::resume_random_warp(Random& random) {
   Block::State state = Block::State::done;
   if (!cluster_) {
     run_member(*members_.front(),
-               [&] { state = members_.front()->block.resume_at_random(random); });
+               [&] { state = members_.front()->block.resume_random_warp(random); });
     return state;
   }
   const uint32_t first = random.below(static_cast<uint32_t>(members_.size()));
@@ -226,20 +226,20 @@ uint64_t BlockGroup::issued_at(uint32_t site) const {
 
 uint32_t BlockGroup::polling_site() const { return members_.front()->block.polling_site(); }
 
-void BlockGroup::trap(Trap trap) {
+void BlockGroup::record_trap(Trap trap) {
   members_.front()->result.trap = std::move(trap);
   trapped_ = true;
 }
 
-void BlockGroup::save_output() {
-  for (const auto& member : members_) member->result.save_output(member->block);
+void BlockGroup::save_printf_output() {
+  for (const auto& member : members_) member->result.save_printf_output(member->block);
 }
 
 void BlockGroup::take_results() {
   for (const auto& member : members_) member->result.take_results(member->block);
 }
 
-void BlockGroup::add_results(std::vector<WorkerResult*>& all) {
+void BlockGroup::append_results_to(std::vector<WorkerResult*>& all) {
   for (const auto& member : members_) all.push_back(&member->result);
 }
 

@@ -31,7 +31,7 @@ struct WorkerResult {
     for (const auto& o : observers) own.push_back(o.get());
     return own;
   }
-  void save_output(Block& block) {
+  void save_printf_output(Block& block) {
     std::string text = block.take_output();
     // Blocks run in increasing order. After more output than the limit, a block's text would be
     // dropped anyway, and the loss is already known.
@@ -42,7 +42,7 @@ struct WorkerResult {
   }
   // Takes the results out of the Block, once, after its last block.
   void take_results(Block& block) {
-    block.flush_run_counts();
+    block.flush_straight_line_run_counts();
     tally = std::move(block.tally());
     longest_warp = block.longest_warp();
     busiest_warp = block.busiest_warp();
@@ -50,19 +50,19 @@ struct WorkerResult {
     warps = std::move(block.warp_tally());
     bad_access = block.faults().first_bad_access();
     uninitialised = block.faults().first_uninitialised();
-    out_of_range_amount = block.out_of_range_amount();
+    out_of_range_shift_or_shuffle = block.out_of_range_shift_or_shuffle();
   }
 
   std::vector<std::unique_ptr<Observer>> observers;
-  std::vector<IssueTally> tally;
+  std::vector<InstructionIssueCounts> tally;
   std::map<uint64_t, std::string> output;
   size_t output_bytes = 0;
   // An exception other than Trap and OrderMatters: the machine failed, or the simulator has a bug.
   std::exception_ptr error;
   std::optional<Trap> trap, bad_access, uninitialised;
-  std::optional<OutOfRangeAmount> out_of_range_amount;
+  std::optional<OutOfRangeShiftOrShuffle> out_of_range_shift_or_shuffle;
   uint64_t longest_warp = 0, busiest_warp = 0, longest_wait = 0;
-  WarpTally warps;
+  InstructionsByWarp warps;
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class BlockGroup {
  public:
   // `guard`, `suspects`: as in Block.
   BlockGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
-             OrderGuard::Worker* guard, const RaceFilter* suspects);
+             BlockOrderGuard::Worker* guard, const RaceFilter* suspects);
 
   // The number of groups of a launch.
   static uint64_t group_count(const LaunchContext& launch) {
@@ -119,7 +119,7 @@ class BlockGroup {
   void begin(uint64_t nth);
   // These do for all blocks of the group what the functions of Block do for one.
   Block::State resume(uint64_t slice);
-  Block::State resume_at_random(Random& random);
+  Block::State resume_random_warp(Random& random);
   bool test_and_clear_polled();
   uint64_t issued() const;
   uint64_t local_bytes() const;
@@ -129,22 +129,22 @@ class BlockGroup {
   uint64_t first_block() const { return members_.front()->block.info().index; }
   bool trapped() const { return trapped_; }
   // Records a trap of the first block, because the group as a whole cannot continue.
-  void trap(Trap trap);
+  void record_trap(Trap trap);
 
   // Saves the printf output after the blocks have ended or trapped, or when the launch stops.
-  void save_output();
+  void save_printf_output();
   // Takes the results, once, after the last group.
   void take_results();
-  void add_results(std::vector<WorkerResult*>& all);
+  void append_results_to(std::vector<WorkerResult*>& all);
 
  private:
   struct BlockOfGroup {
     BlockOfGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                 OrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
-                 uint32_t rank)
+                 BlockOrderGuard::Worker* guard, const RaceFilter* suspects,
+                 ClusterContext* cluster, uint32_t rank)
         : result(observers), block(launch, result.own_observers(), guard, suspects, cluster, rank) {
       if (suspects != nullptr)
-        for (const auto& o : result.observers) o->follow_order();
+        for (const auto& o : result.observers) o->begin_ordered_reports();
     }
     WorkerResult result;
     Block block;
@@ -182,7 +182,7 @@ class ResidentBlocks {
  public:
   // `guard`, `suspects`: as in Block, for all blocks.
   ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                 OrderGuard::Worker* guard = nullptr, const RaceFilter* suspects = nullptr);
+                 BlockOrderGuard::Worker* guard = nullptr, const RaceFilter* suspects = nullptr);
 
   // Runs the blocks from `first` on until all have ended, one traps, or about `most` instructions
   // were issued. Throws OrderMatters and other exceptions, but never a Trap.
@@ -195,33 +195,33 @@ class ResidentBlocks {
  private:
   struct GroupSlot {
     GroupSlot(const LaunchContext& launch, const std::vector<Observer*>& observers,
-              OrderGuard::Worker* guard, const RaceFilter* suspects)
+              BlockOrderGuard::Worker* guard, const RaceFilter* suspects)
         : group(launch, observers, guard, suspects) {}
     BlockGroup group;
     bool busy = false;
   };
-  void run_blocks(uint64_t first);
+  void run_groups_in_order(uint64_t first);
   void run_random_schedule();
   void begin_random_group(std::vector<uint64_t>& arrived, Random& random);
   // Starts a group in the slot; it may trap at once.
-  void begin(GroupSlot& slot, uint64_t index);
+  void begin_group(GroupSlot& slot, uint64_t index);
   // `slice` runs the slot's blocks for a while.
   template <class Slice>
   void resume(GroupSlot& slot, Slice slice);
   bool all_groups_poll();
-  GroupSlot& free_slot();
+  GroupSlot& find_free_slot();
   // Counts the issued instructions that can release another block, such as stores
-  // (may_release_block()).
-  uint64_t progress_events() const;
+  // (may_unblock_other_block()).
+  uint64_t count_progress_events() const;
   // Whether the kernel reads a clock, so that a loop without progress since `moved_at` may still
   // end by itself.
   bool may_end_by_clock(uint64_t moved_at) const;
   void report_deadlock(uint64_t next);
-  uint64_t group_number(uint64_t nth) const;
+  uint64_t number_of_nth_group(uint64_t nth) const;
 
   const LaunchContext& launch_;
   const std::vector<Observer*>& observers_;
-  OrderGuard::Worker* guard_;
+  BlockOrderGuard::Worker* guard_;
   const RaceFilter* suspects_;
   std::vector<uint32_t> progress_sites_;
   bool reads_clock_ = false;

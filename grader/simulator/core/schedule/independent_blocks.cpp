@@ -12,7 +12,7 @@ namespace lab32::sim {
 
 namespace {
 
-using ptx::Mod;
+using ptx::Modifier;
 using ptx::Operand;
 using ptx::OpId;
 using Kind = ptx::Operand::Kind;
@@ -82,7 +82,7 @@ class AffineAnalysis {
     return function_.registers[static_cast<size_t>(reg.reg)].bits;
   }
 
-  std::optional<Affine> result_of_instruction(const ptx::Instruction& in) const {
+  std::optional<AffineExpression> result_of_instruction(const ptx::Instruction& in) const {
     const auto source = [&](size_t o) { return value_of_operand(in.operands[o]); };
     switch (in.op->id) {
       case OpId::ld_param:
@@ -121,7 +121,8 @@ class AffineAnalysis {
   // conversion to a wider type needs the exact range (converted_to_type()).
   static bool is_wide(const ptx::Instruction& in) { return ptx::bits_of(in.type()) >= 32; }
 
-  std::optional<Affine> converted_to_type(ptx::Type type, const std::optional<Affine>& a) const {
+  std::optional<AffineExpression> converted_to_type(
+      ptx::DataType type, const std::optional<AffineExpression>& a) const {
     if (!a || ptx::bits_of(type) < 32) return {};
     const ValueRange r = ranges_.range(*a);
     const unsigned bits = ptx::bits_of(type);
@@ -129,39 +130,39 @@ class AffineAnalysis {
     const Exact end = Exact{1} << (with_sign ? bits - 1 : bits);
     return r.low >= (with_sign ? -end : 0) && r.high < end ? a : std::nullopt;
   }
-  static std::optional<Affine> add_affine(const std::optional<Affine>& a,
-                                          const std::optional<Affine>& b) {
+  static std::optional<AffineExpression> add_affine(const std::optional<AffineExpression>& a,
+                                                    const std::optional<AffineExpression>& b) {
     return a && b ? add_checked(*a, *b) : std::nullopt;
   }
-  static std::optional<Affine> multiply_affine(const std::optional<Affine>& a,
-                                               const std::optional<Affine>& b) {
+  static std::optional<AffineExpression> multiply_affine(const std::optional<AffineExpression>& a,
+                                                         const std::optional<AffineExpression>& b) {
     if (!a || !b) return {};
     if (a->is_constant()) return multiply_checked(*b, a->constant);
     return b->is_constant() ? multiply_checked(*a, b->constant) : std::nullopt;
   }
-  static std::optional<Affine> shift_affine(const ptx::Instruction& in,
-                                            const std::optional<Affine>& a,
-                                            const std::optional<Affine>& by) {
+  static std::optional<AffineExpression> shift_affine(const ptx::Instruction& in,
+                                                      const std::optional<AffineExpression>& a,
+                                                      const std::optional<AffineExpression>& by) {
     if (!is_wide(in) || !a || !by || !by->is_constant()) return {};
     if (by->constant < 0 || by->constant >= static_cast<int>(ptx::bits_of(in.type())) - 1)
       return {};
     return multiply_checked(*a, int64_t{1} << by->constant);
   }
-  std::optional<Affine> convert_affine(const ptx::Instruction& in,
-                                       const std::optional<Affine>& a) const {
-    const ptx::Type to = in.type(0), from = in.type(1);
-    if (ptx::is_float(to) || ptx::is_float(from) || in.has(Mod::sat)) return {};
+  std::optional<AffineExpression> convert_affine(const ptx::Instruction& in,
+                                                 const std::optional<AffineExpression>& a) const {
+    const ptx::DataType to = in.type(0), from = in.type(1);
+    if (ptx::is_float(to) || ptx::is_float(from) || in.has(Modifier::sat)) return {};
     if (ptx::bits_of(to) < 32 || ptx::bits_of(from) < 32) return {};
     return ptx::bits_of(to) > ptx::bits_of(from) ? converted_to_type(from, a) : a;
   }
 
-  std::optional<Affine> value_of_parameter(const ptx::Instruction& in) const {
+  std::optional<AffineExpression> value_of_parameter(const ptx::Instruction& in) const {
     const Operand& from = in.operands[1];
     if (from.reg >= 0 || ptx::is_float(in.type()) || ptx::bits_of(in.type()) < 32) return {};
     for (size_t p = 0; p < function_.params.size(); ++p) {
       if (function_.params[p].name != from.name) continue;
       const uint64_t at = launch_.param_address + params_[p] + static_cast<uint64_t>(from.value);
-      Affine a;
+      AffineExpression a;
       if (ptx::bits_of(in.type()) == 64) {
         std::memcpy(&a.constant, launch_.memory->host(at), 8);
         return a;
@@ -173,8 +174,8 @@ class AffineAnalysis {
     }
     return {};
   }
-  std::optional<Affine> value_of_operand(const Operand& op) const {
-    Affine a;
+  std::optional<AffineExpression> value_of_operand(const Operand& op) const {
+    AffineExpression a;
     switch (op.kind) {
       case Kind::reg:
         return value_[static_cast<size_t>(op.reg)];
@@ -187,14 +188,14 @@ class AffineAnalysis {
         return {};
     }
   }
-  std::optional<Affine> value_of_special(ptx::SpecialReg reg) const {
+  std::optional<AffineExpression> value_of_special(ptx::SpecialReg reg) const {
     using ptx::SpecialReg;
     // The component of the special register in the vector that begins with `x`: 0 to 2 for .x to
     // .z. 3: it is a register of another vector.
     const auto side = [&](SpecialReg x) {
       return std::min<size_t>(static_cast<size_t>(reg) - static_cast<size_t>(x), 3);
     };
-    Affine a;
+    AffineExpression a;
     if (const size_t i = side(SpecialReg::tid_x); i < 3)
       a.factor[i] = 1;
     else if (const size_t j = side(SpecialReg::ctaid_x); j < 3)
@@ -223,9 +224,10 @@ class AffineAnalysis {
     if (!store && is_in_loop(i)) return false;
     const Operand& at = in.operands[store ? 0 : 1];
     if (at.kind != Kind::address || at.reg < 0 || bits_of(at) != 64) return false;
-    Affine offset;
+    AffineExpression offset;
     offset.constant = at.value;
-    const std::optional<Affine> address = add_affine(value_[static_cast<size_t>(at.reg)], offset);
+    const std::optional<AffineExpression> address =
+        add_affine(value_[static_cast<size_t>(at.reg)], offset);
     if (!address) return false;
     AffineAccess access{*address, ptx::bytes_of(in.type()) * element_count(in), store, {}};
     if (in.guard >= 0) add_bounds_of_predicate(in.guard, !in.guard_negated, access.bounds);
@@ -237,7 +239,7 @@ class AffineAnalysis {
     return true;
   }
   static unsigned element_count(const ptx::Instruction& in) {
-    return in.has(Mod::v4) ? 4 : in.has(Mod::v2) ? 2 : 1;
+    return in.has(Modifier::v4) ? 4 : in.has(Modifier::v2) ? 2 : 1;
   }
 
   static bool is_branch(const ptx::Instruction& in) {
@@ -253,7 +255,7 @@ class AffineAnalysis {
   }
 
   // Adds the bounds from branches that jump over the instruction.
-  void add_bounds_of_branches(size_t i, std::vector<Bound>& bounds) const {
+  void add_bounds_of_branches(size_t i, std::vector<AffineBound>& bounds) const {
     for (size_t j = 0; j < i; ++j) {
       const ptx::Instruction& in = function_.body[j];
       if (!is_branch(in) || in.guard < 0 || branch_target(in) <= i ||
@@ -273,7 +275,7 @@ class AffineAnalysis {
   }
 
   // Adds the bounds that hold if the predicate has the value `is`.
-  void add_bounds_of_predicate(int predicate, bool is, std::vector<Bound>& bounds) const {
+  void add_bounds_of_predicate(int predicate, bool is, std::vector<AffineBound>& bounds) const {
     const int by = writer_[static_cast<size_t>(predicate)];
     if (by < 0) return;
     const ptx::Instruction& in = function_.body[static_cast<size_t>(by)];
@@ -288,17 +290,20 @@ class AffineAnalysis {
     if (in.op->id == OpId::setp) add_bounds_of_comparison(in, is, bounds);
   }
   void add_bounds_of_comparison(const ptx::Instruction& in, bool is,
-                                std::vector<Bound>& bounds) const {
+                                std::vector<AffineBound>& bounds) const {
     if (ptx::is_float(in.type())) return;
-    const std::optional<Affine> a = converted_to_type(in.type(), value_of_operand(in.operands[1])),
-                                b = converted_to_type(in.type(), value_of_operand(in.operands[2]));
+    const std::optional<AffineExpression> a = converted_to_type(in.type(),
+                                                                value_of_operand(in.operands[1])),
+                                          b = converted_to_type(in.type(),
+                                                                value_of_operand(in.operands[2]));
     if (!a || !b) return;
-    const bool less = in.has(Mod::lt) || in.has(Mod::lo),
-               up_to = in.has(Mod::le) || in.has(Mod::ls),
-               more = in.has(Mod::gt) || in.has(Mod::hi), from = in.has(Mod::ge) || in.has(Mod::hs);
+    const bool less = in.has(Modifier::lt) || in.has(Modifier::lo),
+               up_to = in.has(Modifier::le) || in.has(Modifier::ls),
+               more = in.has(Modifier::gt) || in.has(Modifier::hi),
+               from = in.has(Modifier::ge) || in.has(Modifier::hs);
     if (!less && !up_to && !more && !from) return;
     const bool a_is_lower = (less || up_to) == is;
-    const std::optional<Affine> form =
+    const std::optional<AffineExpression> form =
         a_is_lower ? subtract_checked(*a, *b) : subtract_checked(*b, *a);
     const bool strictly = is ? less || more : up_to || from;
     if (form) bounds.push_back({*form, strictly ? -1 : 0});
@@ -309,7 +314,7 @@ class AffineAnalysis {
   const ptx::Function& function_;
   const std::vector<uint32_t> params_;
   // The value of each register; only for registers that are written once.
-  std::vector<std::optional<Affine>> value_;
+  std::vector<std::optional<AffineExpression>> value_;
   std::vector<int> writer_;  // by register: the index of the writing instruction
   std::vector<AffineAccess> accesses_;
 };
@@ -333,8 +338,9 @@ constexpr size_t kMostInstructions = 1000;
 // Whether two accesses whose addresses differ only in the constant, by less than `reach` bytes, can
 // overlap only within one block. The coordinates act as digits of a number: if the step of each
 // coordinate exceeds the largest sum of all smaller ones, no two sums are equal.
-bool are_sums_distinct(const Affine& address, const std::vector<Bound>& bounds, Exact reach,
-                       const CoordinateRanges& ranges) {
+bool can_overlap_only_within_block(const AffineExpression& address,
+                                   const std::vector<AffineBound>& bounds, Exact reach,
+                                   const CoordinateRanges& ranges) {
   std::vector<size_t> order;
   for (size_t i = 0; i < kCoordinates; ++i) {
     if (ranges.last(i) == 0) continue;
@@ -347,7 +353,7 @@ bool are_sums_distinct(const Affine& address, const std::vector<Bound>& bounds, 
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return step(a) < step(b); });
   Exact span = reach;
   bool blocks = false;
-  Affine below;  // the sum of the terms with smaller steps
+  AffineExpression below;  // the sum of the terms with smaller steps
   for (const size_t i : order) {
     blocks |= is_of_block(i);
     if (blocks && step(i) < span) return false;
@@ -366,21 +372,21 @@ bool are_independent(const AffineAccess& store, const AffineAccess& other,
   if (a.high + store.bytes <= b.low || b.high + other.bytes <= a.low) return true;
   if (store.address.factor != other.address.factor) return false;
   // A bound is kept only if it holds for both accesses.
-  std::vector<Bound> both;
-  for (const Bound& bound : store.bounds)
-    if (std::any_of(other.bounds.begin(), other.bounds.end(), [&](const Bound& o) {
+  std::vector<AffineBound> both;
+  for (const AffineBound& bound : store.bounds)
+    if (std::any_of(other.bounds.begin(), other.bounds.end(), [&](const AffineBound& o) {
           return o.most == bound.most && o.form.constant == bound.form.constant &&
                  o.form.factor == bound.form.factor;
         }))
       both.push_back(bound);
   const Exact off = Exact{store.address.constant} - other.address.constant;
-  return are_sums_distinct(store.address, both,
-                           (off < 0 ? -off : off) + std::max(store.bytes, other.bytes), ranges);
+  return can_overlap_only_within_block(
+      store.address, both, (off < 0 ? -off : off) + std::max(store.bytes, other.bytes), ranges);
 }
 
 }  // namespace
 
-IndependentBlocks prove_independent_blocks(const LaunchContext& launch) {
+IndependenceProof prove_independent_blocks(const LaunchContext& launch) {
   const KernelProgram& program = *launch.program;
   if (program.functions.size() != 1 || program.order_sensitive || program.uses_heap ||
       program.launches_kernels || program.reads_clock || launch.has_clusters() ||
@@ -393,7 +399,7 @@ IndependentBlocks prove_independent_blocks(const LaunchContext& launch) {
   const CoordinateRanges ranges(launch.grid, launch.block);
   const auto accesses = affine_accesses(launch, ranges);
   if (!accesses) return {};
-  IndependentBlocks result;
+  IndependenceProof result;
   for (const AffineAccess& store : *accesses) {
     if (!store.store) continue;
     for (const AffineAccess& other : *accesses)

@@ -1,6 +1,7 @@
 // Proves before a launch that no block accesses a byte that another block writes. The proof works
 // for kernels whose addresses are all affine in the coordinates of their threads. Such blocks can
-// run in parallel without an OrderGuard. The entry point is prove_independent_blocks(), at the end.
+// run in parallel without a BlockOrderGuard. The entry point is prove_independent_blocks(), at the
+// end.
 #pragma once
 
 #include <array>
@@ -21,28 +22,29 @@ constexpr bool is_of_block(size_t coordinate) { return coordinate >= 3; }
 
 // An integer that is affine in the coordinates: constant + the sum of factor * coordinate.
 // Operations that would overflow return nothing.
-struct Affine {
+struct AffineExpression {
   int64_t constant = 0;
   std::array<int64_t, kCoordinates> factor{};
 
   bool is_constant() const { return factor == std::array<int64_t, kCoordinates>{}; }
 };
 
-inline std::optional<Affine> multiply_checked(Affine a, int64_t k) {
+inline std::optional<AffineExpression> multiply_checked(AffineExpression a, int64_t k) {
   bool over = __builtin_mul_overflow(a.constant, k, &a.constant);
   for (int64_t& f : a.factor) over |= __builtin_mul_overflow(f, k, &f);
-  return over ? std::nullopt : std::optional<Affine>(a);
+  return over ? std::nullopt : std::optional<AffineExpression>(a);
 }
 
-inline std::optional<Affine> add_checked(Affine a, const Affine& b) {
+inline std::optional<AffineExpression> add_checked(AffineExpression a, const AffineExpression& b) {
   bool over = __builtin_add_overflow(a.constant, b.constant, &a.constant);
   for (size_t i = 0; i < kCoordinates; ++i)
     over |= __builtin_add_overflow(a.factor[i], b.factor[i], &a.factor[i]);
-  return over ? std::nullopt : std::optional<Affine>(a);
+  return over ? std::nullopt : std::optional<AffineExpression>(a);
 }
 
-inline std::optional<Affine> subtract_checked(const Affine& a, const Affine& b) {
-  const std::optional<Affine> negative = multiply_checked(b, -1);
+inline std::optional<AffineExpression> subtract_checked(const AffineExpression& a,
+                                                        const AffineExpression& b) {
+  const std::optional<AffineExpression> negative = multiply_checked(b, -1);
   return negative ? add_checked(a, *negative) : std::nullopt;
 }
 
@@ -52,8 +54,8 @@ struct ValueRange {
 };
 
 // The condition form <= most, from a branch or a guard before an access.
-struct Bound {
-  Affine form;
+struct AffineBound {
+  AffineExpression form;
   int64_t most;
 };
 
@@ -64,7 +66,7 @@ class CoordinateRanges {
       : last_{block.x - 1, block.y - 1, block.z - 1, grid.x - 1, grid.y - 1, grid.z - 1} {}
 
   int64_t last(size_t coordinate) const { return last_[coordinate]; }
-  ValueRange range(const Affine& a) const {
+  ValueRange range(const AffineExpression& a) const {
     ValueRange r{a.constant, a.constant};
     for (size_t i = 0; i < kCoordinates; ++i) {
       const Exact end = Exact{a.factor[i]} * last_[i];
@@ -75,10 +77,10 @@ class CoordinateRanges {
 
   // The range under the bounds. A bound applies where the factors of its coordinates in `a` are a
   // common multiple of those in the bound.
-  ValueRange range(const Affine& a, const std::vector<Bound>& bounds) const {
+  ValueRange range(const AffineExpression& a, const std::vector<AffineBound>& bounds) const {
     ValueRange r = range(a);
     std::array<bool, kCoordinates> taken{};
-    for (const Bound& bound : bounds) {
+    for (const AffineBound& bound : bounds) {
       const Exact k = multiple_of_form(a, bound.form, taken);
       if (k <= 0) continue;
       const Exact off = range(bound.form).high - bound.most;
@@ -90,10 +92,12 @@ class CoordinateRanges {
   }
 
  private:
-  bool varies(const Affine& a, size_t i) const { return a.factor[i] != 0 && last_[i] > 0; }
+  bool varies(const AffineExpression& a, size_t i) const {
+    return a.factor[i] != 0 && last_[i] > 0;
+  }
   // The k for which the factors of `a` are k times those of `form`, in all coordinates of `form`.
   // 0: there is no such k, or another bound has used one of the coordinates.
-  int64_t multiple_of_form(const Affine& a, const Affine& form,
+  int64_t multiple_of_form(const AffineExpression& a, const AffineExpression& form,
                            const std::array<bool, kCoordinates>& taken) const {
     int64_t k = 0;
     for (size_t i = 0; i < kCoordinates; ++i) {
@@ -113,10 +117,10 @@ class CoordinateRanges {
 // An access to device memory with an affine address, and the bounds from the branches around it.
 
 struct AffineAccess {
-  Affine address;
+  AffineExpression address;
   unsigned bytes;
   bool store;
-  std::vector<Bound> bounds;  // true for every thread that makes the access
+  std::vector<AffineBound> bounds;  // true for every thread that makes the access
 };
 
 // All accesses of a kernel to device memory. Returns nothing if an address is not affine, an access
@@ -130,13 +134,13 @@ std::optional<std::vector<AffineAccess>> affine_accesses(const LaunchContext& la
 // Ranges of device memory, {begin, end}.
 using ByteRanges = std::vector<std::pair<uint64_t, uint64_t>>;
 
-struct IndependentBlocks {
+struct IndependenceProof {
   // No block accesses a byte of device memory that another block writes, and no block waits for
   // another. False: the proof failed. It can succeed only for kernels without calls and atomics
-  // whose addresses are all affine (Affine) and whose loads are outside loops.
+  // whose addresses are all affine (AffineExpression) and whose loads are outside loops.
   bool proven = false;
   ByteRanges written;  // ranges that include all writes of the kernel
 };
-IndependentBlocks prove_independent_blocks(const LaunchContext& launch);
+IndependenceProof prove_independent_blocks(const LaunchContext& launch);
 
 }  // namespace lab32::sim

@@ -60,8 +60,8 @@ class WordTrackingHistory {
 };
 
 // A round (order_guard.h) of blocks from `first` on, shared by the host threads.
-struct Round {
-  Round(uint64_t first, uint64_t last, bool whole)
+struct ParallelRound {
+  ParallelRound(uint64_t first, uint64_t last, bool whole)
       : limit(last), end(last), to_the_end(whole), next(first) {}
   std::atomic<bool> order_matters{false};
   // Blocks from here on need not run, because a lower block trapped.
@@ -75,8 +75,8 @@ struct Round {
 
 // Runs blocks of the round on this thread until none is left. `guard` is null if the blocks are
 // proven independent.
-void run_blocks(const LaunchContext& launch, WorkerResult& result, Round& round, OrderGuard* guard,
-                unsigned worker, uint64_t chunk) {
+void run_blocks(const LaunchContext& launch, WorkerResult& result, ParallelRound& round,
+                BlockOrderGuard* guard, unsigned worker, uint64_t chunk) {
   Block block(launch, result.own_observers(), guard != nullptr ? &guard->worker(worker) : nullptr);
   try {
     while (!round.order_matters && (round.to_the_end || !guard->is_undo_log_full())) {
@@ -89,7 +89,7 @@ void run_blocks(const LaunchContext& launch, WorkerResult& result, Round& round,
         // never wait for each other.
         while (block.resume() == Block::State::polls)
           if (guard != nullptr) throw OrderMatters{};
-        result.save_output(block);
+        result.save_printf_output(block);
       }
     }
     if (!round.order_matters) block.flush_meter();
@@ -100,14 +100,14 @@ void run_blocks(const LaunchContext& launch, WorkerResult& result, Round& round,
     uint64_t limit = round.limit;
     while (trapped < limit && !round.limit.compare_exchange_weak(limit, trapped)) {
     }
-    result.save_output(block);
+    result.save_printf_output(block);
     result.trap = std::move(trap);
   }
   result.take_results(block);
 }
 
-void run_worker(const LaunchContext& launch, WorkerResult& result, Round& round, OrderGuard* guard,
-                unsigned worker, uint64_t chunk) {
+void run_worker(const LaunchContext& launch, WorkerResult& result, ParallelRound& round,
+                BlockOrderGuard* guard, unsigned worker, uint64_t chunk) {
   try {
     run_blocks(launch, result, round, guard, worker, chunk);
   } catch (...) {
@@ -119,7 +119,7 @@ void run_worker(const LaunchContext& launch, WorkerResult& result, Round& round,
 // Runs a round on all threads.
 std::vector<WorkerResult> run_round(const LaunchContext& launch,
                                     const std::vector<Observer*>& observers, unsigned threads,
-                                    Round& round, OrderGuard* guard) {
+                                    ParallelRound& round, BlockOrderGuard* guard) {
   std::vector<WorkerResult> results;
   for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
   const uint64_t chunk = blocks_per_chunk(round.end - round.next, threads, launch.block);
@@ -136,7 +136,7 @@ std::vector<WorkerResult*> pointers_to(std::vector<WorkerResult>& results) {
   return all;
 }
 
-void add_warps(const WarpTally& tally, std::vector<uint32_t>& warps) {
+void add_issued_by_warp(const InstructionsByWarp& tally, std::vector<uint32_t>& warps) {
   if (tally.blocks.empty()) return;
   const size_t each = tally.issued.size() / tally.blocks.size();
   for (size_t i = 0; i < tally.blocks.size(); ++i) {
@@ -151,7 +151,7 @@ void add_warps(const WarpTally& tally, std::vector<uint32_t>& warps) {
 void collect_results(const std::vector<Observer*>& observers,
                      const std::vector<WorkerResult*>& results, LaunchOutcome& outcome) {
   std::map<uint64_t, std::string> output;
-  for (const WorkerResult* result : results) add_warps(result->warps, outcome.warps);
+  for (const WorkerResult* result : results) add_issued_by_warp(result->warps, outcome.warps);
   const auto earlier = [](const auto& a, const auto& b) {
     return a && (!b || a->block < b->block);
   };
@@ -171,8 +171,8 @@ void collect_results(const std::vector<Observer*>& observers,
     if (earlier(result->bad_access, outcome.bad_access)) outcome.bad_access = result->bad_access;
     if (earlier(result->uninitialised, outcome.uninitialised))
       outcome.uninitialised = result->uninitialised;
-    if (earlier(result->out_of_range_amount, outcome.out_of_range_amount))
-      outcome.out_of_range_amount = result->out_of_range_amount;
+    if (earlier(result->out_of_range_shift_or_shuffle, outcome.out_of_range_shift_or_shuffle))
+      outcome.out_of_range_shift_or_shuffle = result->out_of_range_shift_or_shuffle;
   }
   for (const auto& [block, text] : output) {
     if (outcome.trap && block > outcome.trap->block) break;
@@ -184,12 +184,12 @@ void collect_results(const std::vector<Observer*>& observers,
 
 // Sets the site of a launch that reached a limit to the first instruction of its longest loop,
 // where it spent its time.
-void set_site_of_limit(LaunchOutcome& outcome) {
+void set_site_of_reached_limit(LaunchOutcome& outcome) {
   if (!outcome.trap || (outcome.trap->reason != TrapReason::launch_limit &&
                         outcome.trap->reason != TrapReason::launch_seconds))
     return;
   uint64_t most = 0;
-  for (const IssueTally& t : outcome.tally) most = std::max(most, t.warps);
+  for (const InstructionIssueCounts& t : outcome.tally) most = std::max(most, t.warps);
   for (size_t s = 0; s < outcome.tally.size(); ++s) {
     if (2 * outcome.tally[s].warps < most) continue;
     outcome.trap->site = static_cast<uint32_t>(s);
@@ -213,7 +213,7 @@ uint64_t run_in_parallel(const LaunchContext& launch, const std::vector<Observer
   const uint64_t blocks = launch.grid.count();
   const bool races = any_observer_wants(observers, &Observer::wants_order);
   const bool whole = any_observer_wants(observers, &Observer::wants_whole_launch);
-  OrderGuard guard(*launch.memory, threads, OrderGuard::Mode::at_once, races);
+  BlockOrderGuard guard(*launch.memory, threads, BlockOrderGuard::Mode::at_once, races);
   std::vector<std::vector<WorkerResult>> rounds;  // not yet committed
   const auto commit = [&] {
     guard.commit();
@@ -229,9 +229,9 @@ uint64_t run_in_parallel(const LaunchContext& launch, const std::vector<Observer
   while (first < blocks && !trapped) {
     const uint64_t issued = launch.meter != nullptr ? launch.meter->issued() : 0;
     const uint64_t most = guard.by_word() ? std::min(blocks - first, trial) : blocks - first;
-    Round round(first, first + most, whole);
+    ParallelRound round(first, first + most, whole);
     std::vector<WorkerResult> results = run_round(launch, observers, threads, round, &guard);
-    if (round.order_matters || !guard.validate()) {
+    if (round.order_matters || !guard.validate_round()) {
       rewind_meter(launch, issued);
       if (races) {
         rounds.clear();
@@ -266,7 +266,7 @@ uint64_t run_independent_blocks(LaunchContext launch, const std::vector<Observer
   for (const auto& a : launch.memory->allocations())
     for (const auto& [begin, end] : written)
       if (a->begin < end && begin < a->end) a->pristine = false;
-  Round round(0, launch.grid.count(), true);
+  ParallelRound round(0, launch.grid.count(), true);
   std::vector<WorkerResult> results = run_round(launch, observers, threads, round, nullptr);
   collect_results(observers, pointers_to(results), outcome);
   return round.end;
@@ -277,14 +277,15 @@ uint64_t run_independent_blocks(LaunchContext launch, const std::vector<Observer
 // results of that run are discarded. It may not end: blocks that wait for lower ones can wait for
 // ever if the device does not hold all blocks.
 void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& observers,
-                       OrderGuard& guard, const RaceFilter& suspects, uint64_t issued_in_order) {
+                       BlockOrderGuard& guard, const RaceFilter& suspects,
+                       uint64_t issued_in_order) {
   std::vector<Observer*> of_order;
   for (Observer* o : observers)
     if (o->wants_order()) of_order.push_back(o);
   launch.reversed = true;
   const auto attempt = [&] {
     rewind_meter(launch);
-    for (Observer* o : of_order) o->begin_order();
+    for (Observer* o : of_order) o->begin_ordered_run();
     ResidentBlocks residents(launch, of_order, &guard.worker(0), &suspects);
     try {
       residents.run(0, 4 * issued_in_order + 1'000'000);
@@ -313,7 +314,7 @@ void run_unguarded(const LaunchContext& launch, const std::vector<Observer*>& ob
 // accesses to these words in their order.
 void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& observers,
                   LaunchOutcome& outcome) {
-  OrderGuard guard(*launch.memory, 1, OrderGuard::Mode::in_order, true);
+  BlockOrderGuard guard(*launch.memory, 1, BlockOrderGuard::Mode::in_order, true);
   uint64_t issued = 0;
   const auto attempt = [&] {
     rewind_meter(launch);
@@ -327,7 +328,7 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
     } catch (const OrderMatters&) {
       return false;  // an allocation is used in two ways, so it must be tracked by word
     }
-    if (guard.has_suspects()) return true;
+    if (guard.has_suspect_words()) return true;
     guard.commit();
     collect_results(observers, residents.results(), outcome);
     return true;
@@ -337,11 +338,11 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
     guard.rollback();
     return run_unguarded(launch, observers, 0, outcome);
   }
-  if (const std::unique_ptr<RaceFilter> suspects = guard.take_suspects()) {
+  if (const std::unique_ptr<RaceFilter> suspects = guard.take_suspect_words()) {
     guard.rollback();
     if (!launch.schedule) replay_in_reverse(launch, observers, guard, *suspects, issued);
     for (Observer* o : observers)
-      if (o->wants_order()) o->begin_order();
+      if (o->wants_order()) o->begin_ordered_run();
     rewind_meter(launch);
     ResidentBlocks residents(launch, observers, nullptr, suspects.get());
     residents.run();
@@ -355,7 +356,8 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
                        unsigned threads) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   threads = static_cast<unsigned>(std::min<uint64_t>(threads, launch.grid.count()));
-  if (launch.schedule || any_observer_wants(observers, &Observer::chooses_values)) threads = 1;
+  if (launch.schedule || any_observer_wants(observers, &Observer::chooses_loaded_values))
+    threads = 1;
   LaunchOutcome outcome;
   outcome.tally.resize(launch.program->sites.size());
   uint64_t done = 0;
@@ -363,8 +365,8 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
   // be undone.
   const bool heap = launch.program->uses_heap || launch.program->launches_kernels;
   if (threads > 1 && !launch.program->order_sensitive && !heap && !launch.has_clusters()) {
-    const IndependentBlocks independent = any_observer_wants(observers, &Observer::wants_order)
-                                              ? IndependentBlocks{}
+    const IndependenceProof independent = any_observer_wants(observers, &Observer::wants_order)
+                                              ? IndependenceProof{}
                                               : prove_independent_blocks(launch);
     done = independent.proven
                ? run_independent_blocks(launch, observers, threads, independent.written, outcome)
@@ -377,7 +379,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
     outcome.grid_races_unchecked = heap && any_observer_wants(observers, &Observer::wants_order);
     run_unguarded(launch, observers, done, outcome);
   }
-  set_site_of_limit(outcome);
+  set_site_of_reached_limit(outcome);
   launch.memory->refresh_initialised();
   return outcome;
 }

@@ -27,17 +27,17 @@ constexpr uint64_t kWatchedSlices = 64;
 constexpr uint64_t kIdleWatches = 300;
 
 // Whether the instruction can release another block.
-bool may_release_block(const KernelProgram& program, const Site& site) {
+bool may_unblock_other_block(const KernelProgram& program, const InstructionSite& site) {
   const ptx::InstructionTraits& traits = site.ptx->op->traits;
   // A warp that reads the result of an atomic may be polling by it.
-  if (traits.is_atomic() && has_result(program.functions[site.function].code[site.index]))
+  if (traits.is_atomic() && has_used_result(program.functions[site.function].code[site.index]))
     return false;
   return traits.may_release_waiters();
 }
 
 // Whether the instruction reads a clock. The waiting loops of libcu++ read %globaltimer, too, so
 // that register does not count.
-bool reads_clock(const Site& site) {
+bool reads_clock(const InstructionSite& site) {
   const auto& operands = site.ptx->operands;
   return std::any_of(operands.begin(), operands.end(), [](const ptx::Operand& op) {
     return op.kind == ptx::Operand::Kind::special &&
@@ -48,16 +48,16 @@ bool reads_clock(const Site& site) {
 }  // namespace
 
 ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                               OrderGuard::Worker* guard, const RaceFilter* suspects)
+                               BlockOrderGuard::Worker* guard, const RaceFilter* suspects)
     : launch_(launch),
       observers_(observers),
       guard_(guard),
       suspects_(suspects),
       groups_(BlockGroup::group_count(launch)),
       capacity_(std::max<uint64_t>(launch.resident_blocks / launch.cluster.count(), 1)) {
-  for (const Site& site : launch.program->sites) reads_clock_ |= reads_clock(site);
+  for (const InstructionSite& site : launch.program->sites) reads_clock_ |= reads_clock(site);
   for (size_t s = 0; s < launch.program->sites.size(); ++s)
-    if (may_release_block(*launch.program, launch.program->sites[s]))
+    if (may_unblock_other_block(*launch.program, launch.program->sites[s]))
       progress_sites_.push_back(static_cast<uint32_t>(s));
   // The blocks of a cooperative launch are expected to wait for each other.
   if (launch.grid_workspace != 0) slice_ = kPollSlice;
@@ -68,32 +68,33 @@ void ResidentBlocks::resume(GroupSlot& slot, Slice slice) {
   const uint64_t before = slot.group.issued();
   slot.busy = slice() == Block::State::polls;
   issued_ += slot.group.issued() - before;
-  if (!slot.busy || slot.group.trapped()) slot.group.save_output();
+  if (!slot.busy || slot.group.trapped()) slot.group.save_printf_output();
 }
 
-void ResidentBlocks::begin(GroupSlot& slot, uint64_t nth) {
+void ResidentBlocks::begin_group(GroupSlot& slot, uint64_t nth) {
   slot.group.begin(nth);
   uint64_t bytes = 0;
   for (const auto& each : slots_) bytes += each->group.local_bytes();
-  if (slot.group.trapped() || launch_.meter == nullptr || launch_.meter->allows_local_of_all(bytes))
+  if (slot.group.trapped() || launch_.meter == nullptr ||
+      launch_.meter->allows_local_bytes_of_blocks(bytes))
     return;
   TrapFacts full;
   full.reason = TrapReason::block_local_memory;
   full.block = slot.group.first_block();
   full.value = bytes;
   full.limit = launch_.meter->most_local_bytes();
-  slot.group.trap(Trap{std::move(full), 0});
+  slot.group.record_trap(Trap{std::move(full), 0});
 }
 
 // The group that starts as the n-th. In reverse order, the last group of each set that the device
 // holds starts first.
-uint64_t ResidentBlocks::group_number(uint64_t nth) const {
+uint64_t ResidentBlocks::number_of_nth_group(uint64_t nth) const {
   if (!launch_.reversed) return nth;
   const uint64_t set = nth / capacity_ * capacity_;
   return set + std::min(groups_ - set, capacity_) - 1 - (nth - set);
 }
 
-ResidentBlocks::GroupSlot& ResidentBlocks::free_slot() {
+ResidentBlocks::GroupSlot& ResidentBlocks::find_free_slot() {
   for (auto& slot : slots_)
     if (!slot->busy) return *slot;
   slots_.push_back(std::make_unique<GroupSlot>(launch_, observers_, guard_, suspects_));
@@ -105,12 +106,12 @@ void ResidentBlocks::run(uint64_t first, uint64_t most) {
   if (launch_.schedule)
     run_random_schedule();
   else
-    run_blocks(first);
+    run_groups_in_order(first);
   for (auto& slot : slots_) slot->group.take_results();
 }
 
 // Runs until all blocks have ended or one has trapped.
-void ResidentBlocks::run_blocks(uint64_t first) {
+void ResidentBlocks::run_groups_in_order(uint64_t first) {
   uint64_t next = first, idle = 0, progress_before = 0, moved_at = issued_;
   const auto resume = [this](GroupSlot& slot) {
     this->resume(slot, [&] { return slot.group.resume(slice_); });
@@ -118,8 +119,8 @@ void ResidentBlocks::run_blocks(uint64_t first) {
   while (next < groups_ || !residents_.empty()) {
     bool moved = false;
     while (next < groups_ && residents_.size() < capacity_) {
-      GroupSlot& slot = free_slot();
-      begin(slot, group_number(next++));
+      GroupSlot& slot = find_free_slot();
+      begin_group(slot, number_of_nth_group(next++));
       moved = true;
       if (!slot.group.trapped()) resume(slot);
       if (slot.group.trapped() || issued_ > most_) return;
@@ -138,7 +139,7 @@ void ResidentBlocks::run_blocks(uint64_t first) {
         moved = true;
       }
     }
-    const uint64_t now = progress_events();
+    const uint64_t now = count_progress_events();
     idle = moved || now != progress_before ? 0 : idle + 1;
     progress_before = now;
     if (idle == 0) moved_at = issued_;
@@ -148,8 +149,8 @@ void ResidentBlocks::run_blocks(uint64_t first) {
 
 void ResidentBlocks::begin_random_group(std::vector<uint64_t>& arrived, Random& random) {
   std::swap(arrived[random.below(static_cast<uint32_t>(arrived.size()))], arrived.back());
-  GroupSlot& slot = free_slot();
-  begin(slot, arrived.back());
+  GroupSlot& slot = find_free_slot();
+  begin_group(slot, arrived.back());
   slot.busy = true;
   arrived.pop_back();
   residents_.push_back(&slot);
@@ -161,8 +162,8 @@ bool ResidentBlocks::all_groups_poll() {
   return all;
 }
 
-// As run_blocks(), from block 0, with a random schedule. A device starts blocks in the order of
-// their numbers, but resident blocks may be at any point of their execution.
+// As run_groups_in_order(), from block 0, with a random schedule. A device starts blocks in the
+// order of their numbers, but resident blocks may be at any point of their execution.
 void ResidentBlocks::run_random_schedule() {
   const uint64_t warps =
       (launch_.block.count() + kWarpSize - 1) / kWarpSize * launch_.cluster.count();
@@ -178,7 +179,7 @@ void ResidentBlocks::run_random_schedule() {
     }
     const uint32_t which = random.below(static_cast<uint32_t>(residents_.size()));
     GroupSlot& slot = *residents_[which];
-    resume(slot, [&] { return slot.group.resume_at_random(random); });
+    resume(slot, [&] { return slot.group.resume_random_warp(random); });
     if (slot.group.trapped() || issued_ > most_) return;
     if (!slot.busy) {
       std::swap(residents_[which], residents_.back());
@@ -187,7 +188,7 @@ void ResidentBlocks::run_random_schedule() {
     }
     if (++slices < kWatchedSlices * warps * residents_.size()) continue;
     slices = 0;
-    const uint64_t now = progress_events();
+    const uint64_t now = count_progress_events();
     const bool still = all_groups_poll() && now == progress_before && ended == ended_before;
     progress_before = now;
     ended_before = ended;
@@ -206,7 +207,7 @@ bool ResidentBlocks::may_end_by_clock(uint64_t moved_at) const {
   return reads_clock_ && issued_ - moved_at < kClockBudget;
 }
 
-uint64_t ResidentBlocks::progress_events() const {
+uint64_t ResidentBlocks::count_progress_events() const {
   uint64_t n = 0;
   for (const auto& slot : slots_)
     for (uint32_t site : progress_sites_) n += slot->group.issued_at(site);
@@ -221,13 +222,13 @@ void ResidentBlocks::report_deadlock(uint64_t next) {
   facts.block = group.first_block();
   facts.value = residents_.size() * blocks;
   facts.limit = next == groups_ ? 0 : next * blocks;
-  group.trap(Trap{std::move(facts), group.polling_site()});
-  for (GroupSlot* s : residents_) s->group.save_output();
+  group.record_trap(Trap{std::move(facts), group.polling_site()});
+  for (GroupSlot* s : residents_) s->group.save_printf_output();
 }
 
 std::vector<WorkerResult*> ResidentBlocks::results() {
   std::vector<WorkerResult*> all;
-  for (auto& slot : slots_) slot->group.add_results(all);
+  for (auto& slot : slots_) slot->group.append_results_to(all);
   return all;
 }
 

@@ -7,24 +7,24 @@
 namespace lab32::sim {
 namespace {
 
+using ptx::DataType;
 using ptx::Instruction;
-using ptx::Mod;
-using ptx::Type;
+using ptx::Modifier;
 
 template <class Op>
 ExecFn pick_unary_f32() {
-  return exec_modified<FloatOp<Op>, float, float>;
+  return exec_with_modifiers<FloatOp<Op>, float, float>;
 }
 
 // The compiler vectorises division and square root, also in double.
 template <class Op, int Operands = 1>
-ExecFn pick_vector_f32(const Instruction& in) {
-  return in.has(Mod::ftz) ? exec_flushed<FloatOp<Op>, Operands>
-                          : pick_plain<FloatOp<Op>, float, Operands>();
+ExecFn pick_vectorised_f32(const Instruction& in) {
+  return in.has(Modifier::ftz) ? exec_with_subnormals_flushed<FloatOp<Op>, Operands>
+                               : pick_without_modifiers<FloatOp<Op>, float, Operands>();
 }
 
 template <class Row, class Exact>
-void exec_whole_warp(const Exec& x, const Inst& in) {
+void exec_polynomial_on_warp(const ExecContext& x, const Inst& in) {
   if (in.dst[0].bytes == 0) return;
   using Op = FloatOp<Exact>;
   const Modifiers m = modifiers_of(*in.ptx);
@@ -49,7 +49,7 @@ void exec_whole_warp(const Exec& x, const Inst& in) {
     if (doubt[lane] != 0) result[lane] = Op::apply(m, of[lane]);
   }
   if (m.ftz)
-    for (float& f : result) f = flush(f);
+    for (float& f : result) f = flush_subnormal(f);
   if (x.mask == kFullMask)
     std::memcpy(d, result, sizeof result);
   else
@@ -57,43 +57,46 @@ void exec_whole_warp(const Exec& x, const Inst& in) {
 }
 
 template <class Op>
-ExecFn pick_half_op(const Instruction& in) {
+ExecFn pick_half_approximation(const Instruction& in) {
   return Halves::pick(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     using Half = HalfOp<Op>;
-    return exec_modified<std::conditional_t<sizeof(T) == 4, BothHalves<Half>, Half>, T, T>;
+    return exec_with_modifiers<std::conditional_t<sizeof(T) == 4, BothHalves<Half>, Half>, T, T>;
   });
 }
 
 }  // namespace
 
 ExecFn pick_div_approx(const Instruction& in) {
-  if (!in.has(Mod::full)) return pick_vector_f32<DivApprox, 2>(in);
-  return pick_vector_f32<DivFull, 2>(in);
+  if (!in.has(Modifier::full)) return pick_vectorised_f32<DivApprox, 2>(in);
+  return pick_vectorised_f32<DivFull, 2>(in);
 }
 ExecFn pick_rcp_approx(const Instruction& in) {
-  if (in.type() == Type::f64 && !in.has(Mod::ftz)) refuse(in, "rcp.approx of .f64 needs .ftz");
-  if (in.type() == Type::f32) return pick_vector_f32<RcpApprox>(in);
+  if (in.type() == DataType::f64 && !in.has(Modifier::ftz))
+    refuse(in, "rcp.approx of .f64 needs .ftz");
+  if (in.type() == DataType::f32) return pick_vectorised_f32<RcpApprox>(in);
   return exec_active_lanes<UpperWordOp<Rcp64>, double, double>;
 }
-ExecFn pick_sqrt_approx(const Instruction& in) { return pick_vector_f32<SqrtApprox>(in); }
+ExecFn pick_sqrt_approx(const Instruction& in) { return pick_vectorised_f32<SqrtApprox>(in); }
 ExecFn pick_rsqrt_approx(const Instruction& in) {
-  if (in.type() == Type::f32) return exec_whole_warp<RsqrtWholeWarp, RsqrtApprox>;
-  if (!in.has(Mod::ftz)) return exec_active_lanes<RsqrtDouble, double, double>;
+  if (in.type() == DataType::f32) return exec_polynomial_on_warp<RsqrtWholeWarp, RsqrtApprox>;
+  if (!in.has(Modifier::ftz)) return exec_active_lanes<RsqrtDouble, double, double>;
   return exec_active_lanes<UpperWordOp<Rsqrt64>, double, double>;
 }
 ExecFn pick_sin_approx(const Instruction&) { return pick_unary_f32<SinApprox>(); }
 ExecFn pick_cos_approx(const Instruction&) { return pick_unary_f32<CosApprox>(); }
-ExecFn pick_lg2_approx(const Instruction&) { return exec_whole_warp<Lg2WholeWarp, Lg2Approx>; }
+ExecFn pick_lg2_approx(const Instruction&) {
+  return exec_polynomial_on_warp<Lg2WholeWarp, Lg2Approx>;
+}
 ExecFn pick_ex2_approx(const Instruction& in) {
-  if (in.type() == Type::f32) return exec_whole_warp<Ex2WholeWarp, Ex2Approx>;
-  const bool brain = in.type() == Type::bf16 || in.type() == Type::bf16x2;
-  if (brain != in.has(Mod::ftz)) refuse(in, "ex2 has .ftz with bf16 and not with f16");
-  return pick_half_op<HalfEx2>(in);
+  if (in.type() == DataType::f32) return exec_polynomial_on_warp<Ex2WholeWarp, Ex2Approx>;
+  const bool brain = in.type() == DataType::bf16 || in.type() == DataType::bf16x2;
+  if (brain != in.has(Modifier::ftz)) refuse(in, "ex2 has .ftz with bf16 and not with f16");
+  return pick_half_approximation<HalfEx2>(in);
 }
 ExecFn pick_tanh_approx(const Instruction& in) {
-  if (in.type() == Type::f32) return pick_unary_f32<TanhApprox>();
-  return pick_half_op<HalfTanh>(in);
+  if (in.type() == DataType::f32) return pick_unary_f32<TanhApprox>();
+  return pick_half_approximation<HalfTanh>(in);
 }
 
 }  // namespace lab32::sim

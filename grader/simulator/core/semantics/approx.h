@@ -82,15 +82,15 @@ struct RsqrtDouble {
 // The .ftz.f64 forms read the upper word of the operand and write the upper word of the result; the
 // lower word is zero. Subnormals are zero on both sides.
 inline double upper_word(double x) { return bit_copy<double>(bits(x) & 0xffffffff00000000u); }
-inline double flush_double(double x) {
+inline double flush_subnormal_double(double x) {
   return std::fabs(x) < std::numeric_limits<double>::min() ? std::copysign(0.0, x) : x;
 }
 template <class Raw>
 struct UpperWordOp {
   static double apply(double a) {
-    const double r = Raw::exact(flush_double(upper_word(a)));
+    const double r = Raw::exact(flush_subnormal_double(upper_word(a)));
     if (is_nan(r)) return bit_copy<double>(uint64_t{0x7fffffff00000000u});
-    return upper_word(flush_double(r));
+    return upper_word(flush_subnormal_double(r));
   }
 };
 struct Rcp64 {

@@ -13,32 +13,32 @@ namespace lab32::sim {
 
 namespace {
 
+using ptx::DataType;
 using ptx::Instruction;
-using ptx::Mod;
-using ptx::Type;
+using ptx::Modifier;
 
 CvtForm cvt_form_of(const Instruction& in) {
   CvtForm form;
-  const auto mode = [&](Mod plain, Mod integral, Rounding r) {
+  const auto mode = [&](Modifier plain, Modifier integral, Rounding r) {
     if (in.has(plain) || in.has(integral)) form.rounding = r;
     if (in.has(integral)) form.to_integral = true;
   };
-  mode(Mod::rn, Mod::rni, Rounding::rn);
-  mode(Mod::rz, Mod::rzi, Rounding::rz);
-  mode(Mod::rm, Mod::rmi, Rounding::rm);
-  mode(Mod::rp, Mod::rpi, Rounding::rp);
-  if (in.has(Mod::rna)) form.rounding = Rounding::rna;
-  form.ftz = in.has(Mod::ftz);
-  form.sat = in.has(Mod::sat);
-  form.relu = in.has(Mod::relu);
-  form.satfinite = in.has(Mod::satfinite);
+  mode(Modifier::rn, Modifier::rni, Rounding::rn);
+  mode(Modifier::rz, Modifier::rzi, Rounding::rz);
+  mode(Modifier::rm, Modifier::rmi, Rounding::rm);
+  mode(Modifier::rp, Modifier::rpi, Rounding::rp);
+  if (in.has(Modifier::rna)) form.rounding = Rounding::rna;
+  form.ftz = in.has(Modifier::ftz);
+  form.sat = in.has(Modifier::sat);
+  form.relu = in.has(Modifier::relu);
+  form.satfinite = in.has(Modifier::satfinite);
   return form;
 }
 
 // --- execution -----------------------------------------------------------------------------------
 
 // Loads an integer of any type, extended to 128 bits.
-int128 load_integer(const std::byte* from, Type type) {
+int128 load_integer(const std::byte* from, DataType type) {
   uint64_t raw = 0;
   const uint32_t bits = ptx::bits_of(type);
   std::memcpy(&raw, from, bits / 8);
@@ -48,7 +48,7 @@ int128 load_integer(const std::byte* from, Type type) {
 
 // Stores an integer. A register wider than the type receives the value extended according to the
 // type.
-void store_integer(std::byte* to, uint32_t bytes, int128 value, Type type) {
+void store_integer(std::byte* to, uint32_t bytes, int128 value, DataType type) {
   const uint32_t unused = 128 - ptx::bits_of(type);
   const uint128 top = static_cast<uint128>(value) << unused;
   const uint128 kept =
@@ -66,8 +66,8 @@ void store_float(std::byte* to, uint32_t bytes, D value) {
 // Calls f(source, destination) for the active lanes. cvt alone lets registers be wider than the
 // types: the low bits are read (an .s8 lives in a 16-bit register), and the result is extended.
 template <class F>
-void convert_lanes(const Exec& x, const Inst& in, F f) {
-  const Slot &dst = in.dst[0], &src = in.src[0];
+void convert_lanes(const ExecContext& x, const Inst& in, F f) {
+  const RegisterSlot &dst = in.dst[0], &src = in.src[0];
   for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     f(x.regs + src.offset + lane * src.bytes, x.regs + dst.offset + lane * dst.bytes);
@@ -83,9 +83,9 @@ S load_float(const std::byte* from) {
 
 // Converts between any two integer types. The types are tested at run time, because there are 64
 // pairs.
-void exec_int_to_int(const Exec& x, const Inst& in) {
-  const Type to = in.ptx->type(0), from = in.ptx->type(1);
-  const bool sat = in.ptx->has(Mod::sat);
+void exec_int_to_int(const ExecContext& x, const Inst& in) {
+  const DataType to = in.ptx->type(0), from = in.ptx->type(1);
+  const bool sat = in.ptx->has(Modifier::sat);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
     const int128 value = load_integer(s, from);
     store_integer(d, in.dst[0].bytes, sat ? clamp_to(value, to) : value, to);
@@ -93,25 +93,25 @@ void exec_int_to_int(const Exec& x, const Inst& in) {
 }
 
 template <class D>
-void exec_int_to_float(const Exec& x, const Inst& in) {
+void exec_int_to_float(const ExecContext& x, const Inst& in) {
   const CvtForm form = cvt_form_of(*in.ptx);
-  const Type from = in.ptx->type(1);
+  const DataType from = in.ptx->type(1);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
     store_float(d, in.dst[0].bytes, int_to_float<D>(load_integer(s, from), form));
   });
 }
 
 template <class S>
-void exec_float_to_int(const Exec& x, const Inst& in) {
+void exec_float_to_int(const ExecContext& x, const Inst& in) {
   const CvtForm form = cvt_form_of(*in.ptx);
-  const Type to = in.ptx->type(0);
+  const DataType to = in.ptx->type(0);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
     store_integer(d, in.dst[0].bytes, float_to_int(load_float<S>(s), to, form), to);
   });
 }
 
 template <class D, class S>
-void exec_float_to_float(const Exec& x, const Inst& in) {
+void exec_float_to_float(const ExecContext& x, const Inst& in) {
   const CvtForm form = cvt_form_of(*in.ptx);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
     store_float(d, in.dst[0].bytes, float_to_float<D>(load_float<S>(s), form));
@@ -133,7 +133,7 @@ constexpr ExecFn pick_general_conversion() {
 // The common forms between registers of the types' own widths, without options: Fast::apply(S) ->
 // D.
 template <class D, class S, class Fast>
-void exec_common_conversion(const Exec& x, const Inst& in) {
+void exec_common_conversion(const ExecContext& x, const Inst& in) {
   if (in.dst[0].bytes != sizeof(D) || in.src[0].bytes != sizeof(S)) {
     pick_general_conversion<D, S>()(x, in);
   } else {
@@ -144,7 +144,7 @@ void exec_common_conversion(const Exec& x, const Inst& in) {
 // Integer conversions to a register of D's width, from one of S's width or wider. nvcc uses them
 // often: cvt.s64.s32 %rd1, %rd2.
 template <class D, class S>
-void exec_extend_integer(const Exec& x, const Inst& in) {
+void exec_extend_integer(const ExecContext& x, const Inst& in) {
   const auto from = [&](auto reg) {
     using Reg = decltype(reg);
     map_lanes<D, Reg>(x, in, [](Reg r) -> D { return static_cast<D>(static_cast<S>(r)); });
@@ -224,8 +224,8 @@ template <class D, class S>
 ExecFn pick_common_conversion(const Instruction& in) {
   const ptx::Mods& mods = in.mods;
   const bool plain = mods.none();
-  const bool only_rn = mods.count() == 1 && in.has(Mod::rn);
-  const bool only_rzi = mods.count() == 1 && in.has(Mod::rzi);
+  const bool only_rn = mods.count() == 1 && in.has(Modifier::rn);
+  const bool only_rzi = mods.count() == 1 && in.has(Modifier::rzi);
   constexpr bool to_float_type = std::is_same_v<D, float> || std::is_same_v<D, double>;
   constexpr bool is_half = std::is_same_v<S, F16> || std::is_same_v<S, BF16>;
   if constexpr (kIsInt<S> && kIsInt<D>) {
@@ -240,7 +240,7 @@ ExecFn pick_common_conversion(const Instruction& in) {
   } else if constexpr (std::is_same_v<D, float> && (is_half || std::is_same_v<S, float>)) {
     if (plain) return exec_common_conversion<D, S, ToFloat>;
     if constexpr (std::is_same_v<S, float>)
-      if (mods.count() == 1 && in.has(Mod::sat)) return exec_common_conversion<D, S, Saturate>;
+      if (mods.count() == 1 && in.has(Modifier::sat)) return exec_common_conversion<D, S, Saturate>;
   } else if constexpr (std::is_same_v<D, float> && std::is_same_v<S, double>) {
     if (only_rn) return exec_common_conversion<D, S, Cast>;
   } else if constexpr (std::is_same_v<D, double> && std::is_same_v<S, float>) {
@@ -254,28 +254,29 @@ ExecFn pick_common_conversion(const Instruction& in) {
 
 // --- what the ISA has ----------------------------------------------------------------------------
 
-bool has_any(const Instruction& in, std::initializer_list<Mod> mods) {
-  return std::any_of(mods.begin(), mods.end(), [&](Mod m) { return in.has(m); });
+bool has_any(const Instruction& in, std::initializer_list<Modifier> mods) {
+  return std::any_of(mods.begin(), mods.end(), [&](Modifier m) { return in.has(m); });
 }
 
 // Whether a conversion can lose precision. It can in both directions between the two 16-bit
 // formats, because each lacks the other's range or precision.
-bool loses_precision(Type to, Type from) {
+bool loses_precision(DataType to, DataType from) {
   if (to == from) return false;
-  return ptx::bits_of(to) < ptx::bits_of(from) || to == Type::tf32 ||
+  return ptx::bits_of(to) < ptx::bits_of(from) || to == DataType::tf32 ||
          (ptx::bits_of(to) == 16 && ptx::bits_of(from) == 16);
 }
 
-bool can_represent_all(Type to, Type from) {
+bool can_represent_all(DataType to, DataType from) {
   if (is_signed(to) == is_signed(from)) return ptx::bits_of(to) >= ptx::bits_of(from);
   return is_signed(to) && ptx::bits_of(to) > ptx::bits_of(from);
 }
 
 // One rule of the ISA per line; all of it agrees with what ptxas accepts for sm_90.
 void check_rounding(const Instruction& in) {
-  const Type to = in.type(0), from = in.type(1);
-  const bool fp_rounding = has_any(in, {Mod::rn, Mod::rz, Mod::rm, Mod::rp, Mod::rna});
-  const bool integral = has_any(in, {Mod::rni, Mod::rzi, Mod::rmi, Mod::rpi});
+  const DataType to = in.type(0), from = in.type(1);
+  const bool fp_rounding =
+      has_any(in, {Modifier::rn, Modifier::rz, Modifier::rm, Modifier::rp, Modifier::rna});
+  const bool integral = has_any(in, {Modifier::rni, Modifier::rzi, Modifier::rmi, Modifier::rpi});
   const bool needs_fp = is_float(to) && (!is_float(from) || loses_precision(to, from));
   const bool needs_integral = !is_float(to) && is_float(from);
   if (needs_fp && !fp_rounding) refuse(in, "this conversion needs .rn, .rz, .rm or .rp");
@@ -287,34 +288,37 @@ void check_rounding(const Instruction& in) {
 }
 
 void check_conversion(const Instruction& in) {
-  const Type to = in.type(0), from = in.type(1);
-  const bool bf16 = to == Type::bf16 || from == Type::bf16;
-  const bool packs = from == Type::f32 && (to == Type::f16 || to == Type::bf16 || to == Type::tf32);
+  const DataType to = in.type(0), from = in.type(1);
+  const bool bf16 = to == DataType::bf16 || from == DataType::bf16;
+  const bool packs = from == DataType::f32 &&
+                     (to == DataType::f16 || to == DataType::bf16 || to == DataType::tf32);
   check_rounding(in);
-  if (to == Type::tf32 &&
-      (from != Type::f32 || has_any(in, {Mod::rm, Mod::rp, Mod::ftz, Mod::sat}) ||
-       (in.has(Mod::rna) && in.has(Mod::relu)))) {
+  if (to == DataType::tf32 &&
+      (from != DataType::f32 ||
+       has_any(in, {Modifier::rm, Modifier::rp, Modifier::ftz, Modifier::sat}) ||
+       (in.has(Modifier::rna) && in.has(Modifier::relu)))) {
     refuse(in);
   }
-  if (in.has(Mod::rna) && to != Type::tf32) refuse(in, ".rna is for .tf32 only");
+  if (in.has(Modifier::rna) && to != DataType::tf32) refuse(in, ".rna is for .tf32 only");
   if (bf16 && (ptx::bits_of(to) == 8 || ptx::bits_of(from) == 8)) refuse(in);
-  if (in.has(Mod::sat)) {
+  if (in.has(Modifier::sat)) {
     if (bf16) refuse(in, ".bf16 has no .sat");
     if (!is_float(to) && !is_float(from) && can_represent_all(to, from)) {
       refuse(in, ".sat, where every value of the source fits the destination");
     }
   }
-  if (in.has(Mod::ftz) && to != Type::f32 && from != Type::f32) refuse(in, ".ftz is for .f32 only");
-  if (in.has(Mod::relu) || in.has(Mod::satfinite)) {
+  if (in.has(Modifier::ftz) && to != DataType::f32 && from != DataType::f32)
+    refuse(in, ".ftz is for .f32 only");
+  if (in.has(Modifier::relu) || in.has(Modifier::satfinite)) {
     if (!packs) refuse(in, ".relu and .satfinite are for .f32 to .f16, .bf16 or .tf32");
-    if (has_any(in, {Mod::ftz, Mod::sat, Mod::rm, Mod::rp})) {
+    if (has_any(in, {Modifier::ftz, Modifier::sat, Modifier::rm, Modifier::rp})) {
       refuse(in, ".relu and .satfinite go with .rn, .rz or .rna alone");
     }
   }
 }
 
 template <class H>
-void exec_cvt_pack(const Exec& x, const Inst& in) {
+void exec_cvt_pack(const ExecContext& x, const Inst& in) {
   const CvtForm form = cvt_form_of(*in.ptx);
   map_active_lanes<HalfPair<H>, float, float>(x, in, [form](float a, float b) -> HalfPair<H> {
     return {float_to_float<H>(b, form), float_to_float<H>(a, form)};  // a: the upper half
@@ -324,14 +328,14 @@ void exec_cvt_pack(const Exec& x, const Inst& in) {
 }  // namespace
 
 ExecFn pick_cvt_pack(const Instruction& in) {
-  return in.type(0) == Type::f16x2 ? exec_cvt_pack<F16> : exec_cvt_pack<BF16>;
+  return in.type(0) == DataType::f16x2 ? exec_cvt_pack<F16> : exec_cvt_pack<BF16>;
 }
 
 ExecFn pick_cvt(const Instruction& in) {
   check_conversion(in);
-  return with_type(in.type(0), [&](auto to) -> ExecFn {
+  return with_host_type(in.type(0), [&](auto to) -> ExecFn {
     using D = TypeOf<decltype(to)>;
-    return with_type(in.type(1), [&](auto from) -> ExecFn {
+    return with_host_type(in.type(1), [&](auto from) -> ExecFn {
       using S = TypeOf<decltype(from)>;
       constexpr bool is_pair = std::is_same_v<D, F16x2> || std::is_same_v<D, BF16x2> ||
                                std::is_same_v<S, F16x2> || std::is_same_v<S, BF16x2>;
@@ -351,33 +355,33 @@ ExecFn pick_cvt(const Instruction& in) {
 
 namespace {
 
+using ptx::DataType;
 using ptx::Instruction;
-using ptx::Mod;
-using ptx::Type;
+using ptx::Modifier;
 
 template <class E>
-uint16_t pack_two_floats(double high, double low, bool relu) {
+uint16_t pack_as_two_float8(double high, double low, bool relu) {
   return static_cast<uint16_t>(to_float8<E>(high, relu) << 8 | to_float8<E>(low, relu));
 }
 
 template <class E>
-void exec_floats_to_float8(const Exec& x, const Inst& in) {
-  const bool relu = in.ptx->has(Mod::relu);
+void exec_floats_to_float8(const ExecContext& x, const Inst& in) {
+  const bool relu = in.ptx->has(Modifier::relu);
   map_active_lanes<uint16_t, float, float>(
-      x, in, [relu](float a, float b) -> uint16_t { return pack_two_floats<E>(a, b, relu); });
+      x, in, [relu](float a, float b) -> uint16_t { return pack_as_two_float8<E>(a, b, relu); });
 }
 
 template <class E>
-void exec_halves_to_float8(const Exec& x, const Inst& in) {
-  const bool relu = in.ptx->has(Mod::relu);
+void exec_halves_to_float8(const ExecContext& x, const Inst& in) {
+  const bool relu = in.ptx->has(Modifier::relu);
   map_active_lanes<uint16_t, F16x2>(x, in, [relu](F16x2 a) -> uint16_t {
-    return pack_two_floats<E>(to_float(a.hi), to_float(a.lo), relu);
+    return pack_as_two_float8<E>(to_float(a.hi), to_float(a.lo), relu);
   });
 }
 
 template <class E>
-void exec_float8_to_halves(const Exec& x, const Inst& in) {
-  const bool relu = in.ptx->has(Mod::relu);
+void exec_float8_to_halves(const ExecContext& x, const Inst& in) {
+  const bool relu = in.ptx->has(Modifier::relu);
   const auto one = [relu](int bits) -> F16 {
     const F16 half = half_of<E>(static_cast<uint8_t>(bits));
     return relu && is_negative(half) ? F16{0} : half;
@@ -390,13 +394,13 @@ void exec_float8_to_halves(const Exec& x, const Inst& in) {
 }  // namespace
 
 ExecFn pick_cvt_float8(const Instruction& in) {
-  return in.type(0) == Type::e4m3x2 ? exec_floats_to_float8<E4M3> : exec_floats_to_float8<E5M2>;
+  return in.type(0) == DataType::e4m3x2 ? exec_floats_to_float8<E4M3> : exec_floats_to_float8<E5M2>;
 }
 ExecFn pick_cvt_float8_halves(const Instruction& in) {
-  return in.type(0) == Type::e4m3x2 ? exec_halves_to_float8<E4M3> : exec_halves_to_float8<E5M2>;
+  return in.type(0) == DataType::e4m3x2 ? exec_halves_to_float8<E4M3> : exec_halves_to_float8<E5M2>;
 }
 ExecFn pick_cvt_halves_float8(const Instruction& in) {
-  return in.type(1) == Type::e4m3x2 ? exec_float8_to_halves<E4M3> : exec_float8_to_halves<E5M2>;
+  return in.type(1) == DataType::e4m3x2 ? exec_float8_to_halves<E4M3> : exec_float8_to_halves<E5M2>;
 }
 
 }  // namespace lab32::sim

@@ -86,7 +86,7 @@ inline T canonical_nan_of() {
 
 // In this section integers are 128 bits wide, whatever their type. .sat clamps to the nearest end
 // of the result's range.
-inline int128 clamp_to(int128 x, ptx::Type to) {
+inline int128 clamp_to(int128 x, ptx::DataType to) {
   const uint32_t bits = ptx::bits_of(to);
   const int128 high = (int128{1} << (is_signed(to) ? bits - 1 : bits)) - 1;
   const int128 low = is_signed(to) ? -high - 1 : 0;
@@ -106,7 +106,7 @@ inline D int_to_float(int128 s, const CvtForm& form) {
 // A number out of range becomes the nearest end of the range. NaN becomes 0, but a number with only
 // the top bit set if either side is 64 bits wide: .f64 sources, .s64 and .u64 results (9.7.9.21).
 template <class S>
-inline int128 float_to_int(S s, ptx::Type to, const CvtForm& form) {
+inline int128 float_to_int(S s, ptx::DataType to, const CvtForm& form) {
   const int bits = static_cast<int>(ptx::bits_of(to));
   double x = exact_value(s);
   if (std::isnan(x)) {
@@ -114,7 +114,7 @@ inline int128 float_to_int(S s, ptx::Type to, const CvtForm& form) {
     return wide ? int128{1} << (bits - 1) : 0;
   }
   if constexpr (std::is_same_v<S, float>) {
-    if (form.ftz) x = flush(s);
+    if (form.ftz) x = flush_subnormal(s);
   }
   x = round_to_integral(x, form.rounding);
   // The first number above the range is a power of two, exact in double.
@@ -178,7 +178,7 @@ inline D float_to_float(S s, const CvtForm& form) {
   if (std::isnan(x)) return apply_cvt_modifiers(convert_nan<D>(s, form), form);
   if constexpr (std::is_same_v<S, float> && !std::is_same_v<D, F16>) {
     // An operand is not flushed for f16 results, which would differ only in modes .rm and .rp.
-    if (form.ftz) x = flush(s);
+    if (form.ftz) x = flush_subnormal(s);
   }
   Rounding mode = form.rounding;
   if (form.to_integral) {

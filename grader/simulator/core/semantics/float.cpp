@@ -8,46 +8,46 @@ namespace lab32::sim {
 
 namespace {
 
+using ptx::DataType;
 using ptx::Instruction;
-using ptx::Mod;
-using ptx::Type;
+using ptx::Modifier;
 
 void refuse_double_modifiers(const Instruction& in) {
-  if (in.has(Mod::ftz) || in.has(Mod::sat)) {
+  if (in.has(Modifier::ftz) || in.has(Modifier::sat)) {
     refuse(in, "double precision has no .ftz and no .sat");
   }
 }
 
 template <class Raw, int Operands>
 ExecFn pick_float_form(const Instruction& in) {
-  if (in.type() == Type::f64) {
+  if (in.type() == DataType::f64) {
     refuse_double_modifiers(in);
-    return pick_plain<FloatOp<Raw>, double, Operands>();
+    return pick_without_modifiers<FloatOp<Raw>, double, Operands>();
   }
-  if (in.has(Mod::ftz)) return exec_flushed<FloatOp<Raw>, Operands>;
-  return in.has(Mod::sat) ? exec_saturated<FloatOp<Raw>, Operands>
-                          : pick_plain<FloatOp<Raw>, float, Operands>();
+  if (in.has(Modifier::ftz)) return exec_with_subnormals_flushed<FloatOp<Raw>, Operands>;
+  return in.has(Modifier::sat) ? exec_saturated<FloatOp<Raw>, Operands>
+                               : pick_without_modifiers<FloatOp<Raw>, float, Operands>();
 }
 
 // Picks a loop that reads the modifiers at run time. A directed rounding costs more than the
 // branches of that loop, so a loop without modifiers would gain nothing.
 template <class Raw, int Operands>
 ExecFn pick_directed_rounding(const Instruction& in) {
-  if (in.type() != Type::f64) return pick_modified<FloatOp<Raw>, float, Operands>();
+  if (in.type() != DataType::f64) return pick_with_modifiers<FloatOp<Raw>, float, Operands>();
   refuse_double_modifiers(in);
-  return pick_modified<FloatOp<Raw>, double, Operands>();
+  return pick_with_modifiers<FloatOp<Raw>, double, Operands>();
 }
 
 template <template <Rounding> class Op, int Operands>
 ExecFn pick_arithmetic(const Instruction& in) {
-  if (in.has(Mod::rz)) return pick_directed_rounding<Op<Rounding::rz>, Operands>(in);
-  if (in.has(Mod::rm)) return pick_directed_rounding<Op<Rounding::rm>, Operands>(in);
-  if (in.has(Mod::rp)) return pick_directed_rounding<Op<Rounding::rp>, Operands>(in);
+  if (in.has(Modifier::rz)) return pick_directed_rounding<Op<Rounding::rz>, Operands>(in);
+  if (in.has(Modifier::rm)) return pick_directed_rounding<Op<Rounding::rm>, Operands>(in);
+  if (in.has(Modifier::rp)) return pick_directed_rounding<Op<Rounding::rp>, Operands>(in);
   return pick_float_form<Op<Rounding::rn>, Operands>(in);
 }
 
 template <FloatClass Class, class T>
-void exec_testp(const Exec& x, const Inst& in) {
+void exec_testp(const ExecContext& x, const Inst& in) {
   write_predicate(x, in.dst[0], test_lanes<T>(x, in, [](T a) { return Testp<Class>::apply(a); }));
 }
 
@@ -60,43 +60,43 @@ ExecFn pick_testp_class(const Instruction& in) {
 template <class Raw>
 ExecFn pick_minmax_by_arity(const Instruction& in) {
   const bool three = in.has_operand(3);
-  if (in.has(Mod::xorsign)) {
+  if (in.has(Modifier::xorsign)) {
     if (three) refuse(in, ".xorsign takes two operands, not three");
-    if (!in.has(Mod::abs)) refuse(in, ".xorsign needs .abs");
-    return pick_modified<FloatOp<WithXorSign<Raw>>, float, 2>();
+    if (!in.has(Modifier::abs)) refuse(in, ".xorsign needs .abs");
+    return pick_with_modifiers<FloatOp<WithXorSign<Raw>>, float, 2>();
   }
-  if (in.has(Mod::abs)) {
+  if (in.has(Modifier::abs)) {
     if (!three) refuse(in, "with two operands .abs needs .xorsign");
-    return pick_modified<FloatOp<OnMagnitudes<Raw>>, float, 3>();
+    return pick_with_modifiers<FloatOp<OnMagnitudes<Raw>>, float, 3>();
   }
-  return three ? pick_modified<FloatOp<Raw>, float, 3>() : pick_float_form<Raw, 2>(in);
+  return three ? pick_with_modifiers<FloatOp<Raw>, float, 3>() : pick_float_form<Raw, 2>(in);
 }
 
 template <bool Max>
 ExecFn pick_minmax(const Instruction& in) {
-  if (in.type() == Type::f64) {
+  if (in.type() == DataType::f64) {
     if (in.mods.any() || in.has_operand(3)) {
       refuse(in, "double precision has two operands and no modifiers");
     }
-    return pick_plain<FloatOp<MinMaxFloat<Max, false>>, double, 2>();
+    return pick_without_modifiers<FloatOp<MinMaxFloat<Max, false>>, double, 2>();
   }
-  return in.has(Mod::NaN) ? pick_minmax_by_arity<MinMaxFloat<Max, true>>(in)
-                          : pick_minmax_by_arity<MinMaxFloat<Max, false>>(in);
+  return in.has(Modifier::NaN) ? pick_minmax_by_arity<MinMaxFloat<Max, true>>(in)
+                               : pick_minmax_by_arity<MinMaxFloat<Max, false>>(in);
 }
 
 }  // namespace
 
 ExecFn pick_testp(const Instruction& in) {
-  if (in.has(Mod::finite)) return pick_testp_class<FloatClass::finite>(in);
-  if (in.has(Mod::infinite)) return pick_testp_class<FloatClass::infinite>(in);
-  if (in.has(Mod::number)) return pick_testp_class<FloatClass::number>(in);
-  if (in.has(Mod::notanumber)) return pick_testp_class<FloatClass::notanumber>(in);
-  if (in.has(Mod::normal)) return pick_testp_class<FloatClass::normal>(in);
+  if (in.has(Modifier::finite)) return pick_testp_class<FloatClass::finite>(in);
+  if (in.has(Modifier::infinite)) return pick_testp_class<FloatClass::infinite>(in);
+  if (in.has(Modifier::number)) return pick_testp_class<FloatClass::number>(in);
+  if (in.has(Modifier::notanumber)) return pick_testp_class<FloatClass::notanumber>(in);
+  if (in.has(Modifier::normal)) return pick_testp_class<FloatClass::normal>(in);
   return pick_testp_class<FloatClass::subnormal>(in);
 }
 ExecFn pick_copysign(const Instruction& in) {
   return Floats::pick(in, in.type(),
-                      [](auto t) { return binary<Copysign, TypeOf<decltype(t)>>(); });
+                      [](auto t) { return binary_exec_fn<Copysign, TypeOf<decltype(t)>>(); });
 }
 ExecFn pick_add_float(const Instruction& in) { return pick_arithmetic<AddFloat, 2>(in); }
 ExecFn pick_sub_float(const Instruction& in) { return pick_arithmetic<SubFloat, 2>(in); }
@@ -104,7 +104,8 @@ ExecFn pick_mul_float(const Instruction& in) { return pick_arithmetic<MulFloat, 
 ExecFn pick_fma_float(const Instruction& in) { return pick_arithmetic<FmaFloat, 3>(in); }
 // Since sm_20 mad is fma, and its rounding must be named.
 ExecFn pick_mad_float(const Instruction& in) {
-  if (!in.has(Mod::rn) && !in.has(Mod::rz) && !in.has(Mod::rm) && !in.has(Mod::rp)) {
+  if (!in.has(Modifier::rn) && !in.has(Modifier::rz) && !in.has(Modifier::rm) &&
+      !in.has(Modifier::rp)) {
     refuse(in, "mad needs a rounding: .rn, .rz, .rm or .rp");
   }
   return pick_arithmetic<FmaFloat, 3>(in);
@@ -122,15 +123,15 @@ ExecFn pick_sqrt_rounded(const Instruction& in) { return pick_arithmetic<SqrtRou
 
 namespace {
 
+using ptx::DataType;
 using ptx::Instruction;
-using ptx::Mod;
-using ptx::Type;
+using ptx::Modifier;
 
-bool is_brain(Type type) { return type == Type::bf16 || type == Type::bf16x2; }
+bool is_brain(DataType type) { return type == DataType::bf16 || type == DataType::bf16x2; }
 
 // bf16 keeps the exponents of float; the ISA gives it no .ftz and no .sat.
 void refuse_bf16_modifiers(const Instruction& in) {
-  if (is_brain(in.type()) && (in.has(Mod::ftz) || in.has(Mod::sat))) {
+  if (is_brain(in.type()) && (in.has(Modifier::ftz) || in.has(Modifier::sat))) {
     refuse(in, "bf16 has no .ftz and no .sat");
   }
 }
@@ -141,20 +142,22 @@ ExecFn pick_half_form(const Instruction& in) {
   return Halves::pick(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
     using Lane = std::conditional_t<sizeof(T) == 4, BothHalves<Op>, Op>;
-    const bool none = in.mods.none() || (in.mods.count() == 1 && in.has(Mod::rn));
-    return none ? pick_plain<Lane, T, Operands>() : pick_modified<Lane, T, Operands>();
+    const bool none = in.mods.none() || (in.mods.count() == 1 && in.has(Modifier::rn));
+    return none ? pick_without_modifiers<Lane, T, Operands>()
+                : pick_with_modifiers<Lane, T, Operands>();
   });
 }
 
 template <class Op, int Operands>
 ExecFn pick_arithmetic(const Instruction& in) {
-  if (in.has(Mod::rz)) refuse(in, "half precision arithmetic rounds to nearest (.rn) only");
+  if (in.has(Modifier::rz)) refuse(in, "half precision arithmetic rounds to nearest (.rn) only");
   return pick_half_form<HalfOp<Op>, Operands>(in);
 }
 
 template <bool Max>
 ExecFn pick_half_minmax(const Instruction& in) {
-  if (in.has(Mod::xorsign) != in.has(Mod::abs)) refuse(in, ".xorsign and .abs go together");
+  if (in.has(Modifier::xorsign) != in.has(Modifier::abs))
+    refuse(in, ".xorsign and .abs go together");
   return pick_half_form<MinMaxHalf<Max>, 2>(in);
 }
 
@@ -164,7 +167,8 @@ ExecFn pick_add_half(const Instruction& in) { return pick_arithmetic<HalfAdd, 2>
 ExecFn pick_sub_half(const Instruction& in) { return pick_arithmetic<HalfSub, 2>(in); }
 ExecFn pick_mul_half(const Instruction& in) { return pick_arithmetic<HalfMul, 2>(in); }
 ExecFn pick_fma_half(const Instruction& in) {
-  if (in.has(Mod::sat) && in.has(Mod::relu)) refuse(in, ".sat and .relu exclude each other");
+  if (in.has(Modifier::sat) && in.has(Modifier::relu))
+    refuse(in, ".sat and .relu exclude each other");
   return pick_arithmetic<HalfFma, 3>(in);
 }
 ExecFn pick_neg_half(const Instruction& in) { return pick_half_form<NegHalf, 1>(in); }

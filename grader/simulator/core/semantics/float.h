@@ -18,11 +18,11 @@
 namespace lab32::sim {
 
 // Works on the bits, so that the compiler vectorises it and a signalling NaN stays unchanged.
-inline float flush(float x) {
+inline float flush_subnormal(float x) {
   const uint32_t b = bits(x);
   return bit_copy<float>((b & 0x7f800000u) == 0 ? b & 0x80000000u : b);
 }
-inline float flush_if(bool ftz, float x) { return ftz ? flush(x) : x; }
+inline float flush_if(bool ftz, float x) { return ftz ? flush_subnormal(x) : x; }
 
 inline bool is_nan(float x) { return (bits(x) & 0x7fffffffu) > 0x7f800000u; }
 inline bool is_nan(double x) { return (bits(x) & 0x7fffffffffffffffu) > 0x7ff0000000000000u; }
@@ -37,7 +37,8 @@ inline T saturate_unit(T x) {
   return !(x > T{0}) ? T{0} : x > T{1} ? T{1} : x;
 }
 
-// For operations whose results below the normal numbers are exact, so that flush() alone decides.
+// For operations whose results below the normal numbers are exact, so that flush_subnormal() alone
+// decides.
 struct ExactWhenTiny {
   template <class... T>
   static bool is_tiny_result(T...) {
@@ -60,7 +61,9 @@ struct FloatOp {
   template <class... T>
   static float apply(Modifiers m, float a, T... s) {
     float r = canonical_nan(Raw::apply(flush_if(m.ftz, a), flush_if(m.ftz, s)...));
-    if (m.ftz) r = Raw::is_tiny_result(flush(a), flush(s)...) ? std::copysign(0.0f, r) : flush(r);
+    if (m.ftz)
+      r = Raw::is_tiny_result(flush_subnormal(a), flush_subnormal(s)...) ? std::copysign(0.0f, r)
+                                                                         : flush_subnormal(r);
     return m.sat ? saturate_unit(r) : r;
   }
   // Double precision has neither .ftz nor .sat.

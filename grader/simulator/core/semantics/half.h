@@ -136,7 +136,7 @@ inline F16 half_of<E5M2>(uint8_t bits) {
 // rounded to odd (rounding.h), so that the one rounding to 11 or 8 bits is right. NaN is 0x7fff.
 
 template <class H>
-inline H flush_half(bool ftz, H h) {
+inline H flush_subnormal_half(bool ftz, H h) {
   if (ftz && is_subnormal(h)) return {static_cast<uint16_t>(h.bits & 0x8000)};
   return h;
 }
@@ -161,7 +161,8 @@ template <class Op>
 struct HalfOp {
   template <class... H>
   static auto apply(Modifiers m, H... s) {
-    const double exact = Op::exact(static_cast<double>(to_float(flush_half(m.ftz, s)))...);
+    const double exact =
+        Op::exact(static_cast<double>(to_float(flush_subnormal_half(m.ftz, s)))...);
     return round_and_saturate<std::common_type_t<H...>>(m, exact);
   }
 
@@ -186,14 +187,14 @@ struct HalfOp {
 struct NegHalf {
   template <class H>
   static H apply(Modifiers m, H a) {
-    a = flush_half(m.ftz, a);
+    a = flush_subnormal_half(m.ftz, a);
     return {is_nan(a) ? H::nan : static_cast<uint16_t>(a.bits ^ 0x8000)};
   }
 };
 struct AbsHalf {
   template <class H>
   static H apply(Modifiers m, H a) {
-    a = flush_half(m.ftz, a);
+    a = flush_subnormal_half(m.ftz, a);
     return {is_nan(a) ? H::nan : static_cast<uint16_t>(a.bits & 0x7fff)};
   }
 };
@@ -202,8 +203,8 @@ template <bool Max>
 struct MinMaxHalf {
   template <class H>
   static H apply(Modifiers m, H a, H b) {
-    a = flush_half(m.ftz, a);
-    b = flush_half(m.ftz, b);
+    a = flush_subnormal_half(m.ftz, a);
+    b = flush_subnormal_half(m.ftz, b);
     const uint16_t sign = (a.bits ^ b.bits) & 0x8000;
     if (is_nan(a) || is_nan(b)) {
       if (m.nan || (is_nan(a) && is_nan(b))) return {H::nan};

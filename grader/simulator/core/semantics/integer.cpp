@@ -6,9 +6,9 @@
 namespace lab32::sim {
 namespace {
 
+using ptx::DataType;
 using ptx::Instruction;
-using ptx::Mod;
-using ptx::Type;
+using ptx::Modifier;
 
 // --- the carry flag -----------------------------------------------------------------------------
 
@@ -21,7 +21,7 @@ struct SumAndCarry {
 };
 
 template <class T, class F>
-void for_lanes_with_carry(const Exec& x, const Inst& in, bool carry_out, F f) {
+void for_lanes_with_carry(const ExecContext& x, const Inst& in, bool carry_out, F f) {
   std::byte* const slot = x.regs + in.mem_base.offset;
   const auto flags = load_lane<uint32_t>(slot, 0);
   uint32_t out = flags;
@@ -49,21 +49,21 @@ SumAndCarry sub_with_borrow(U a, U b, bool borrow) {
 }
 
 template <class T, bool CarryIn, bool CarryOut>
-void exec_addc(const Exec& x, const Inst& in) {
+void exec_addc(const ExecContext& x, const Inst& in) {
   for_lanes_with_carry<T>(x, in, CarryOut, [](const T* s, bool carry) {
     return add_with_carry<T>(s[0], s[1], CarryIn && carry);
   });
 }
 
 template <class T, bool CarryIn, bool CarryOut>
-void exec_subc(const Exec& x, const Inst& in) {
+void exec_subc(const ExecContext& x, const Inst& in) {
   for_lanes_with_carry<T>(x, in, CarryOut, [](const T* s, bool borrow) {
     return sub_with_borrow<T>(s[0], s[1], CarryIn && borrow);
   });
 }
 
 template <class T, class Mul, bool CarryIn, bool CarryOut>
-void exec_madc(const Exec& x, const Inst& in) {
+void exec_madc(const ExecContext& x, const Inst& in) {
   using U = std::make_unsigned_t<T>;
   for_lanes_with_carry<T>(x, in, CarryOut, [](const T* s, bool carry) {
     return add_with_carry<U>(static_cast<U>(Mul::apply(s[0], s[1])), static_cast<U>(s[2]),
@@ -75,10 +75,10 @@ template <bool CarryIn>
 ExecFn pick_madc_form(const Instruction& in) {
   return Words::pick(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
-    return with_bool(!CarryIn || in.has(Mod::cc), [&](auto out) -> ExecFn {
+    return with_bool(!CarryIn || in.has(Modifier::cc), [&](auto out) -> ExecFn {
       constexpr bool carry_out = decltype(out)::value;
-      return in.has(Mod::hi) ? exec_madc<T, MulHi, CarryIn, carry_out>
-                             : exec_madc<T, MulLo, CarryIn, carry_out>;
+      return in.has(Modifier::hi) ? exec_madc<T, MulHi, CarryIn, carry_out>
+                                  : exec_madc<T, MulLo, CarryIn, carry_out>;
     });
   });
 }
@@ -87,26 +87,28 @@ ExecFn pick_madc_form(const Instruction& in) {
 
 template <class Op>
 ExecFn pick_binary(const Instruction& in) {
-  return Integers::pick(in, in.type(), [](auto t) { return binary<Op, TypeOf<decltype(t)>>(); });
+  return Integers::pick(in, in.type(),
+                        [](auto t) { return binary_exec_fn<Op, TypeOf<decltype(t)>>(); });
 }
 
 template <class Op>
 ExecFn pick_ternary(const Instruction& in) {
-  return Integers::pick(in, in.type(), [](auto t) { return ternary<Op, TypeOf<decltype(t)>>(); });
+  return Integers::pick(in, in.type(),
+                        [](auto t) { return ternary_exec_fn<Op, TypeOf<decltype(t)>>(); });
 }
 
 // Picks the function of the unsigned type for rows in which signedness does not matter. This halves
 // the code, and unsigned loops vectorise.
 template <class Op>
 ExecFn pick_unsigned_binary(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_of_width(in.type()),
-                        [](auto t) { return binary<Op, TypeOf<decltype(t)>>(); });
+  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()),
+                        [](auto t) { return binary_exec_fn<Op, TypeOf<decltype(t)>>(); });
 }
 
 template <class Op>
 ExecFn pick_signed_unary(const Instruction& in) {
   return OneOfTypes<int16_t, int32_t, int64_t>::pick(
-      in, in.type(), [](auto t) { return unary<Op, TypeOf<decltype(t)>>(); });
+      in, in.type(), [](auto t) { return unary_exec_fn<Op, TypeOf<decltype(t)>>(); });
 }
 
 // Result u32, source T.
@@ -124,9 +126,9 @@ using Int32 = OneOfTypes<uint32_t, int32_t>;
 // Multiplies lanes 0, 2, 4, 6 by one instruction and lanes 1, 3, 5, 7 by another. The code that the
 // compiler makes of MulHi would first rearrange the lanes.
 template <class T>
-void exec_mul_hi(const Exec& x, const Inst& in) {
+void exec_mul_hi(const ExecContext& x, const Inst& in) {
 #ifdef __AVX2__
-  if (x.mask != kFullMask) return execute_in_part(x, in, exec_mul_hi<T>, sizeof(T));
+  if (x.mask != kFullMask) return execute_and_restore_inactive(x, in, exec_mul_hi<T>, sizeof(T));
   if (in.dst[0].bytes == 0) return;
   typedef int Eight __attribute__((vector_size(32)));
   typedef unsigned long long Four __attribute__((vector_size(32)));
@@ -155,30 +157,30 @@ void exec_mul_hi(const Exec& x, const Inst& in) {
 }  // namespace
 
 ExecFn pick_add_int(const Instruction& in) { return pick_unsigned_binary<Add>(in); }
-ExecFn pick_add_sat_int(const Instruction&) { return binary<AddSat, int32_t>(); }
+ExecFn pick_add_sat_int(const Instruction&) { return binary_exec_fn<AddSat, int32_t>(); }
 ExecFn pick_sub_int(const Instruction& in) { return pick_unsigned_binary<Sub>(in); }
-ExecFn pick_sub_sat_int(const Instruction&) { return binary<SubSat, int32_t>(); }
+ExecFn pick_sub_sat_int(const Instruction&) { return binary_exec_fn<SubSat, int32_t>(); }
 
 ExecFn pick_add_cc(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_of_width(in.type()), [](auto t) -> ExecFn {
+  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()), [](auto t) -> ExecFn {
     return exec_addc<TypeOf<decltype(t)>, false, true>;
   });
 }
 ExecFn pick_addc(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_of_width(in.type()), [&](auto t) -> ExecFn {
+  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()), [&](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
-    return in.has(Mod::cc) ? exec_addc<T, true, true> : exec_addc<T, true, false>;
+    return in.has(Modifier::cc) ? exec_addc<T, true, true> : exec_addc<T, true, false>;
   });
 }
 ExecFn pick_sub_cc(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_of_width(in.type()), [](auto t) -> ExecFn {
+  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()), [](auto t) -> ExecFn {
     return exec_subc<TypeOf<decltype(t)>, false, true>;
   });
 }
 ExecFn pick_subc(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_of_width(in.type()), [&](auto t) -> ExecFn {
+  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()), [&](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
-    return in.has(Mod::cc) ? exec_subc<T, true, true> : exec_subc<T, true, false>;
+    return in.has(Modifier::cc) ? exec_subc<T, true, true> : exec_subc<T, true, false>;
   });
 }
 ExecFn pick_mad_cc(const Instruction& in) { return pick_madc_form<false>(in); }
@@ -202,11 +204,11 @@ ExecFn pick_mul_wide(const Instruction& in) {
       });
 }
 ExecFn pick_mad_lo(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_of_width(in.type()),
-                        [](auto t) { return ternary<MadLo, TypeOf<decltype(t)>>(); });
+  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()),
+                        [](auto t) { return ternary_exec_fn<MadLo, TypeOf<decltype(t)>>(); });
 }
 ExecFn pick_mad_hi(const Instruction& in) { return pick_ternary<MadHi>(in); }
-ExecFn pick_mad_hi_sat(const Instruction&) { return ternary<MadHiSat, int32_t>(); }
+ExecFn pick_mad_hi_sat(const Instruction&) { return ternary_exec_fn<MadHiSat, int32_t>(); }
 ExecFn pick_mad_wide(const Instruction& in) {
   return OneOfTypes<uint16_t, int16_t, uint32_t, int32_t>::pick(
       in, in.type(), [](auto t) -> ExecFn {
@@ -217,14 +219,14 @@ ExecFn pick_mad_wide(const Instruction& in) {
 ExecFn pick_mul24(const Instruction& in) {
   return Int32::pick(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
-    return in.has(Mod::hi) ? binary<Mul24Hi, T>() : binary<Mul24Lo, T>();
+    return in.has(Modifier::hi) ? binary_exec_fn<Mul24Hi, T>() : binary_exec_fn<Mul24Lo, T>();
   });
 }
 ExecFn pick_mad24(const Instruction& in) {
   return Int32::pick(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
-    return in.has(Mod::hi) ? ternary<MultiplyThenAdd<Mul24Hi>, T>()
-                           : ternary<MultiplyThenAdd<Mul24Lo>, T>();
+    return in.has(Modifier::hi) ? ternary_exec_fn<MultiplyThenAdd<Mul24Hi>, T>()
+                                : ternary_exec_fn<MultiplyThenAdd<Mul24Lo>, T>();
   });
 }
 ExecFn pick_sad(const Instruction& in) { return pick_ternary<Sad>(in); }
@@ -253,11 +255,12 @@ ExecFn pick_clz(const Instruction& in) {
   });
 }
 ExecFn pick_bfind(const Instruction& in) {
-  return in.has(Mod::shiftamt) ? pick_bit_count<Bfind<true>>(in) : pick_bit_count<Bfind<false>>(in);
+  return in.has(Modifier::shiftamt) ? pick_bit_count<Bfind<true>>(in)
+                                    : pick_bit_count<Bfind<false>>(in);
 }
 ExecFn pick_brev(const Instruction& in) {
   return OneOfTypes<uint32_t, uint64_t>::pick(
-      in, in.type(), [](auto t) { return unary<Brev, TypeOf<decltype(t)>>(); });
+      in, in.type(), [](auto t) { return unary_exec_fn<Brev, TypeOf<decltype(t)>>(); });
 }
 ExecFn pick_bfe(const Instruction& in) {
   return Words::pick(in, in.type(), [](auto t) -> ExecFn {
@@ -274,29 +277,30 @@ ExecFn pick_bfi(const Instruction& in) {
 ExecFn pick_szext(const Instruction& in) {
   return Int32::pick(in, in.type(), [&](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
-    return in.has(Mod::wrap) ? exec_lanes<Szext<true>, T, T, uint32_t>
-                             : exec_lanes<Szext<false>, T, T, uint32_t>;
+    return in.has(Modifier::wrap) ? exec_lanes<Szext<true>, T, T, uint32_t>
+                                  : exec_lanes<Szext<false>, T, T, uint32_t>;
   });
 }
 ExecFn pick_bmsk(const Instruction& in) {
-  return in.has(Mod::wrap) ? binary<Bmsk<true>, uint32_t>() : binary<Bmsk<false>, uint32_t>();
+  return in.has(Modifier::wrap) ? binary_exec_fn<Bmsk<true>, uint32_t>()
+                                : binary_exec_fn<Bmsk<false>, uint32_t>();
 }
 ExecFn pick_fns(const Instruction&) {
   return exec_lanes<Fns, uint32_t, uint32_t, uint32_t, int32_t>;
 }
 ExecFn pick_dp4a(const Instruction& in) {
-  return with_bool(in.type(0) == Type::s32, [&](auto a) {
-    return with_bool(in.type(1) == Type::s32, [](auto b) {
-      return ternary<Dp4a<decltype(a)::value, decltype(b)::value>, uint32_t>();
+  return with_bool(in.type(0) == DataType::s32, [&](auto a) {
+    return with_bool(in.type(1) == DataType::s32, [](auto b) {
+      return ternary_exec_fn<Dp4a<decltype(a)::value, decltype(b)::value>, uint32_t>();
     });
   });
 }
 ExecFn pick_dp2a(const Instruction& in) {
-  return with_bool(in.has(Mod::hi), [&](auto hi) {
-    return with_bool(in.type(0) == Type::s32, [&](auto a) {
-      return with_bool(in.type(1) == Type::s32, [](auto b) {
-        return ternary<Dp2a<decltype(hi)::value, decltype(a)::value, decltype(b)::value>,
-                       uint32_t>();
+  return with_bool(in.has(Modifier::hi), [&](auto hi) {
+    return with_bool(in.type(0) == DataType::s32, [&](auto a) {
+      return with_bool(in.type(1) == DataType::s32, [](auto b) {
+        return ternary_exec_fn<Dp2a<decltype(hi)::value, decltype(a)::value, decltype(b)::value>,
+                               uint32_t>();
       });
     });
   });

@@ -1,9 +1,9 @@
 // The only loop over lanes and the only dispatch on type. The semantics of a row of opcodes.def is
 // a function of one lane's values; this header turns it into a function that executes a warp.
 //
-// There are two invariants. Lanes outside Exec::mask keep their results. The function of a row may
-// run on any lane's values, active or not, and inactive registers hold arbitrary values; so it must
-// not trap. Integer division, for example, checks its operands itself.
+// There are two invariants. Lanes outside ExecContext::mask keep their results. The function of a
+// row may run on any lane's values, active or not, and inactive registers hold arbitrary values; so
+// it must not trap. Integer division, for example, checks its operands itself.
 #pragma once
 
 #ifdef __SSE2__
@@ -38,12 +38,12 @@ inline void store_lane(std::byte* slot, int lane, T value) {
   std::memcpy(slot + lane * static_cast<int>(sizeof(T)), &value, sizeof(T));
 }
 
-inline uint32_t read_predicate(const Exec& x, const Slot& slot) {
+inline uint32_t read_predicate(const ExecContext& x, const RegisterSlot& slot) {
   const uint32_t bits = load_lane<uint32_t>(x.regs + slot.offset, 0);
   return slot.negated ? ~bits : bits;
 }
 
-inline void write_predicate(const Exec& x, const Slot& slot, uint32_t bits) {
+inline void write_predicate(const ExecContext& x, const RegisterSlot& slot, uint32_t bits) {
   if (slot.bytes == 0) return;  // '_'
   const uint32_t old = load_lane<uint32_t>(x.regs + slot.offset, 0);
   store_lane(x.regs + slot.offset, 0, (bits & x.mask) | (old & ~x.mask));
@@ -105,7 +105,7 @@ inline void for_lanes(std::byte* d, const std::byte* const* s, F f, std::index_s
 
 // For functions that cost more than the loop itself: calls f for the active lanes only.
 template <class D, class... S, class F, size_t... I>
-inline void for_active_lanes(const Exec& x, std::byte* d, const std::byte* const* s, F f,
+inline void for_active_lanes(const ExecContext& x, std::byte* d, const std::byte* const* s, F f,
                              std::index_sequence<I...>) {
   for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
@@ -117,7 +117,7 @@ inline void for_active_lanes(const Exec& x, std::byte* d, const std::byte* const
 
 // Computes d[lane] = f(src0[lane], …) for all lanes.
 template <class D, class... S, class F>
-inline void map_whole_warp(const Exec& x, const Inst& in, F f) {
+inline void map_whole_warp(const ExecContext& x, const Inst& in, F f) {
   if (in.dst[0].bytes == 0) return;  // '_'
   const std::byte* s[sizeof...(S)];
   for (size_t i = 0; i < sizeof...(S); ++i) s[i] = x.regs + in.src[i].offset;
@@ -126,11 +126,12 @@ inline void map_whole_warp(const Exec& x, const Inst& in, F f) {
 
 // Executes the instruction for all 32 lanes and then restores the inactive ones. This costs less
 // than a second loop in the code of each row.
-void execute_in_part(const Exec& x, const Inst& in, ExecFn whole_warp, size_t result_bytes);
+void execute_and_restore_inactive(const ExecContext& x, const Inst& in, ExecFn whole_warp,
+                                  size_t result_bytes);
 
 // Computes d[lane] = f(src0[lane], …) for the active lanes.
 template <class D, class... S, class F>
-inline void map_lanes(const Exec& x, const Inst& in, F f) {
+inline void map_lanes(const ExecContext& x, const Inst& in, F f) {
   if (x.mask == kFullMask) return map_whole_warp<D, S...>(x, in, f);
   if (in.dst[0].bytes == 0) return;
   alignas(32) std::byte result[kWarpSize * sizeof(D)];
@@ -141,7 +142,7 @@ inline void map_lanes(const Exec& x, const Inst& in, F f) {
 }
 
 template <class D, class... S, class F>
-inline void map_active_lanes(const Exec& x, const Inst& in, F f) {
+inline void map_active_lanes(const ExecContext& x, const Inst& in, F f) {
   if (in.dst[0].bytes == 0) return;
   const std::byte* s[sizeof...(S)];
   for (size_t i = 0; i < sizeof...(S); ++i) s[i] = x.regs + in.src[i].offset;
@@ -175,7 +176,7 @@ inline uint32_t test_all_lanes(const std::array<const std::byte*, sizeof...(S)>&
 }
 
 template <class... S, class F>
-inline uint32_t test_lanes(const Exec& x, const Inst& in, F f) {
+inline uint32_t test_lanes(const ExecContext& x, const Inst& in, F f) {
   std::array<const std::byte*, sizeof...(S)> s;
   for (size_t i = 0; i < sizeof...(S); ++i) s[i] = x.regs + in.src[i].offset;
   return test_all_lanes<S...>(s, f);
@@ -185,82 +186,86 @@ inline uint32_t test_lanes(const Exec& x, const Inst& in, F f) {
 
 // Op::apply(S...) -> D is the row's function.
 template <class Op, class D, class... S>
-void exec_lanes(const Exec& x, const Inst& in) {
-  if (x.mask != kFullMask) return execute_in_part(x, in, exec_lanes<Op, D, S...>, sizeof(D));
+void exec_lanes(const ExecContext& x, const Inst& in) {
+  if (x.mask != kFullMask)
+    return execute_and_restore_inactive(x, in, exec_lanes<Op, D, S...>, sizeof(D));
   map_whole_warp<D, S...>(x, in, [](S... s) -> D { return Op::apply(s...); });
 }
 
 template <class Op, class D, class... S>
-void exec_active_lanes(const Exec& x, const Inst& in) {
+void exec_active_lanes(const ExecContext& x, const Inst& in) {
   map_active_lanes<D, S...>(x, in, [](S... s) -> D { return Op::apply(s...); });
 }
 
 inline Modifiers modifiers_of(const ptx::Instruction& in) {
-  using ptx::Mod;
-  return {in.has(Mod::ftz), in.has(Mod::sat), in.has(Mod::relu), in.has(Mod::NaN),
-          in.has(Mod::xorsign)};
+  using ptx::Modifier;
+  return {in.has(Modifier::ftz), in.has(Modifier::sat), in.has(Modifier::relu),
+          in.has(Modifier::NaN), in.has(Modifier::xorsign)};
 }
 
 // Op::apply(Modifiers, S...) -> D. Nearly all instructions have no modifiers and get a loop of
 // their own. All others share one loop that reads the modifiers at run time; a loop for each
 // combination would double the compile time.
 template <class Op, class D, class... S>
-void exec_plain(const Exec& x, const Inst& in) {
-  if (x.mask != kFullMask) return execute_in_part(x, in, exec_plain<Op, D, S...>, sizeof(D));
+void exec_without_modifiers(const ExecContext& x, const Inst& in) {
+  if (x.mask != kFullMask)
+    return execute_and_restore_inactive(x, in, exec_without_modifiers<Op, D, S...>, sizeof(D));
   map_whole_warp<D, S...>(x, in, [](S... s) -> D { return Op::apply(Modifiers{}, s...); });
 }
 
 template <class Op, class D, class... S>
-void exec_modified(const Exec& x, const Inst& in) {
+void exec_with_modifiers(const ExecContext& x, const Inst& in) {
   const Modifiers m = modifiers_of(*in.ptx);
   map_active_lanes<D, S...>(x, in, [m](S... s) -> D { return Op::apply(m, s...); });
 }
 
 // Executes `plain`, which has no modifiers, and clamps the result to [0, 1].
-void execute_saturated(const Exec& x, const Inst& in, ExecFn plain);
+void execute_saturated(const ExecContext& x, const Inst& in, ExecFn plain);
 // Gives the same result as `modified` with .ftz (and perhaps .sat), but faster: runs `plain` on
 // flushed operands, and `modified` only for lanes whose result may be below the normal numbers.
-void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modified);
+void execute_with_subnormals_flushed(const ExecContext& x, const Inst& in, ExecFn plain,
+                                     ExecFn modified);
 
 template <class Op, class T, int Operands>
-constexpr ExecFn pick_plain() {
+constexpr ExecFn pick_without_modifiers() {
   if constexpr (Operands == 1)
-    return exec_plain<Op, T, T>;
+    return exec_without_modifiers<Op, T, T>;
   else if constexpr (Operands == 2)
-    return exec_plain<Op, T, T, T>;
+    return exec_without_modifiers<Op, T, T, T>;
   else
-    return exec_plain<Op, T, T, T, T>;
+    return exec_without_modifiers<Op, T, T, T, T>;
 }
 
 template <class Op, class T, int Operands>
-constexpr ExecFn pick_modified() {
+constexpr ExecFn pick_with_modifiers() {
   if constexpr (Operands == 1)
-    return exec_modified<Op, T, T>;
+    return exec_with_modifiers<Op, T, T>;
   else if constexpr (Operands == 2)
-    return exec_modified<Op, T, T, T>;
+    return exec_with_modifiers<Op, T, T, T>;
   else
-    return exec_modified<Op, T, T, T, T>;
+    return exec_with_modifiers<Op, T, T, T, T>;
 }
 
 template <class Op, int Operands>
-void exec_saturated(const Exec& x, const Inst& in) {
-  execute_saturated(x, in, pick_plain<Op, float, Operands>());
+void exec_saturated(const ExecContext& x, const Inst& in) {
+  execute_saturated(x, in, pick_without_modifiers<Op, float, Operands>());
 }
 template <class Op, int Operands>
-void exec_flushed(const Exec& x, const Inst& in) {
-  execute_flushed(x, in, pick_plain<Op, float, Operands>(), pick_modified<Op, float, Operands>());
+void exec_with_subnormals_flushed(const ExecContext& x, const Inst& in) {
+  execute_with_subnormals_flushed(x, in, pick_without_modifiers<Op, float, Operands>(),
+                                  pick_with_modifiers<Op, float, Operands>());
 }
 
 template <class Op, class T>
-constexpr ExecFn unary() {
+constexpr ExecFn unary_exec_fn() {
   return exec_lanes<Op, T, T>;
 }
 template <class Op, class T>
-constexpr ExecFn binary() {
+constexpr ExecFn binary_exec_fn() {
   return exec_lanes<Op, T, T, T>;
 }
 template <class Op, class T>
-constexpr ExecFn ternary() {
+constexpr ExecFn ternary_exec_fn() {
   return exec_lanes<Op, T, T, T, T>;
 }
 
@@ -297,42 +302,42 @@ using TypeOf = typename T::type;
 
 // Calls f with the host type of a PTX type. A .b type counts as unsigned.
 template <class F>
-ExecFn with_type(ptx::Type type, F f) {
-  using ptx::Type;
+ExecFn with_host_type(ptx::DataType type, F f) {
+  using ptx::DataType;
   switch (type) {
-    case Type::u8:
-    case Type::b8:
+    case DataType::u8:
+    case DataType::b8:
       return f(TypeTag<uint8_t>{});
-    case Type::u16:
-    case Type::b16:
+    case DataType::u16:
+    case DataType::b16:
       return f(TypeTag<uint16_t>{});
-    case Type::u32:
-    case Type::b32:
+    case DataType::u32:
+    case DataType::b32:
       return f(TypeTag<uint32_t>{});
-    case Type::u64:
-    case Type::b64:
+    case DataType::u64:
+    case DataType::b64:
       return f(TypeTag<uint64_t>{});
-    case Type::s8:
+    case DataType::s8:
       return f(TypeTag<int8_t>{});
-    case Type::s16:
+    case DataType::s16:
       return f(TypeTag<int16_t>{});
-    case Type::s32:
+    case DataType::s32:
       return f(TypeTag<int32_t>{});
-    case Type::s64:
+    case DataType::s64:
       return f(TypeTag<int64_t>{});
-    case Type::f16:
+    case DataType::f16:
       return f(TypeTag<F16>{});
-    case Type::bf16:
+    case DataType::bf16:
       return f(TypeTag<BF16>{});
-    case Type::f16x2:
+    case DataType::f16x2:
       return f(TypeTag<F16x2>{});
-    case Type::bf16x2:
+    case DataType::bf16x2:
       return f(TypeTag<BF16x2>{});
-    case Type::f32:
+    case DataType::f32:
       return f(TypeTag<float>{});
-    case Type::f64:
+    case DataType::f64:
       return f(TypeTag<double>{});
-    case Type::tf32:
+    case DataType::tf32:
       return f(TypeTag<TF32>{});
     default:
       return nullptr;
@@ -343,8 +348,8 @@ ExecFn with_type(ptx::Type type, F f) {
 template <class... Allowed>
 struct OneOfTypes {
   template <class F>
-  static ExecFn pick(const ptx::Instruction& in, ptx::Type type, F f) {
-    const ExecFn fn = with_type(type, [&](auto tag) -> ExecFn {
+  static ExecFn pick(const ptx::Instruction& in, ptx::DataType type, F f) {
+    const ExecFn fn = with_host_type(type, [&](auto tag) -> ExecFn {
       if constexpr ((std::is_same_v<TypeOf<decltype(tag)>, Allowed> || ...)) {
         return f(tag);
       } else {
@@ -363,18 +368,18 @@ using Floats = OneOfTypes<float, double>;
 using Halves = OneOfTypes<F16, BF16, F16x2, BF16x2>;
 
 // The unsigned type of the same width, for rows in which signedness and meaning do not matter.
-inline ptx::Type unsigned_of_width(ptx::Type type) {
+inline ptx::DataType unsigned_type_of_same_width(ptx::DataType type) {
   switch (ptx::bits_of(type)) {
     case 8:
-      return ptx::Type::u8;
+      return ptx::DataType::u8;
     case 16:
-      return ptx::Type::u16;
+      return ptx::DataType::u16;
     case 32:
-      return ptx::Type::u32;
+      return ptx::DataType::u32;
     case 64:
-      return ptx::Type::u64;
+      return ptx::DataType::u64;
     default:
-      return ptx::Type::none;
+      return ptx::DataType::none;
   }
 }
 

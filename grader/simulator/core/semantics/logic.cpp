@@ -139,35 +139,36 @@ struct PrmtByMode {
 namespace {
 
 using ptx::Instruction;
-using ptx::Mod;
+using ptx::Modifier;
 
 template <class Op>
 ExecFn pick_logic(const Instruction& in) {
-  return Unsigned::pick(in, in.type(), [](auto t) { return binary<Op, TypeOf<decltype(t)>>(); });
+  return Unsigned::pick(in, in.type(),
+                        [](auto t) { return binary_exec_fn<Op, TypeOf<decltype(t)>>(); });
 }
 
 template <class Op>
-void exec_predicate_logic(const Exec& x, const Inst& in) {
+void exec_predicate_logic(const ExecContext& x, const Inst& in) {
   const uint32_t a = read_predicate(x, in.src[0]);
   const uint32_t b = read_predicate(x, in.src[1]);
   write_predicate(x, in.dst[0], Op::apply(a, b));
 }
 
-void exec_not_pred(const Exec& x, const Inst& in) {
+void exec_not_pred(const ExecContext& x, const Inst& in) {
   write_predicate(x, in.dst[0], ~read_predicate(x, in.src[0]));
 }
 
 // The table is an immediate, so it is the same in every lane.
-Lop3 lop3_table_of(const Exec& x, const Inst& in) {
+Lop3 lop3_table_of(const ExecContext& x, const Inst& in) {
   return Lop3(load_lane<uint32_t>(x.regs + in.src[3].offset, 0));
 }
 
-void exec_lop3(const Exec& x, const Inst& in) {
+void exec_lop3(const ExecContext& x, const Inst& in) {
   map_lanes<uint32_t, uint32_t, uint32_t, uint32_t>(x, in, lop3_table_of(x, in));
 }
 
 template <class BoolOp>
-void exec_lop3_pred(const Exec& x, const Inst& in) {
+void exec_lop3_pred(const ExecContext& x, const Inst& in) {
   const Lop3 lop3 = lop3_table_of(x, in);
   const auto not_zero = [lop3](uint32_t a, uint32_t b, uint32_t c) { return lop3(a, b, c) != 0; };
   const uint32_t p = BoolOp::apply(test_lanes<uint32_t, uint32_t, uint32_t>(x, in, not_zero),
@@ -178,7 +179,7 @@ void exec_lop3_pred(const Exec& x, const Inst& in) {
 
 // Shifts by an amount that is known only at run time.
 template <class Op, class T>
-void exec_shift(const Exec& x, const Inst& in) {
+void exec_shift(const ExecContext& x, const Inst& in) {
   constexpr uint32_t kBits = 8 * sizeof(T);
   const auto odd = [](uint32_t amount) { return amount >= kBits; };
   uint32_t lanes = 0;
@@ -186,8 +187,8 @@ void exec_shift(const Exec& x, const Inst& in) {
   for (int lane = 0; lane < kWarpSize; ++lane)
     lanes |= uint32_t{odd(load_lane<uint32_t>(amounts, lane))} << lane;
   if (lanes &= x.mask; lanes != 0)
-    note_out_of_range_amount(x, in, false, load_lane<uint32_t>(amounts, __builtin_ctz(lanes)),
-                             kBits);
+    note_out_of_range_shift(x, in, false, load_lane<uint32_t>(amounts, __builtin_ctz(lanes)),
+                            kBits);
   exec_lanes<Op, T, T, uint32_t>(x, in);
 }
 
@@ -197,7 +198,7 @@ ExecFn pick_shift(const Instruction& in) {
   return known ? exec_lanes<Op, T, T, uint32_t> : exec_shift<Op, T>;
 }
 
-void exec_nothing(const Exec&, const Inst&) {}
+void exec_nothing(const ExecContext&, const Inst&) {}
 
 }  // namespace
 
@@ -211,22 +212,23 @@ ExecFn pick_or_bits(const Instruction& in) { return pick_logic<OrBits>(in); }
 ExecFn pick_xor_bits(const Instruction& in) { return pick_logic<XorBits>(in); }
 ExecFn pick_not_bits(const Instruction& in) {
   return Unsigned::pick(in, in.type(),
-                        [](auto t) { return unary<NotBits, TypeOf<decltype(t)>>(); });
+                        [](auto t) { return unary_exec_fn<NotBits, TypeOf<decltype(t)>>(); });
 }
 ExecFn pick_cnot(const Instruction& in) {
-  return Unsigned::pick(in, in.type(), [](auto t) { return unary<CNot, TypeOf<decltype(t)>>(); });
+  return Unsigned::pick(in, in.type(),
+                        [](auto t) { return unary_exec_fn<CNot, TypeOf<decltype(t)>>(); });
 }
 
 ExecFn pick_lop3(const Instruction&) { return exec_lop3; }
 ExecFn pick_lop3_pred(const Instruction& in) {
-  return in.has(Mod::op_and) ? exec_lop3_pred<AndBits> : exec_lop3_pred<OrBits>;
+  return in.has(Modifier::op_and) ? exec_lop3_pred<AndBits> : exec_lop3_pred<OrBits>;
 }
 
 ExecFn pick_shf(const Instruction& in) {
-  return with_bool(in.has(Mod::wrap), [&](auto wrap) {
+  return with_bool(in.has(Modifier::wrap), [&](auto wrap) {
     constexpr bool wraps = decltype(wrap)::value;
-    return in.has(Mod::l) ? ternary<ShfLeft<wraps>, uint32_t>()
-                          : ternary<ShfRight<wraps>, uint32_t>();
+    return in.has(Modifier::l) ? ternary_exec_fn<ShfLeft<wraps>, uint32_t>()
+                               : ternary_exec_fn<ShfRight<wraps>, uint32_t>();
   });
 }
 ExecFn pick_shl(const Instruction& in) {
@@ -239,13 +241,13 @@ ExecFn pick_shr(const Instruction& in) {
 }
 
 ExecFn pick_prmt(const Instruction& in) {
-  if (in.has(Mod::f4e)) return ternary<PrmtByMode<kPrmtF4e>, uint32_t>();
-  if (in.has(Mod::b4e)) return ternary<PrmtByMode<kPrmtB4e>, uint32_t>();
-  if (in.has(Mod::rc8)) return ternary<PrmtByMode<kPrmtRc8>, uint32_t>();
-  if (in.has(Mod::ecl)) return ternary<PrmtByMode<kPrmtEcl>, uint32_t>();
-  if (in.has(Mod::ecr)) return ternary<PrmtByMode<kPrmtEcr>, uint32_t>();
-  if (in.has(Mod::rc16)) return ternary<PrmtByMode<kPrmtRc16>, uint32_t>();
-  return ternary<Prmt, uint32_t>();
+  if (in.has(Modifier::f4e)) return ternary_exec_fn<PrmtByMode<kPrmtF4e>, uint32_t>();
+  if (in.has(Modifier::b4e)) return ternary_exec_fn<PrmtByMode<kPrmtB4e>, uint32_t>();
+  if (in.has(Modifier::rc8)) return ternary_exec_fn<PrmtByMode<kPrmtRc8>, uint32_t>();
+  if (in.has(Modifier::ecl)) return ternary_exec_fn<PrmtByMode<kPrmtEcl>, uint32_t>();
+  if (in.has(Modifier::ecr)) return ternary_exec_fn<PrmtByMode<kPrmtEcr>, uint32_t>();
+  if (in.has(Modifier::rc16)) return ternary_exec_fn<PrmtByMode<kPrmtRc16>, uint32_t>();
+  return ternary_exec_fn<Prmt, uint32_t>();
 }
 
 // nanosleep has no effect: it would let other warps run, which they do anyway.
@@ -262,13 +264,13 @@ ExecFn pick_nop(const Instruction&) { return exec_nothing; }
 
 namespace {
 
+using ptx::DataType;
 using ptx::Instruction;
 using ptx::Operand;
-using ptx::Type;
 
 // Moves a predicate, or an immediate that fills a word: `mov.pred %p, -1`.
-void exec_mov_pred(const Exec& x, const Inst& in) {
-  const Slot& s = in.src[0];
+void exec_mov_pred(const ExecContext& x, const Inst& in) {
+  const RegisterSlot& s = in.src[0];
   const uint32_t bits = s.is_predicate
                             ? read_predicate(x, s)
                             : test_lanes<uint32_t>(x, in, [](uint32_t a) { return a != 0; });
@@ -278,7 +280,7 @@ void exec_mov_pred(const Exec& x, const Inst& in) {
 // In each lane, joins the sources one behind the other and cuts the result into the destinations.
 // This packs and unpacks vectors and moves 128-bit registers. The first element of a vector is the
 // lowest in the register.
-void exec_mov_bytes(const Exec& x, const Inst& in) {
+void exec_mov_bytes(const ExecContext& x, const Inst& in) {
   for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     std::byte bytes[4 * 16] = {};
@@ -292,7 +294,7 @@ void exec_mov_bytes(const Exec& x, const Inst& in) {
     const size_t width = at / in.dst_count;
     at = 0;
     for (int i = 0; i < in.dst_count; ++i) {
-      const Slot& slot = in.dst[i];
+      const RegisterSlot& slot = in.dst[i];
       if (slot.bytes != 0) {
         std::memcpy(x.regs + slot.offset + static_cast<size_t>(lane) * slot.bytes, bytes + at,
                     slot.bytes);
@@ -307,7 +309,7 @@ bool is_vector(const Operand& operand) { return operand.kind == Operand::Kind::v
 // Packs two halves into a register of twice their width, the lower half first, or unpacks such a
 // register. For whole warps this takes half the time of a shuffle of 64-bit values.
 template <class Half, class Whole>
-void exec_pack(const Exec& x, const Inst& in) {
+void exec_pack_pair(const ExecContext& x, const Inst& in) {
   if (in.src[0].bytes != sizeof(Half) || in.src[1].bytes != sizeof(Half) ||
       in.dst[0].bytes != sizeof(Whole)) {
     return exec_mov_bytes(x, in);
@@ -318,13 +320,15 @@ void exec_pack(const Exec& x, const Inst& in) {
 }
 
 template <class Half, class Whole>
-void exec_unpack(const Exec& x, const Inst& in) {
-  const auto is_half = [](const Slot& to) { return to.bytes == 0 || to.bytes == sizeof(Half); };
+void exec_unpack_pair(const ExecContext& x, const Inst& in) {
+  const auto is_half = [](const RegisterSlot& to) {
+    return to.bytes == 0 || to.bytes == sizeof(Half);
+  };
   if (in.src[0].bytes != sizeof(Whole) || !is_half(in.dst[0]) || !is_half(in.dst[1]))
     return exec_mov_bytes(x, in);
   const std::byte* const from = x.regs + in.src[0].offset;
   for (int i = 0; i < 2; ++i) {
-    const Slot& to = in.dst[i];
+    const RegisterSlot& to = in.dst[i];
     if (to.bytes == 0) continue;  // '_'
     alignas(32) std::byte result[kWarpSize * sizeof(Half)];
     for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -336,22 +340,22 @@ void exec_unpack(const Exec& x, const Inst& in) {
 }
 
 // nullptr: the instruction does not pack or unpack two halves.
-ExecFn pick_half_pack(const Instruction& in) {
+ExecFn pick_pair_packing(const Instruction& in) {
   const auto is_pair = [](const Operand& o) { return is_vector(o) && o.elements.size() == 2; };
   const bool to_pair = is_pair(in.operands[0]), from_pair = is_pair(in.operands[1]);
   if (to_pair == from_pair) return nullptr;
   switch (ptx::bits_of(in.type())) {
     case 32:
-      return to_pair ? exec_unpack<uint16_t, uint32_t> : exec_pack<uint16_t, uint32_t>;
+      return to_pair ? exec_unpack_pair<uint16_t, uint32_t> : exec_pack_pair<uint16_t, uint32_t>;
     case 64:
-      return to_pair ? exec_unpack<uint32_t, uint64_t> : exec_pack<uint32_t, uint64_t>;
+      return to_pair ? exec_unpack_pair<uint32_t, uint64_t> : exec_pack_pair<uint32_t, uint64_t>;
     default:
       return nullptr;
   }
 }
 
 template <class T>
-void exec_mov(const Exec& x, const Inst& in) {
+void exec_mov(const ExecContext& x, const Inst& in) {
   if (in.dst[0].bytes == 0) return;
   // A special register may be wider than its destination: mov.u16 %rs1, %tid.x.
   if (in.dst[0].bytes != sizeof(T) || in.src[0].bytes != sizeof(T)) return exec_mov_bytes(x, in);
@@ -371,9 +375,9 @@ ExecFn pick_mov_pred(const Instruction&) { return exec_mov_pred; }
 
 ExecFn pick_mov(const Instruction& in) {
   const bool packs = std::any_of(in.operands.begin(), in.operands.end(), is_vector);
-  if (const ExecFn halves = packs ? pick_half_pack(in) : nullptr) return halves;
-  if (packs || in.type() == Type::b128) return exec_mov_bytes;
-  return Unsigned::pick(in, unsigned_of_width(in.type()),
+  if (const ExecFn halves = packs ? pick_pair_packing(in) : nullptr) return halves;
+  if (packs || in.type() == DataType::b128) return exec_mov_bytes;
+  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()),
                         [](auto t) -> ExecFn { return exec_mov<TypeOf<decltype(t)>>; });
 }
 

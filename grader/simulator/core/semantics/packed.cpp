@@ -95,36 +95,36 @@ struct PackClampedX4 {
 
 namespace {
 
+using ptx::DataType;
 using ptx::Instruction;
-using ptx::Type;
 
 }  // namespace
 
-ExecFn pick_add_x2(const Instruction&) { return binary<AddX2, uint32_t>(); }
+ExecFn pick_add_x2(const Instruction&) { return binary_exec_fn<AddX2, uint32_t>(); }
 ExecFn pick_min_x2(const Instruction& in) {
-  return in.type() == Type::s16x2 ? binary<MinX2<true, false>, uint32_t>()
-                                  : binary<MinX2<false, false>, uint32_t>();
+  return in.type() == DataType::s16x2 ? binary_exec_fn<MinX2<true, false>, uint32_t>()
+                                      : binary_exec_fn<MinX2<false, false>, uint32_t>();
 }
 ExecFn pick_max_x2(const Instruction& in) {
-  return in.type() == Type::s16x2 ? binary<MaxX2<true, false>, uint32_t>()
-                                  : binary<MaxX2<false, false>, uint32_t>();
+  return in.type() == DataType::s16x2 ? binary_exec_fn<MaxX2<true, false>, uint32_t>()
+                                      : binary_exec_fn<MaxX2<false, false>, uint32_t>();
 }
 ExecFn pick_min_relu(const Instruction& in) {
-  return in.type() == Type::s32 ? binary<MinRelu, int32_t>()
-                                : binary<MinX2<true, true>, uint32_t>();
+  return in.type() == DataType::s32 ? binary_exec_fn<MinRelu, int32_t>()
+                                    : binary_exec_fn<MinX2<true, true>, uint32_t>();
 }
 ExecFn pick_max_relu(const Instruction& in) {
-  return in.type() == Type::s32 ? binary<MaxRelu, int32_t>()
-                                : binary<MaxX2<true, true>, uint32_t>();
+  return in.type() == DataType::s32 ? binary_exec_fn<MaxRelu, int32_t>()
+                                    : binary_exec_fn<MaxX2<true, true>, uint32_t>();
 }
 
 ExecFn pick_cvt_pack_x2(const Instruction& in) {
-  return in.type(0) == Type::s16 ? binary<PackClampedX2<int16_t>, uint32_t>()
-                                 : binary<PackClampedX2<uint16_t>, uint32_t>();
+  return in.type(0) == DataType::s16 ? binary_exec_fn<PackClampedX2<int16_t>, uint32_t>()
+                                     : binary_exec_fn<PackClampedX2<uint16_t>, uint32_t>();
 }
 ExecFn pick_cvt_pack_x4(const Instruction& in) {
-  return in.type(0) == Type::s8 ? ternary<PackClampedX4<int8_t>, uint32_t>()
-                                : ternary<PackClampedX4<uint8_t>, uint32_t>();
+  return in.type(0) == DataType::s8 ? ternary_exec_fn<PackClampedX4<int8_t>, uint32_t>()
+                                    : ternary_exec_fn<PackClampedX4<uint8_t>, uint32_t>();
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -183,19 +183,19 @@ inline int64_t clamp_to_bits(int64_t value, int bits, bool is_signed) {
 
 namespace {
 
+using ptx::DataType;
 using ptx::Instruction;
-using ptx::Mod;
-using ptx::Type;
+using ptx::Modifier;
 
-bool is_signed(const Inst& in, int type) { return in.ptx->type(type) == Type::s32; }
+bool is_signed(const Inst& in, int type) { return in.ptx->type(type) == DataType::s32; }
 
-uint32_t value_of_source(const Exec& x, const Inst& in, int i, int lane) {
+uint32_t value_of_source(const ExecContext& x, const Inst& in, int i, int lane) {
   return load_lane<uint32_t>(x.regs + in.src[i].offset, lane);
 }
 
 // Stores result(lane) for each lane.
 template <class F>
-void store_result_of_lanes(const Exec& x, const Inst& in, F result) {
+void store_result_of_lanes(const ExecContext& x, const Inst& in, F result) {
   if (in.dst[0].bytes == 0) return;
   uint32_t results[kWarpSize];
   for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -209,7 +209,7 @@ void store_result_of_lanes(const Exec& x, const Inst& in, F result) {
 // Computes d = a op b in each of N elements. With .add, d is the sum of c and all results, which
 // are not clamped.
 template <int N, VideoOp op>
-void execute_simd_video(const Exec& x, const Inst& in) {
+void execute_simd_video(const ExecContext& x, const Inst& in) {
   constexpr int kBits = 32 / N;
   constexpr bool compares = op >= VideoOp::eq;  // the result of a comparison has no type
   const bool d = !compares && is_signed(in, 0), a = is_signed(in, compares ? 0 : 1),
@@ -221,26 +221,27 @@ void execute_simd_video(const Exec& x, const Inst& in) {
           video_result(op, extend_bits(value_of_source(x, in, 0, lane) >> (i * kBits), kBits, a),
                        extend_bits(value_of_source(x, in, 1, lane) >> (i * kBits), kBits, b));
       sum += static_cast<uint32_t>(value);
-      if (in.ptx->has(Mod::sat)) value = clamp_to_bits(value, kBits, d);
+      if (in.ptx->has(Modifier::sat)) value = clamp_to_bits(value, kBits, d);
       word |= (static_cast<uint32_t>(value) & ((1u << kBits) - 1)) << (i * kBits);
     }
-    return in.ptx->has(Mod::add) ? sum : word;
+    return in.ptx->has(Modifier::add) ? sum : word;
   });
 }
 
 // Clamps or truncates an exact result and combines it with c.
-uint32_t clamp_and_combine(const Exec& x, const Inst& in, int lane, int64_t value, bool d) {
-  if (in.ptx->has(Mod::sat)) value = clamp_to_bits(value, 32, d);
+uint32_t clamp_and_combine(const ExecContext& x, const Inst& in, int lane, int64_t value, bool d) {
+  if (in.ptx->has(Modifier::sat)) value = clamp_to_bits(value, 32, d);
   const auto first = static_cast<uint32_t>(value);
   if (in.src_count < 3) return first;
   const uint32_t c = value_of_source(x, in, 2, lane);
-  if (in.ptx->has(Mod::add)) return first + c;
-  return static_cast<uint32_t>(video_result(in.ptx->has(Mod::min) ? VideoOp::min : VideoOp::max,
-                                            extend_bits(first, 32, d), extend_bits(c, 32, d)));
+  if (in.ptx->has(Modifier::add)) return first + c;
+  return static_cast<uint32_t>(
+      video_result(in.ptx->has(Modifier::min) ? VideoOp::min : VideoOp::max,
+                   extend_bits(first, 32, d), extend_bits(c, 32, d)));
 }
 
 template <VideoOp op>
-void execute_scalar_video(const Exec& x, const Inst& in) {
+void execute_scalar_video(const ExecContext& x, const Inst& in) {
   const bool d = is_signed(in, 0), a = is_signed(in, 1), b = is_signed(in, 2);
   store_result_of_lanes(x, in, [&](int lane) {
     int64_t value = video_result(op, extend_bits(value_of_source(x, in, 0, lane), 32, a),
@@ -253,13 +254,13 @@ void execute_scalar_video(const Exec& x, const Inst& in) {
 }
 
 template <bool left>
-void execute_video_shift(const Exec& x, const Inst& in) {
+void execute_video_shift(const ExecContext& x, const Inst& in) {
   const bool d = is_signed(in, 0), a = is_signed(in, 1);
   store_result_of_lanes(x, in, [&](int lane) {
     const int64_t value = extend_bits(value_of_source(x, in, 0, lane), 32, a);
     constexpr int kUnused = 64 - 34;  // the intermediate result has 34 bits
     const uint32_t by = value_of_source(x, in, 1, lane);
-    const uint32_t places = in.ptx->has(Mod::wrap) ? by & 31 : std::min(by, 32u);
+    const uint32_t places = in.ptx->has(Modifier::wrap) ? by & 31 : std::min(by, 32u);
     return clamp_and_combine(
         x, in, lane,
         left ? static_cast<int64_t>(static_cast<uint64_t>(value) << places << kUnused) >> kUnused
@@ -272,45 +273,47 @@ void execute_video_shift(const Exec& x, const Inst& in) {
 // ptxas deviates from the ISA for results that do not fit. It compares the sign of an unsigned
 // result, or compares before it truncates.
 template <VideoOp op>
-ExecFn pick_video_with_c(const Instruction& in) {
-  const bool fits = in.type() == Type::s32 && (in.has(Mod::sat) || op != VideoOp::absdiff);
-  if (!in.has(Mod::add) && !fits)
+ExecFn pick_video_with_operand_c(const Instruction& in) {
+  const bool fits = in.type() == DataType::s32 && (in.has(Modifier::sat) || op != VideoOp::absdiff);
+  if (!in.has(Modifier::add) && !fits)
     refuse(in, "ptxas compiles this comparison in another way than the PTX ISA says");
   return execute_scalar_video<op>;
 }
 template <bool left>
-ExecFn pick_shift_with_c(const Instruction& in) {
-  if (!in.has(Mod::add))
+ExecFn pick_video_shift_with_operand_c(const Instruction& in) {
+  if (!in.has(Modifier::add))
     refuse(in, "ptxas compiles this comparison in another way than the PTX ISA says");
   return execute_video_shift<left>;
 }
 
 template <int N>
-ExecFn pick_compare(const Instruction& in) {
-  if (in.has(Mod::eq)) return execute_simd_video<N, VideoOp::eq>;
-  if (in.has(Mod::ne)) return execute_simd_video<N, VideoOp::ne>;
-  if (in.has(Mod::lt)) return execute_simd_video<N, VideoOp::lt>;
-  if (in.has(Mod::le)) return execute_simd_video<N, VideoOp::le>;
-  if (in.has(Mod::gt)) return execute_simd_video<N, VideoOp::gt>;
+ExecFn pick_video_compare(const Instruction& in) {
+  if (in.has(Modifier::eq)) return execute_simd_video<N, VideoOp::eq>;
+  if (in.has(Modifier::ne)) return execute_simd_video<N, VideoOp::ne>;
+  if (in.has(Modifier::lt)) return execute_simd_video<N, VideoOp::lt>;
+  if (in.has(Modifier::le)) return execute_simd_video<N, VideoOp::le>;
+  if (in.has(Modifier::gt)) return execute_simd_video<N, VideoOp::gt>;
   return execute_simd_video<N, VideoOp::ge>;
 }
 
 }  // namespace
 
 ExecFn pick_vadd(const Instruction&) { return execute_scalar_video<VideoOp::add>; }
-ExecFn pick_vadd_op(const Instruction& in) { return pick_video_with_c<VideoOp::add>(in); }
+ExecFn pick_vadd_op(const Instruction& in) { return pick_video_with_operand_c<VideoOp::add>(in); }
 ExecFn pick_vsub(const Instruction&) { return execute_scalar_video<VideoOp::sub>; }
-ExecFn pick_vsub_op(const Instruction& in) { return pick_video_with_c<VideoOp::sub>(in); }
+ExecFn pick_vsub_op(const Instruction& in) { return pick_video_with_operand_c<VideoOp::sub>(in); }
 ExecFn pick_vabsdiff(const Instruction&) { return execute_scalar_video<VideoOp::absdiff>; }
-ExecFn pick_vabsdiff_op(const Instruction& in) { return pick_video_with_c<VideoOp::absdiff>(in); }
+ExecFn pick_vabsdiff_op(const Instruction& in) {
+  return pick_video_with_operand_c<VideoOp::absdiff>(in);
+}
 ExecFn pick_vmin(const Instruction&) { return execute_scalar_video<VideoOp::min>; }
 ExecFn pick_vmin_op(const Instruction&) { return execute_scalar_video<VideoOp::min>; }
 ExecFn pick_vmax(const Instruction&) { return execute_scalar_video<VideoOp::max>; }
 ExecFn pick_vmax_op(const Instruction&) { return execute_scalar_video<VideoOp::max>; }
 ExecFn pick_vshl(const Instruction&) { return execute_video_shift<true>; }
-ExecFn pick_vshl_op(const Instruction& in) { return pick_shift_with_c<true>(in); }
+ExecFn pick_vshl_op(const Instruction& in) { return pick_video_shift_with_operand_c<true>(in); }
 ExecFn pick_vshr(const Instruction&) { return execute_video_shift<false>; }
-ExecFn pick_vshr_op(const Instruction& in) { return pick_shift_with_c<false>(in); }
+ExecFn pick_vshr_op(const Instruction& in) { return pick_video_shift_with_operand_c<false>(in); }
 
 ExecFn pick_vadd2(const Instruction&) { return execute_simd_video<2, VideoOp::add>; }
 ExecFn pick_vsub2(const Instruction&) { return execute_simd_video<2, VideoOp::sub>; }
@@ -318,13 +321,13 @@ ExecFn pick_vavrg2(const Instruction&) { return execute_simd_video<2, VideoOp::a
 ExecFn pick_vabsdiff2(const Instruction&) { return execute_simd_video<2, VideoOp::absdiff>; }
 ExecFn pick_vmin2(const Instruction&) { return execute_simd_video<2, VideoOp::min>; }
 ExecFn pick_vmax2(const Instruction&) { return execute_simd_video<2, VideoOp::max>; }
-ExecFn pick_vset2(const Instruction& in) { return pick_compare<2>(in); }
+ExecFn pick_vset2(const Instruction& in) { return pick_video_compare<2>(in); }
 ExecFn pick_vadd4(const Instruction&) { return execute_simd_video<4, VideoOp::add>; }
 ExecFn pick_vsub4(const Instruction&) { return execute_simd_video<4, VideoOp::sub>; }
 ExecFn pick_vavrg4(const Instruction&) { return execute_simd_video<4, VideoOp::average>; }
 ExecFn pick_vabsdiff4(const Instruction&) { return execute_simd_video<4, VideoOp::absdiff>; }
 ExecFn pick_vmin4(const Instruction&) { return execute_simd_video<4, VideoOp::min>; }
 ExecFn pick_vmax4(const Instruction&) { return execute_simd_video<4, VideoOp::max>; }
-ExecFn pick_vset4(const Instruction& in) { return pick_compare<4>(in); }
+ExecFn pick_vset4(const Instruction& in) { return pick_video_compare<4>(in); }
 
 }  // namespace lab32::sim

@@ -49,7 +49,7 @@ using FormatT32 = FloatFormat<8, 10>;
 using Format32 = FloatFormat<8, 23>;
 using Format64 = FloatFormat<11, 52>;
 
-inline int top_bit(uint128 m) {
+inline int position_of_top_bit(uint128 m) {
   const auto high = static_cast<uint64_t>(m >> 64);
   return high != 0 ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(static_cast<uint64_t>(m));
 }
@@ -82,7 +82,7 @@ inline bool rounds_up(Rounding mode, bool negative, bool odd, int compare_with_h
 template <class F>
 inline uint64_t round_to_bits(bool negative, int exponent, uint128 m, Rounding mode) {
   const uint64_t sign = negative ? F::sign : 0;
-  const int top = top_bit(m) + exponent;  // |value| in [2^top, 2^(top+1))
+  const int top = position_of_top_bit(m) + exponent;  // |value| in [2^top, 2^(top+1))
   const int unit = (top < F::min_exponent ? F::min_exponent : top) - F::fraction_bits;
   int drop = unit - exponent;  // bits of m below the format's last one
   if (drop <= 0) {
@@ -239,11 +239,11 @@ inline double fma_directed(double a, double b, double c, Rounding mode) {
   // lost to the sticky bit in that case.
   uint128 p = static_cast<uint128>(ua.m) * ub.m;
   const bool p_negative = ua.negative != ub.negative;
-  const int p_shift = 124 - top_bit(p);
+  const int p_shift = 124 - position_of_top_bit(p);
   p <<= p_shift;
   const int p_exponent = ua.exponent + ub.exponent - p_shift;
   if (uc.m == 0) return bit_copy<double>(round_to_bits<Format64>(p_negative, p_exponent, p, mode));
-  const int c_shift = 124 - top_bit(uc.m);
+  const int c_shift = 124 - position_of_top_bit(uc.m);
   uint128 m = static_cast<uint128>(uc.m) << c_shift;
   const int c_exponent = uc.exponent - c_shift;
 
@@ -293,7 +293,7 @@ inline double div_rounded(double a, double b) {
   if constexpr (R == Rounding::rn) return a / b;
   if (!std::isfinite(a) || !std::isfinite(b) || a == 0 || b == 0) return a / b;
   const UnpackedDouble ua = unpack(a), ub = unpack(b);
-  const int shift = 126 - top_bit(ua.m);
+  const int shift = 126 - position_of_top_bit(ua.m);
   const uint128 n = static_cast<uint128>(ua.m) << shift;
   const uint128 q = n / ub.m;  // at least 74 bits
   const uint128 sticky = n % ub.m != 0 ? 1 : 0;
@@ -306,7 +306,7 @@ inline double sqrt_rounded(double x) {
   if constexpr (R == Rounding::rn) return std::sqrt(x);
   if (!(x > 0) || std::isinf(x)) return std::sqrt(x);
   const UnpackedDouble u = unpack(x);
-  int shift = 126 - top_bit(u.m);
+  int shift = 126 - position_of_top_bit(u.m);
   // Makes the exponent even, so that it can be halved.
   if (((u.exponent - shift) & 1) != 0) --shift;
   uint128 rest = static_cast<uint128>(u.m) << shift;

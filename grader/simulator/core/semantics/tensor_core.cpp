@@ -10,7 +10,7 @@
 namespace lab32::sim {
 namespace {
 
-using ptx::Type;
+using ptx::DataType;
 
 constexpr int kPlaces = 25;      // binary places that are kept below the largest exponent
 constexpr int kNone = -1000000;  // no exponent: a zero
@@ -36,16 +36,16 @@ UnpackedNumber unpack_number(uint64_t bits, int exponent_bits, int fraction_bits
   return x;
 }
 
-int fraction_bits_of(Type type) { return type == Type::bf16 ? 7 : 10; }
+int fraction_bits_of(DataType type) { return type == DataType::bf16 ? 7 : 10; }
 
 // Decodes a factor. A tf32 is stored as a float, whose low bits are ignored.
-UnpackedNumber decode_factor(Type type, uint64_t bits) {
-  if (type == Type::e4m3)
+UnpackedNumber decode_factor(DataType type, uint64_t bits) {
+  if (type == DataType::e4m3)
     return unpack_number(half_of<E4M3>(static_cast<uint8_t>(bits)).bits, 5, 10);
-  if (type == Type::e5m2)
+  if (type == DataType::e5m2)
     return unpack_number(half_of<E5M2>(static_cast<uint8_t>(bits)).bits, 5, 10);
-  if (type == Type::f16) return unpack_number(bits, 5, 10);
-  return type == Type::bf16 ? unpack_number(bits, 8, 7) : unpack_number(bits >> 13, 8, 10);
+  if (type == DataType::f16) return unpack_number(bits, 5, 10);
+  return type == DataType::bf16 ? unpack_number(bits, 8, 7) : unpack_number(bits >> 13, 8, 10);
 }
 
 uint64_t infinity_of(bool is_half, bool is_negative) {
@@ -126,7 +126,7 @@ uint64_t add_sums_rounded(bool are_halves, uint64_t a, uint64_t b) {
 
 // The blocks may take the elements of a row of A in another order. Returns the position of element
 // `i` in that order.
-int position_in_row(const TileForm& form, int i) {
+int position_in_block_order(const TileForm& form, int i) {
   if (form.order != TileForm::Order::halves_apart) return i;
   return i % 4 / 2 * (form.stored_columns() / 2) + i / 4 * 2 + i % 2;
 }
@@ -137,23 +137,25 @@ void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64
   UnpackedNumber left[kMost], right[kMost], matched[kMostKept];
   const int kept = form.stored_columns(), fraction_bits = fraction_bits_of(form.a);
   for (int i = 0; i < form.m * kept; ++i)
-    left[i / kept * kept + position_in_row(form, i % kept)] = decode_factor(form.a, a[i]);
+    left[i / kept * kept + position_in_block_order(form, i % kept)] = decode_factor(form.a, a[i]);
   for (int i = 0; i < form.n * form.k; ++i) {
     const int k = i % form.k;
-    right[i - k + (form.sparse ? k : position_in_row(form, k))] = decode_factor(form.b, b[i]);
+    right[i - k + (form.sparse ? k : position_in_block_order(form, k))] =
+        decode_factor(form.b, b[i]);
   }
-  const bool c_apart = form.order == TileForm::Order::halves_apart, to_half = form.d == Type::f16;
+  const bool c_apart = form.order == TileForm::Order::halves_apart,
+             to_half = form.d == DataType::f16;
   for (int row = 0; row < form.m; ++row)
     for (int column = 0; column < form.n; ++column) {
       const UnpackedNumber* of_b = right + column * form.k;
       if (form.sparse) {
         for (int i = 0; i < kept; ++i)
-          matched[position_in_row(form, i)] = of_b[k_index[row * kept + i]];
+          matched[position_in_block_order(form, i)] = of_b[k_index[row * kept + i]];
         of_b = matched;
       }
       const uint64_t own = c[row * form.n + column];
       uint64_t sum = c_apart ? 0 : own;
-      bool is_half = form.c == Type::f16;
+      bool is_half = form.c == DataType::f16;
       for (int at = 0; at < kept; at += form.block) {
         sum = add_product_block(left + row * kept + at, of_b + at, form.block, fraction_bits, sum,
                                 is_half, to_half);
@@ -166,8 +168,8 @@ void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64
 // m8n8k4 of halves. For a float result: a chain of fused multiply-adds from zero, to which C is
 // added last. For a half result: C plus the first two products, then the other two products, all in
 // single precision and rounded to a half at the end.
-void multiply_in_floats(const TileForm& form, const uint64_t* a, const uint64_t* b,
-                        const uint64_t* c, uint64_t* d) {
+void multiply_in_float_arithmetic(const TileForm& form, const uint64_t* a, const uint64_t* b,
+                                  const uint64_t* c, uint64_t* d) {
   for (int row = 0; row < form.m; ++row)
     for (int column = 0; column < form.n; ++column) {
       float x[4], y[4];
@@ -176,10 +178,10 @@ void multiply_in_floats(const TileForm& form, const uint64_t* a, const uint64_t*
         y[i] = float_of_half(b[column * form.k + i]);
       }
       const uint64_t c_bits = c[row * form.n + column];
-      const float own = form.c == Type::f16 ? float_of_half(c_bits)
-                                            : bit_copy<float>(static_cast<uint32_t>(c_bits));
+      const float own = form.c == DataType::f16 ? float_of_half(c_bits)
+                                                : bit_copy<float>(static_cast<uint32_t>(c_bits));
       uint64_t& to = d[row * form.n + column];
-      if (form.d == Type::f16) {
+      if (form.d == DataType::f16) {
         const float first = std::fma(x[1], y[1], x[0] * y[0]),
                     second = std::fma(x[3], y[3], x[2] * y[2]);
         to = half_bits(own + first + second);
@@ -200,11 +202,11 @@ uint64_t fma_double(uint64_t a, uint64_t b, uint64_t c) {
   return std::isnan(sum) ? 0xfff8000000000000u : bits(sum);
 }
 
-int64_t integer_of(Type type, uint64_t bits) {
+int64_t integer_of(DataType type, uint64_t bits) {
   switch (type) {
-    case Type::s8:
+    case DataType::s8:
       return static_cast<int8_t>(bits);
-    case Type::s4:
+    case DataType::s4:
       return static_cast<int64_t>(bits ^ 8) - 8;
     default:
       return static_cast<int64_t>(bits);
@@ -216,7 +218,7 @@ uint64_t integer_dot_product(const TileForm& form, const uint64_t* a, const uint
   int64_t sum = static_cast<int32_t>(c);
   for (int i = 0; i < form.stored_columns(); ++i) {
     const uint64_t of_b = b[form.sparse ? k_index[i] : i];
-    if (form.a == Type::b1)
+    if (form.a == DataType::b1)
       sum += static_cast<int64_t>(form.is_and ? a[i] & of_b : a[i] ^ of_b);
     else
       sum += integer_of(form.a, a[i]) * integer_of(form.b, of_b);
@@ -231,8 +233,9 @@ uint64_t integer_dot_product(const TileForm& form, const uint64_t* a, const uint
 
 void multiply_tile(const TileForm& form, const uint64_t* a, const uint64_t* b, const uint64_t* c,
                    uint64_t* d, const uint16_t* k_index) {
-  if (form.order == TileForm::Order::float_chain) return multiply_in_floats(form, a, b, c, d);
-  if (form.a != Type::f64 && ptx::is_float(form.a))
+  if (form.order == TileForm::Order::float_chain)
+    return multiply_in_float_arithmetic(form, a, b, c, d);
+  if (form.a != DataType::f64 && ptx::is_float(form.a))
     return multiply_short_floats(form, a, b, c, d, k_index);
   for (int row = 0; row < form.m; ++row)
     for (int column = 0; column < form.n; ++column) {
@@ -240,7 +243,7 @@ void multiply_tile(const TileForm& form, const uint64_t* a, const uint64_t* b, c
                                                                         b + column * form.k;
       uint64_t& to = d[row * form.n + column];
       to = c[row * form.n + column];
-      if (form.a == Type::f64)
+      if (form.a == DataType::f64)
         for (int i = 0; i < form.k; ++i) to = fma_double(left[i], right[i], to);
       else
         to = integer_dot_product(form, left, right, to,

@@ -35,7 +35,7 @@ namespace lab32::sim {
 struct TileForm {
   int m = 0, n = 0, k = 0;
   // Types of elements; b1, s4 and similar ones are integers of that many bits.
-  ptx::Type a{}, b{}, c{}, d{};
+  ptx::DataType a{}, b{}, c{}, d{};
   int block = 0;  // products that are added in one step
   enum class Order : uint8_t { blocks, halves_apart, float_chain };
   Order order = Order::blocks;

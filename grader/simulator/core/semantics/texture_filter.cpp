@@ -44,12 +44,12 @@ using Kind = TexelFormat::Kind;
 float flushed(float x) { return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x; }
 
 // NaN keeps its bits.
-uint32_t bits_of_half(uint32_t half) {
+uint32_t float_bits_of_half(uint32_t half) {
   if ((half & 0x7fff) > 0x7c00) return (half & 0x8000) << 16 | 0x7f800000u | (half & 0x3ff) << 13;
   return bits(to_float(F16{static_cast<uint16_t>(half)}));
 }
 
-bool is_srgb(const TexelFormat& format, const Sampler& sampler, unsigned channel) {
+bool is_srgb(const TexelFormat& format, const TextureSampler& sampler, unsigned channel) {
   return sampler.srgb && sampler.reads_normalized && format.bits == 8 && channel < 3;
 }
 
@@ -80,15 +80,16 @@ constexpr FloatSumPrecision kSingle{24, -126}, kHalf{11, -14};
 constexpr int kMorePlaces = 4, kWeightPlaces = 8, kPartPlaces = 1;
 
 // The weighted sum of the texels of one slice or level, in units of 2^exponent.
-struct PartSum {
+struct SliceOrLevelSum {
   int64_t value = 0;
   int exponent = 0;
   bool any = false;
 };
 
-PartSum sum_of_part(const double* texel, const WeightedTexel* taps, unsigned count, unsigned part,
-                    const FloatSumPrecision& rules) {
-  PartSum sum;
+SliceOrLevelSum sum_of_slice_or_level(const double* texel, const WeightedTexel* taps,
+                                      unsigned count, unsigned part,
+                                      const FloatSumPrecision& rules) {
+  SliceOrLevelSum sum;
   for (unsigned i = 0; i < count; ++i) {
     if (taps[i].part != part || taps[i].weight == 0 || texel[i] == 0) continue;
     const int exponent = std::ilogb(texel[i]);
@@ -120,7 +121,7 @@ double round_half_away(int64_t value, int exponent, const FloatSumPrecision& rul
 }
 
 // The value of a sum that is zero. It is -0 only if all texels are negative zeros.
-double sign_of_zero_sum(const double* texel, const WeightedTexel* taps, unsigned count) {
+double signed_zero_of_sum(const double* texel, const WeightedTexel* taps, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
     if (taps[i].weight != 0 && !std::signbit(texel[i])) return 0;
   return -0.0;
@@ -128,21 +129,21 @@ double sign_of_zero_sum(const double* texel, const WeightedTexel* taps, unsigned
 
 double weighted_sum(const double* texel, const WeightedTexel* taps, unsigned count,
                     const FloatSumPrecision& rules) {
-  std::array<PartSum, 4> parts;
+  std::array<SliceOrLevelSum, 4> parts;
   unsigned last = 0;
   for (unsigned i = 0; i < count; ++i) last = std::max(last, unsigned{taps[i].part});
   bool any = false;
   int highest = 0;
   for (unsigned p = 0; p <= last; ++p) {
-    parts[p] = sum_of_part(texel, taps, count, p, rules);
+    parts[p] = sum_of_slice_or_level(texel, taps, count, p, rules);
     if (!parts[p].any) continue;
     highest = any ? std::max(highest, parts[p].exponent) : parts[p].exponent;
     any = true;
   }
-  if (!any) return sign_of_zero_sum(texel, taps, count);
+  if (!any) return signed_zero_of_sum(texel, taps, count);
   int64_t total = 0;
   const int unit = highest - kPartPlaces;
-  for (const PartSum& p : parts) {
+  for (const SliceOrLevelSum& p : parts) {
     if (!p.any) continue;
     const int up = p.exponent - unit;
     total += up >= 0 ? p.value * (int64_t{1} << up) : p.value >> std::min(-up, 63);
@@ -152,7 +153,7 @@ double weighted_sum(const double* texel, const WeightedTexel* taps, unsigned cou
 
 // Handles sums with an infinity or NaN: sets `result` and returns true. False: all texels are
 // finite.
-bool sum_if_nonfinite(const double* texel, unsigned count, uint32_t nan, uint32_t* result) {
+bool try_nonfinite_sum(const double* texel, unsigned count, uint32_t nan, uint32_t* result) {
   bool plus = false, minus = false, not_a_number = false;
   for (unsigned i = 0; i < count; ++i) {
     not_a_number |= std::isnan(texel[i]);
@@ -167,14 +168,14 @@ bool sum_if_nonfinite(const double* texel, unsigned count, uint32_t nan, uint32_
 uint32_t sum_of_singles(const WeightedTexel* taps, unsigned count, double* texel) {
   for (unsigned i = 0; i < count; ++i) texel[i] = flushed(bit_copy<float>(taps[i].bits));
   uint32_t result = 0;
-  if (sum_if_nonfinite(texel, count, kNaN, &result)) return result;
+  if (try_nonfinite_sum(texel, count, kNaN, &result)) return result;
   const double sum = weighted_sum(texel, taps, count, kSingle);
   return bits(flushed(static_cast<float>(sum)));
 }
 
 uint32_t sum_of_halves(const WeightedTexel* taps, unsigned count, const double* texel) {
   uint32_t result = 0;
-  if (sum_if_nonfinite(texel, count, kNaN & ~0x1fffu, &result)) return result;
+  if (try_nonfinite_sum(texel, count, kNaN & ~0x1fffu, &result)) return result;
   const double sum = weighted_sum(texel, taps, count, kHalf);
   return bits(std::fabs(sum) < 0x1p16 ? static_cast<float>(sum)
                                       : std::copysign(INFINITY, static_cast<float>(sum)));
@@ -198,7 +199,7 @@ uint32_t sum_of_integers(const TexelFormat& format, const WeightedTexel* taps, u
 // Reduces a normalised coordinate according to its address mode. In the modes that repeat the
 // texture only the fraction (or twice it) matters; in the other modes a number far outside remains
 // far outside.
-double reduce_to_range(double x, AddressMode mode) {
+double reduce_coordinate_by_mode(double x, AddressMode mode) {
   switch (mode) {
     case AddressMode::wrap:
       return std::isinf(x) ? 0 : x - std::floor(x);
@@ -214,10 +215,10 @@ double reduce_to_range(double x, AddressMode mode) {
 int64_t fixed_point_position(float coordinate, uint32_t size, AddressMode mode, bool normalized) {
   const double x = std::isnan(coordinate) ? 0 : flushed(coordinate);
   if (!normalized) return static_cast<int64_t>(std::floor(std::clamp(x, -0x1p30, 0x1p30) * kTexel));
-  return static_cast<int64_t>(std::floor(reduce_to_range(x, mode) * kTexel)) * size;
+  return static_cast<int64_t>(std::floor(reduce_coordinate_by_mode(x, mode) * kTexel)) * size;
 }
 
-int32_t address(int64_t texel, uint32_t size, AddressMode mode) {
+int32_t apply_address_mode(int64_t texel, uint32_t size, AddressMode mode) {
   const auto n = static_cast<int64_t>(size);
   const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
   switch (mode) {
@@ -236,17 +237,18 @@ int32_t address(int64_t texel, uint32_t size, AddressMode mode) {
 }
 
 int32_t nearest_texel(int64_t position, uint32_t size, AddressMode mode) {
-  return address(position >> kCoordinatePlaces, size, mode);
+  return apply_address_mode(position >> kCoordinatePlaces, size, mode);
 }
 
-Neighbours neighbours(int64_t position, uint32_t size, AddressMode mode, bool filters) {
+NeighbourTexels neighbour_texels(int64_t position, uint32_t size, AddressMode mode, bool filters) {
   constexpr int kCut = kCoordinatePlaces - 8;
   int64_t rounded =
       (position - (int64_t{1} << (kCoordinatePlaces - 1)) + (1 << (kCut - 1))) >> kCut;
   if (filters && mode == AddressMode::clamp)
     rounded = std::clamp<int64_t>(rounded, 0, (int64_t{size} - 1) * 256);
-  Neighbours n;
-  n.texel = {address(rounded >> 8, size, mode), address((rounded >> 8) + 1, size, mode)};
+  NeighbourTexels n;
+  n.texel = {apply_address_mode(rounded >> 8, size, mode),
+             apply_address_mode((rounded >> 8) + 1, size, mode)};
   n.fraction = static_cast<uint32_t>(rounded & 255);
   return n;
 }
@@ -272,9 +274,10 @@ void split_weight(unsigned dimensions, const std::array<uint32_t, 3>& fraction, 
   }
 }
 
-uint32_t read_channel(const TexelFormat& format, const Sampler& sampler, unsigned channel,
+uint32_t read_channel(const TexelFormat& format, const TextureSampler& sampler, unsigned channel,
                       uint32_t bits_read) {
-  if (format.kind == Kind::floating) return format.bits == 32 ? bits_read : bits_of_half(bits_read);
+  if (format.kind == Kind::floating)
+    return format.bits == 32 ? bits_read : float_bits_of_half(bits_read);
   if (is_srgb(format, sampler, channel))
     return bits(static_cast<float>(kLinearOfSrgb[bits_read & 255] * kSrgbUnit));
   const int32_t value = sign_extended_texel(format, bits_read);
@@ -282,7 +285,7 @@ uint32_t read_channel(const TexelFormat& format, const Sampler& sampler, unsigne
                                   : static_cast<uint32_t>(value);
 }
 
-uint32_t filter_channel(const TexelFormat& format, const Sampler& sampler, unsigned channel,
+uint32_t filter_channel(const TexelFormat& format, const TextureSampler& sampler, unsigned channel,
                         const WeightedTexel* taps, unsigned count) {
   std::array<double, 16> texel;
   if (format.kind == Kind::floating && format.bits == 32)
@@ -295,7 +298,7 @@ uint32_t filter_channel(const TexelFormat& format, const Sampler& sampler, unsig
   return sum_of_integers(format, taps, count);
 }
 
-uint32_t border_bits(const TexelFormat& format, const Sampler& sampler, unsigned channel) {
+uint32_t border_bits(const TexelFormat& format, const TextureSampler& sampler, unsigned channel) {
   const uint32_t own = sampler.border[channel];
   if (format.kind == Kind::floating)
     return format.bits == 32 ? own : to_half<F16>(bit_copy<float>(own), Rounding::rn).bits;
@@ -349,7 +352,7 @@ CubeSurfacePoint cube_surface_point_of(const CubeTexel& t, int32_t size) {
 
 }  // namespace
 
-CubePoint cube_point(float x, float y, float z) {
+PointOnCubeFace point_on_cube_face(float x, float y, float z) {
   const float scale =
       flushing_reciprocal(std::fmax(std::fmax(std::fabs(x), std::fabs(y)), std::fabs(z)));
   x *= scale;
@@ -357,13 +360,13 @@ CubePoint cube_point(float x, float y, float z) {
   z *= scale;
   const auto size = [](float v) { return std::isnan(v) ? 0 : std::fabs(v); };
   if (size(z) >= size(y) && size(z) >= size(x))
-    return z < 0 ? CubePoint{5, fixed_point_on_face(-x), fixed_point_on_face(-y)}
-                 : CubePoint{4, fixed_point_on_face(x), fixed_point_on_face(-y)};
+    return z < 0 ? PointOnCubeFace{5, fixed_point_on_face(-x), fixed_point_on_face(-y)}
+                 : PointOnCubeFace{4, fixed_point_on_face(x), fixed_point_on_face(-y)};
   if (size(y) >= size(x))
-    return y >= 0 ? CubePoint{2, fixed_point_on_face(x), fixed_point_on_face(z)}
-                  : CubePoint{3, fixed_point_on_face(x), fixed_point_on_face(-z)};
-  return x >= 0 ? CubePoint{0, fixed_point_on_face(-z), fixed_point_on_face(-y)}
-                : CubePoint{1, fixed_point_on_face(z), fixed_point_on_face(-y)};
+    return y >= 0 ? PointOnCubeFace{2, fixed_point_on_face(x), fixed_point_on_face(z)}
+                  : PointOnCubeFace{3, fixed_point_on_face(x), fixed_point_on_face(-z)};
+  return x >= 0 ? PointOnCubeFace{0, fixed_point_on_face(-z), fixed_point_on_face(-y)}
+                : PointOnCubeFace{1, fixed_point_on_face(z), fixed_point_on_face(-y)};
 }
 
 void drop_corner_texel(unsigned corner, uint32_t* weights) {
@@ -437,7 +440,7 @@ constexpr uint8_t kLogarithm[256] = {
 
 }  // namespace
 
-int32_t level_of_texel_step(double texels) {
+int32_t mipmap_level_of_step(double texels) {
   if (!(texels > 0)) return kLowestLevel;
   int exponent;
   const double mantissa = std::frexp(texels, &exponent);  // in [1/2, 1)

@@ -30,7 +30,7 @@ constexpr int32_t kBorder = -1;
 
 // The two texels around a coordinate along one axis, and the distance of the coordinate from the
 // first texel's centre in 1/256.
-struct Neighbours {
+struct NeighbourTexels {
   std::array<int32_t, 2> texel{};  // kBorder: outside, in border mode
   uint32_t fraction = 0;
 };
@@ -39,10 +39,10 @@ struct Neighbours {
 int64_t fixed_point_position(float coordinate, uint32_t size, AddressMode mode, bool normalized);
 int32_t nearest_texel(int64_t position, uint32_t size, AddressMode mode);
 // `filters`: the fetch combines the two texels by linear filtering. False (tld4): it returns both.
-Neighbours neighbours(int64_t position, uint32_t size, AddressMode mode, bool filters);
+NeighbourTexels neighbour_texels(int64_t position, uint32_t size, AddressMode mode, bool filters);
 // The index of a texel after the address mode has been applied, or kBorder if the texel is the
 // border.
-int32_t address(int64_t texel, uint32_t size, AddressMode mode);
+int32_t apply_address_mode(int64_t texel, uint32_t size, AddressMode mode);
 
 // Splits the weight `whole` (256, or a level's share of it) among the 2, 4 or 8 texels around a
 // point, x fastest. `nearer`: the weight of the nearer plane is the rounded one, as in the first of
@@ -51,11 +51,11 @@ void split_weight(unsigned dimensions, const std::array<uint32_t, 3>& fraction, 
                   uint32_t* weights, bool nearer = false);
 
 // A face of a cube and the position on it, 0 … 1 in units of 2^-21.
-struct CubePoint {
+struct PointOnCubeFace {
   uint32_t face = 0;
   int64_t x = 0, y = 0;
 };
-CubePoint cube_point(float x, float y, float z);
+PointOnCubeFace point_on_cube_face(float x, float y, float z);
 // Distributes the weight of texel `corner`, which is beyond a corner of the cube, among the other
 // three.
 void drop_corner_texel(unsigned corner, uint32_t* weights);
@@ -75,12 +75,12 @@ struct WeightedTexel {
 };
 
 // The result of a fetch for one channel: a single texel, or the weighted sum of the taps.
-uint32_t read_channel(const TexelFormat& format, const Sampler& sampler, unsigned channel,
+uint32_t read_channel(const TexelFormat& format, const TextureSampler& sampler, unsigned channel,
                       uint32_t bits);
-uint32_t filter_channel(const TexelFormat& format, const Sampler& sampler, unsigned channel,
+uint32_t filter_channel(const TexelFormat& format, const TextureSampler& sampler, unsigned channel,
                         const WeightedTexel* taps, unsigned count);
 // The border's colour in the texture's format.
-uint32_t border_bits(const TexelFormat& format, const Sampler& sampler, unsigned channel);
+uint32_t border_bits(const TexelFormat& format, const TextureSampler& sampler, unsigned channel);
 
 // ---------------------------------------------------------------------------------------------
 
@@ -90,6 +90,6 @@ constexpr int32_t kLowestLevel = -1024 * 256;
 // The mipmap level that a step of `texels` texels of the first level selects, in 1/256: the
 // logarithm of the step, truncated to eight binary places of its mantissa. The step must be finite
 // and not negative.
-int32_t level_of_texel_step(double texels);
+int32_t mipmap_level_of_step(double texels);
 
 }  // namespace lab32::sim

@@ -5,12 +5,13 @@
 
 namespace lab32::sim {
 
-void execute_in_part(const Exec& x, const Inst& in, ExecFn whole_warp, size_t result_bytes) {
+void execute_and_restore_inactive(const ExecContext& x, const Inst& in, ExecFn whole_warp,
+                                  size_t result_bytes) {
   if (in.dst[0].bytes == 0) return;
   std::byte* const d = x.regs + in.dst[0].offset;
   alignas(64) std::byte before[kWarpSize * 8];
   std::memcpy(before, d, result_bytes * kWarpSize);
-  whole_warp(Exec{x.regs, kFullMask, x.warp}, in);
+  whole_warp(ExecContext{x.regs, kFullMask, x.warp}, in);
   const uint32_t others = ~x.mask;
   switch (result_bytes) {
     case 2:
@@ -22,12 +23,12 @@ void execute_in_part(const Exec& x, const Inst& in, ExecFn whole_warp, size_t re
   }
 }
 
-void execute_saturated(const Exec& x, const Inst& in, ExecFn plain) {
+void execute_saturated(const ExecContext& x, const Inst& in, ExecFn plain) {
   if (in.dst[0].bytes == 0) return;
   std::byte* const d = x.regs + in.dst[0].offset;
   alignas(64) std::byte before[kWarpSize * sizeof(float)];
   std::memcpy(before, d, sizeof before);
-  plain(Exec{x.regs, kFullMask, x.warp}, in);
+  plain(ExecContext{x.regs, kFullMask, x.warp}, in);
   // The clamp works on the bits, so that it is vectorised. Negative numbers and NaN (0x7fffffff)
   // become zero.
   constexpr uint32_t kOne = 0x3f800000, kInfinity = 0x7f800000;
@@ -39,7 +40,8 @@ void execute_saturated(const Exec& x, const Inst& in, ExecFn plain) {
   if (x.mask != kFullMask) copy_masked_lanes<float>(d, before, ~x.mask);
 }
 
-void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modified) {
+void execute_with_subnormals_flushed(const ExecContext& x, const Inst& in, ExecFn plain,
+                                     ExecFn modified) {
   if (in.dst[0].bytes == 0) return;
   constexpr uint32_t kBytes = kWarpSize * sizeof(float), kSmallestNormal = 0x00800000;
   // A temporary register file for the flushed operands and the result.
@@ -52,10 +54,10 @@ void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modifie
     on_own.src[i].offset = i * kBytes;
     const std::byte* const from = x.regs + in.src[i].offset;
     for (int lane = 0; lane < kWarpSize; ++lane)
-      store_lane(own + i * kBytes, lane, flush(load_lane<float>(from, lane)));
+      store_lane(own + i * kBytes, lane, flush_subnormal(load_lane<float>(from, lane)));
   }
   std::byte* const result = own + 3 * kBytes;
-  plain(Exec{own, kFullMask, x.warp}, on_own);
+  plain(ExecContext{own, kFullMask, x.warp}, on_own);
   // A result up to the smallest normal number may have been rounded up to that number, or would
   // have to be flushed. `modified` therefore recomputes the lanes with such results.
   uint32_t any = 0;
@@ -65,7 +67,7 @@ void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modifie
     small[lane] = magnitude - 1 < kSmallestNormal;
     any |= small[lane];
   }
-  if (in.ptx->has(ptx::Mod::sat)) {
+  if (in.ptx->has(ptx::Modifier::sat)) {
     for (int lane = 0; lane < kWarpSize; ++lane)
       store_lane(result, lane, saturate_unit(load_lane<float>(result, lane)));
   }
@@ -75,7 +77,7 @@ void execute_flushed(const Exec& x, const Inst& in, ExecFn plain, ExecFn modifie
   again &= x.mask;
   // The destination may also be a source, so these lanes are recomputed before the others are
   // stored.
-  if (again != 0) modified(Exec{x.regs, again, x.warp}, in);
+  if (again != 0) modified(ExecContext{x.regs, again, x.warp}, in);
   copy_masked_lanes<float>(x.regs + in.dst[0].offset, result, x.mask & ~again);
 }
 

@@ -13,11 +13,11 @@ LaneBits operator|(LaneBits a, LaneBits b) { return {a.low | b.low, a.high | b.h
 LaneBits operator&(LaneBits a, LaneBits b) { return {a.low & b.low, a.high & b.high}; }
 LaneBits operator^(LaneBits a, LaneBits b) { return {a.low ^ b.low, a.high ^ b.high}; }
 
-unsigned width(const Slot& slot) { return slot.is_predicate ? 1 : slot.bytes * 8u; }
+unsigned width(const RegisterSlot& slot) { return slot.is_predicate ? 1 : slot.bytes * 8u; }
 
 class UndefinedBitFlow {
  public:
-  UndefinedBitFlow(const Exec& x, const Inst& in, const std::byte* undefined)
+  UndefinedBitFlow(const ExecContext& x, const Inst& in, const std::byte* undefined)
       : x_(x), in_(in), undefined_(undefined) {}
 
   UndefinedResults propagate() {
@@ -95,13 +95,13 @@ class UndefinedBitFlow {
   void for_each_lane(F f) const {
     for (uint32_t r = x_.mask; r; r &= r - 1) f(__builtin_ctz(r));
   }
-  LaneBits value(unsigned source, int l) const {
-    LaneBits bits = get_bits(x_.regs, in_.src[source], l);
+  LaneBits source_value(unsigned source, int l) const {
+    LaneBits bits = get_register_bits(x_.regs, in_.src[source], l);
     if (in_.src[source].negated) bits.low ^= 1;
     return bits;
   }
   LaneBits undefined_bits_of(unsigned source, int l) const {
-    return get_bits(undefined_, in_.src[source], l);
+    return get_register_bits(undefined_, in_.src[source], l);
   }
   // The lanes in which some bit of the source is undefined.
   uint32_t lanes_with_undefined_bits(unsigned source) const {
@@ -111,18 +111,19 @@ class UndefinedBitFlow {
           [&](int l) { lanes |= static_cast<uint32_t>(undefined_bits_of(source, l).any()) << l; });
     return lanes;
   }
-  uint32_t undefined_carry_in() const {
+  uint32_t lanes_with_undefined_carry() const {
     uint32_t lanes = 0;
     if (in_.ptx->op->traits.carry) std::memcpy(&lanes, undefined_ + in_.mem_base.offset, 4);
     return lanes & x_.mask;
   }
   void make_results_undefined(uint32_t lanes) {
     for (uint8_t d = 0; d < in_.dst_count; ++d)
-      for (uint32_t r = lanes; r; r &= r - 1) out_[d][at(__builtin_ctz(r))] = all_bits(in_.dst[d]);
+      for (uint32_t r = lanes; r; r &= r - 1)
+        out_[d][at(__builtin_ctz(r))] = all_bits_of_slot(in_.dst[d]);
   }
 
   void propagate_all_bits() {
-    uint32_t lanes = undefined_carry_in();
+    uint32_t lanes = lanes_with_undefined_carry();
     for (unsigned s = 0; s < in_.src_count; ++s) lanes |= lanes_with_undefined_bits(s);
     make_results_undefined(lanes);
   }
@@ -145,7 +146,7 @@ class UndefinedBitFlow {
     for (unsigned d = 0, taken = 0; d < in_.dst_count && taken < 128;
          taken += width(in_.dst[d]), ++d) {
       const auto rest = bits >> taken;
-      const LaneBits all = all_bits(in_.dst[d]);
+      const LaneBits all = all_bits_of_slot(in_.dst[d]);
       out_[d][at(l)] =
           LaneBits{static_cast<uint64_t>(rest), static_cast<uint64_t>(rest >> 64)} & all;
     }
@@ -157,7 +158,7 @@ class UndefinedBitFlow {
     for_each_lane([&](int l) {
       LaneBits v[3], u[3];
       for (unsigned s = 0; s < sources; ++s) {
-        v[s] = value(s, l);
+        v[s] = source_value(s, l);
         u[s] = undefined_bits_of(s, l);
       }
       const LaneBits as_is = bitwise_result(v, l);
@@ -166,7 +167,7 @@ class UndefinedBitFlow {
         for (unsigned s = 0; s < sources; ++s) w[s] = (flipped >> s & 1) != 0 ? v[s] ^ u[s] : v[s];
         out_[0][at(l)] = out_[0][at(l)] | (bitwise_result(w, l) ^ as_is);
       }
-      out_[0][at(l)] = out_[0][at(l)] & all_bits(in_.dst[0]);
+      out_[0][at(l)] = out_[0][at(l)] & all_bits_of_slot(in_.dst[0]);
     });
   }
   LaneBits bitwise_result(const LaneBits* v, int l) const {
@@ -178,7 +179,7 @@ class UndefinedBitFlow {
       case OpId::or_pred:
         return v[0] | v[1];
       case OpId::lop3: {
-        const uint64_t table = value(3, l).low;
+        const uint64_t table = source_value(3, l).low;
         uint64_t result = 0;
         for (unsigned row = 0; row < 8; ++row)
           if ((table >> row & 1) != 0)
@@ -202,7 +203,7 @@ class UndefinedBitFlow {
         if (in_.src[d].offset == in_.src[s].offset) return propagate_all_bits();
     }
     std::byte kept[2][kWarpSize * 8], result[kWarpSize * 8];
-    const Slot& to = in_.dst[0];
+    const RegisterSlot& to = in_.dst[0];
     if (to.bytes == 0) return;
     std::memcpy(result, x_.regs + to.offset, to.bytes * 32u);
     for (unsigned d = 0; d < data; ++d)
@@ -211,7 +212,7 @@ class UndefinedBitFlow {
       std::memcpy(x_.regs + in_.src[d].offset, undefined_ + in_.src[d].offset,
                   in_.src[d].bytes * 32u);
     in_.exec(x_, in_);
-    for_each_lane([&](int l) { out_[0][at(l)] = get_bits(x_.regs, to, l); });
+    for_each_lane([&](int l) { out_[0][at(l)] = get_register_bits(x_.regs, to, l); });
     // The result is stored at the end, because the result register may also be a source.
     std::memcpy(x_.regs + to.offset, result, to.bytes * 32u);
     for (unsigned d = data; d-- > 0;)
@@ -221,15 +222,16 @@ class UndefinedBitFlow {
 
   bool is_integer_conversion() const {
     const ptx::Instruction& p = *in_.ptx;
-    return !ptx::is_float(p.types[0]) && !ptx::is_float(p.types[1]) && !p.has(ptx::Mod::sat);
+    return !ptx::is_float(p.types[0]) && !ptx::is_float(p.types[1]) && !p.has(ptx::Modifier::sat);
   }
 
   void propagate_selection(int l) {
     const LaneBits a = undefined_bits_of(0, l), b = undefined_bits_of(1, l);
     if (undefined_bits_of(2, l).any())
-      out_[0][at(l)] = (a | b | (value(0, l) ^ value(1, l))) & all_bits(in_.dst[0]);
+      out_[0][at(l)] =
+          (a | b | (source_value(0, l) ^ source_value(1, l))) & all_bits_of_slot(in_.dst[0]);
     else
-      out_[0][at(l)] = value(2, l).low != 0 ? a : b;
+      out_[0][at(l)] = source_value(2, l).low != 0 ? a : b;
   }
 
   // In a sum or product an undefined bit makes itself and all higher bits of the result undefined.
@@ -237,23 +239,25 @@ class UndefinedBitFlow {
     LaneBits any;
     for (unsigned s = 0; s < in_.src_count; ++s) any = any | undefined_bits_of(s, l);
     if (any.low != 0)
-      out_[0][at(l)] = LaneBits{~((any.low & (~any.low + 1)) - 1), 0} & all_bits(in_.dst[0]);
+      out_[0][at(l)] =
+          LaneBits{~((any.low & (~any.low + 1)) - 1), 0} & all_bits_of_slot(in_.dst[0]);
   }
 
   void propagate_comparison() {
-    const bool equality = (in_.ptx->has(ptx::Mod::eq) || in_.ptx->has(ptx::Mod::ne)) &&
+    const bool equality = (in_.ptx->has(ptx::Modifier::eq) || in_.ptx->has(ptx::Modifier::ne)) &&
                           !ptx::is_float(in_.ptx->type());
     uint32_t unsure = 0;
     for_each_lane([&](int l) {
       const LaneBits u = undefined_bits_of(0, l) | undefined_bits_of(1, l);
-      const bool differ = equality && ((value(0, l).low ^ value(1, l).low) & ~u.low) != 0;
+      const bool differ =
+          equality && ((source_value(0, l).low ^ source_value(1, l).low) & ~u.low) != 0;
       unsure |= static_cast<uint32_t>(u.any() && !differ) << l;
     });
     if (in_.src_count > 2) {
       const uint32_t q = read_predicate(x_, in_.src[2]), unsure_q = lanes_with_undefined_bits(2);
-      if (in_.ptx->has(ptx::Mod::op_and))
+      if (in_.ptx->has(ptx::Modifier::op_and))
         unsure &= q | unsure_q;
-      else if (in_.ptx->has(ptx::Mod::op_or))
+      else if (in_.ptx->has(ptx::Modifier::op_or))
         unsure &= ~q | unsure_q;
       unsure |= unsure_q & lanes_decided_by_comparison(unsure_q);
     }
@@ -288,7 +292,7 @@ class UndefinedBitFlow {
         lanes_with_undefined_bits(1) | lanes_with_undefined_bits(2) | lanes_with_undefined_bits(3);
     for_each_lane([&](int l) {
       if ((unsure >> l & 1) != 0) return;
-      const ShuffleSource from = shuffle_source(shuffle_of(*in_.ptx), in_, x_, l);
+      const ShuffleSource from = shuffle_source(shuffle_mode_of(*in_.ptx), in_, x_, l);
       const int source = (x_.mask >> from.lane & 1) != 0 ? static_cast<int>(from.lane) : l;
       out_[0][at(l)] = undefined_bits_of(0, source);
     });
@@ -302,13 +306,13 @@ class UndefinedBitFlow {
     const uint32_t yes = read_predicate(x_, in_.src[0]) & x_.mask & ~unsure;
     const uint32_t no = x_.mask & ~unsure & ~yes;
     const ptx::Instruction& p = *in_.ptx;
-    const bool settled = p.has(ptx::Mod::any)   ? yes != 0
-                         : p.has(ptx::Mod::all) ? no != 0
-                                                : yes != 0 && no != 0;
+    const bool settled = p.has(ptx::Modifier::any)   ? yes != 0
+                         : p.has(ptx::Modifier::all) ? no != 0
+                                                     : yes != 0 && no != 0;
     if (!settled) make_results_undefined(x_.mask);
   }
 
-  const Exec& x_;
+  const ExecContext& x_;
   const Inst& in_;
   const std::byte* undefined_;
   UndefinedResults out_{};
@@ -316,14 +320,14 @@ class UndefinedBitFlow {
 
 }  // namespace
 
-LaneBits get_bits(const std::byte* file, const Slot& slot, int lane) {
+LaneBits get_register_bits(const std::byte* file, const RegisterSlot& slot, int lane) {
   if (slot.is_predicate) return {load_lane<uint32_t>(file + slot.offset, 0) >> lane & 1, 0};
   LaneBits bits;
   std::memcpy(&bits, file + slot.offset + lane * slot.bytes, slot.bytes);
   return bits;
 }
 
-void set_bits(std::byte* file, const Slot& slot, int lane, LaneBits bits) {
+void set_register_bits(std::byte* file, const RegisterSlot& slot, int lane, LaneBits bits) {
   if (slot.bytes == 0) return;
   if (!slot.is_predicate) {
     std::memcpy(file + slot.offset + lane * slot.bytes, &bits, slot.bytes);
@@ -333,13 +337,14 @@ void set_bits(std::byte* file, const Slot& slot, int lane, LaneBits bits) {
   store_lane(file + slot.offset, 0, others | static_cast<uint32_t>(bits.low & 1) << lane);
 }
 
-LaneBits all_bits(const Slot& slot) {
+LaneBits all_bits_of_slot(const RegisterSlot& slot) {
   if (slot.is_predicate) return {1, 0};
   return {slot.bytes >= 8 ? ~uint64_t{0} : (uint64_t{1} << slot.bytes * 8) - 1,
           slot.bytes == 16 ? ~uint64_t{0} : 0};
 }
 
-UndefinedResults undefined_results(const Exec& x, const Inst& in, const std::byte* undefined) {
+UndefinedResults undefined_results(const ExecContext& x, const Inst& in,
+                                   const std::byte* undefined) {
   return UndefinedBitFlow(x, in, undefined).propagate();
 }
 

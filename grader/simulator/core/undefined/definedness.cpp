@@ -32,15 +32,15 @@ unsigned element_bytes(const Inst& in) { return ptx::bytes_of(in.ptx->type()); }
 UndefinedBits::UndefinedBits(size_t register_bytes, size_t param_bytes)
     : registers(register_bytes), params(param_bytes * kWarpSize) {}
 
-UndefinedBits& Definedness::bits_of(Frame& frame) {
+UndefinedBits& UndefinedBitTracker::undefined_bits_of_frame(CallFrame& frame) {
   if (!frame.undefined)
     frame.undefined = std::make_unique<UndefinedBits>(frame.function->register_bytes,
                                                       frame.function->param_bytes);
   return *frame.undefined;
 }
 
-uint32_t Definedness::undefined_lanes(const UndefinedBits& u, const Slot& slot,
-                                      uint32_t mask) const {
+uint32_t UndefinedBitTracker::undefined_lanes(const UndefinedBits& u, const RegisterSlot& slot,
+                                              uint32_t mask) const {
   if (slot.bytes == 0) return 0;
   const std::byte* const bits = u.registers.data();
   uint32_t lanes = 0;
@@ -49,26 +49,27 @@ uint32_t Definedness::undefined_lanes(const UndefinedBits& u, const Slot& slot,
   } else {
     for (uint32_t r = mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
-      lanes |= static_cast<uint32_t>(get_bits(bits, slot, l).any()) << l;
+      lanes |= static_cast<uint32_t>(get_register_bits(bits, slot, l).any()) << l;
     }
   }
   return lanes & mask;
 }
 
-uint32_t Definedness::lanes_with_undefined_guard(const UndefinedBits& u, const Inst& in,
-                                                 uint32_t mask) const {
+uint32_t UndefinedBitTracker::lanes_with_undefined_guard(const UndefinedBits& u, const Inst& in,
+                                                         uint32_t mask) const {
   return in.has_guard ? load_lane<uint32_t>(u.registers.data() + in.guard, 0) & mask : 0;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Where a value matters
 
-void Definedness::report_undefined_operand(UndefinedBits& u, const Slot& slot, uint32_t lanes,
-                                           ValueUse use) {
+void UndefinedBitTracker::report_undefined_operand(UndefinedBits& u, const RegisterSlot& slot,
+                                                   uint32_t lanes, ValueUse use) {
   BlockContext& block = warp_.block();
   // Each undefined value is reported once. Afterwards it counts as defined, so that its
   // consequences are not reported again.
-  for (uint32_t r = lanes; r; r &= r - 1) set_bits(u.registers.data(), slot, __builtin_ctz(r), {});
+  for (uint32_t r = lanes; r; r &= r - 1)
+    set_register_bits(u.registers.data(), slot, __builtin_ctz(r), {});
   const UndefinedBits::OfLanes& origin = u.origin[slot.offset];
   for (uint32_t left = lanes; left != 0;) {
     const UndefinedOrigins::Id id = origin[static_cast<size_t>(__builtin_ctz(left))];
@@ -81,12 +82,13 @@ void Definedness::report_undefined_operand(UndefinedBits& u, const Slot& slot, u
   }
 }
 
-void Definedness::require_defined(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use) {
+void UndefinedBitTracker::require_defined(UndefinedBits& u, const RegisterSlot& slot, uint32_t mask,
+                                          ValueUse use) {
   if (const uint32_t lanes = undefined_lanes(u, slot, mask))
     report_undefined_operand(u, slot, lanes, use);
 }
 
-uint32_t Definedness::lanes_accessing_device_memory(uint32_t mask, const Inst& in) const {
+uint32_t UndefinedBitTracker::lanes_accessing_device_memory(uint32_t mask, const Inst& in) const {
   uint64_t address[kWarpSize];
   lane_addresses({warp_.current().frame->regs, mask, &warp_}, in.mem_base, in.mem_offset, address);
   switch (space_of(*in.ptx)) {
@@ -100,8 +102,8 @@ uint32_t Definedness::lanes_accessing_device_memory(uint32_t mask, const Inst& i
   }
 }
 
-uint32_t Definedness::lanes_with_undefined_output(const UndefinedBits& u, uint32_t lanes,
-                                                  const Inst& in) const {
+uint32_t UndefinedBitTracker::lanes_storing_undefined_value(const UndefinedBits& u, uint32_t lanes,
+                                                            const Inst& in) const {
   const unsigned bytes = element_bytes(in);
   const bool is_number = ptx::is_float(in.ptx->type());
   // Whether the undefined bytes of an element may be the padding of a structure: whole bytes behind
@@ -127,7 +129,7 @@ uint32_t Definedness::lanes_with_undefined_output(const UndefinedBits& u, uint32
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     for (uint8_t s = 0; s < in.src_count; ++s) {
-      const LaneBits bits = get_bits(u.registers.data(), in.src[s], l);
+      const LaneBits bits = get_register_bits(u.registers.data(), in.src[s], l);
       if (bits.any() && !may_be_padding(s, l, bits)) found |= 1u << l;
     }
   }
@@ -135,7 +137,8 @@ uint32_t Definedness::lanes_with_undefined_output(const UndefinedBits& u, uint32
 }
 
 // Requires defined operands for an instruction with effects beyond its registers.
-void Definedness::require_defined_operands(UndefinedBits& u, uint32_t mask, const Inst& in) {
+void UndefinedBitTracker::require_defined_operands(UndefinedBits& u, uint32_t mask,
+                                                   const Inst& in) {
   const ptx::InstructionTraits& t = traits_of(in);
   if (t.memory_count > 0 && !accesses_parameters(in)) {
     require_defined(u, in.mem_base, mask, ValueUse::address);
@@ -154,13 +157,14 @@ void Definedness::require_defined_operands(UndefinedBits& u, uint32_t mask, cons
       for (uint8_t s = 0; s < in.src_count; ++s)
         require_defined(u, in.src[s], mask, ValueUse::output);
     const uint32_t device =
-        lanes_with_undefined_output(u, lanes_accessing_device_memory(mask, in), in);
+        lanes_storing_undefined_value(u, lanes_accessing_device_memory(mask, in), in);
     for (uint8_t s = 0; s < in.src_count; ++s)
       require_defined(u, in.src[s], device, ValueUse::output);
   }
 }
 
-void Definedness::track_branch_decision(Frame& frame, uint32_t mask, const Inst& in) {
+void UndefinedBitTracker::check_control_flow_operands(CallFrame& frame, uint32_t mask,
+                                                      const Inst& in) {
   if (!frame.undefined) return;
   UndefinedBits& u = *frame.undefined;
   if (const uint32_t lanes = lanes_with_undefined_guard(u, in, mask))
@@ -169,18 +173,19 @@ void Definedness::track_branch_decision(Frame& frame, uint32_t mask, const Inst&
   // Such an instruction is executed, and checked, when all lanes have arrived.
   if (t.sync == ptx::Sync::warp) return;
   for (uint8_t s = 0; s < in.src_count; ++s) require_defined(u, in.src[s], mask, ValueUse::branch);
-  if (in.flow == Dispatch::call) {
+  if (in.flow == DispatchKind::call) {
     const CallSite& site = warp_.program().calls[in.target];
     require_defined(u, site.pointer, mask, ValueUse::branch);
   }
 }
 
-void Definedness::execute_with_undefined_guard(Frame& frame, uint32_t mask, const Inst& in) {
+void UndefinedBitTracker::execute_with_undefined_guard(CallFrame& frame, uint32_t mask,
+                                                       const Inst& in) {
   if (!frame.undefined) return;
   UndefinedBits& u = *frame.undefined;
   const uint32_t lanes = lanes_with_undefined_guard(u, in, mask);
   if (lanes == 0) return;
-  Slot guard;
+  RegisterSlot guard;
   guard.offset = in.guard;
   guard.bytes = 1;
   guard.is_predicate = true;
@@ -188,7 +193,8 @@ void Definedness::execute_with_undefined_guard(Frame& frame, uint32_t mask, cons
   for (uint8_t d = 0; d < in.dst_count; ++d) {
     if (in.dst[d].bytes == 0) continue;
     for (uint32_t r = lanes; r; r &= r - 1)
-      set_bits(u.registers.data(), in.dst[d], __builtin_ctz(r), all_bits(in.dst[d]));
+      set_register_bits(u.registers.data(), in.dst[d], __builtin_ctz(r),
+                        all_bits_of_slot(in.dst[d]));
     const UndefinedBits::OfLanes from = u.origin[in.guard];
     UndefinedBits::OfLanes& to = u.origin[in.dst[d].offset];
     for (uint32_t r = lanes; r; r &= r - 1)
@@ -199,8 +205,8 @@ void Definedness::execute_with_undefined_guard(Frame& frame, uint32_t mask, cons
 // ---------------------------------------------------------------------------------------------
 // Propagation
 
-void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
-  const Exec x{frame.regs, mask, &warp_};
+void UndefinedBitTracker::execute(CallFrame& frame, uint32_t mask, const Inst& in) {
+  const ExecContext x{frame.regs, mask, &warp_};
   if (!frame.undefined) return in.exec(x, in);
   UndefinedBits& u = *frame.undefined;
   if (!only_computes(in)) execute_with_undefined_guard(frame, warp_.current().mask, in);
@@ -208,17 +214,19 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
   if (traits_of(in).fragments) return execute_on_fragments(u, x, in);
   if (traits_of(in).is_texture()) {
     const TextureOp& op = warp_.program().texture_ops[in.target];
-    for (const Slot& slot : sources_of(op)) require_defined(u, slot, mask, ValueUse::address);
+    for (const RegisterSlot& slot : sources_of(op))
+      require_defined(u, slot, mask, ValueUse::address);
     if (traits_of(in).writes_texels)
-      for (const Slot& slot : op.value)
+      for (const RegisterSlot& slot : op.value)
         require_defined(u, slot, mask, op.reduction ? ValueUse::atomic : ValueUse::output);
     mark_results_defined(u, mask, in);  // the fetch itself marks undefined results
     return in.exec(x, in);
   }
   if (traits_of(in).bulk) {
     const BulkOp& op = warp_.program().bulk_ops[in.target];
-    for (const Slot& slot : sources_of(op)) require_defined(u, slot, mask, ValueUse::address);
-    return execute_red_async(u, x, in, op);
+    for (const RegisterSlot& slot : sources_of(op))
+      require_defined(u, slot, mask, ValueUse::address);
+    return execute_bulk_op(u, x, in, op);
   }
   if (accesses_parameters(in)) {
     mark_results_defined(u, mask, in);
@@ -244,7 +252,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
     const UndefinedBits::OfLanes& from = u.origin[offset];
     for (uint32_t r = lanes; r; r &= r - 1) {
       const auto l = static_cast<size_t>(__builtin_ctz(r));
-      origin[l] = (any >> l & 1) != 0 ? origins.join(origin[l], from[l]) : from[l];
+      origin[l] = (any >> l & 1) != 0 ? origins.join_origins(origin[l], from[l]) : from[l];
     }
     any |= lanes;
   };
@@ -258,7 +266,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
   if (any != 0 && traits_of(in).sync == ptx::Sync::warp) {
     UndefinedOrigins::Id all = origin[static_cast<size_t>(__builtin_ctz(any))];
     for (uint32_t r = any; r; r &= r - 1)
-      all = origins.join(all, origin[static_cast<size_t>(__builtin_ctz(r))]);
+      all = origins.join_origins(all, origin[static_cast<size_t>(__builtin_ctz(r))]);
     origin.fill(all);
   }
   if (any == 0) {
@@ -272,7 +280,7 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
       for (uint32_t r = mask; r; r &= r - 1) {
         const int l = __builtin_ctz(r);
         const LaneBits bits = results[d][static_cast<size_t>(l)];
-        set_bits(u.registers.data(), in.dst[d], l, bits);
+        set_register_bits(u.registers.data(), in.dst[d], l, bits);
         carry |= static_cast<uint32_t>(bits.any()) << l;
       }
       u.origin[in.dst[d].offset] = origin;
@@ -289,45 +297,46 @@ void Definedness::execute(Frame& frame, uint32_t mask, const Inst& in) {
 
 // An element of the result is undefined if an element of its row of A, its column of B, or C is.
 // The exact origin is not tracked, only the set of possible origins.
-void Definedness::execute_on_fragments(UndefinedBits& u, const Exec& x, const Inst& in) {
+void UndefinedBitTracker::execute_on_fragments(UndefinedBits& u, const ExecContext& x,
+                                               const Inst& in) {
   const FragmentOp& op = fragment_op(x, in);
-  const auto define = [&](const Fragment& fragment) {
-    for (const Slot& slot : fragment.slots)
-      for (int l = 0; l < kWarpSize; ++l) set_bits(u.registers.data(), slot, l, {});
+  const auto define = [&](const MatrixFragment& fragment) {
+    for (const RegisterSlot& slot : fragment.slots)
+      for (int l = 0; l < kWarpSize; ++l) set_register_bits(u.registers.data(), slot, l, {});
   };
   if (traits_of(in).memory_count > 0) {
     if (traits_of(in).uses(MemoryKind::load))
       define(op.moved);  // the load itself marks results that it found undefined
     else
-      for (const Slot& slot : op.moved.slots)
+      for (const RegisterSlot& slot : op.moved.slots)
         require_defined(u, slot, lanes_accessing_device_memory(x.mask, in), ValueUse::output);
     return in.exec(x, in);
   }
   bool any = false;
   UndefinedOrigins::Id all{};
-  const auto look = [&](const Slot& slot) {
+  const auto look = [&](const RegisterSlot& slot) {
     for (uint32_t r = undefined_lanes(u, slot, x.mask); r; r &= r - 1) {
       const UndefinedOrigins::Id own = u.origin[slot.offset][static_cast<size_t>(__builtin_ctz(r))];
-      all = any ? warp_.block().undefined_origins().join(all, own) : own;
+      all = any ? warp_.block().undefined_origins().join_origins(all, own) : own;
       any = true;
     }
   };
-  for (const Fragment* fragment : {&op.a, &op.b, &op.c})
-    for (const Slot& slot : fragment->slots) look(slot);
+  for (const MatrixFragment* fragment : {&op.a, &op.b, &op.c})
+    for (const RegisterSlot& slot : fragment->slots) look(slot);
   if (op.form.sparse) look(op.metadata);
   // The undefined bits are computed before the instruction executes, because D may use the
   // registers of an operand.
   if (any) propagate_undefined_bits(op, x.regs, u.registers.data());
   in.exec(x, in);
   if (!any) return define(op.d);
-  for (const Slot& slot : op.d.slots) u.origin[slot.offset].fill(all);
+  for (const RegisterSlot& slot : op.d.slots) u.origin[slot.offset].fill(all);
 }
 
-void Definedness::mark_results_defined(UndefinedBits& u, uint32_t mask, const Inst& in) {
+void UndefinedBitTracker::mark_results_defined(UndefinedBits& u, uint32_t mask, const Inst& in) {
   for (uint8_t d = 0; d < in.dst_count; ++d) {
     if (in.dst[d].bytes == 0 || undefined_lanes(u, in.dst[d], mask) == 0) continue;
     for (uint32_t r = mask; r; r &= r - 1)
-      set_bits(u.registers.data(), in.dst[d], __builtin_ctz(r), {});
+      set_register_bits(u.registers.data(), in.dst[d], __builtin_ctz(r), {});
   }
   if (traits_of(in).carry) {
     const uint32_t bits = load_lane<uint32_t>(u.registers.data() + in.mem_base.offset, 0);
@@ -335,12 +344,13 @@ void Definedness::mark_results_defined(UndefinedBits& u, uint32_t mask, const In
   }
 }
 
-Exec Definedness::begin_undefined_load(const Exec& x, const Inst& in, uint32_t lanes,
-                                       const UndefinedBits::OfLanes& origin) {
-  Frame* frame = warp_.current().frame;
-  for (const Split& split : warp_.splits().list())
+ExecContext UndefinedBitTracker::begin_undefined_load(const ExecContext& x, const Inst& in,
+                                                      uint32_t lanes,
+                                                      const UndefinedBits::OfLanes& origin) {
+  CallFrame* frame = warp_.current().frame;
+  for (const WarpSplit& split : warp_.splits().list())
     if (split.frame->regs == x.regs) frame = split.frame;
-  UndefinedBits& u = bits_of(*frame);
+  UndefinedBits& u = undefined_bits_of_frame(*frame);
   for (uint8_t d = 0; d < in.dst_count; ++d)
     for (uint32_t r = in.dst[d].bytes != 0 ? lanes : 0; r; r &= r - 1)
       u.origin[in.dst[d].offset][static_cast<size_t>(__builtin_ctz(r))] =
@@ -350,8 +360,8 @@ Exec Definedness::begin_undefined_load(const Exec& x, const Inst& in, uint32_t l
 
 // Marks undefined bytes that were stored. Called after a store, which has marked all its bytes as
 // defined.
-void Definedness::store_undefined_bits(Frame& frame, const UndefinedBits& u, uint32_t mask,
-                                       const Inst& in) {
+void UndefinedBitTracker::store_undefined_bits(CallFrame& frame, const UndefinedBits& u,
+                                               uint32_t mask, const Inst& in) {
   uint32_t any = 0;
   for (uint8_t s = 0; s < in.src_count; ++s) any |= undefined_lanes(u, in.src[s], mask);
   if (any == 0) return;
@@ -371,7 +381,7 @@ void Definedness::store_undefined_bits(Frame& frame, const UndefinedBits& u, uin
   for (uint32_t r = any & ~(shared | local); r; r &= r - 1) {  // copied padding
     const int l = __builtin_ctz(r);
     for (uint8_t s = 0; s < in.src_count; ++s) {
-      const LaneBits bits = get_bits(u.registers.data(), in.src[s], l);
+      const LaneBits bits = get_register_bits(u.registers.data(), in.src[s], l);
       for (unsigned b = 0; b < bytes; ++b)
         if (bits.byte(b) != 0)
           warp_.block().launch().memory->mark_byte_unwritten(address[l] + s * bytes + b);
@@ -382,9 +392,9 @@ void Definedness::store_undefined_bits(Frame& frame, const UndefinedBits& u, uin
     const bool is_shared = (shared >> l & 1) != 0;
     for (uint8_t s = 0; s < in.src_count; ++s) {
       const uint64_t at = address[l] - (is_shared ? shared_base : local_base) + s * bytes;
-      const LaneBits bits = get_bits(u.registers.data(), in.src[s], l);
-      std::byte* const to = is_shared ? warp_.block().shared().undefined(at, bytes)
-                                      : warp_.local().undefined(l, at, bytes);
+      const LaneBits bits = get_register_bits(u.registers.data(), in.src[s], l);
+      std::byte* const to = is_shared ? warp_.block().shared().undefined_bits_at(at, bytes)
+                                      : warp_.local().undefined_bits_at(l, at, bytes);
       if (to == nullptr || !bits.any()) continue;
       std::memcpy(to, &bits, bytes);
       warp_.block().undefined_origins().note_store(
@@ -398,15 +408,15 @@ void Definedness::store_undefined_bits(Frame& frame, const UndefinedBits& u, uin
 // ---------------------------------------------------------------------------------------------
 // Activations and parameters of functions
 
-void Definedness::store_undefined_params(UndefinedBits& u, const Frame& frame, uint32_t mask,
-                                         const Inst& in) {
+void UndefinedBitTracker::store_undefined_params(UndefinedBits& u, const CallFrame& frame,
+                                                 uint32_t mask, const Inst& in) {
   const size_t stride = frame.function->param_bytes;
   const unsigned bytes = element_bytes(in);
   for (uint8_t s = 0; s < in.src_count; ++s) {
     const size_t at = static_cast<size_t>(in.mem_offset) + s * bytes;
     for (uint32_t r = mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
-      const LaneBits bits = get_bits(u.registers.data(), in.src[s], l);
+      const LaneBits bits = get_register_bits(u.registers.data(), in.src[s], l);
       std::memcpy(u.params.data() + static_cast<size_t>(l) * stride + at, &bits, bytes);
     }
     const auto from = u.origin.find(in.src[s].offset);
@@ -414,8 +424,8 @@ void Definedness::store_undefined_params(UndefinedBits& u, const Frame& frame, u
   }
 }
 
-void Definedness::load_undefined_params(UndefinedBits& u, const Frame& frame, uint32_t mask,
-                                        const Inst& in) {
+void UndefinedBitTracker::load_undefined_params(UndefinedBits& u, const CallFrame& frame,
+                                                uint32_t mask, const Inst& in) {
   const size_t stride = frame.function->param_bytes;
   const unsigned bytes = element_bytes(in);
   if (in.exec == pick_ld_kernel_param(*in.ptx) || in.mem_base.bytes != 0) return;  // constants
@@ -426,7 +436,7 @@ void Definedness::load_undefined_params(UndefinedBits& u, const Frame& frame, ui
       const int l = __builtin_ctz(r);
       LaneBits bits;
       std::memcpy(&bits, u.params.data() + static_cast<size_t>(l) * stride + at, bytes);
-      if (bits.any()) set_bits(u.registers.data(), in.dst[d], l, bits);
+      if (bits.any()) set_register_bits(u.registers.data(), in.dst[d], l, bits);
     }
     // A parameter that is part of a larger stored value has no entry of its own; the entry before
     // it belongs to that value.
@@ -435,8 +445,9 @@ void Definedness::load_undefined_params(UndefinedBits& u, const Frame& frame, ui
   }
 }
 
-void Definedness::pass_undefined_params(const Frame& from, uint32_t from_offset, Frame& to,
-                                        uint32_t to_offset, uint32_t bytes, uint32_t lanes) {
+void UndefinedBitTracker::pass_undefined_params(const CallFrame& from, uint32_t from_offset,
+                                                CallFrame& to, uint32_t to_offset, uint32_t bytes,
+                                                uint32_t lanes) {
   if (!from.undefined) return;
   const size_t from_stride = from.function->param_bytes, to_stride = to.function->param_bytes;
   if (!to.undefined)

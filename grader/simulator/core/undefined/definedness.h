@@ -4,8 +4,8 @@
 // model (Seward, Nethercote: Using Valgrind to detect undefined value errors with bit-precision,
 // 2005).
 //
-// A warp gets a Definedness at its first undefined value and runs slower from then on. Other warps
-// have none.
+// A warp gets an UndefinedBitTracker at its first undefined value and runs slower from then on.
+// Other warps have none.
 #pragma once
 
 #include <array>
@@ -19,45 +19,49 @@ namespace lab32::sim {
 
 struct BulkOp;
 
-class Definedness final : public ValueTracker {
+class UndefinedBitTracker final : public UndefinedValueTracker {
  public:
-  explicit Definedness(Warp& warp) : warp_(warp) {}
+  explicit UndefinedBitTracker(Warp& warp) : warp_(warp) {}
 
-  void execute(Frame& frame, uint32_t mask, const Inst& in) override;
-  void track_branch_decision(Frame& frame, uint32_t mask, const Inst& in) override;
-  void execute_guarded_off(Frame& frame, uint32_t mask, const Inst& in) override {
+  void execute(CallFrame& frame, uint32_t mask, const Inst& in) override;
+  void check_control_flow_operands(CallFrame& frame, uint32_t mask, const Inst& in) override;
+  void execute_guarded_off(CallFrame& frame, uint32_t mask, const Inst& in) override {
     execute_with_undefined_guard(frame, mask, in);
   }
-  Exec begin_undefined_load(const Exec& x, const Inst& in, uint32_t lanes,
-                            const UndefinedBits::OfLanes& origin) override;
+  ExecContext begin_undefined_load(const ExecContext& x, const Inst& in, uint32_t lanes,
+                                   const UndefinedBits::OfLanes& origin) override;
   // Passes arguments or results: copies `bytes` of undefined bits from the parameters of one
   // activation to those of another.
-  static void pass_undefined_params(const Frame& from, uint32_t from_offset, Frame& to,
+  static void pass_undefined_params(const CallFrame& from, uint32_t from_offset, CallFrame& to,
                                     uint32_t to_offset, uint32_t bytes, uint32_t lanes);
 
  private:
-  UndefinedBits& bits_of(Frame& frame);
-  uint32_t undefined_lanes(const UndefinedBits& u, const Slot& slot, uint32_t mask) const;
+  UndefinedBits& undefined_bits_of_frame(CallFrame& frame);
+  uint32_t undefined_lanes(const UndefinedBits& u, const RegisterSlot& slot, uint32_t mask) const;
   // The lanes in `mask` whose guard predicate is undefined.
   uint32_t lanes_with_undefined_guard(const UndefinedBits& u, const Inst& in, uint32_t mask) const;
   // Executes an instruction for lanes whose guard predicate is undefined: marks all its results as
   // undefined. If the instruction has other effects, the undefined guard is a fault.
-  void execute_with_undefined_guard(Frame& frame, uint32_t mask, const Inst& in);
-  void require_defined(UndefinedBits& u, const Slot& slot, uint32_t mask, ValueUse use);
-  void report_undefined_operand(UndefinedBits& u, const Slot& slot, uint32_t lanes, ValueUse use);
+  void execute_with_undefined_guard(CallFrame& frame, uint32_t mask, const Inst& in);
+  void require_defined(UndefinedBits& u, const RegisterSlot& slot, uint32_t mask, ValueUse use);
+  void report_undefined_operand(UndefinedBits& u, const RegisterSlot& slot, uint32_t lanes,
+                                ValueUse use);
   void require_defined_operands(UndefinedBits& u, uint32_t mask, const Inst& in);
   // The lanes of a store whose addresses are in device memory.
   uint32_t lanes_accessing_device_memory(uint32_t mask, const Inst& in) const;
   // The lanes among `lanes` that store an undefined value. A lane does not count if it stores
   // undefined bytes behind defined ones: it copies the padding of a structure.
-  uint32_t lanes_with_undefined_output(const UndefinedBits& u, uint32_t lanes,
-                                       const Inst& in) const;
-  void execute_on_fragments(UndefinedBits& u, const Exec& x, const Inst& in);
-  void execute_red_async(UndefinedBits& u, const Exec& x, const Inst& in, const BulkOp& op);
+  uint32_t lanes_storing_undefined_value(const UndefinedBits& u, uint32_t lanes,
+                                         const Inst& in) const;
+  void execute_on_fragments(UndefinedBits& u, const ExecContext& x, const Inst& in);
+  void execute_bulk_op(UndefinedBits& u, const ExecContext& x, const Inst& in, const BulkOp& op);
   void mark_results_defined(UndefinedBits& u, uint32_t mask, const Inst& in);
-  void store_undefined_bits(Frame& frame, const UndefinedBits& u, uint32_t mask, const Inst& in);
-  void store_undefined_params(UndefinedBits& u, const Frame& frame, uint32_t mask, const Inst& in);
-  void load_undefined_params(UndefinedBits& u, const Frame& frame, uint32_t mask, const Inst& in);
+  void store_undefined_bits(CallFrame& frame, const UndefinedBits& u, uint32_t mask,
+                            const Inst& in);
+  void store_undefined_params(UndefinedBits& u, const CallFrame& frame, uint32_t mask,
+                              const Inst& in);
+  void load_undefined_params(UndefinedBits& u, const CallFrame& frame, uint32_t mask,
+                             const Inst& in);
 
   Warp& warp_;
 };
@@ -75,9 +79,9 @@ struct LaneBits {
   }
 };
 
-LaneBits get_bits(const std::byte* file, const Slot& slot, int lane);
-void set_bits(std::byte* file, const Slot& slot, int lane, LaneBits bits);
-LaneBits all_bits(const Slot& slot);
+LaneBits get_register_bits(const std::byte* file, const RegisterSlot& slot, int lane);
+void set_register_bits(std::byte* file, const RegisterSlot& slot, int lane, LaneBits bits);
+LaneBits all_bits_of_slot(const RegisterSlot& slot);
 
 using UndefinedResults = std::array<std::array<LaneBits, kWarpSize>, 4>;
 
@@ -86,6 +90,7 @@ using UndefinedResults = std::array<std::array<LaneBits, kWarpSize>, 4>;
 // is exact for moves, selections, logic, shifts and comparisons for equality. In sums and products
 // an undefined bit affects itself and all higher bits. For any other instruction each bit of the
 // result may depend on each bit of the sources.
-UndefinedResults undefined_results(const Exec& x, const Inst& in, const std::byte* undefined);
+UndefinedResults undefined_results(const ExecContext& x, const Inst& in,
+                                   const std::byte* undefined);
 
 }  // namespace lab32::sim

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kWholeWarp = 0xffffffffu;
 
-bool any_set(const std::byte* bits, size_t bytes) {
+bool any_bit_set(const std::byte* bits, size_t bytes) {
   uint64_t all = 0;
   size_t i = 0;
   for (; i + 8 <= bytes; i += 8) {
@@ -57,17 +57,17 @@ void UndefinedBytes::reset(size_t bytes, size_t size) {
   std::memset(bits_.data() + bytes, 0, size - bytes);
 }
 
-bool UndefinedBytes::any(uint64_t first, size_t bytes) const {
-  return any_set(storage() + first, bytes);
+bool UndefinedBytes::any_undefined(uint64_t first, size_t bytes) const {
+  return any_bit_set(storage() + first, bytes);
 }
 
-uint32_t UndefinedBytes::lanes(const uint64_t* address, size_t stride, uint32_t mask,
-                               unsigned bytes) const {
+uint32_t UndefinedBytes::lanes_with_undefined_bytes(const uint64_t* address, size_t stride,
+                                                    uint32_t mask, unsigned bytes) const {
   if (mask == kWholeWarp && stride == 0 && are_contiguous(address, bytes) &&
-      !any_set(storage() + address[0], size_t{bytes} * 32))
+      !any_bit_set(storage() + address[0], size_t{bytes} * 32))
     return 0;
   const uint64_t first = address[__builtin_ctz(mask)];
-  if (stride == 0 && !any_set(storage() + first, bytes)) {  // one word for all lanes
+  if (stride == 0 && !any_bit_set(storage() + first, bytes)) {  // one word for all lanes
     uint64_t others = 0;
     for (uint32_t r = mask; r; r &= r - 1) others |= address[__builtin_ctz(r)] ^ first;
     if (others == 0) return 0;
@@ -77,7 +77,7 @@ uint32_t UndefinedBytes::lanes(const uint64_t* address, size_t stride, uint32_t 
   uint32_t found = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
     const auto l = static_cast<unsigned>(__builtin_ctz(r));
-    if (any_set(storage() + address[l] + l * stride, bytes)) found |= 1u << l;
+    if (any_bit_set(storage() + address[l] + l * stride, bytes)) found |= 1u << l;
   }
   return found;
 }
@@ -86,7 +86,7 @@ void UndefinedBytes::mark_defined(uint64_t first, size_t bytes) {
   if (left_ == 0) return;
   std::byte* const at = storage() + first;
   if (left_ != kNotCounted) {
-    if (!any_set(at, bytes)) return;
+    if (!any_bit_set(at, bytes)) return;
     left_ -= bytes - static_cast<size_t>(std::count(at, at + bytes, std::byte{0}));
   }
   std::memset(at, 0, bytes);
@@ -108,24 +108,25 @@ void UndefinedBytes::mark_defined(const uint64_t* address, size_t stride, uint32
 
 // ---------------------------------------------------------------------------------------------
 
-ValueTracker& Warp::value_tracker() {
-  if (!track_) track_ = std::make_unique<Definedness>(*this);
+UndefinedValueTracker& Warp::value_tracker() {
+  if (!track_) track_ = std::make_unique<UndefinedBitTracker>(*this);
   return *track_;
 }
 
-bool Warp::find_undefined(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes,
-                          UndefinedRead* read) {
+bool Warp::find_undefined_bytes(AccessSpace space, const uint64_t* address, uint32_t mask,
+                                unsigned bytes, UndefinedRead* read) {
   read->space = space;
   read->of = read->address = address;
   if (space == AccessSpace::shared) {
     UndefinedBytes& undefined = block_.shared().undefined();
     if (undefined.none()) return false;
-    read->lanes = undefined.lanes(address, 0, mask, bytes);
+    read->lanes = undefined.lanes_with_undefined_bytes(address, 0, mask, bytes);
     if (read->lanes != 0) read->bits = undefined.data();
   } else if (space == AccessSpace::local) {
     if (local_.undefined().none()) return false;
     read->stride = local_.capacity();
-    read->lanes = local_.undefined().lanes(address, local_.capacity(), mask, bytes);
+    read->lanes =
+        local_.undefined().lanes_with_undefined_bytes(address, local_.capacity(), mask, bytes);
     read->bits = local_.undefined().data();
   } else {
     read->lanes = block_.accesses().take_unwritten() & mask;
@@ -151,10 +152,11 @@ bool Warp::is_neighbour_word_written(AccessSpace space, uint64_t at, unsigned by
   if (bytes != kHalf) return false;
   if (space == AccessSpace::global) return block_.launch().memory->is_written(at ^ kHalf, kHalf);
   return space == AccessSpace::shared && (at ^ kHalf) + kHalf <= block_.shared().size() &&
-         !block_.shared().undefined().any(at ^ kHalf, kHalf);
+         !block_.shared().undefined().any_undefined(at ^ kHalf, kHalf);
 }
 
-UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& read, unsigned bytes) {
+UndefinedBits::OfLanes Warp::origins_of_undefined_read(const Inst& in, const UndefinedRead& read,
+                                                       unsigned bytes) {
   UndefinedOrigins& origins = block_.undefined_origins();
   UndefinedBits::OfLanes found{};
   for (uint32_t r = read.lanes; r; r &= r - 1) {
@@ -165,13 +167,13 @@ UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& rea
       const auto stored = origins.origin_id_of_store(
           read.space == AccessSpace::shared ? UndefinedOrigins::shared_word(at + b)
                                             : UndefinedOrigins::local_word_key(index_, l, at + b));
-      if (stored) id = id ? origins.join(*id, *stored) : stored;
+      if (stored) id = id ? origins.join_origins(*id, *stored) : stored;
     }
     if (!id)
       id =
           origins.origin_id_of_read(in.site, is_neighbour_word_written(read.space, at, bytes), [&] {
-            TrapFacts facts =
-                block_.accesses().facts_of_unwritten(in.site, index_, l, read.space, at, bytes);
+            TrapFacts facts = block_.accesses().facts_of_unwritten_read(in.site, index_, l,
+                                                                        read.space, at, bytes);
             if (read.space == AccessSpace::local) {
               facts.access->offset -= kLocalStart;
               facts.access->size = local_.top() - kLocalStart;
@@ -183,10 +185,10 @@ UndefinedBits::OfLanes Warp::origins_of(const Inst& in, const UndefinedRead& rea
   return found;
 }
 
-void Warp::exchange_undefined_bits(const Exec& x, const Inst& in, AccessSpace space,
+void Warp::exchange_undefined_bits(const ExecContext& x, const Inst& in, AccessSpace space,
                                    const uint64_t* address, unsigned bytes) {
   UndefinedRead read;
-  if (!find_undefined(space, address, x.mask, bytes, &read)) return;
+  if (!find_undefined_bytes(space, address, x.mask, bytes, &read)) return;
   // If several lanes exchange one word, the first gets the undefined value.
   for (uint32_t r = read.lanes; r; r &= r - 1) {
     const int first = __builtin_ctz(r);
@@ -194,11 +196,11 @@ void Warp::exchange_undefined_bits(const Exec& x, const Inst& in, AccessSpace sp
       if (address[__builtin_ctz(q)] == address[first]) read.lanes &= ~(q & (~q + 1));
     r &= read.lanes;
   }
-  if (has_result(in)) {
-    const Exec bits =
-        value_tracker().begin_undefined_load(x, in, read.lanes, origins_of(in, read, bytes));
+  if (has_used_result(in)) {
+    const ExecContext bits = value_tracker().begin_undefined_load(
+        x, in, read.lanes, origins_of_undefined_read(in, read, bytes));
     for (uint32_t r = read.lanes; r; r &= r - 1)
-      set_bits(bits.regs, in.dst[0], __builtin_ctz(r), all_bits(in.dst[0]));
+      set_register_bits(bits.regs, in.dst[0], __builtin_ctz(r), all_bits_of_slot(in.dst[0]));
   }
   if (space == AccessSpace::shared)
     mark_defined(space, address, read.lanes, bytes);
@@ -209,15 +211,15 @@ void Warp::exchange_undefined_bits(const Exec& x, const Inst& in, AccessSpace sp
 void Warp::report_undefined_update(const Inst& in, const uint64_t* address, uint32_t mask,
                                    unsigned bytes) {
   UndefinedRead read;
-  if (!find_undefined(AccessSpace::shared, address, mask, bytes, &read)) return;
-  TrapFacts facts =
-      block_.accesses().facts_of_unwritten(in.site, index_, __builtin_ctz(read.lanes), read.space,
-                                           address[__builtin_ctz(read.lanes)], bytes);
+  if (!find_undefined_bytes(AccessSpace::shared, address, mask, bytes, &read)) return;
+  TrapFacts facts = block_.accesses().facts_of_unwritten_read(
+      in.site, index_, __builtin_ctz(read.lanes), read.space, address[__builtin_ctz(read.lanes)],
+      bytes);
   block_.faults().report_undefined_use({in.site, std::move(facts)}, ValueUse::atomic, read.lanes);
   mark_defined(AccessSpace::shared, address, mask, bytes);
 }
 
-void Warp::mark_absent_reads_undefined(const Exec& x, const Inst& in, uint32_t readers,
+void Warp::mark_absent_reads_undefined(const ExecContext& x, const Inst& in, uint32_t readers,
                                        uint32_t absent) {
   if (in.dst[0].bytes == 0) return;
   UndefinedBits::OfLanes origin{};
@@ -229,7 +231,7 @@ void Warp::mark_absent_reads_undefined(const Exec& x, const Inst& in, uint32_t r
     facts.value = absent;
     return facts;
   }));
-  const Exec bits = value_tracker().begin_undefined_load(x, in, readers, origin);
+  const ExecContext bits = value_tracker().begin_undefined_load(x, in, readers, origin);
   for (uint32_t r = readers; r; r &= r - 1)
     store_lane<uint32_t>(bits.regs + in.dst[0].offset, __builtin_ctz(r), ~0u);
 }
@@ -244,24 +246,25 @@ void Warp::mark_defined(AccessSpace space, const uint64_t* address, uint32_t mas
 // ---------------------------------------------------------------------------------------------
 // st.async passes undefined bits on with its values; in red.async an undefined value is a fault.
 
-void Definedness::execute_red_async(UndefinedBits& u, const Exec& x, const Inst& in,
-                                    const BulkOp& op) {
+void UndefinedBitTracker::execute_bulk_op(UndefinedBits& u, const ExecContext& x, const Inst& in,
+                                          const BulkOp& op) {
   if (op.reduction)
-    for (const Slot& slot : op.value) require_defined(u, slot, x.mask, ValueUse::atomic);
-  BulkCopies& copies = warp_.block().bulk_copies();
+    for (const RegisterSlot& slot : op.value) require_defined(u, slot, x.mask, ValueUse::atomic);
+  PendingBulkCopies& copies = warp_.block().bulk_copies();
   const size_t before = copies.size();
   in.exec(x, in);
   if (op.values == 0 || op.reduction) return;
   for (size_t i = before; i < copies.size(); ++i) {
-    BulkCopy& sent = copies[i];
+    PendingBulkCopy& sent = copies[i];
     if (sent.data.empty()) continue;
     for (unsigned v = 0; v < op.values; ++v) {
-      const Slot& slot = op.value[v];
-      const LaneBits bits = get_bits(u.registers.data(), slot, sent.lane);
+      const RegisterSlot& slot = op.value[v];
+      const LaneBits bits = get_register_bits(u.registers.data(), slot, sent.lane);
       if (!bits.any()) continue;
       const UndefinedOrigins::Id from = u.origin.at(slot.offset)[static_cast<size_t>(sent.lane)];
-      sent.origin =
-          sent.undefined.empty() ? from : warp_.block().undefined_origins().join(sent.origin, from);
+      sent.origin = sent.undefined.empty()
+                        ? from
+                        : warp_.block().undefined_origins().join_origins(sent.origin, from);
       sent.undefined.resize(sent.data.size());
       std::memcpy(sent.undefined.data() + size_t{v} * slot.bytes, &bits, slot.bytes);
     }

@@ -55,7 +55,7 @@ class UndefinedOrigins {
   }
   // The id of a value that is computed from values with the origins a and b. It has at most kMost
   // origins; further ones are dropped.
-  Id join(Id a, Id b) {
+  Id join_origins(Id a, Id b) {
     if (a == b || reads_[a].size() >= kMost) return a;
     const auto [at, is_new] =
         joined_.try_emplace(std::minmax(a, b), static_cast<Id>(reads_.size()));
@@ -95,7 +95,7 @@ class UndefinedOrigins {
 
 // ---------------------------------------------------------------------------------------------
 
-struct Frame;
+struct CallFrame;
 
 // The undefined bits of the registers and parameters of one activation. They have the layout of the
 // registers and parameters themselves.
@@ -109,19 +109,19 @@ struct UndefinedBits {
   std::map<uint32_t, OfLanes> param_origin;
 };
 
-class ValueTracker {
+class UndefinedValueTracker {
  public:
-  virtual ~ValueTracker() = default;
+  virtual ~UndefinedValueTracker() = default;
   // Executes the instruction for these lanes and propagates undefined bits.
-  virtual void execute(Frame& frame, uint32_t mask, const Inst& in) = 0;
+  virtual void execute(CallFrame& frame, uint32_t mask, const Inst& in) = 0;
   // Called before the warp's loop executes an instruction that changes control flow or waits.
-  virtual void track_branch_decision(Frame& frame, uint32_t mask, const Inst& in) = 0;
+  virtual void check_control_flow_operands(CallFrame& frame, uint32_t mask, const Inst& in) = 0;
   // Called when the guard disables the instruction for all lanes in `mask`.
-  virtual void execute_guarded_off(Frame& frame, uint32_t mask, const Inst& in) = 0;
-  // Called when a load has found undefined bytes in these lanes. Returns the Exec with which to
-  // write their undefined bits.
-  virtual Exec begin_undefined_load(const Exec& x, const Inst& in, uint32_t lanes,
-                                    const UndefinedBits::OfLanes& origin) = 0;
+  virtual void execute_guarded_off(CallFrame& frame, uint32_t mask, const Inst& in) = 0;
+  // Called when a load has found undefined bytes in these lanes. Returns the ExecContext with which
+  // to write their undefined bits.
+  virtual ExecContext begin_undefined_load(const ExecContext& x, const Inst& in, uint32_t lanes,
+                                           const UndefinedBits::OfLanes& origin) = 0;
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -148,10 +148,11 @@ class UndefinedBytes {
   // True if all bytes are known to be defined because the count of undefined bytes is 0.
   bool none() const { return left_ == 0; }
   // The lanes of `mask` for which any of the `bytes` bytes at their address has an undefined bit.
-  uint32_t lanes(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes) const;
+  uint32_t lanes_with_undefined_bytes(const uint64_t* address, size_t stride, uint32_t mask,
+                                      unsigned bytes) const;
   void mark_defined(const uint64_t* address, size_t stride, uint32_t mask, unsigned bytes);
   // For one contiguous range.
-  bool any(uint64_t first, size_t bytes) const;
+  bool any_undefined(uint64_t first, size_t bytes) const;
   void mark_defined(uint64_t first, size_t bytes);
 
  private:

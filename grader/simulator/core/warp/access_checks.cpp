@@ -11,18 +11,19 @@
 
 namespace lab32::sim {
 
-Faults::Faults(const LaunchContext& launch, const BlockInfo& info, const EventReporter& reports)
+FaultReporter::FaultReporter(const LaunchContext& launch, const BlockInfo& info,
+                             const EventReporter& reports)
     : launch_(launch), info_(info), reports_(reports) {
   if (launch_.keep_going) reported_.resize(launch_.program->sites.size());
 }
 
-ThreadId Faults::thread_id(uint32_t warp, int lane) const {
+ThreadId FaultReporter::thread_id(uint32_t warp, int lane) const {
   const Dim3& b = launch_.block;
   const uint32_t t = warp * kWarpSize + static_cast<uint32_t>(lane);
   return {{info_.x, info_.y, info_.z}, {t % b.x, t / b.x % b.y, t / b.x / b.y}};
 }
 
-TrapFacts Faults::facts(TrapReason reason, uint32_t warp) const {
+TrapFacts FaultReporter::facts(TrapReason reason, uint32_t warp) const {
   TrapFacts facts;
   facts.reason = reason;
   facts.block = info_.index;
@@ -30,24 +31,24 @@ TrapFacts Faults::facts(TrapReason reason, uint32_t warp) const {
   return facts;
 }
 
-TrapFacts Faults::facts(TrapReason reason, uint32_t warp, int lane) const {
+TrapFacts FaultReporter::facts(TrapReason reason, uint32_t warp, int lane) const {
   TrapFacts facts = this->facts(reason, warp);
   facts.thread = thread_id(warp, lane);
   return facts;
 }
 
-TrapFacts Faults::facts_of_access(uint32_t warp, int lane, AccessSpace space, AccessUse use,
-                                  unsigned bytes) const {
+TrapFacts FaultReporter::facts_of_access(uint32_t warp, int lane, AccessSpace space, AccessUse use,
+                                         unsigned bytes) const {
   TrapFacts facts = this->facts(TrapReason::past_end, warp, lane);
-  MemoryAccess& access = facts.access.emplace();
+  FaultyMemoryAccess& access = facts.access.emplace();
   access.space = space;
   access.use = use;
   access.bytes = bytes;
   return facts;
 }
 
-void Faults::raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
-                   const std::function<TrapFacts(int)>& facts) {
+void FaultReporter::trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
+                                   const std::function<TrapFacts(int)>& facts) {
   const int first = __builtin_ctz(lanes);
   if (launch_.note_uninitialised && kind == FaultEvent::Kind::uninitialised) {
     if (!first_uninitialised_) first_uninitialised_ = Trap{facts(first), site};
@@ -67,7 +68,8 @@ void Faults::raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
   for (Observer* o : reports_.observers()) o->fault(fault);
 }
 
-void Faults::report_undefined_use(const UndefinedOrigin& origin, ValueUse use, uint32_t lanes) {
+void FaultReporter::report_undefined_use(const UndefinedOrigin& origin, ValueUse use,
+                                         uint32_t lanes) {
   TrapFacts facts = origin.facts;
   if (facts.reason == TrapReason::lane_missing) {  // the value came from a shuffle
     for (Observer* o : reports_.observers())
@@ -77,7 +79,7 @@ void Faults::report_undefined_use(const UndefinedOrigin& origin, ValueUse use, u
   }
   facts.used_as = use;
   if (facts.access->space != AccessSpace::shared) {
-    raise(origin.site, lanes, FaultEvent::Kind::uninitialised, [&](int) { return facts; });
+    trap_or_report(origin.site, lanes, FaultEvent::Kind::uninitialised, [&](int) { return facts; });
     return;
   }
   // This never ends a launch: race detection also knows the read and can tell whether a race with a
@@ -88,7 +90,7 @@ void Faults::report_undefined_use(const UndefinedOrigin& origin, ValueUse use, u
   for (Observer* o : reports_.observers()) o->fault(event);
 }
 
-AccessChecks::AccessChecks(const CheckedBlock& block)
+AccessChecks::AccessChecks(const BlockPartsForChecks& block)
     : launch_(block.launch),
       info_(block.info),
       shared_(block.shared),
@@ -150,7 +152,8 @@ std::byte* AccessChecks::check_global(uint32_t warp, const Inst& in, uint64_t* a
       else if (meant == nullptr)
         meant = own;
     }
-    if (wrong) report_bad_global(warp, in, address, wrong, bytes, use, meant ? meant : before);
+    if (wrong)
+      report_bad_global_access(warp, in, address, wrong, bytes, use, meant ? meant : before);
     for (uint32_t r = mask & ~wrong; r; r &= r - 1)
       check_global(warp, in, address, r & (~r + 1), bytes, use, operation);
     return memory.host(0);
@@ -160,7 +163,8 @@ std::byte* AccessChecks::check_global(uint32_t warp, const Inst& in, uint64_t* a
   // The guard is told first, because the bits of written bytes may depend on the order of the
   // blocks, too.
   if (guard_) {
-    const OrderGuard::Accessor by{{info_.index, epoch_, warp}, is_race_free(in.order, use)};
+    const BlockOrderGuard::AccessSource by{{info_.index, epoch_, warp},
+                                           is_race_free(in.order, use)};
     switch (use) {
       case Use::read:
         guard_->record_read(*a, address, mask, bytes, by);
@@ -177,10 +181,10 @@ std::byte* AccessChecks::check_global(uint32_t warp, const Inst& in, uint64_t* a
     uint32_t unwritten = 0;
     for (uint32_t r = mask; r; r &= r - 1)
       if (!memory.is_written(address[__builtin_ctz(r)], bytes)) unwritten |= r & (~r + 1);
-    if (use == Use::read || in.ptx->has(ptx::Mod::exch))
+    if (use == Use::read || in.ptx->has(ptx::Modifier::exch))
       unwritten_ |= unwritten;
     else if (unwritten)
-      report_unwritten_global(warp, in, address, unwritten, bytes);
+      report_unwritten_global_update(warp, in, address, unwritten, bytes);
   }
   if (use == Use::write && !a->initialised) memory.mark_lanes_written(address, mask, bytes);
   if (use != Use::read && !guard_ && a->pristine) a->pristine = false;
@@ -202,11 +206,12 @@ std::byte* AccessChecks::check_global_row(uint32_t warp, const Inst& in, const W
     return nullptr;
   recent.site = in.site;
   if (guard_ && (use == Use::write || !guard_->may_read(*a))) {
-    const OrderGuard::Accessor by{{info_.index, epoch_, warp}, is_race_free(in.order, use)};
+    const BlockOrderGuard::AccessSource by{{info_.index, epoch_, warp},
+                                           is_race_free(in.order, use)};
     if (use == Use::read)
-      guard_->read_row(*a, row, bytes, by);
+      guard_->record_row_read(*a, row, bytes, by);
     else
-      guard_->write_row(*a, row, bytes, by);
+      guard_->record_row_write(*a, row, bytes, by);
   }
   if (use == Use::write) {
     if (!a->initialised) {
@@ -239,7 +244,7 @@ void AccessChecks::check_shared(uint32_t warp, const Inst& in, uint64_t* offset,
     bits |= at;
   }
   if (high <= size && high + bytes <= size && (bits & (bytes - 1)) == 0) return;
-  report_bad_shared(warp, in, offset, mask, bytes, use);
+  report_bad_shared_access(warp, in, offset, mask, bytes, use);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -249,10 +254,10 @@ constexpr uint64_t kNullPage = 4096;  // an address below this one is computed f
 
 const Allocation* AccessChecks::allocation_of_pointer(uint32_t site) const {
   const Memory& memory = *launch_.memory;
-  const Site& at = launch_.program->sites[site];
+  const InstructionSite& at = launch_.program->sites[site];
   const ptx::Function& function = *launch_.program->functions[at.function].ptx;
   const Allocation* found = nullptr;
-  for (const uint32_t offset : ptx::pointer_parameters(function, *at.ptx)) {
+  for (const uint32_t offset : ptx::offsets_of_pointer_parameters(function, *at.ptx)) {
     uint64_t value = 0;
     if (offset + sizeof value > launch_.program->param_bytes) continue;
     std::memcpy(&value, memory.host(launch_.param_address + offset), sizeof value);
@@ -263,11 +268,12 @@ const Allocation* AccessChecks::allocation_of_pointer(uint32_t site) const {
   return found;
 }
 
-TrapFacts AccessChecks::facts_of_global(uint32_t site, uint32_t warp, int lane, uint64_t at,
-                                        unsigned bytes, Use use, const Allocation* meant) const {
+TrapFacts AccessChecks::facts_of_global_access(uint32_t site, uint32_t warp, int lane, uint64_t at,
+                                               unsigned bytes, Use use,
+                                               const Allocation* meant) const {
   const Memory& memory = *launch_.memory;
   TrapFacts facts = faults_.facts_of_access(warp, lane, AccessSpace::global, use, bytes);
-  MemoryAccess& access = *facts.access;
+  FaultyMemoryAccess& access = *facts.access;
   access.address = at;
   const auto lies_in = [&](const Allocation& a, TrapReason reason) {
     access.object = a.name;
@@ -297,14 +303,14 @@ TrapFacts AccessChecks::facts_of_global(uint32_t site, uint32_t warp, int lane, 
   return near ? outside(*near) : facts;
 }
 
-void AccessChecks::report_bad_global(uint32_t warp, const Inst& in, uint64_t* address,
-                                     uint32_t lanes, unsigned bytes, Use use,
-                                     const Allocation* meant) {
+void AccessChecks::report_bad_global_access(uint32_t warp, const Inst& in, uint64_t* address,
+                                            uint32_t lanes, unsigned bytes, Use use,
+                                            const Allocation* meant) {
   // In a launch that keeps going, the contents of a lane's sink and the first fault must not depend
   // on the number of host threads.
   if (launch_.keep_going && runs_in_parallel()) throw OrderMatters{};
-  faults_.raise(in.site, lanes, FaultEvent::Kind::memory, [&](int l) {
-    return facts_of_global(in.site, warp, l, address[l], bytes, use, meant);
+  faults_.trap_or_report(in.site, lanes, FaultEvent::Kind::memory, [&](int l) {
+    return facts_of_global_access(in.site, warp, l, address[l], bytes, use, meant);
   });
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
@@ -315,10 +321,11 @@ void AccessChecks::report_bad_global(uint32_t warp, const Inst& in, uint64_t* ad
 static_assert(kWarpSize * 16 <= kMemoryStart, "the sinks lie before the first allocation");
 
 // Reports atomics on memory that was never written. An atomic reads the value that it updates.
-void AccessChecks::report_unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address,
-                                           uint32_t lanes, unsigned bytes) {
-  faults_.raise(in.site, lanes, FaultEvent::Kind::uninitialised, [&](int l) {
-    return facts_of_global(in.site, warp, l, address[l], bytes, Use::update, nullptr);
+void AccessChecks::report_unwritten_global_update(uint32_t warp, const Inst& in,
+                                                  const uint64_t* address, uint32_t lanes,
+                                                  unsigned bytes) {
+  faults_.trap_or_report(in.site, lanes, FaultEvent::Kind::uninitialised, [&](int l) {
+    return facts_of_global_access(in.site, warp, l, address[l], bytes, Use::update, nullptr);
   });
   // The atomic has written the bytes, so the next read is not reported again.
   launch_.memory->mark_lanes_written(address, lanes, bytes);
@@ -327,10 +334,11 @@ void AccessChecks::report_unwritten_global(uint32_t warp, const Inst& in, const 
 // ---------------------------------------------------------------------------------------------
 // Undefined values
 
-TrapFacts AccessChecks::facts_of_unwritten(uint32_t site, uint32_t warp, int lane,
-                                           AccessSpace space, uint64_t at, unsigned bytes) const {
+TrapFacts AccessChecks::facts_of_unwritten_read(uint32_t site, uint32_t warp, int lane,
+                                                AccessSpace space, uint64_t at,
+                                                unsigned bytes) const {
   if (space == AccessSpace::global)
-    return facts_of_global(site, warp, lane, at, bytes, Use::read, nullptr);
+    return facts_of_global_access(site, warp, lane, at, bytes, Use::read, nullptr);
   TrapFacts facts = faults_.facts_of_access(warp, lane, space, Use::read, bytes);
   facts.reason = TrapReason::unwritten;
   facts.access->offset = static_cast<int64_t>(at);
@@ -361,17 +369,17 @@ bool AccessChecks::is_in_shared(const Inst& in, uint64_t offset, unsigned bytes)
 }
 
 // The variable from which the instruction's address is computed; null: unknown.
-const SharedVariable* AccessChecks::variable_of(const Inst& in) const {
+const SharedVariable* AccessChecks::shared_variable_of(const Inst& in) const {
   if (in.shared_end == Inst::kAllShared) return nullptr;
   for (const SharedVariable& v : launch_.program->shared)
     if (v.offset == in.shared_begin && v.offset + v.bytes == in.shared_end) return &v;
   return nullptr;
 }
 
-TrapFacts AccessChecks::facts_of_shared(uint32_t warp, int lane, uint64_t offset, unsigned bytes,
-                                        Use use, const Inst& in) const {
+TrapFacts AccessChecks::facts_of_shared_access(uint32_t warp, int lane, uint64_t offset,
+                                               unsigned bytes, Use use, const Inst& in) const {
   TrapFacts facts = faults_.facts_of_access(warp, lane, AccessSpace::shared, use, bytes);
-  MemoryAccess& access = *facts.access;
+  FaultyMemoryAccess& access = *facts.access;
   access.size = launch_.own_shared_bytes;
   if (cluster_ != nullptr) {
     // An address before the start of a block's memory is close to the end of the preceding window.
@@ -380,13 +388,13 @@ TrapFacts AccessChecks::facts_of_shared(uint32_t warp, int lane, uint64_t offset
     facts.limit = cluster_->blocks();
     facts.value = nearest & 0xff;
     access.rank = static_cast<uint32_t>(facts.value);
-    if (access.rank == info_.rank) access.rank = MemoryAccess::kOwnBlock;
+    if (access.rank == info_.rank) access.rank = FaultyMemoryAccess::kOwnBlock;
   } else {
     // Addresses of 32 bits wrap: an address before the start is close to 2^32.
     access.offset = offset >> 32 == 0 ? static_cast<int32_t>(static_cast<uint32_t>(offset))
                                       : static_cast<int64_t>(offset);
   }
-  if (const SharedVariable* variable = variable_of(in);
+  if (const SharedVariable* variable = shared_variable_of(in);
       variable != nullptr && !is_in_shared(in, offset_in_block(offset), bytes)) {
     access.object = variable->name;
     access.offset -= variable->offset;
@@ -401,8 +409,8 @@ TrapFacts AccessChecks::facts_of_shared(uint32_t warp, int lane, uint64_t offset
   return facts;
 }
 
-std::optional<TrapReason> AccessChecks::fault_in_cluster(const Inst& in, uint64_t address,
-                                                         unsigned bytes) const {
+std::optional<TrapReason> AccessChecks::cluster_access_fault(const Inst& in, uint64_t address,
+                                                             unsigned bytes) const {
   const uint64_t rank = rank_of(address), at = offset_in_block(address);
   const bool own = rank == info_.rank;
   // The offset is bad, in the block's own memory or in that of another existing block.
@@ -412,8 +420,8 @@ std::optional<TrapReason> AccessChecks::fault_in_cluster(const Inst& in, uint64_
   }
   if (own) return std::nullopt;
   if (rank >= cluster_->blocks()) return TrapReason::no_such_block;
-  const bool of_own = in.ptx->has(ptx::Mod::shared) || in.ptx->has(ptx::Mod::shared_cta);
-  if (of_own && !in.ptx->has(ptx::Mod::shared_cluster)) return TrapReason::not_own_block;
+  const bool of_own = in.ptx->has(ptx::Modifier::shared) || in.ptx->has(ptx::Modifier::shared_cta);
+  if (of_own && !in.ptx->has(ptx::Modifier::shared_cluster)) return TrapReason::not_own_block;
   if ((cluster_->exited() >> rank & 1) != 0) return TrapReason::block_exited;
   return std::nullopt;
 }
@@ -423,34 +431,34 @@ void AccessChecks::check_cluster_shared(uint32_t warp, const Inst& in, uint64_t*
   uint32_t wrong = 0, remote = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
     const uint64_t at = offset[__builtin_ctz(r)];
-    if (fault_in_cluster(in, at, bytes)) wrong |= r & (~r + 1);
+    if (cluster_access_fault(in, at, bytes)) wrong |= r & (~r + 1);
     if (rank_of(at) != info_.rank) remote |= r & (~r + 1);
   }
   reports_.set_remote(remote & ~wrong);
-  if (wrong != 0) report_bad_shared(warp, in, offset, wrong, bytes, use);
+  if (wrong != 0) report_bad_shared_access(warp, in, offset, wrong, bytes, use);
 }
 
-void AccessChecks::report_bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
-                                     unsigned bytes, Use use) {
+void AccessChecks::report_bad_shared_access(uint32_t warp, const Inst& in, uint64_t* offset,
+                                            uint32_t mask, unsigned bytes, Use use) {
   uint32_t wrong = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
     const uint64_t at = offset[__builtin_ctz(r)];
-    const bool is_wrong = cluster_ != nullptr ? fault_in_cluster(in, at, bytes).has_value()
+    const bool is_wrong = cluster_ != nullptr ? cluster_access_fault(in, at, bytes).has_value()
                                               : !is_in_shared(in, at, bytes) || at % bytes != 0;
     if (is_wrong) wrong |= r & (~r + 1);
   }
   if (wrong == 0) return;
-  faults_.raise(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
-    TrapFacts facts = facts_of_shared(warp, l, offset[l], bytes, use, in);
+  faults_.trap_or_report(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
+    TrapFacts facts = facts_of_shared_access(warp, l, offset[l], bytes, use, in);
     if (cluster_ != nullptr) {
-      const TrapReason reason = *fault_in_cluster(in, offset[l], bytes);
+      const TrapReason reason = *cluster_access_fault(in, offset[l], bytes);
       if (reason != TrapReason::past_end) facts.reason = reason;
     }
     return facts;
   });
   for (uint32_t r = wrong; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    offset[l] = shared_.sink_offset() + static_cast<uint64_t>(l) * kSinkBytes;
+    offset[l] = shared_.fault_sink_offset() + static_cast<uint64_t>(l) * kSinkBytes;
     std::memset(shared_.bytes() + offset[l], 0xff, kSinkBytes);
   }
 }

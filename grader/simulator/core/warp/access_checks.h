@@ -1,6 +1,6 @@
 // The checks of every memory access: bounds, alignment, null, freed and read-only memory, and reads
-// of memory that was never written. AccessChecks finds a faulty access; Faults raises a trap for
-// it, or reports it to the observers in a launch that keeps going.
+// of memory that was never written. AccessChecks finds a faulty access; FaultReporter raises a trap
+// for it, or reports it to the observers in a launch that keeps going.
 #pragma once
 
 #include <array>
@@ -24,13 +24,13 @@ namespace lab32::sim {
 
 // Collects the facts of a block's faults. A fault becomes a trap, or an event for the observers in
 // a launch that keeps going.
-class Faults {
+class FaultReporter {
  public:
-  Faults(const LaunchContext& launch, const BlockInfo& info, const EventReporter& reports);
+  FaultReporter(const LaunchContext& launch, const BlockInfo& info, const EventReporter& reports);
 
   // Traps, or reports the fault to the observers. `facts(lane)` describes the fault of a lane.
-  void raise(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
-             const std::function<TrapFacts(int)>& facts);
+  void trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
+                      const std::function<TrapFacts(int)>& facts);
   void report_undefined_use(const UndefinedOrigin& origin, ValueUse use, uint32_t lanes);
   // The first faulty memory access that did not end the launch.
   const std::optional<Trap>& first_bad_access() const { return first_bad_access_; }
@@ -55,23 +55,23 @@ class Faults {
 
 // The parts of a block that the checks need, and its host thread's guard (null: the launch has
 // none).
-struct CheckedBlock {
+struct BlockPartsForChecks {
   const LaunchContext& launch;
   const BlockInfo& info;
   SharedMemory& shared;
   EventReporter& reports;
-  Faults& faults;
-  std::vector<IssueTally>& tally;
-  OrderGuard::Worker* guard;
+  FaultReporter& faults;
+  std::vector<InstructionIssueCounts>& tally;
+  BlockOrderGuard::Worker* guard;
 };
 
 class AccessChecks {
  public:
   using Use = AccessUse;
 
-  explicit AccessChecks(const CheckedBlock& block);
+  explicit AccessChecks(const BlockPartsForChecks& block);
   // Resets the state for the next block.
-  void restart() { epoch_ = 0; }
+  void reset_for_next_block() { epoch_ = 0; }
   // Called when the whole block has passed a barrier.
   void pass_barrier() { ++epoch_; }
 
@@ -97,8 +97,8 @@ class AccessChecks {
   // The lanes whose last read of device memory found bytes that were never written.
   uint32_t take_unwritten() { return std::exchange(unwritten_, 0); }
   // The facts of a read, by the instruction `site`, of bytes that were never written.
-  TrapFacts facts_of_unwritten(uint32_t site, uint32_t warp, int lane, AccessSpace space,
-                               uint64_t at, unsigned bytes) const;
+  TrapFacts facts_of_unwritten_read(uint32_t site, uint32_t warp, int lane, AccessSpace space,
+                                    uint64_t at, unsigned bytes) const;
 
  private:
   // The array to which the instruction's pointer belongs, by the kernel's parameters; nullptr: not
@@ -106,33 +106,33 @@ class AccessChecks {
   const Allocation* allocation_of_pointer(uint32_t site) const;
   // `meant`: the array that the instruction's other lanes or its earlier accesses use, which the
   // student most likely meant if the pointer's own array is not known.
-  TrapFacts facts_of_global(uint32_t site, uint32_t warp, int lane, uint64_t address,
-                            unsigned bytes, Use use, const Allocation* meant) const;
-  const SharedVariable* variable_of(const Inst& in) const;
-  TrapFacts facts_of_shared(uint32_t warp, int lane, uint64_t offset, unsigned bytes, Use use,
-                            const Inst& in) const;
-  void report_bad_global(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes,
-                         unsigned bytes, Use use, const Allocation* meant);
-  void report_unwritten_global(uint32_t warp, const Inst& in, const uint64_t* address,
-                               uint32_t lanes, unsigned bytes);
-  void report_bad_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
-                         unsigned bytes, Use use);
+  TrapFacts facts_of_global_access(uint32_t site, uint32_t warp, int lane, uint64_t address,
+                                   unsigned bytes, Use use, const Allocation* meant) const;
+  const SharedVariable* shared_variable_of(const Inst& in) const;
+  TrapFacts facts_of_shared_access(uint32_t warp, int lane, uint64_t offset, unsigned bytes,
+                                   Use use, const Inst& in) const;
+  void report_bad_global_access(uint32_t warp, const Inst& in, uint64_t* address, uint32_t lanes,
+                                unsigned bytes, Use use, const Allocation* meant);
+  void report_unwritten_global_update(uint32_t warp, const Inst& in, const uint64_t* address,
+                                      uint32_t lanes, unsigned bytes);
+  void report_bad_shared_access(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
+                                unsigned bytes, Use use);
   void check_cluster_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
                             unsigned bytes, Use use);
   // Whether the bytes are in the instruction's variable; if that is unknown, in the block's shared
   // memory, or in what the system reserves.
   bool is_in_shared(const Inst& in, uint64_t offset, unsigned bytes) const;
   // The fault of one lane's access to the cluster's shared memory; nullopt if the access is valid.
-  std::optional<TrapReason> fault_in_cluster(const Inst& in, uint64_t address,
-                                             unsigned bytes) const;
+  std::optional<TrapReason> cluster_access_fault(const Inst& in, uint64_t address,
+                                                 unsigned bytes) const;
 
   const LaunchContext& launch_;
   const BlockInfo& info_;
   SharedMemory& shared_;
   EventReporter& reports_;
-  Faults& faults_;
-  std::vector<IssueTally>& tally_;
-  OrderGuard::Worker* const guard_;
+  FaultReporter& faults_;
+  std::vector<InstructionIssueCounts>& tally_;
+  BlockOrderGuard::Worker* const guard_;
   ClusterContext* const cluster_;
   const bool checks_reads_;
   uint32_t epoch_ = 0;      // the number of barriers that the whole block has passed

@@ -43,7 +43,7 @@ std::string access_name(const UnmatchedAccess& u) {
   return fmt::format("{}{} of {} bytes", name_of(u.space), name_of(u.kind), u.bytes);
 }
 
-std::string line_name(int line, int ptx_line) {
+std::string source_or_ptx_line(int line, int ptx_line) {
   return line > 0 ? fmt::format("line {}", line) : fmt::format("PTX line {}", ptx_line);
 }
 
@@ -67,7 +67,7 @@ std::string describe(const UnmatchedAccess& u) {
     case Reason::no_instruction:
       return "no machine instruction corresponds to it";
     case Reason::like_one_without:
-      return line_name(u.line, u.ptx_line) +
+      return source_or_ptx_line(u.line, u.ptx_line) +
              " has the same kind of access and no machine instruction either";
     case Reason::copies_differ:
       return describe_grouping(u, "its instructions differ from copy to copy");

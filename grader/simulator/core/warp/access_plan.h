@@ -78,7 +78,7 @@ const char* to_string(UnmatchedAccess::Reason reason);
 std::string access_name(const UnmatchedAccess& unmatched);
 
 // "line 31", or "PTX line 120" if the source line is unknown.
-std::string line_name(int line, int ptx_line);
+std::string source_or_ptx_line(int line, int ptx_line);
 
 // The reason in words, for example "ptxas duplicated the code around it".
 std::string describe(const UnmatchedAccess& unmatched);
@@ -86,7 +86,7 @@ std::string describe(const UnmatchedAccess& unmatched);
 // ---------------------------------------------------------------------------------------------
 
 // One memory instruction of the SASS, relative to the PTX instruction that it implements.
-struct IssuedAccess {
+struct PlannedSassAccess {
   int32_t offset = 0;  // bytes from the PTX instruction's own address
   uint8_t bytes = 4;   // per lane
   AccessKind kind = AccessKind::load;
@@ -103,7 +103,7 @@ struct IssuedAccess {
     // atomic by the remaining lanes. In each round one lane of every word succeeds.
     swap_loop,
   } lanes = Lanes::all;
-  AtomicForm form = AtomicForm::plain;
+  SharedAtomicForm form = SharedAtomicForm::plain;
   // For an access by generic addresses: the issue is for lanes in this space. None: for all.
   std::optional<AccessSpace> only = std::nullopt;
 };
@@ -111,7 +111,7 @@ struct IssuedAccess {
 // The plan of one PTX memory instruction. If `issues` is empty, ptxas merged the access into
 // another instruction or removed it.
 struct AccessPlan {
-  std::vector<IssuedAccess> issues;
+  std::vector<PlannedSassAccess> issues;
   // Set if the access was not reconciled: it is issued as the PTX says, and every figure marks it.
   std::optional<UnmatchedAccess> unmatched;
   std::string note;  // how the SASS differs from the PTX ("merged into LDS.128")

@@ -28,7 +28,7 @@ AccessPlan ptx_level_plan(UnmatchedAccess::Reason reason) {
 // Whether the instruction can be part of a run. Other instructions need the warp's loop, because
 // they end slices, wait or change the state of the warp.
 bool is_straight_line(const Inst& in) {
-  if (in.flow != Dispatch::straight || in.has_guard) return false;
+  if (in.flow != DispatchKind::straight || in.has_guard) return false;
   switch (in.ptx->op->id) {
     case OpId::ld:
     case OpId::st:
@@ -47,7 +47,7 @@ bool is_straight_line(const Inst& in) {
   const auto& operands = in.ptx->operands;
   return t.memory_count == 0 && !t.is_texture() && !t.bulk && t.sync == ptx::Sync::none &&
          std::none_of(operands.begin(), operands.end(), [](const ptx::Operand& o) {
-           return o.kind == ptx::Operand::Kind::special && is_dynamic_special(o.special);
+           return o.kind == ptx::Operand::Kind::special && is_time_varying_special(o.special);
          });
 }
 
@@ -61,7 +61,7 @@ void find_straight_line_runs(const ptx::ControlFlow& flow, std::vector<Inst>& co
   }
 }
 
-void mark_reconvergence(const ptx::ControlFlow& flow, CodeFunction& function) {
+void mark_reconvergence(const ptx::ControlFlow& flow, DecodedFunction& function) {
   function.reconvergence_points = flow.reconvergence_points;
   for (const ptx::ReconvergencePoint& m : flow.reconvergence_points)
     function.reconvergence_pcs.push_back(
@@ -84,30 +84,30 @@ void mark_reconvergence(const ptx::ControlFlow& flow, CodeFunction& function) {
   }
 }
 
-Dispatch dispatch_of(const ptx::InstructionTraits& traits) {
+DispatchKind dispatch_of(const ptx::InstructionTraits& traits) {
   switch (traits.transfer) {
     case ptx::ControlTransfer::branch:
-      return Dispatch::branch;
+      return DispatchKind::branch;
     case ptx::ControlTransfer::table_branch:
-      return Dispatch::table_branch;
+      return DispatchKind::table_branch;
     case ptx::ControlTransfer::call:
-      return Dispatch::call;
+      return DispatchKind::call;
     case ptx::ControlTransfer::ret:
-      return Dispatch::ret;
+      return DispatchKind::ret;
     case ptx::ControlTransfer::exit:
-      return Dispatch::exit;
+      return DispatchKind::exit;
     case ptx::ControlTransfer::trap:
-      return Dispatch::trap;
+      return DispatchKind::trap;
     case ptx::ControlTransfer::next:
       break;
   }
-  if (traits.is_block_barrier() || traits.is_cluster_barrier()) return Dispatch::block_sync;
-  if (traits.sync == ptx::Sync::fence) return Dispatch::fence;
+  if (traits.is_block_barrier() || traits.is_cluster_barrier()) return DispatchKind::block_sync;
+  if (traits.sync == ptx::Sync::fence) return DispatchKind::fence;
   const bool of_warp = traits.sync == ptx::Sync::warp || traits.sync == ptx::Sync::warp_barrier;
-  return of_warp ? Dispatch::warp_sync : Dispatch::straight;
+  return of_warp ? DispatchKind::warp_sync : DispatchKind::straight;
 }
 
-ExecFn pick(const ptx::Instruction& in) {
+ExecFn pick_exec_fn(const ptx::Instruction& in) {
   switch (in.op->id) {
 #define OP(id, pattern, operands, traits) \
   case OpId::id:                          \
@@ -120,11 +120,11 @@ ExecFn pick(const ptx::Instruction& in) {
   throw Error("an instruction without a row");
 }
 
-bool is_reserved_shared(ptx::SpecialReg reg) {
+bool is_reserved_shared_register(ptx::SpecialReg reg) {
   return reg >= ptx::SpecialReg::reserved_smem_begin && reg <= ptx::SpecialReg::reserved_smem_1;
 }
 
-bool is_dynamic_special(ptx::SpecialReg reg) {
+bool is_time_varying_special(ptx::SpecialReg reg) {
   using ptx::SpecialReg;
   switch (reg) {
     case SpecialReg::clock:
@@ -155,13 +155,13 @@ bool is_result_read(const ptx::Function& function, const ptx::Instruction& in) {
 bool needs_block_order(const ptx::Instruction& in, const Inst& decoded) {
   // Reductions by the copy engine or through a surface update memory without atomic operations of
   // the host. Blocks on several host threads could lose such updates.
-  if (in.has(ptx::Mod::reduce) && in.has(ptx::Mod::global)) return true;
+  if (in.has(ptx::Modifier::reduce) && in.has(ptx::Modifier::global)) return true;
   if (in.op->id == OpId::sured) return true;
   if (!in.op->traits.is_atomic() || ptx::memory_space(in, 0) == ptx::Space::shared) return false;
-  return is_order_sensitive(in, has_result(decoded));
+  return is_order_sensitive(in, has_used_result(decoded));
 }
 
-AccessPlan plan_for(const ptx::Instruction& in, const FunctionPlans* own, size_t index) {
+AccessPlan access_plan_for(const ptx::Instruction& in, const FunctionPlans* own, size_t index) {
   if (!in.op->traits.accesses_memory() && !in.op->traits.is_texture()) return {};
   if (in.op->traits.ptx_level) return ptx_level_plan(UnmatchedAccess::Reason::uncounted);
   if (own && index < own->size()) return (*own)[index];
@@ -196,9 +196,9 @@ namespace {
 using ptx::Operand;
 using Kind = ptx::Operand::Kind;
 
-class ReachableFinder {
+class ReachableFunctionFinder {
  public:
-  explicit ReachableFinder(const ptx::Module& module) : module_(module) {}
+  explicit ReachableFunctionFinder(const ptx::Module& module) : module_(module) {}
 
   void add_function(const ptx::Function* g) {
     if (!g || g->is_declaration) return;
@@ -238,8 +238,9 @@ void collect_names(const Operand& op, std::set<std::string>* names) {
 
 }  // namespace
 
-ReachableFunctions find_functions(const ptx::Module& module, const ptx::Function& kernel) {
-  ReachableFinder found(module);
+ReachableFunctions find_reachable_functions(const ptx::Module& module,
+                                            const ptx::Function& kernel) {
+  ReachableFunctionFinder found(module);
   found.add_function(&kernel);
   found.add_callees(0);
   ReachableFunctions reach;
@@ -300,7 +301,7 @@ namespace {
 
 bool has_opcode_word(const ptx::Instruction& in, std::string_view word) {
   for (size_t i = 0; i < in.mods.size(); ++i) {
-    if (in.mods.test(i) && to_string(static_cast<ptx::Mod>(i)) == word) return true;
+    if (in.mods.test(i) && to_string(static_cast<ptx::Modifier>(i)) == word) return true;
   }
   return false;
 }

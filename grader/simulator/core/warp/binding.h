@@ -17,18 +17,18 @@
 
 namespace lab32::sim {
 
-Dispatch dispatch_of(const ptx::InstructionTraits& traits);
+DispatchKind dispatch_of(const ptx::InstructionTraits& traits);
 // The function that executes the instruction: pick_<row>.
-ExecFn pick(const ptx::Instruction& in);
+ExecFn pick_exec_fn(const ptx::Instruction& in);
 // Whether the register's value changes while a kernel runs, as that of %clock does. The other
 // special registers are filled in before the kernel runs.
-bool is_dynamic_special(ptx::SpecialReg reg);
+bool is_time_varying_special(ptx::SpecialReg reg);
 // Whether the register describes the shared memory that the system reserves.
-bool is_reserved_shared(ptx::SpecialReg reg);
+bool is_reserved_shared_register(ptx::SpecialReg reg);
 // Sets Inst::run of a function's instructions.
 void find_straight_line_runs(const ptx::ControlFlow& flow, std::vector<Inst>& code);
 // Sets the reconvergence points of a function, after its code is complete.
-void mark_reconvergence(const ptx::ControlFlow& flow, CodeFunction& function);
+void mark_reconvergence(const ptx::ControlFlow& flow, DecodedFunction& function);
 // Whether any instruction of the function reads a result of `in`.
 bool is_result_read(const ptx::Function& function, const ptx::Instruction& in);
 // Whether the instruction's result is deterministic only if the blocks run in order
@@ -36,7 +36,7 @@ bool is_result_read(const ptx::Function& function, const ptx::Instruction& in);
 bool needs_block_order(const ptx::Instruction& in, const Inst& decoded);
 // The access plan of the instruction: entry `index` of `own`, the plans of its function. If `own`
 // is null, the access is issued as the PTX says.
-AccessPlan plan_for(const ptx::Instruction& in, const FunctionPlans* own, size_t index);
+AccessPlan access_plan_for(const ptx::Instruction& in, const FunctionPlans* own, size_t index);
 
 // ---------------------------------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ struct ReachableFunctions {
   size_t by_name = 0;
 };
 // Throws lab32::Error if a function that is called by name cannot run.
-ReachableFunctions find_functions(const ptx::Module& module, const ptx::Function& kernel);
+ReachableFunctions find_reachable_functions(const ptx::Module& module, const ptx::Function& kernel);
 
 struct SharedLayout {
   std::unordered_map<std::string, uint32_t> offset;  // by variable

@@ -15,7 +15,7 @@ constexpr size_t kKeptOutput = 2 << 20;
 
 }  // namespace
 
-ClusterMemory::ClusterMemory(uint32_t blocks, bool undefined)
+ClusterSharedMemory::ClusterSharedMemory(uint32_t blocks, bool undefined)
     : size_(base_of_rank(blocks) * (undefined ? 2 : 1)) {
   void* const at = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -24,18 +24,18 @@ ClusterMemory::ClusterMemory(uint32_t blocks, bool undefined)
   if (undefined) undefined_ = bytes_ + base_of_rank(blocks);
 }
 
-ClusterMemory::~ClusterMemory() { munmap(bytes_, size_); }
+ClusterSharedMemory::~ClusterSharedMemory() { munmap(bytes_, size_); }
 
 SharedMemory::SharedMemory(const LaunchContext& launch, ClusterContext* cluster, uint32_t rank,
                            bool follows)
     : launch_(launch), cluster_(cluster), base_(base_of_rank(rank)), follows_(follows) {
-  if (cluster_ == nullptr) own_.resize(sink_offset() + kWarpSize * kSinkBytes);
+  if (cluster_ == nullptr) own_.resize(fault_sink_offset() + kWarpSize * kSinkBytes);
   data_ = cluster_ == nullptr ? own_.data() : cluster_->memory().bytes();
   if (cluster_ != nullptr && follows_)
     undefined_.use_external_storage(cluster_->memory().undefined());
 }
 
-void SharedMemory::restart() {
+void SharedMemory::reset_for_next_block() {
   // Poison: a read of memory that was never written returns NaN or -1.
   std::memset(data_ + base_, 0xff, size());
   if (follows_) {
@@ -53,7 +53,7 @@ void SharedMemory::restart() {
 }
 
 BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
-                           OrderGuard::Worker* guard, const RaceFilter* suspects,
+                           BlockOrderGuard::Worker* guard, const RaceFilter* suspects,
                            ClusterContext* cluster, uint32_t rank)
     : launch_(launch),
       checks_reads_(launch.checks_reads()),
@@ -74,10 +74,10 @@ BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> o
   info_.cluster_blocks = cluster == nullptr ? 0 : cluster->blocks();
 }
 
-void BlockContext::flush_run_counts() {
-  for (const CodeFunction& function : launch_.program->functions)
+void BlockContext::flush_straight_line_run_counts() {
+  for (const DecodedFunction& function : launch_.program->functions)
     for (const Inst& in : function.code) {
-      RunTally& run = runs_[in.site];
+      StraightLineRunTally& run = runs_[in.site];
       for (uint32_t i = 0; run.warps != 0 && i < in.run; ++i) {
         tally_[in.site + i].warps += run.warps;
         tally_[in.site + i].lanes += run.lanes;
@@ -87,7 +87,7 @@ void BlockContext::flush_run_counts() {
 }
 
 uint64_t BlockContext::issued_at(uint32_t site) const {
-  const Site& at = launch_.program->sites[site];
+  const InstructionSite& at = launch_.program->sites[site];
   const std::vector<Inst>& code = launch_.program->functions[at.function].code;
   uint64_t warps = tally_[site].warps;
   // The warps that issued the instruction as a part of a run of instructions are counted at the
@@ -105,19 +105,19 @@ void BlockContext::start(uint64_t index) {
   const Dim3 &c = launch_.cluster, &g = launch_.grid;
   info_.cluster =
       (uint64_t{info_.z / c.z} * (g.y / c.y) + info_.y / c.y) * (g.x / c.x) + info_.x / c.x;
-  shared_.restart();
+  shared_.reset_for_next_block();
   if (checks_reads_) origins_.clear();
   bulk_copies_.clear();
-  reports_.restart();
-  accesses_.restart();
+  reports_.reset_for_next_block();
+  accesses_.reset_for_next_block();
   output_.clear();
 }
 
 bool BlockContext::prints_no_more() const { return muted_ || output_.size() >= kKeptOutput; }
 
-void BlockContext::charge_local_memory(uint32_t warp, uint64_t more, bool in_call) {
+void BlockContext::charge_growth_of_local_memory(uint32_t warp, uint64_t more, bool in_call) {
   const uint64_t bytes = local_bytes_ + more;
-  if (launch_.meter != nullptr && !launch_.meter->allows_local_of_block(bytes)) {
+  if (launch_.meter != nullptr && !launch_.meter->allows_local_bytes_of_block(bytes)) {
     TrapFacts full = faults_.facts(
         in_call ? TrapReason::block_call_memory : TrapReason::block_local_memory, warp);
     full.value = bytes;
@@ -127,7 +127,7 @@ void BlockContext::charge_local_memory(uint32_t warp, uint64_t more, bool in_cal
   local_bytes_ = bytes;
 }
 
-void BlockContext::print(const std::string& text) {
+void BlockContext::append_printf_output(const std::string& text) {
   if (!prints_no_more()) output_ += text;
 }
 

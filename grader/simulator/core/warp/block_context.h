@@ -27,7 +27,7 @@ class BlockContext {
   SharedMemory& shared() { return shared_; }
   const SharedMemory& shared() const { return shared_; }
   EventReporter& reports() { return reports_; }
-  Faults& faults() { return faults_; }
+  FaultReporter& faults() { return faults_; }
   AccessChecks& accesses() { return accesses_; }
   const AccessChecks& accesses() const { return accesses_; }
   // Null: the block is in no cluster.
@@ -40,32 +40,32 @@ class BlockContext {
   bool as_on_a_gpu() const { return !launch_.begins_undefined(); }
   UndefinedOrigins& undefined_origins() { return origins_; }
   // The copies to shared memory that are issued and not yet delivered.
-  BulkCopies& bulk_copies() {
+  PendingBulkCopies& bulk_copies() {
     return cluster() != nullptr ? cluster()->bulk_copies() : bulk_copies_;
   }
 
-  std::vector<IssueTally>& tally() { return tally_; }
+  std::vector<InstructionIssueCounts>& tally() { return tally_; }
   // For each site: how often the whole run of instructions that begins there (Inst::run) was
-  // issued. flush_run_counts() adds these counts to tally().
-  struct RunTally {
+  // issued. flush_straight_line_run_counts() adds these counts to tally().
+  struct StraightLineRunTally {
     uint64_t warps = 0, lanes = 0;
   };
-  std::vector<RunTally>& runs() { return runs_; }
-  void flush_run_counts();
+  std::vector<StraightLineRunTally>& runs() { return runs_; }
+  void flush_straight_line_run_counts();
   // How often the instruction was issued so far, including in runs.
   uint64_t issued_at(uint32_t site) const;
   // The number of instructions that each warp of the block may issue.
   uint64_t warp_budget() const { return warp_budget_; }
 
-  const std::optional<OutOfRangeAmount>& out_of_range_amount() const {
+  const std::optional<OutOfRangeShiftOrShuffle>& out_of_range_shift_or_shuffle() const {
     return out_of_range_amount_;
   }
-  void note_out_of_range_amount(uint32_t site, bool shuffle, uint32_t amount, uint32_t limit) {
+  void note_out_of_range_shift(uint32_t site, bool shuffle, uint32_t amount, uint32_t limit) {
     if (!out_of_range_amount_) out_of_range_amount_ = {info_.index, site, shuffle, amount, limit};
   }
   // Hands over the printf output of the last block.
   std::string take_output() { return std::move(output_); }
-  void print(const std::string& text);
+  void append_printf_output(const std::string& text);
   // Whether the output already exceeds the launch's limit.
   bool prints_no_more() const;
   // Drops the output of all further blocks.
@@ -73,11 +73,11 @@ class BlockContext {
   // The bytes of host memory that hold the local memory of this block's warps.
   uint64_t local_bytes() const { return local_bytes_; }
   // Called before a warp's local memory grows by `more` bytes. Throws Trap at the limit.
-  void charge_local_memory(uint32_t warp, uint64_t more, bool in_call);
+  void charge_growth_of_local_memory(uint32_t warp, uint64_t more, bool in_call);
 
   // --- implemented by Block; rare ---
   // Block barriers: the warp's current split arrives, and waits until the barrier is complete.
-  struct Arrival {
+  struct BarrierArrival {
     uint32_t barrier = 0;
     uint32_t threads = 0;  // 0: all threads that have not exited
     bool wait = true;      // false: bar.arrive
@@ -85,7 +85,8 @@ class BlockContext {
     uint32_t predicate = 0;  // lane mask
     const Inst* inst = nullptr;
   };
-  virtual void arrive(Warp& warp, uint32_t mask, std::byte* regs, const Arrival& arrival) = 0;
+  virtual void arrive(Warp& warp, uint32_t mask, std::byte* regs,
+                      const BarrierArrival& arrival) = 0;
   virtual void on_threads_exit() = 0;
 
  protected:
@@ -93,7 +94,7 @@ class BlockContext {
   // `suspects`: the words whose accesses observers want; null: none. `cluster`: null: the block is
   // in no cluster.
   BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
-               OrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
+               BlockOrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
                uint32_t rank);
   ~BlockContext() = default;
   BlockContext(const BlockContext&) = delete;
@@ -106,18 +107,18 @@ class BlockContext {
 
  private:
   const bool checks_reads_;
-  std::vector<IssueTally> tally_;
-  std::vector<RunTally> runs_;
+  std::vector<InstructionIssueCounts> tally_;
+  std::vector<StraightLineRunTally> runs_;
   EventReporter reports_;
   SharedMemory shared_;
-  Faults faults_;
+  FaultReporter faults_;
   AccessChecks accesses_;
   UndefinedOrigins origins_;
-  BulkCopies bulk_copies_;
+  PendingBulkCopies bulk_copies_;
   uint64_t local_bytes_ = 0;
   bool muted_ = false;
   std::string output_;
-  std::optional<OutOfRangeAmount> out_of_range_amount_;
+  std::optional<OutOfRangeShiftOrShuffle> out_of_range_amount_;
 };
 
 }  // namespace lab32::sim

@@ -17,20 +17,21 @@
 namespace lab32::sim {
 namespace {
 
+using ptx::DataType;
 using ptx::Operand;
 using ptx::OpId;
 using ptx::Space;
-using ptx::Type;
 using Kind = ptx::Operand::Kind;
 
-class Decoder {
+class KernelDecoder {
  public:
-  Decoder(const ptx::Module& module, const SymbolTable& symbols, bool heap, KernelProgram& program)
+  KernelDecoder(const ptx::Module& module, const SymbolTable& symbols, bool heap,
+                KernelProgram& program)
       : module_(module), symbols_(symbols), heap_(heap), program_(program) {}
 
-  void decode_reachable(const ptx::Function& kernel,
-                        const std::map<std::string, FunctionPlans>& plans) {
-    ReachableFunctions reach = find_functions(module_, kernel);
+  void decode_reachable_functions(const ptx::Function& kernel,
+                                  const std::map<std::string, FunctionPlans>& plans) {
+    ReachableFunctions reach = find_reachable_functions(module_, kernel);
     functions_ = std::move(reach.functions);
     SharedLayout layout = lay_out_shared(module_, functions_);
     shared_ = std::move(layout.offset);
@@ -56,7 +57,7 @@ class Decoder {
   // destructor, for example, calls `free`). A function that cannot run is therefore refused only
   // when it is called.
   void decode_if_possible(uint32_t index, const std::map<std::string, FunctionPlans>& plans) {
-    CodeFunction& code = program_.functions[index];
+    DecodedFunction& code = program_.functions[index];
     const size_t sites = program_.sites.size(), calls = program_.calls.size(),
                  tables = program_.branch_tables.size(), fragments = program_.fragment_ops.size(),
                  textures = program_.texture_ops.size(), bulk = program_.bulk_ops.size();
@@ -64,7 +65,7 @@ class Decoder {
       if (!functions_[index]->refusal.empty()) throw Error(functions_[index]->refusal);
       decode_function(index, plans);
     } catch (const Error& e) {
-      code = CodeFunction{};
+      code = DecodedFunction{};
       code.ptx = functions_[index];
       code.index = index;
       code.refusal = e.what();
@@ -92,7 +93,7 @@ class Decoder {
     auto found = plans.find(f.name);
     const FunctionPlans* own = found == plans.end() ? nullptr : &found->second;
 
-    const std::vector<bool> polls = ptx::find_polls(module_, f, flow);
+    const std::vector<bool> polls = ptx::find_polling_loads(module_, f, flow);
     for (size_t i = 0; i < f.body.size(); ++i) {
       const ptx::Instruction& in = f.body[i];
       Inst out;
@@ -104,7 +105,7 @@ class Decoder {
       out.order.polls = polls[i];
       out.site = static_cast<uint32_t>(program_.sites.size());
       program_.sites.push_back({index, static_cast<uint32_t>(i), &in});
-      program_.plans.push_back(plan_for(in, own, i));
+      program_.plans.push_back(access_plan_for(in, own, i));
       program_.order_sensitive |= needs_block_order(in, out);
       program_.cluster_barriers |= in.op->traits.is_cluster_barrier();
       code_->code.push_back(out);
@@ -119,8 +120,8 @@ class Decoder {
     }();
     Inst end;
     end.ptx = &kReturn;
-    end.flow = Dispatch::ret;
-    end.exec = pick(kReturn);
+    end.flow = DispatchKind::ret;
+    end.exec = pick_exec_fn(kReturn);
     end.site = static_cast<uint32_t>(program_.sites.size());
     program_.sites.push_back({index, static_cast<uint32_t>(f.body.size()), &kReturn});
     program_.plans.emplace_back();
@@ -145,26 +146,26 @@ class Decoder {
 
   // --- operands ---------------------------------------------------------------------------------
 
-  static uint8_t spec_bytes(const std::string& spec, const ptx::Instruction& in) {
-    auto bytes = [](Type t) { return static_cast<uint8_t>(std::max(2u, ptx::bytes_of(t))); };
+  static uint8_t bytes_of_operand_spec(const std::string& spec, const ptx::Instruction& in) {
+    auto bytes = [](DataType t) { return static_cast<uint8_t>(std::max(2u, ptx::bytes_of(t))); };
     if (spec == "T" || spec == "Tp" || spec == "vec" || spec == "any") return bytes(in.type(0));
     if (spec == "U") return bytes(in.type(1));
     if (spec == "V") return bytes(in.type(2));
     if (spec == "W") return static_cast<uint8_t>(2 * ptx::bytes_of(in.type(0)));
     if (spec == "u32p") return 4;
-    const Type t = ptx::parse_type(spec);
-    return t == Type::none ? 4 : bytes(t);
+    const DataType t = ptx::parse_type(spec);
+    return t == DataType::none ? 4 : bytes(t);
   }
 
   // The type of an immediate operand: the mask in `vote.sync.all.pred p, q, -1` is not a predicate.
-  static Type spec_type(const std::string& spec, const ptx::Instruction& in) {
+  static DataType type_of_operand_spec(const std::string& spec, const ptx::Instruction& in) {
     if (spec == "U") return in.type(1);
     if (spec == "V") return in.type(2);
-    const Type fixed = ptx::parse_type(spec);
-    return fixed == Type::none ? in.type(0) : fixed;
+    const DataType fixed = ptx::parse_type(spec);
+    return fixed == DataType::none ? in.type(0) : fixed;
   }
 
-  void add_operand_slot(Inst& out, const Slot& slot, bool is_dest) {
+  void add_operand_slot(Inst& out, const RegisterSlot& slot, bool is_dest) {
     if (is_dest) {
       if (out.dst_count >= std::size(out.dst)) throw Error("too many destinations");
       out.dst[out.dst_count++] = slot;
@@ -183,21 +184,21 @@ class Decoder {
       out.guard_negated = in.guard_negated;
       out.guard = slots_->reg(in.guard).offset;
     }
-    out.exec = pick(in);
+    out.exec = pick_exec_fn(in);
     out.order = ptx::memory_order(in);
-    if (out.flow == Dispatch::call) return decode_call(in, out);
-    if (out.flow == Dispatch::branch) {
+    if (out.flow == DispatchKind::call) return decode_call(in, out);
+    if (out.flow == DispatchKind::branch) {
       out.target = static_cast<uint32_t>(in.operands[0].value);
       return;
     }
     if (traits.fragments) return decode_fragments(in, out);
     if (traits.is_texture()) return decode_texture(in, out);
     if (traits.bulk) return decode_bulk(in, out);
-    if (out.flow == Dispatch::table_branch) {
+    if (out.flow == DispatchKind::table_branch) {
       const auto& table = function_->branch_tables[static_cast<size_t>(in.branch_table)];
       out.target = static_cast<uint32_t>(program_.branch_tables.size());
       program_.branch_tables.emplace_back(table.begin(), table.end());
-      out.src[out.src_count++] = slots_->value(in.operands[0], 4, Type::u32, in);
+      out.src[out.src_count++] = slots_->value_slot(in.operands[0], 4, DataType::u32, in);
       return;
     }
     const bool of_parameter = traits.memory_count > 0 && traits.memory[0].space == Space::param;
@@ -211,15 +212,15 @@ class Decoder {
       if (op.kind == Kind::address) {
         if (of_parameter) continue;
         if (second_address) {
-          slots_->address(op, in, out.mem_base2, out.mem_offset2);
+          slots_->decode_address(op, in, out.mem_base2, out.mem_offset2);
         } else {
-          slots_->address(op, in, out.mem_base, out.mem_offset);
+          slots_->decode_address(op, in, out.mem_base, out.mem_offset);
         }
         second_address = true;
         continue;
       }
-      const uint8_t bytes = spec_bytes(spec.name, in);
-      const Type type = spec_type(spec.name, in);
+      const uint8_t bytes = bytes_of_operand_spec(spec.name, in);
+      const DataType type = type_of_operand_spec(spec.name, in);
       if (op.kind == Kind::vector || op.kind == Kind::pair) {
         // In mov with {a, b} the elements together are as wide as the instruction's type.
         const auto n = static_cast<uint8_t>(op.elements.size());
@@ -227,30 +228,31 @@ class Decoder {
         for (const Operand& e : op.elements)
           add_operand_slot(
               out,
-              slots_->value(e, packs ? static_cast<uint8_t>(std::max(2, bytes / n)) : bytes, type,
-                            in),
+              slots_->value_slot(e, packs ? static_cast<uint8_t>(std::max(2, bytes / n)) : bytes,
+                                 type, in),
               spec.is_dest);
       } else {
-        if (op.kind == Kind::special && is_dynamic_special(op.special)) {
+        if (op.kind == Kind::special && is_time_varying_special(op.special)) {
           out.exec = pick_read_clock(in);
           program_.reads_clock = true;
           continue;
         }
-        program_.reserves_shared |= op.kind == Kind::special && is_reserved_shared(op.special);
-        add_operand_slot(out, slots_->value(op, bytes, type, in), spec.is_dest);
+        program_.reserves_shared |=
+            op.kind == Kind::special && is_reserved_shared_register(op.special);
+        add_operand_slot(out, slots_->value_slot(op, bytes, type, in), spec.is_dest);
       }
     }
     // An atomic whose result is unused is a reduction, except compare-and-swap, which has no
     // reduction form.
-    if (traits.is_atomic() && !in.has(ptx::Mod::cas) && !is_result_read(*function_, in))
-      std::fill(std::begin(out.dst), std::end(out.dst), Slot{});
+    if (traits.is_atomic() && !in.has(ptx::Modifier::cas) && !is_result_read(*function_, in))
+      std::fill(std::begin(out.dst), std::end(out.dst), RegisterSlot{});
     if (traits.carry) out.mem_base.offset = code_->carry_offset;
   }
 
   void decode_fragments(const ptx::Instruction& in, Inst& out) {
     if (in.op->traits.memory_count > 0)
-      slots_->address(in.operands[in.op->operands[0].is_dest ? 1 : 0], in, out.mem_base,
-                      out.mem_offset);
+      slots_->decode_address(in.operands[in.op->operands[0].is_dest ? 1 : 0], in, out.mem_base,
+                             out.mem_offset);
     out.target = static_cast<uint32_t>(program_.fragment_ops.size());
     program_.fragment_ops.push_back(fragment_op_of(in, *slots_));
   }
@@ -275,7 +277,7 @@ class Decoder {
       if (op.reg >= 0) {
         if (is_store) throw Error("st.param through a pointer is not supported");
         out.exec = pick_ld_param_pointer(in);
-        slots_->address(op, in, out.mem_base, out.mem_offset);
+        slots_->decode_address(op, in, out.mem_base, out.mem_offset);
         return;
       }
       if (function_->is_entry && !is_store) {
@@ -331,12 +333,12 @@ class Decoder {
   KernelProgram& program_;
   std::vector<const ptx::Function*> functions_;
   std::unordered_map<std::string, uint32_t> shared_;  // offsets
-  const KernelNames names_{module_, symbols_, shared_, program_.param_address};
+  const KernelSymbolTables names_{module_, symbols_, shared_, program_.param_address};
 
   // The function being decoded:
   const ptx::Function* function_ = nullptr;
-  CodeFunction* code_ = nullptr;
-  std::optional<FunctionSlots> slots_;
+  DecodedFunction* code_ = nullptr;
+  std::optional<RegisterFileLayout> slots_;
 };
 
 }  // namespace
@@ -348,13 +350,13 @@ std::unique_ptr<KernelProgram> decode(const ptx::Module& module, const ptx::Func
   auto program = std::make_unique<KernelProgram>();
   program->module = &module;
   program->param_address = param_address;
-  Decoder(module, symbols, heap, *program).decode_reachable(kernel, plans);
+  KernelDecoder(module, symbols, heap, *program).decode_reachable_functions(kernel, plans);
   return program;
 }
 
 // ---------------------------------------------------------------------------------------------
 
-std::optional<ptx::Module::Position> KernelProgram::position(uint32_t site) const {
+std::optional<ptx::Module::SourcePosition> KernelProgram::position(uint32_t site) const {
   return module->position(sites[site].ptx->loc);
 }
 
@@ -371,7 +373,7 @@ namespace {
 
 void check_supported(const ptx::Module& module, const ptx::Function& f, const ptx::Instruction& in,
                      bool heap) {
-  pick(in);
+  pick_exec_fn(in);
   if (in.op->traits.transfer != ptx::ControlTransfer::call) return;
   const ptx::Operand& target = f.calls[static_cast<size_t>(in.call)].target;
   if (target.kind != ptx::Operand::Kind::reg)
@@ -404,7 +406,7 @@ std::map<std::string, std::string> quick_refusals(const ptx::Module& module, boo
       kernels[kernel.name] = kernel.refusal;
       continue;
     }
-    const ReachableFunctions reach = find_functions(module, kernel);
+    const ReachableFunctions reach = find_reachable_functions(module, kernel);
     for (size_t i = 0; i < reach.by_name; ++i)
       if (const auto found = refused.find(reach.functions[i]); found != refused.end()) {
         kernels[kernel.name] = found->second;

@@ -18,7 +18,7 @@ namespace lab32::sim {
 
 // Shared atomics that the banks serve in a special way (simulator/sass/README.md has the rules and
 // where they were measured).
-enum class AtomicForm : uint8_t {
+enum class SharedAtomicForm : uint8_t {
   plain,
   increment,     // ATOMS.POPC.INC: lanes that hit one word are served together
   compare_swap,  // ATOMS.CAS: two operands per lane, so twice the wavefronts
@@ -27,13 +27,13 @@ enum class AtomicForm : uint8_t {
 
 // One access by a warp as the memory pipeline sees it: the PTX access, grouped into machine
 // instructions as ptxas issues it (AccessPlan).
-struct Access {
+struct IssuedWarpAccess {
   uint32_t site;  // instruction (Program::sites)
   AccessSpace space;
   AccessKind kind;
   uint8_t bytes;   // per lane: 1, 2, 4, 8, 16
   bool ptx_level;  // not reconciled with the SASS
-  AtomicForm form = AtomicForm::plain;
+  SharedAtomicForm form = SharedAtomicForm::plain;
   bool matrix = false;        // ldmatrix/stmatrix: lanes' addresses are 16-byte rows, 8 per matrix
   uint32_t mask;              // lanes that take part
   const uint64_t* address;    // [32]; shared: offset in the block's shared window; global: device
@@ -53,7 +53,7 @@ struct Access {
 // An access at PTX level, for checks of single bytes (races, initialisation). It includes the
 // stored values, so that an observer can tell stores of equal values by several lanes from stores
 // of different values.
-struct RawAccess {
+struct PtxSharedAccess {
   uint32_t site;
   AccessKind kind;
   uint8_t bytes;  // per lane and element 1..16; vectors: total
@@ -70,7 +70,7 @@ struct RawAccess {
 
 // An access to device memory in a run with race detection, by lanes whose access is strong or goes
 // to a suspect word (race_filter.h). It is reported before it is carried out.
-struct OrderedAccess {
+struct StrongOrSuspectAccess {
   uint32_t site;
   AccessKind kind;
   uint8_t bytes;    // per lane, 1..16
@@ -88,12 +88,12 @@ struct TexelAccess {
 
   uint32_t site;
   Kind kind;
-  bool ptx_level;               // as Access::ptx_level
+  bool ptx_level;               // as IssuedWarpAccess::ptx_level
   uint8_t bytes;                // per element: a texel, or the element of a surface access
   uint32_t mask;                // lanes that take part
   const TextureObject* object;  // null: the lanes name different objects
   // The elements of lane l start at address[l * kMostTexels]. Each is a device address as in
-  // TexelGrid; 0: the element is outside the array.
+  // MipmapLevel; 0: the element is outside the array.
   const uint64_t* address;
   const uint8_t* count;  // [32]
 };
@@ -117,7 +117,7 @@ struct BulkMove {
 };
 
 // An event of the async proxy, through which the copy engine accesses the block's shared memory.
-struct EngineEvent {
+struct CopyEngineEvent {
   // reads, writes: a copy reads these bytes, or has written them. commits: lanes end a group of
   // their copies. waits: lanes wait until at most `pending` of their groups are unread. fences:
   // lanes make their writes visible to the engine.
@@ -179,17 +179,19 @@ class Observer {
 
   virtual void block_begin(const BlockInfo&) {}
   virtual void block_end() {}
-  virtual void access(uint32_t /*warp*/, const Access&) {}
-  virtual void raw_shared(uint32_t /*warp*/, const RawAccess&) {}
+  virtual void access(uint32_t /*warp*/, const IssuedWarpAccess&) {}
+  virtual void shared_ptx_access(uint32_t /*warp*/, const PtxSharedAccess&) {}
   // Reports an asynchronous copy (cp.async) to shared memory twice: when it begins, before its
   // values are known, and when a thread has waited for it.
-  virtual void copy_begins(uint32_t /*warp*/, const RawAccess&) {}
-  virtual void copy_ends(uint32_t warp, const RawAccess& access) { raw_shared(warp, access); }
+  virtual void async_copy_begins(uint32_t /*warp*/, const PtxSharedAccess&) {}
+  virtual void async_copy_ends(uint32_t warp, const PtxSharedAccess& access) {
+    shared_ptx_access(warp, access);
+  }
   // Reports an access to another block's shared memory; access() does not include these lanes.
   // `alone`: no lane of the instruction accesses its own block's memory.
-  virtual void remote_access(uint32_t /*warp*/, const Access&, bool /*alone*/) {}
-  virtual void texels(uint32_t /*warp*/, const TexelAccess&) {}
-  virtual void bulk(uint32_t /*warp*/, const BulkMove&) {}
+  virtual void remote_access(uint32_t /*warp*/, const IssuedWarpAccess&, bool /*alone*/) {}
+  virtual void texel_access(uint32_t /*warp*/, const TexelAccess&) {}
+  virtual void bulk_move(uint32_t /*warp*/, const BulkMove&) {}
   // All threads of the block passed a block barrier (for named barriers: the lanes in
   // lane_mask_of_warp[w]).
   virtual void block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
@@ -216,43 +218,44 @@ class Observer {
 
   // For observers of raw accesses to shared memory. The accesses of a copy are reported in
   // addition.
-  virtual void engine(uint32_t /*warp*/, const EngineEvent&) {}
+  virtual void copy_engine_event(uint32_t /*warp*/, const CopyEngineEvent&) {}
 
   virtual void shuffle(uint32_t /*warp*/, const ShuffleEvent&) {}
 
   virtual void fault(const FaultEvent&) {}
 
-  virtual void ordered(uint32_t /*warp*/, const OrderedAccess&) {}
+  virtual void strong_or_suspect_access(uint32_t /*warp*/, const StrongOrSuspectAccess&) {}
   virtual void fence(uint32_t /*warp*/, uint32_t /*mask*/, uint32_t /*site*/,
                      const ptx::MemoryOrder&) {}
 
-  // Called for a strong load of device memory by an observer that chooses_values(). Lane l's bytes
-  // are at values + l * 16; the observer may replace them by older ones of the same words.
-  virtual void choose_values(uint32_t /*warp*/, const OrderedAccess&, std::byte* /*values*/) {}
+  // Called for a strong load of device memory by an observer that chooses_loaded_values(). Lane l's
+  // bytes are at values + l * 16; the observer may replace them by older ones of the same words.
+  virtual void choose_loaded_values(uint32_t /*warp*/, const StrongOrSuspectAccess&,
+                                    std::byte* /*values*/) {}
 
   // The events that the observer wants. The simulator asks once for each launch.
   virtual bool wants_accesses() const { return false; }
-  virtual bool wants_raw_shared() const { return false; }
+  virtual bool wants_shared_ptx_accesses() const { return false; }
   virtual bool wants_shuffles() const { return false; }
   // The forks share state during the launch, so the forks of one attempt together must see the
   // whole launch, which therefore does not run in rounds (order_guard.h).
   virtual bool wants_whole_launch() const { return false; }
   // Looks for races in device memory. If words are suspect, the launch runs again on one host
   // thread: once in the reverse order of its blocks and warps, then in the normal order, whose
-  // results count. begin_order() announces each run to this instance; follow_order() announces
-  // ordered accesses and fences to its forks.
+  // results count. begin_ordered_run() announces each run to this instance; begin_ordered_reports()
+  // announces ordered accesses and fences to its forks.
   virtual bool wants_order() const { return false; }
   // Decides what strong loads of device memory return (races/stale_values.h). It sees all strong
   // accesses and all stores in their order, from one host thread.
-  virtual bool chooses_values() const { return false; }
-  virtual void begin_order() {}
-  virtual void follow_order() {}
+  virtual bool chooses_loaded_values() const { return false; }
+  virtual void begin_ordered_run() {}
+  virtual void begin_ordered_reports() {}
 };
 
 // Issue counts of one instruction, counted in every launch: how often a warp issued it with at
 // least one lane, with how many lanes in total, and how often a branch diverged. The warp loop
 // counts them, because a virtual call for each instruction would cost more than most instructions.
-struct IssueTally {
+struct InstructionIssueCounts {
   uint64_t warps = 0;
   uint64_t lanes = 0;
   uint64_t splits = 0;

@@ -22,7 +22,7 @@ struct SpecialRegisterInputs {
 };
 
 using ptx::SpecialReg;
-struct SpecialRow {
+struct SpecialRegisterRow {
   SpecialReg reg;
   uint32_t (*value)(const SpecialRegisterInputs& of);
 };
@@ -36,7 +36,7 @@ struct SpecialRow {
 
 // clang-format off Values that a lane keeps as long as its warp object exists. Registers that are
 // in neither table are read by special instructions.
-constexpr SpecialRow kOfLaunch[] = {
+constexpr SpecialRegisterRow kOfLaunch[] = {
     SPECIAL(tid_x, of.thread() % of.launch.block.x),
     SPECIAL(tid_y, of.thread() / of.launch.block.x % of.launch.block.y),
     SPECIAL(tid_z, of.thread() / of.launch.block.x / of.launch.block.y),
@@ -77,7 +77,7 @@ constexpr SpecialRow kOfLaunch[] = {
 };
 
 // Values that all lanes of a block share and that change with the block.
-constexpr SpecialRow kOfBlock[] = {
+constexpr SpecialRegisterRow kOfBlock[] = {
     SPECIAL(ctaid_x, of.block.x),
     SPECIAL(ctaid_y, of.block.y),
     SPECIAL(ctaid_z, of.block.z),
@@ -95,24 +95,26 @@ constexpr SpecialRow kOfBlock[] = {
 #undef SPECIAL
 
 template <size_t n>
-const SpecialRow* find_special_row(const SpecialRow (&rows)[n], SpecialReg reg) {
-  const auto* at = std::find_if(rows, rows + n, [&](const SpecialRow& r) { return r.reg == reg; });
+const SpecialRegisterRow* find_special_register_row(const SpecialRegisterRow (&rows)[n],
+                                                    SpecialReg reg) {
+  const auto* at =
+      std::find_if(rows, rows + n, [&](const SpecialRegisterRow& r) { return r.reg == reg; });
   return at == rows + n ? nullptr : at;
 }
 
 }  // namespace
 
-Frames::Frames(BlockContext& block, uint32_t warp, LocalMemory& local)
+CallFrames::CallFrames(BlockContext& block, uint32_t warp, LocalMemory& local)
     : block_(block), warp_(warp), local_(local) {
   free_.resize(block.launch().program->functions.size());
 }
 
-void Frames::restart() {
+void CallFrames::reset_for_next_block() {
   for (auto& pool : free_) pool.clear();
   for (auto& frame : frames_) free(frame.get());
 }
 
-void Frames::make_registers(Frame& frame, const CodeFunction& function) {
+void CallFrames::make_registers(CallFrame& frame, const DecodedFunction& function) {
   frame.function = &function;
   register_files_.push_back(
       std::make_unique<std::byte[]>(function.register_bytes + kRegisterAlign));
@@ -120,14 +122,14 @@ void Frames::make_registers(Frame& frame, const CodeFunction& function) {
   frame.regs = reinterpret_cast<std::byte*>(align_up(raw, kRegisterAlign));
   std::memset(frame.regs, 0, function.register_bytes);
   frame.params.resize(static_cast<size_t>(function.param_bytes) * kWarpSize);
-  for (const FixedSlot& slot : function.fixed) {
+  for (const ConstantSlot& slot : function.fixed) {
     std::byte* at = frame.regs + slot.offset;
     if (slot.bytes == 0) std::memcpy(at, &slot.value, sizeof(uint32_t));
     for (int l = 0; slot.bytes != 0 && l < kWarpSize; ++l, at += slot.bytes)
       std::memcpy(at, &slot.value, std::min<size_t>(slot.bytes, 8));
   }
-  fill_specials(frame);
-  for (const SharedSlot& slot : function.shared_addresses) {
+  fill_special_registers(frame);
+  for (const SharedAddressSlot& slot : function.shared_addresses) {
     const uint64_t value = block_.shared().base() + slot.value;
     for (int l = 0; l < kWarpSize; ++l)
       std::memcpy(frame.regs + slot.offset + static_cast<size_t>(l) * slot.bytes, &value,
@@ -135,14 +137,15 @@ void Frames::make_registers(Frame& frame, const CodeFunction& function) {
   }
 }
 
-Frame* Frames::make(const CodeFunction& function, Frame* parent, const Inst* call) {
-  Frame* frame;
+CallFrame* CallFrames::make_frame(const DecodedFunction& function, CallFrame* parent,
+                                  const Inst* call) {
+  CallFrame* frame;
   auto& pool = free_[function.index];
   if (!pool.empty()) {
     frame = pool.back();
     pool.pop_back();
   } else {
-    frames_.push_back(std::make_unique<Frame>());
+    frames_.push_back(std::make_unique<CallFrame>());
     frame = frames_.back().get();
     make_registers(*frame, function);
   }
@@ -154,7 +157,7 @@ Frame* Frames::make(const CodeFunction& function, Frame* parent, const Inst* cal
   // Parameters begin as zeros, because the padding of a structure may be loaded although it is
   // never stored.
   std::fill(frame->params.begin(), frame->params.end(), std::byte{0});
-  fill_block_specials(*frame);
+  fill_block_special_registers(*frame);
   frame->parent = parent;
   frame->local_base = parent ? parent->local_base + parent->local_bytes + kCallBytes : kLocalStart;
   frame->local_bytes = function.local_bytes;
@@ -167,7 +170,7 @@ Frame* Frames::make(const CodeFunction& function, Frame* parent, const Inst* cal
     throw Trap{std::move(full), call ? call->site : 0};
   }
   local_.ensure_capacity(top, parent != nullptr);
-  for (const LocalSlot& slot : function.local_addresses) {
+  for (const LocalAddressSlot& slot : function.local_addresses) {
     const uint64_t value = (slot.generic ? kLocalBase : 0) + frame->local_base + slot.local_offset;
     for (int l = 0; l < kWarpSize; ++l)
       std::memcpy(frame->regs + slot.offset + static_cast<size_t>(l) * slot.bytes, &value,
@@ -176,37 +179,37 @@ Frame* Frames::make(const CodeFunction& function, Frame* parent, const Inst* cal
   return frame;
 }
 
-void Frames::fill_specials(Frame& frame) {
+void CallFrames::fill_special_registers(CallFrame& frame) {
   SpecialRegisterInputs of{block_.launch(), block_.info(), block_.launch().program->dynamic_offset,
                            warp_};
-  for (const SpecialSlot& slot : frame.function->specials) {
+  for (const SpecialRegisterSlot& slot : frame.function->specials) {
     auto* at = reinterpret_cast<uint32_t*>(frame.regs + slot.offset);
     if (slot.reg == SpecialReg::is_explicit_cluster) {
       *at = of.launch.explicit_cluster ? kFullMask : 0;
       continue;
     }
-    const SpecialRow* row = find_special_row(kOfLaunch, slot.reg);
+    const SpecialRegisterRow* row = find_special_register_row(kOfLaunch, slot.reg);
     for (of.lane = 0; of.lane < kWarpSize; ++of.lane) at[of.lane] = row ? row->value(of) : 0;
   }
 }
 
-void Frames::fill_block_specials(Frame& frame) {
+void CallFrames::fill_block_special_registers(CallFrame& frame) {
   const SpecialRegisterInputs of{block_.launch(), block_.info(),
                                  block_.launch().program->dynamic_offset, warp_};
-  for (const SpecialSlot& slot : frame.function->specials)
-    if (const SpecialRow* row = find_special_row(kOfBlock, slot.reg))
+  for (const SpecialRegisterSlot& slot : frame.function->specials)
+    if (const SpecialRegisterRow* row = find_special_register_row(kOfBlock, slot.reg))
       std::fill_n(reinterpret_cast<uint32_t*>(frame.regs + slot.offset), kWarpSize, row->value(of));
 }
 
 // ---------------------------------------------------------------------------------------------
 // Local memory: checks of accesses to it, and its growth.
 
-void LocalMemory::restart() {
+void LocalMemory::reset_for_next_block() {
   if (capacity_ != 0) make_undefined(kFullMask, kLocalStart, capacity_ - kLocalStart);
 }
 
-void LocalMemory::check_lanes(const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
-                              bool store) {
+void LocalMemory::check_accesses_of_lanes(const Inst& in, uint64_t* offset, uint32_t mask,
+                                          unsigned bytes, bool store) {
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const uint64_t a = offset[l], end = top();
@@ -220,7 +223,7 @@ void LocalMemory::check_lanes(const Inst& in, uint64_t* offset, uint32_t mask, u
       return f;
     };
     if (outside || a % bytes != 0) {
-      block_.faults().raise(in.site, 1u << l, FaultEvent::Kind::memory, [&](int) {
+      block_.faults().trap_or_report(in.site, 1u << l, FaultEvent::Kind::memory, [&](int) {
         return facts(outside ? TrapReason::outside_local : TrapReason::misaligned);
       });
       offset[l] = 0;  // before the first variable, where a null pointer is
@@ -235,11 +238,11 @@ void LocalMemory::make_undefined(uint32_t lanes, uint32_t from, uint32_t bytes) 
     const int l = __builtin_ctz(r);
     std::memset(of(l) + from, 0xff, bytes);
     if (undefined_.is_tracked() && block_.launch().begins_undefined())
-      std::memset(undefined(l, from, bytes), 0xff, bytes);
+      std::memset(undefined_bits_at(l, from, bytes), 0xff, bytes);
   }
 }
 
-uint32_t LocalMemory::allocate_dynamically(Frame& frame, const Inst& in, uint32_t mask,
+uint32_t LocalMemory::allocate_dynamically(CallFrame& frame, const Inst& in, uint32_t mask,
                                            uint64_t bytes, uint32_t align) {
   const uint32_t begin = align_up(frame.local_base + frame.local_bytes, std::max(align, 1u));
   if (bytes > kLocalLimit || begin + bytes > kLocalLimit) {
@@ -260,7 +263,7 @@ uint32_t LocalMemory::allocate_dynamically(Frame& frame, const Inst& in, uint32_
 void LocalMemory::grow_stacks(uint32_t least, bool in_call) {
   const uint32_t before = capacity_;
   capacity_ = std::max(least, std::min(before * 2, kLocalLimit));
-  block_.charge_local_memory(warp_, uint64_t{capacity_ - before} * kWarpSize, in_call);
+  block_.charge_growth_of_local_memory(warp_, uint64_t{capacity_ - before} * kWarpSize, in_call);
   std::vector<std::byte> old(static_cast<size_t>(capacity_) * kWarpSize);
   old.swap(bytes_);
   UndefinedBytes old_undefined = std::move(undefined_);
@@ -270,7 +273,7 @@ void LocalMemory::grow_stacks(uint32_t least, bool in_call) {
     const size_t at = static_cast<size_t>(l) * before;
     std::copy_n(old.data() + at, before, of(l));  // `old` is empty at first
     if (old_undefined.is_tracked() && !old_undefined.none())
-      std::copy_n(old_undefined.data() + at, before, undefined(l, 0, before));
+      std::copy_n(old_undefined.data() + at, before, undefined_bits_at(l, 0, before));
   }
   // The bytes before the first variable (below kLocalStart) stay unused.
   make_undefined(kFullMask, std::max(before, kLocalStart),

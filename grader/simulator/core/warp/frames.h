@@ -1,5 +1,5 @@
-// Frame: one activation of a function (registers, parameters, local memory). Frames allocates and
-// reuses the frames of a warp; LocalMemory holds the stacks of its lanes.
+// CallFrame: one activation of a function (registers, parameters, local memory). CallFrames
+// allocates and reuses the frames of a warp; LocalMemory holds the stacks of its lanes.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,9 @@ constexpr uint32_t kLocalLimit = 512 << 10;
 constexpr uint32_t kCallBytes = 64;
 
 // One activation of a function. All splits that entered the function by one call share it.
-struct Frame {
-  const CodeFunction* function = nullptr;
-  Frame* parent = nullptr;
+struct CallFrame {
+  const DecodedFunction* function = nullptr;
+  CallFrame* parent = nullptr;
   std::byte* regs = nullptr;
   std::vector<std::byte> params;  // [lane][param_bytes]
   uint32_t local_base = 0;        // offset of the function's .local variables in each lane's stack
@@ -39,7 +39,7 @@ class LocalMemory {
  public:
   LocalMemory(BlockContext& block, uint32_t warp) : block_(block), warp_(warp) {}
   // Fills the memory with poison for the next block.
-  void restart();
+  void reset_for_next_block();
 
   std::byte* of(int lane) { return bytes_.data() + static_cast<size_t>(lane) * capacity_; }
   uint32_t capacity() const { return capacity_; }  // bytes of each lane
@@ -48,7 +48,8 @@ class LocalMemory {
   void set_top(uint32_t top) { top_ = top; }
   // Checks an access to the running function's local memory. In a launch that keeps going, it
   // redirects `offset` of a faulty lane to a scratch area.
-  void check_lanes(const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes, bool store);
+  void check_accesses_of_lanes(const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
+                               bool store);
 
   // Grows the stacks to at least `top` bytes for each lane.
   void ensure_capacity(uint32_t top, bool in_call) {
@@ -56,7 +57,7 @@ class LocalMemory {
   }
   // alloca: reserves `bytes` of each lane's stack until the function returns and returns their
   // offset. All lanes of the split get one piece of the largest requested size.
-  uint32_t allocate_dynamically(Frame& frame, const Inst& in, uint32_t mask, uint64_t bytes,
+  uint32_t allocate_dynamically(CallFrame& frame, const Inst& in, uint32_t mask, uint64_t bytes,
                                 uint32_t align);
   // Marks `bytes` bytes from offset `from` on in the stacks of these lanes as undefined.
   void make_undefined(uint32_t lanes, uint32_t from, uint32_t bytes);
@@ -64,7 +65,7 @@ class LocalMemory {
   // The undefined bits of local memory, one byte for each byte.
   UndefinedBytes& undefined() { return undefined_; }
   // The undefined bits of `bytes` bytes of a lane's stack; null if the stack ends before them.
-  std::byte* undefined(int lane, uint64_t offset, unsigned bytes) {
+  std::byte* undefined_bits_at(int lane, uint64_t offset, unsigned bytes) {
     return offset + bytes <= capacity_
                ? undefined_.data() + static_cast<size_t>(lane) * capacity_ + offset
                : nullptr;
@@ -80,25 +81,25 @@ class LocalMemory {
   UndefinedBytes undefined_;  // in the layout of bytes_
 };
 
-class Frames {
+class CallFrames {
  public:
-  Frames(BlockContext& block, uint32_t warp, LocalMemory& local);
+  CallFrames(BlockContext& block, uint32_t warp, LocalMemory& local);
   // Frees all frames.
-  void restart();
+  void reset_for_next_block();
   // Makes the activation of a function. `call` is null for the kernel itself.
-  Frame* make(const CodeFunction& function, Frame* parent, const Inst* call);
-  void free(Frame* frame) { free_[frame->function->index].push_back(frame); }
+  CallFrame* make_frame(const DecodedFunction& function, CallFrame* parent, const Inst* call);
+  void free(CallFrame* frame) { free_[frame->function->index].push_back(frame); }
 
  private:
-  void make_registers(Frame& frame, const CodeFunction& function);
-  void fill_specials(Frame& frame);
-  void fill_block_specials(Frame& frame);
+  void make_registers(CallFrame& frame, const DecodedFunction& function);
+  void fill_special_registers(CallFrame& frame);
+  void fill_block_special_registers(CallFrame& frame);
 
   BlockContext& block_;
   const uint32_t warp_;
   LocalMemory& local_;
-  std::vector<std::unique_ptr<Frame>> frames_;  // all that were created
-  std::vector<std::vector<Frame*>> free_;       // by function
+  std::vector<std::unique_ptr<CallFrame>> frames_;  // all that were created
+  std::vector<std::vector<CallFrame*>> free_;       // by function
   std::vector<std::unique_ptr<std::byte[]>> register_files_;
 };
 

@@ -11,43 +11,44 @@
 namespace lab32::sim {
 namespace {
 
+using ptx::DataType;
 using ptx::Operand;
 using ptx::OpId;
 using ptx::Space;
-using ptx::Type;
 using Kind = ptx::Operand::Kind;
 
 // The width in bytes of one lane's element in the slot of a register with `bits` bits. Predicates
-// have another layout (Slot).
-uint8_t element_bytes(unsigned bits) {
+// have another layout (RegisterSlot).
+uint8_t lane_bytes_of_register(unsigned bits) {
   return static_cast<uint8_t>(bits <= 16 ? 2 : bits <= 32 ? 4 : bits <= 64 ? 8 : 16);
 }
 
 }  // namespace
 
-FunctionSlots::FunctionSlots(const KernelNames& names, const ptx::ControlFlow& flow,
-                             CodeFunction& code)
+RegisterFileLayout::RegisterFileLayout(const KernelSymbolTables& names,
+                                       const ptx::ControlFlow& flow, DecodedFunction& code)
     : names_(names), function_(*code.ptx), code_(code) {
   place_registers(flow);
   place_variables();
 }
 
-void FunctionSlots::place_registers(const ptx::ControlFlow& flow) {
-  const ptx::RegisterSlots slots = ptx::assign_slots(function_, flow);
+void RegisterFileLayout::place_registers(const ptx::ControlFlow& flow) {
+  const ptx::RegisterSlots slots = ptx::assign_register_slots(function_, flow);
   std::vector<uint32_t> offset(slots.slot_bits.size());
   for (size_t s = 0; s < offset.size(); ++s)
-    offset[s] = allocate_slot(slots.slot_bits[s] == 1 ? 0 : element_bytes(slots.slot_bits[s]));
-  registers_.assign(function_.registers.size(), Slot{});
+    offset[s] =
+        allocate_slot(slots.slot_bits[s] == 1 ? 0 : lane_bytes_of_register(slots.slot_bits[s]));
+  registers_.assign(function_.registers.size(), RegisterSlot{});
   for (size_t r = 0; r < registers_.size(); ++r) {
     const int s = slots.slot_of_register[r];
     if (s < 0) continue;
-    Slot& slot = registers_[r];
+    RegisterSlot& slot = registers_[r];
     slot.offset = offset[static_cast<size_t>(s)];
     slot.is_predicate = function_.registers[r].bits == 1;
-    slot.bytes = slot.is_predicate ? 1 : element_bytes(function_.registers[r].bits);
+    slot.bytes = slot.is_predicate ? 1 : lane_bytes_of_register(function_.registers[r].bits);
   }
   for (int r : slots.live_into_entry) {
-    const Slot& slot = registers_[static_cast<size_t>(r)];
+    const RegisterSlot& slot = registers_[static_cast<size_t>(r)];
     code_.undefined.emplace_back(slot.offset, slot.is_predicate ? 4u : slot.bytes * 32u);
   }
   code_.carry_offset = allocate_slot(0);
@@ -55,7 +56,7 @@ void FunctionSlots::place_registers(const ptx::ControlFlow& flow) {
 
 // Returns the offset of a new slot. bytes 0: the slot is for a predicate and has one word for all
 // lanes.
-uint32_t FunctionSlots::allocate_slot(uint8_t bytes) {
+uint32_t RegisterFileLayout::allocate_slot(uint8_t bytes) {
   const uint32_t size = bytes == 0 ? 4 : bytes * static_cast<uint32_t>(kWarpSize);
   file_bytes_ = align_up(file_bytes_, std::min<uint32_t>(size, 64));
   const uint32_t at = file_bytes_;
@@ -63,11 +64,11 @@ uint32_t FunctionSlots::allocate_slot(uint8_t bytes) {
   return at;
 }
 
-void FunctionSlots::place_variables() {
+void RegisterFileLayout::place_variables() {
   auto place_param = [&](const ptx::Variable& v) {
     code_.param_bytes = align_up(code_.param_bytes, std::max(8u, v.align));
     code_.param_offset[v.name] = code_.param_bytes;
-    CodeFunction::ParamRange range{code_.param_bytes, static_cast<uint32_t>(v.size)};
+    DecodedFunction::ParamRange range{code_.param_bytes, static_cast<uint32_t>(v.size)};
     code_.param_bytes += static_cast<uint32_t>(v.size);
     return range;
   };
@@ -89,7 +90,7 @@ void FunctionSlots::place_variables() {
   code_.local_bytes = align_up(code_.local_bytes, 16);
 }
 
-Slot FunctionSlots::constant_slot(uint64_t value, uint8_t bytes) {
+RegisterSlot RegisterFileLayout::constant_slot(uint64_t value, uint8_t bytes) {
   const auto key = std::make_pair(value, bytes);
   auto it = fixed_.find(key);
   if (it == fixed_.end()) {
@@ -99,7 +100,7 @@ Slot FunctionSlots::constant_slot(uint64_t value, uint8_t bytes) {
   return {it->second, bytes, false, false};
 }
 
-Slot FunctionSlots::shared_address(uint64_t value, uint8_t bytes) {
+RegisterSlot RegisterFileLayout::shared_address_slot(uint64_t value, uint8_t bytes) {
   const auto [at, is_new] = shared_addresses_.emplace(std::make_pair(value, bytes), 0);
   if (is_new) {
     at->second = allocate_slot(bytes);
@@ -108,7 +109,7 @@ Slot FunctionSlots::shared_address(uint64_t value, uint8_t bytes) {
   return {at->second, bytes, false, false};
 }
 
-Slot FunctionSlots::special(ptx::SpecialReg reg) {
+RegisterSlot RegisterFileLayout::special_register_slot(ptx::SpecialReg reg) {
   if (reg == ptx::SpecialReg::is_explicit_cluster) {
     const uint32_t at = allocate_slot(0);
     code_.specials.push_back({at, reg});
@@ -123,9 +124,10 @@ Slot FunctionSlots::special(ptx::SpecialReg reg) {
 }
 
 // The slot that contains the address of a variable or function as a number of `bytes` bytes.
-Slot FunctionSlots::symbol(const Operand& op, uint8_t bytes, const ptx::Instruction& in) {
+RegisterSlot RegisterFileLayout::symbol_address_slot(const Operand& op, uint8_t bytes,
+                                                     const ptx::Instruction& in) {
   if (auto s = names_.shared.find(op.name); s != names_.shared.end())
-    return shared_address(s->second + static_cast<uint64_t>(op.value), bytes);
+    return shared_address_slot(s->second + static_cast<uint64_t>(op.value), bytes);
   if (auto l = locals_.find(op.name); l != locals_.end()) {
     const auto offset = static_cast<uint32_t>(l->second + op.value);
     const uint32_t key = offset * 2 + (in.op->id == OpId::cvta ? 1 : 0);
@@ -153,17 +155,18 @@ Slot FunctionSlots::symbol(const Operand& op, uint8_t bytes, const ptx::Instruct
   throw Error(fmt::format("`{}` is declared, but this module does not define it", op.name));
 }
 
-Slot FunctionSlots::value(const Operand& op, uint8_t bytes, Type type, const ptx::Instruction& in) {
+RegisterSlot RegisterFileLayout::value_slot(const Operand& op, uint8_t bytes, DataType type,
+                                            const ptx::Instruction& in) {
   switch (op.kind) {
     case Kind::reg: {
-      Slot slot = registers_[static_cast<size_t>(op.reg)];
+      RegisterSlot slot = registers_[static_cast<size_t>(op.reg)];
       slot.negated = op.negated;
       return slot;
     }
     case Kind::special:
-      return special(op.special);
+      return special_register_slot(op.special);
     case Kind::integer: {
-      if (type == Type::pred) return predicate(op.value != 0, op.negated);
+      if (type == DataType::pred) return constant_predicate_slot(op.value != 0, op.negated);
       uint64_t bits = static_cast<uint64_t>(op.value);
       if (bytes < 8) bits &= (uint64_t{1} << (8 * bytes)) - 1;
       return constant_slot(bits, bytes);
@@ -188,23 +191,23 @@ Slot FunctionSlots::value(const Operand& op, uint8_t bytes, Type type, const ptx
       return constant_slot(bits, bytes);
     }
     case Kind::symbol:
-      return symbol(op, bytes, in);
+      return symbol_address_slot(op, bytes, in);
     case Kind::none:
     case Kind::wildcard:
-      return Slot{};
+      return RegisterSlot{};
     default:
       throw Error("an operand of a form this instruction does not have");
   }
 }
 
-Slot FunctionSlots::predicate(bool set, bool negated) {
+RegisterSlot RegisterFileLayout::constant_predicate_slot(bool set, bool negated) {
   const uint32_t at = allocate_slot(0);
   code_.fixed.push_back({at, 0, set != negated ? uint64_t{kFullMask} : 0});  // one word
   return {at, 1, true, false};
 }
 
-void FunctionSlots::address(const Operand& op, const ptx::Instruction& in, Slot& base,
-                            int64_t& offset) {
+void RegisterFileLayout::decode_address(const Operand& op, const ptx::Instruction& in,
+                                        RegisterSlot& base, int64_t& offset) {
   offset = op.value;
   if (op.reg >= 0) {
     base = registers_[static_cast<size_t>(op.reg)];
@@ -212,9 +215,9 @@ void FunctionSlots::address(const Operand& op, const ptx::Instruction& in, Slot&
     Operand name = op;
     name.kind = Kind::symbol;
     name.value = 0;
-    base = symbol(name, 8, in);
+    base = symbol_address_slot(name, 8, in);
   } else {
-    base = Slot{};
+    base = RegisterSlot{};
   }
 }
 

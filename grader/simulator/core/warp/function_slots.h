@@ -1,4 +1,4 @@
-// FunctionSlots lays out the register file of a function: it assigns a slot to each register,
+// RegisterFileLayout lays out the register file of a function: it assigns a slot to each register,
 // immediate, special register and address of a variable. The decoder asks it for the slot of each
 // operand.
 #pragma once
@@ -18,24 +18,27 @@
 namespace lab32::sim {
 
 // The meaning of names in all functions of a kernel.
-struct KernelNames {
+struct KernelSymbolTables {
   const ptx::Module& module;
   const SymbolTable& symbols;                               // device memory
   const std::unordered_map<std::string, uint32_t>& shared;  // offsets
   uint64_t param_address = 0;
 };
 
-class FunctionSlots {
+class RegisterFileLayout {
  public:
   // Lays out `code.ptx`: sets the offsets of registers, parameters and local variables in `code`,
   // and later adds the slots that operands need. All three arguments must outlive this object.
-  FunctionSlots(const KernelNames& names, const ptx::ControlFlow& flow, CodeFunction& code);
+  RegisterFileLayout(const KernelSymbolTables& names, const ptx::ControlFlow& flow,
+                     DecodedFunction& code);
 
-  Slot reg(int index) const { return registers_[static_cast<size_t>(index)]; }
+  RegisterSlot reg(int index) const { return registers_[static_cast<size_t>(index)]; }
   // The slot of a single value. An immediate gets `bytes`; a register keeps its own width.
-  Slot value(const ptx::Operand& op, uint8_t bytes, ptx::Type type, const ptx::Instruction& in);
+  RegisterSlot value_slot(const ptx::Operand& op, uint8_t bytes, ptx::DataType type,
+                          const ptx::Instruction& in);
   // Decodes [base + offset]; an absolute address has no base.
-  void address(const ptx::Operand& op, const ptx::Instruction& in, Slot& base, int64_t& offset);
+  void decode_address(const ptx::Operand& op, const ptx::Instruction& in, RegisterSlot& base,
+                      int64_t& offset);
 
   // The offsets of a kernel's own parameters in device memory.
   const std::vector<uint32_t>& kernel_params() const { return kernel_params_; }
@@ -47,18 +50,19 @@ class FunctionSlots {
   void place_registers(const ptx::ControlFlow& flow);
   void place_variables();
   uint32_t allocate_slot(uint8_t bytes);
-  Slot constant_slot(uint64_t value, uint8_t bytes);
-  Slot shared_address(uint64_t value, uint8_t bytes);
-  Slot special(ptx::SpecialReg reg);
-  Slot symbol(const ptx::Operand& op, uint8_t bytes, const ptx::Instruction& in);
-  Slot predicate(bool set, bool negated);
+  RegisterSlot constant_slot(uint64_t value, uint8_t bytes);
+  RegisterSlot shared_address_slot(uint64_t value, uint8_t bytes);
+  RegisterSlot special_register_slot(ptx::SpecialReg reg);
+  RegisterSlot symbol_address_slot(const ptx::Operand& op, uint8_t bytes,
+                                   const ptx::Instruction& in);
+  RegisterSlot constant_predicate_slot(bool set, bool negated);
 
-  const KernelNames& names_;
+  const KernelSymbolTables& names_;
   const ptx::Function& function_;
-  CodeFunction& code_;
+  DecodedFunction& code_;
   std::vector<uint32_t> kernel_params_;
   uint32_t kernel_param_bytes_ = 0;
-  std::vector<Slot> registers_;
+  std::vector<RegisterSlot> registers_;
   std::map<std::pair<uint64_t, uint8_t>, uint32_t> fixed_, shared_addresses_;
   std::map<ptx::SpecialReg, uint32_t> specials_;
   std::unordered_map<std::string, uint32_t> locals_;

@@ -23,18 +23,18 @@ class Warp;  // warp.h: the state that memory and control instructions need; ari
 // array over the 32 lanes (lane l of a 32-bit slot at offset `o` is *(uint32_t*)(regs + o + 4*l)).
 // A predicate slot is one uint32_t with a bit per lane. Immediates are slots too, filled once when
 // the activation is made, so that an operand is read in one way only.
-struct Exec {
+struct ExecContext {
   std::byte* regs;
   uint32_t mask;  // lanes that execute: active and not predicated off; never 0
   Warp* warp;
 };
 
 // Executes one instruction for the lanes in x.mask; must not touch other lanes' results.
-using ExecFn = void (*)(const Exec& x, const Inst& in);
+using ExecFn = void (*)(const ExecContext& x, const Inst& in);
 
 // How an instruction is dispatched. Straight instructions only compute. The warp's loop executes
 // the others, which change control flow or wait.
-enum class Dispatch : uint8_t {
+enum class DispatchKind : uint8_t {
   straight,
   branch,
   table_branch,
@@ -49,7 +49,7 @@ enum class Dispatch : uint8_t {
 
 // A source or destination: where its slot is and how wide one lane's element in it is (0: absent;
 // 1: predicate, 2, 4, 8 or 16 bytes, 16 being a .b128 register).
-struct Slot {
+struct RegisterSlot {
   uint32_t offset = 0;
   uint8_t bytes = 0;
   bool is_predicate = false;
@@ -61,18 +61,18 @@ struct Slot {
 // destination ('_') has bytes == 0. So has a missing optional source.
 struct Inst {
   ExecFn exec = nullptr;
-  Dispatch flow = Dispatch::straight;
+  DispatchKind flow = DispatchKind::straight;
   bool has_guard = false, guard_negated = false;
   // For a branch: lanes that take it may skip a reconvergence point.
   bool may_skip_reconvergence = false;
   uint8_t dst_count = 0, src_count = 0;
   uint32_t guard = 0;  // offset of the predicate slot
-  Slot dst[4];
-  Slot src[6];
+  RegisterSlot dst[4];
+  RegisterSlot src[6];
   // mem operands: base slot in `mem_base` (bytes == 0: absolute), constant part in `mem_offset`.
   // Instructions that read or write the carry flag (add.cc, addc, …): mem_base.offset is the
   // activation's carry slot, a bit per lane like a predicate.
-  Slot mem_base, mem_base2;  // base2: second address of cp.async
+  RegisterSlot mem_base, mem_base2;  // base2: second address of cp.async
   int64_t mem_offset = 0, mem_offset2 = 0;
   uint32_t target = 0;                              // branch: index in the program's code
   int reconvergence = -1, full_reconvergence = -1;  // branch: as ptx::ReconvergencePoints has it
@@ -92,7 +92,7 @@ struct Inst {
 };
 
 // Whether any instruction of the function uses a result of this one.
-inline bool has_result(const Inst& in) {
+inline bool has_used_result(const Inst& in) {
   for (uint8_t i = 0; i < in.dst_count; ++i)
     if (in.dst[i].bytes != 0) return true;
   return false;
@@ -115,7 +115,7 @@ ExecFn pick_read_clock(const ptx::Instruction& in);
 bool is_order_sensitive(const ptx::Instruction& in, bool result_used);
 
 // An update of one element: by the copy engine, through a surface, or by red.async.
-struct Reduction {
+struct ReductionOp {
   void (*apply)(std::byte* at, const std::byte* value) = nullptr;  // null: a copy
   unsigned bytes = 0;                                              // bytes of an element
 
@@ -124,14 +124,14 @@ struct Reduction {
 
 // The operation that the instruction's modifiers name, for elements of type `type`. Empty if the
 // PTX ISA has no such reduction.
-Reduction reduction_of(const ptx::Instruction& in, ptx::Type type);
+ReductionOp reduction_of(const ptx::Instruction& in, ptx::DataType type);
 
 // ---------------------------------------------------------------------------------------------
 // A shift by more bits than the type has, a shuffle by more lanes than a warp has, or either by a
 // negative amount. The hardware gives a result, but C++ leaves it undefined, and the program
 // probably has a bug.
 
-struct OutOfRangeAmount {
+struct OutOfRangeShiftOrShuffle {
   uint64_t block = 0;  // linear index of the first block in which this happened
   uint32_t site = 0;
   bool shuffle = false;  // else a shift
@@ -141,8 +141,8 @@ struct OutOfRangeAmount {
 
 // Records that a lane executes `in` with an amount that is not below `limit`. Each block keeps only
 // the first record.
-void note_out_of_range_amount(const Exec& x, const Inst& in, bool shuffle, uint32_t amount,
-                              uint32_t limit);
+void note_out_of_range_shift(const ExecContext& x, const Inst& in, bool shuffle, uint32_t amount,
+                             uint32_t limit);
 
 // ---------------------------------------------------------------------------------------------
 

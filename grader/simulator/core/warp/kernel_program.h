@@ -24,20 +24,20 @@
 namespace lab32::sim {
 
 // A slot of the register file that must hold a value before the function starts.
-struct FixedSlot {
+struct ConstantSlot {
   uint32_t offset;
   uint8_t bytes;   // 0: a predicate, one word
   uint64_t value;  // bit pattern, the same in all lanes
 };
 
-struct SpecialSlot {
+struct SpecialRegisterSlot {
   uint32_t offset;
   ptx::SpecialReg reg;
 };
 
 // The address of a variable in the block's shared memory, which includes the block's rank in its
 // cluster.
-struct SharedSlot {
+struct SharedAddressSlot {
   uint32_t offset;
   uint8_t bytes;
   uint64_t value;  // value in the block of rank 0
@@ -45,7 +45,7 @@ struct SharedSlot {
 
 // The address of a local variable. It is relative to the activation's stack frame and becomes known
 // when the frame is made.
-struct LocalSlot {
+struct LocalAddressSlot {
   uint32_t offset;
   uint8_t bytes;
   uint32_t local_offset;  // from the frame's base
@@ -53,17 +53,17 @@ struct LocalSlot {
 };
 
 // One function, decoded. code ends with an implicit return.
-struct CodeFunction {
+struct DecodedFunction {
   const ptx::Function* ptx = nullptr;
   uint32_t index = 0;
   std::string refusal;  // the reason why the function cannot run; empty: it can
   std::vector<Inst> code;
   uint32_t register_bytes = 0;
   uint32_t carry_offset = 0;  // lane mask of the carry flag
-  std::vector<FixedSlot> fixed;
-  std::vector<SpecialSlot> specials;
-  std::vector<SharedSlot> shared_addresses;
-  std::vector<LocalSlot> local_addresses;
+  std::vector<ConstantSlot> fixed;
+  std::vector<SpecialRegisterSlot> specials;
+  std::vector<SharedAddressSlot> shared_addresses;
+  std::vector<LocalAddressSlot> local_addresses;
   std::vector<std::pair<uint32_t, uint32_t>>
       undefined;  // {offset, bytes} of registers that some path reads before it writes them
   uint32_t local_bytes = 0;  // bytes of its .local variables
@@ -104,12 +104,12 @@ struct CallSite {
     runtime
   } target = Target::function;
   uint32_t function = 0;
-  Slot pointer;                              // indirect
+  RegisterSlot pointer;                      // indirect
   std::vector<uint32_t> arguments, results;  // offsets in the caller's param area
   std::string name;
 };
 
-struct Site {
+struct InstructionSite {
   uint32_t function = 0;
   uint32_t index = 0;  // in code
   const ptx::Instruction* ptx = nullptr;
@@ -129,38 +129,38 @@ struct TextureOp {
   uint8_t component = 0;            // gather
   Outside outside = Outside::trap;  // for surfaces: the effect of an access outside the array
   uint8_t element_bytes = 4;        // surfaces: bytes of each register
-  Reduction reduction;
-  Slot object, layer;
-  std::array<Slot, 3> coordinate;
-  Slot level;
+  ReductionOp reduction;
+  RegisterSlot object, layer;
+  std::array<RegisterSlot, 3> coordinate;
+  RegisterSlot level;
   // The derivatives of the coordinates along x and y of the screen.
-  std::array<std::array<Slot, 3>, 2> derivative;
-  std::array<Slot, 4> value;  // results, or the values to store
+  std::array<std::array<RegisterSlot, 3>, 2> derivative;
+  std::array<RegisterSlot, 4> value;  // results, or the values to store
   uint8_t values = 4;
-  Slot resident;  // predicate that says whether memory backs the texel: always true
+  RegisterSlot resident;  // predicate that says whether memory backs the texel: always true
 
   bool is_of_surface() const {
     return kind == Kind::load || kind == Kind::store || kind == Kind::reduce;
   }
 };
 
-class FunctionSlots;
+class RegisterFileLayout;
 
 // Decodes a texture or surface instruction. The first form leaves the slots empty. Both throw
 // lab32::Error for a form that is not supported.
 TextureOp texture_op_of(const ptx::Instruction& in);
-TextureOp texture_op_of(const ptx::Instruction& in, FunctionSlots& slots);
+TextureOp texture_op_of(const ptx::Instruction& in, RegisterFileLayout& slots);
 
 // The registers that the operation reads; that of the object's number comes first.
-std::vector<Slot> sources_of(const TextureOp& op);
+std::vector<RegisterSlot> sources_of(const TextureOp& op);
 
 // ---------------------------------------------------------------------------------------------
 
 struct KernelProgram {
   const ptx::Module* module = nullptr;
-  std::vector<CodeFunction> functions;                 // [0] is the kernel
+  std::vector<DecodedFunction> functions;              // [0] is the kernel
   std::unordered_map<uint64_t, uint32_t> function_at;  // code address -> index in functions
-  std::vector<Site> sites;
+  std::vector<InstructionSite> sites;
   std::vector<AccessPlan> plans;                     // by site
   std::vector<CallSite> calls;                       // Inst::target of a call
   std::vector<std::vector<uint32_t>> branch_tables;  // Inst::target of brx
@@ -179,7 +179,7 @@ struct KernelProgram {
   uint64_t param_address = 0;    // the kernel's parameters, in device memory
   uint32_t param_bytes = 0;
 
-  std::optional<ptx::Module::Position> position(uint32_t site) const;
+  std::optional<ptx::Module::SourcePosition> position(uint32_t site) const;
   // The variables in `shared` for a launch with `shared_bytes` bytes of shared memory per block.
   // Dynamic variables get the size that remains for them.
   std::vector<SharedVariable> shared_variables_of(uint32_t shared_bytes) const;

@@ -33,22 +33,23 @@ class LaunchMeter {
   // Resets the count of instructions after a rollback, because the blocks run again. The time is
   // not reset.
   void go_back(uint64_t issued) { issued_ = issued; }
-  // Several host threads may call add() concurrently.
-  enum class Over : uint8_t { nothing, instructions, time };
-  Over add(uint64_t instructions) {
+  // Several host threads may call add_instructions() concurrently.
+  enum class ExceededLimit : uint8_t { nothing, instructions, time };
+  ExceededLimit add_instructions(uint64_t instructions) {
     const uint64_t issued = issued_ += instructions;
-    if (most_ != 0 && issued > most_) return Over::instructions;
-    return is_over_time(slowness()) && is_over_time(measure_slowness()) ? Over::time
-                                                                        : Over::nothing;
+    if (most_ != 0 && issued > most_) return ExceededLimit::instructions;
+    return is_over_time(slowness()) && is_over_time(measure_machine_slowness())
+               ? ExceededLimit::time
+               : ExceededLimit::nothing;
   }
   uint64_t most_instructions() const { return most_; }
   double most_seconds() const { return seconds_; }
   // Whether the local memory of one block's threads is within the limit.
-  bool allows_local_of_block(uint64_t bytes_of_block) const {
+  bool allows_local_bytes_of_block(uint64_t bytes_of_block) const {
     return local_ == 0 || bytes_of_block <= local_;
   }
   // Whether the local memory of all blocks that wait for each other is within the limit.
-  bool allows_local_of_all(uint64_t bytes) const {
+  bool allows_local_bytes_of_blocks(uint64_t bytes) const {
     return local_ == 0 || bytes <= kBlocksAtOnce * local_;
   }
   uint64_t most_local_bytes() const { return local_; }
@@ -72,7 +73,7 @@ class LaunchMeter {
 // ended. That grid counts as complete when they are complete (device/sim_device.cpp).
 
 // A copy or a fill in place of a kernel launch.
-struct DeviceCopy {
+struct DeviceCopyOrFill {
   uint64_t to = 0, from = 0, bytes = 0;
   int value = -1;  // byte value of a fill; -1: a copy
 };
@@ -80,7 +81,7 @@ struct DeviceCopy {
 struct DeviceLaunch {
   uint64_t function = 0;    // code_address() of the kernel; 0: a copy
   uint64_t parameters = 0;  // their address in device memory
-  DeviceCopy copy;
+  DeviceCopyOrFill copy;
   Dim3 grid, block;
   uint32_t dynamic_shared = 0;
   bool tail = false;  // the launch runs after all other launches of its grid
@@ -136,7 +137,7 @@ struct LaunchContext {
   bool note_warps = false;  // the caller wants LaunchOutcome::warps
   // The seed of a random schedule of blocks, warps and diverged lanes; nullopt: the normal order.
   std::optional<uint64_t> schedule;
-  std::optional<PartOfBlock> part;  // nullopt: all threads run
+  std::optional<PartialBlock> part;  // nullopt: all threads run
   // If there is no random schedule: the blocks, and the warps of each block, run from the last to
   // the first.
   bool reversed = false;

@@ -10,9 +10,9 @@ EventReporter::EventReporter(const LaunchContext& launch, std::vector<Observer*>
     : launch_(launch), observers_(std::move(observers)), suspects_(suspects) {
   for (Observer* o : observers_) {
     if (o->wants_accesses()) access_observers_.push_back(o);
-    if (o->wants_raw_shared()) raw_observers_.push_back(o);
+    if (o->wants_shared_ptx_accesses()) raw_observers_.push_back(o);
     if (o->wants_shuffles()) shuffle_observers_.push_back(o);
-    if (o->chooses_values()) chooser_ = o;
+    if (o->chooses_loaded_values()) chooser_ = o;
   }
 }
 
@@ -20,7 +20,7 @@ EventReporter::EventReporter(const LaunchContext& launch, std::vector<Observer*>
 // whichever words the other lanes access. 8-byte words occupy a pair of banks and are served
 // half-warp by half-warp; in the upper half a lane fails if the lower half has just changed its
 // word.
-static uint32_t lanes_that_swap(const uint64_t* address, unsigned bytes, uint32_t mask) {
+static uint32_t lanes_whose_swap_succeeds(const uint64_t* address, unsigned bytes, uint32_t mask) {
   const uint64_t banks = 128 / bytes;
   const uint32_t halves[2] = {bytes == 8 ? mask & 0xffffu : mask, bytes == 8 ? mask & ~0xffffu : 0};
   uint32_t winners = 0;
@@ -55,9 +55,9 @@ static uint32_t first_lane_of_each_word(const uint64_t* address, uint32_t mask) 
 // The bytes of one element of an access of `bytes` bytes. A reduction of the copy engine is
 // reported in pieces of several elements, so its element size is that of the instruction's type; 0:
 // the instruction names no type.
-static unsigned element_of(const ptx::Instruction& in, unsigned bytes) {
-  if (in.op->traits.bulk && in.has(ptx::Mod::reduce)) return ptx::bytes_of(in.type());
-  return bytes / (in.has(ptx::Mod::v4) ? 4 : in.has(ptx::Mod::v2) ? 2 : 1);
+static unsigned element_bytes_of(const ptx::Instruction& in, unsigned bytes) {
+  if (in.op->traits.bulk && in.has(ptx::Modifier::reduce)) return ptx::bytes_of(in.type());
+  return bytes / (in.has(ptx::Modifier::v4) ? 4 : in.has(ptx::Modifier::v2) ? 2 : 1);
 }
 
 void EventReporter::access(uint32_t warp, const Inst& in, const WarpAccess& access) {
@@ -75,7 +75,7 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
                                  const ReportedLanes& part) {
   const uint32_t mask = part.mask;
   const uint64_t* const address = whole.address;
-  Access access;
+  IssuedWarpAccess access;
   access.site = in.site;
   access.space = whole.space;
   access.kind = whole.kind;
@@ -85,7 +85,7 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
   access.address = address;
   access.peer = whole.peer;
   access.remote_lanes = part.remote ? 0 : part.others;
-  access.bypass_l1 = whole.peer != nullptr && in.ptx->has(ptx::Mod::cg);
+  access.bypass_l1 = whole.peer != nullptr && in.ptx->has(ptx::Modifier::cg);
   const AccessPlan& plan = launch_.program->plans[in.site];
   access.ptx_level = plan.unmatched.has_value();
   if (plan.unmatched) access.widest = static_cast<uint8_t>(plan.unmatched->widest);
@@ -99,7 +99,7 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
   };
   if (plan.unmatched || whole.matrix || in.ptx->op->traits.fragments) return emit();
   alignas(64) uint64_t shifted[kWarpSize];
-  for (const IssuedAccess& issue : plan.issues) {
+  for (const PlannedSassAccess& issue : plan.issues) {
     if (issue.only && *issue.only != whole.space) continue;
     access.bytes = issue.bytes;
     // The access plan of a copy to shared memory describes the load from device memory. The other
@@ -116,20 +116,20 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
     }
     access.form = issue.form;
     switch (issue.lanes) {
-      case IssuedAccess::Lanes::all:
+      case PlannedSassAccess::Lanes::all:
         emit();
         break;
-      case IssuedAccess::Lanes::full_leader:
+      case PlannedSassAccess::Lanes::full_leader:
         if (mask != kFullMask) {
           emit();
           break;
         }
         [[fallthrough]];
-      case IssuedAccess::Lanes::leader:
+      case PlannedSassAccess::Lanes::leader:
         access.mask = mask & (~mask + 1);
         emit();
         break;
-      case IssuedAccess::Lanes::spin: {
+      case PlannedSassAccess::Lanes::spin: {
         // In each round all lanes that have not succeeded load and try to swap.
         uint32_t rest = mask;
         while (rest) {
@@ -139,12 +139,12 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
           access.kind = AccessKind::atom;
           emit();
           access.again = true;
-          rest &= ~lanes_that_swap(access.address, issue.bytes, rest);
+          rest &= ~lanes_whose_swap_succeeds(access.address, issue.bytes, rest);
         }
         access.again = false;
         break;
       }
-      case IssuedAccess::Lanes::swap_loop: {
+      case PlannedSassAccess::Lanes::swap_loop: {
         for (int l = 0; l < kWarpSize; ++l) shifted[l] = address[l] / issue.bytes * issue.bytes;
         access.address = shifted;
         access.kind = AccessKind::load;
@@ -162,20 +162,21 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
   }
 }
 
-void EventReporter::texels(uint32_t warp, TexelAccess access) {
+void EventReporter::texel_access(uint32_t warp, TexelAccess access) {
   const AccessPlan& plan = launch_.program->plans[access.site];
   access.ptx_level = plan.unmatched.has_value();
   if (!plan.unmatched && plan.issues.empty()) return;  // ptxas removed the access
-  for (Observer* o : access_observers_) o->texels(warp, access);
+  for (Observer* o : access_observers_) o->texel_access(warp, access);
 }
 
-void EventReporter::bulk(uint32_t warp, const BulkMove& move) {
-  for (Observer* o : access_observers_) o->bulk(warp, move);
+void EventReporter::bulk_move(uint32_t warp, const BulkMove& move) {
+  for (Observer* o : access_observers_) o->bulk_move(warp, move);
 }
 
-void EventReporter::ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
-                            uint32_t mask, const uint64_t* address, const std::byte* values) {
-  OrderedAccess access;
+void EventReporter::strong_or_suspect_access(uint32_t warp, const Inst& in, AccessKind kind,
+                                             unsigned bytes, uint32_t mask, const uint64_t* address,
+                                             const std::byte* values) {
+  StrongOrSuspectAccess access;
   access.suspect = suspects_ == nullptr && kind != AccessKind::load ? mask : 0;
   for (uint32_t r = suspects_ != nullptr ? mask : 0; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
@@ -190,26 +191,27 @@ void EventReporter::ordered(uint32_t warp, const Inst& in, AccessKind kind, unsi
   access.site = in.site;
   access.kind = kind;
   access.bytes = static_cast<uint8_t>(bytes);
-  access.element = static_cast<uint8_t>(element_of(*in.ptx, bytes));
+  access.element = static_cast<uint8_t>(element_bytes_of(*in.ptx, bytes));
   access.order = in.order;
   access.address = address;
   access.values = values;
-  for (Observer* o : observers_) o->ordered(warp, access);
+  for (Observer* o : observers_) o->strong_or_suspect_access(warp, access);
 }
 
-void EventReporter::choose_values(uint32_t warp, const Inst& in, unsigned bytes, uint32_t mask,
-                                  const uint64_t* address, std::byte* values) {
-  OrderedAccess access;
+void EventReporter::choose_loaded_values(uint32_t warp, const Inst& in, unsigned bytes,
+                                         uint32_t mask, const uint64_t* address,
+                                         std::byte* values) {
+  StrongOrSuspectAccess access;
   access.site = in.site;
   access.kind = AccessKind::load;
   access.bytes = static_cast<uint8_t>(bytes);
-  access.element = static_cast<uint8_t>(element_of(*in.ptx, bytes));
+  access.element = static_cast<uint8_t>(element_bytes_of(*in.ptx, bytes));
   access.order = in.order;
   access.mask = mask;
   access.suspect = 0;
   access.address = address;
   access.values = values;
-  chooser_->choose_values(warp, access, values);
+  chooser_->choose_loaded_values(warp, access, values);
 }
 
 void EventReporter::fence(uint32_t warp, const Inst& in, uint32_t mask) {
@@ -220,8 +222,8 @@ void EventReporter::shuffle(uint32_t warp, const ShuffleEvent& shuffle) {
   for (Observer* o : shuffle_observers_) o->shuffle(warp, shuffle);
 }
 
-void EventReporter::engine(uint32_t warp, const EngineEvent& event) {
-  for (Observer* o : raw_observers_) o->engine(warp, event);
+void EventReporter::copy_engine_event(uint32_t warp, const CopyEngineEvent& event) {
+  for (Observer* o : raw_observers_) o->copy_engine_event(warp, event);
 }
 
 void EventReporter::warp_barrier(uint32_t warp, uint32_t mask) {

@@ -20,20 +20,20 @@ class EventReporter {
   EventReporter(const LaunchContext& launch, std::vector<Observer*> observers,
                 const RaceFilter* suspects);
   // Resets the state for the next block.
-  void restart() { stored_ = {}; }
+  void reset_for_next_block() { stored_ = {}; }
 
   const std::vector<Observer*>& observers() const { return observers_; }
   bool observes_accesses() const { return !access_observers_.empty(); }
   // Whether accesses must be reported: to observers, or to record which lanes stored before a
   // barrier.
   bool reports_accesses() const { return observes_accesses() || launch_.keep_going; }
-  bool observes_raw_shared() const { return !raw_observers_.empty(); }
+  bool observes_shared_ptx_accesses() const { return !raw_observers_.empty(); }
   bool observes_shuffles() const { return !shuffle_observers_.empty(); }
   // Whether accesses to device memory are reported if they are strong or go to a suspect word.
   bool observes_order() const { return suspects_ != nullptr || chooser_ != nullptr; }
-  bool chooses_values() const { return chooser_ != nullptr; }
+  bool chooses_loaded_values() const { return chooser_ != nullptr; }
 
-  // An access by one instruction of a warp. `matrix`, `peer`: as in Access.
+  // An access by one instruction of a warp. `matrix`, `peer`: as in IssuedWarpAccess.
   struct WarpAccess {
     AccessSpace space;
     AccessKind kind;
@@ -45,27 +45,27 @@ class EventReporter {
   };
   // Reports an access in the way in which ptxas issues it.
   void access(uint32_t warp, const Inst& in, const WarpAccess& access);
-  void texels(uint32_t warp, TexelAccess access);
-  void bulk(uint32_t warp, const BulkMove& move);
-  void raw_shared(uint32_t warp, const RawAccess& access) {
-    for (Observer* o : raw_observers_) o->raw_shared(warp, access);
+  void texel_access(uint32_t warp, TexelAccess access);
+  void bulk_move(uint32_t warp, const BulkMove& move);
+  void shared_ptx_access(uint32_t warp, const PtxSharedAccess& access) {
+    for (Observer* o : raw_observers_) o->shared_ptx_access(warp, access);
   }
-  void copy_begins(uint32_t warp, const RawAccess& access) {
-    for (Observer* o : raw_observers_) o->copy_begins(warp, access);
+  void async_copy_begins(uint32_t warp, const PtxSharedAccess& access) {
+    for (Observer* o : raw_observers_) o->async_copy_begins(warp, access);
   }
-  void copy_ends(uint32_t warp, const RawAccess& access) {
-    for (Observer* o : raw_observers_) o->copy_ends(warp, access);
+  void async_copy_ends(uint32_t warp, const PtxSharedAccess& access) {
+    for (Observer* o : raw_observers_) o->async_copy_ends(warp, access);
   }
   // Reports an access to device memory whose order matters. Called before the access is carried
   // out.
-  void ordered(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes, uint32_t mask,
-               const uint64_t* address, const std::byte* values);
+  void strong_or_suspect_access(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
+                                uint32_t mask, const uint64_t* address, const std::byte* values);
   // Lets the observer that chooses values replace the values of a strong load.
-  void choose_values(uint32_t warp, const Inst& in, unsigned bytes, uint32_t mask,
-                     const uint64_t* address, std::byte* values);
+  void choose_loaded_values(uint32_t warp, const Inst& in, unsigned bytes, uint32_t mask,
+                            const uint64_t* address, std::byte* values);
   void fence(uint32_t warp, const Inst& in, uint32_t mask);
   void shuffle(uint32_t warp, const ShuffleEvent& shuffle);
-  void engine(uint32_t warp, const EngineEvent& event);
+  void copy_engine_event(uint32_t warp, const CopyEngineEvent& event);
   void warp_barrier(uint32_t warp, uint32_t mask);
   void mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
   void mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
@@ -75,7 +75,7 @@ class EventReporter {
   // Sets the lanes whose current access is to another block's shared memory.
   void set_remote(uint32_t lanes) { remote_ = lanes; }
   // The lanes of a warp that have stored something since their last barrier, except to their own
-  // local memory. note_stored() adds stores that are not reported as an Access.
+  // local memory. note_stored() adds stores that are not reported as an IssuedWarpAccess.
   uint32_t& stored(uint32_t warp) { return stored_[warp]; }
   void note_stored(uint32_t warp, uint32_t mask) { stored_[warp] |= mask; }
 

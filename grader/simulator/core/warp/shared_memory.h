@@ -1,6 +1,6 @@
-// SharedMemory: the shared memory of a block. ClusterMemory and ClusterContext: the shared memory
-// and barrier that the blocks of a cluster share. ClusterBarrier (schedule/block_group.h) derives
-// from ClusterContext.
+// SharedMemory: the shared memory of a block. ClusterSharedMemory and ClusterContext: the shared
+// memory and barrier that the blocks of a cluster share. ClusterBarrier (schedule/block_group.h)
+// derives from ClusterContext.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@
 namespace lab32::sim {
 
 // The shared memory of all blocks of a cluster (memory/access.h defines its addresses).
-class ClusterMemory {
+class ClusterSharedMemory {
  public:
   // Reserves address space for `blocks` windows. `undefined`: reserves as much again for undefined
   // bits, one byte for each byte (UndefinedBytes).
-  ClusterMemory(uint32_t blocks, bool undefined);
-  ~ClusterMemory();
-  ClusterMemory(const ClusterMemory&) = delete;
-  ClusterMemory& operator=(const ClusterMemory&) = delete;
+  ClusterSharedMemory(uint32_t blocks, bool undefined);
+  ~ClusterSharedMemory();
+  ClusterSharedMemory(const ClusterSharedMemory&) = delete;
+  ClusterSharedMemory& operator=(const ClusterSharedMemory&) = delete;
 
   std::byte* bytes() { return bytes_; }
   std::byte* undefined() { return undefined_; }  // null: not tracked
@@ -43,8 +43,8 @@ class ClusterContext {
   virtual void on_threads_exit(uint32_t rank, bool all) = 0;
 
   uint32_t blocks() const { return blocks_; }
-  ClusterMemory& memory() { return memory_; }
-  BulkCopies& bulk_copies() { return bulk_copies_; }
+  ClusterSharedMemory& memory() { return memory_; }
+  PendingBulkCopies& bulk_copies() { return bulk_copies_; }
   // A mask of the blocks, by rank, that have exited. Their shared memory may belong to other blocks
   // now.
   uint32_t exited() const { return exited_; }
@@ -54,9 +54,9 @@ class ClusterContext {
   ~ClusterContext() = default;
 
   const uint32_t blocks_;
-  ClusterMemory memory_;
+  ClusterSharedMemory memory_;
   uint32_t exited_ = 0;
-  BulkCopies bulk_copies_;
+  PendingBulkCopies bulk_copies_;
 };
 
 // In a launch that keeps going, the faulty access of a lane goes to a sink of this many bytes.
@@ -69,7 +69,7 @@ class SharedMemory {
   // tracked.
   SharedMemory(const LaunchContext& launch, ClusterContext* cluster, uint32_t rank, bool follows);
   // Fills the memory with poison for the next block.
-  void restart();
+  void reset_for_next_block();
 
   // Null: the block is alone.
   ClusterContext* cluster() const { return cluster_; }
@@ -82,7 +82,7 @@ class SharedMemory {
   UndefinedBytes& undefined() { return undefined_; }
   // The undefined bits of the `bytes` bytes at `offset`; null if these are not all in the block's
   // shared memory.
-  std::byte* undefined(uint64_t offset, unsigned bytes) {
+  std::byte* undefined_bits_at(uint64_t offset, unsigned bytes) {
     return holds(offset, bytes) ? undefined_.data() + offset : nullptr;
   }
   // Whether lanes with these first and last addresses access valid, aligned bytes of this block's
@@ -103,7 +103,7 @@ class SharedMemory {
   }
   // The offset of the sinks for faulty accesses in a launch that keeps going: after the block's
   // memory, one for each lane.
-  uint64_t sink_offset() const {
+  uint64_t fault_sink_offset() const {
     return base_ + (launch_.shared_bytes + kSinkBytes) / kSinkBytes * kSinkBytes;
   }
 

@@ -1,8 +1,8 @@
-// Splits: divergence and reconvergence of the lanes of a warp.
+// WarpSplits: divergence and reconvergence of the lanes of a warp.
 //
 // A split is a set of lanes with one program counter. A divergent branch makes two splits and a
-// Join at its reconvergence point. A split that reaches the point waits in the Join until the other
-// lanes arrive or take a path that cannot reach it.
+// ReconvergenceJoin at its reconvergence point. A split that reaches the point waits in the
+// ReconvergenceJoin until the other lanes arrive or take a path that cannot reach it.
 #pragma once
 
 #include <cstddef>
@@ -17,103 +17,105 @@
 namespace lab32::sim {
 
 // A reconvergence point at which splits wait for each other.
-struct Join {
+struct ReconvergenceJoin {
   uint32_t pc = 0;
   int reconvergence = -1;  // reconvergence point of the frame's function; -1: every lane passes it
-  Frame* frame = nullptr;
+  CallFrame* frame = nullptr;
   uint32_t expected = 0, arrived = 0;
-  Join* parent = nullptr;
-  Frame* callee = nullptr;  // for a return point: the frame to free when all lanes have returned
+  ReconvergenceJoin* parent = nullptr;
+  CallFrame* callee =
+      nullptr;  // for a return point: the frame to free when all lanes have returned
 };
 
 // Lanes of a warp that run together, and the place in the program where they are.
-struct Split {
+struct WarpSplit {
   enum class State : uint8_t { ready, warp_sync, block_barrier };
   uint32_t id = 0;
   uint32_t pc = 0;
   uint32_t mask = 0;
-  Frame* frame = nullptr;
-  Join* join = nullptr;
+  CallFrame* frame = nullptr;
+  ReconvergenceJoin* join = nullptr;
   State state = State::ready;
   uint32_t op_mask = 0;  // lanes that execute the instruction at which the split waits
   uint32_t wanted = 0;   // warp_sync: member mask
 };
 
-class Splits {
+class WarpSplits {
  public:
-  explicit Splits(Frames& frames) : frames_(frames) {}
+  explicit WarpSplits(CallFrames& frames) : frames_(frames) {}
   // Puts all lanes at the beginning of the kernel.
-  void restart(uint32_t lanes, Frame* kernel);
+  void reset_for_next_block(uint32_t lanes, CallFrame* kernel);
 
   // The lanes that have not exited.
   uint32_t live() const { return live_; }
-  const std::vector<Split>& list() const { return list_; }
-  std::vector<Split>& list() { return list_; }
-  Split& current() { return list_[current_]; }
-  bool is_current_ready() const {
-    return current_ < list_.size() && list_[current_].state == Split::State::ready;
+  const std::vector<WarpSplit>& list() const { return list_; }
+  std::vector<WarpSplit>& list() { return list_; }
+  WarpSplit& current() { return list_[current_]; }
+  bool is_current_split_ready() const {
+    return current_ < list_.size() && list_[current_].state == WarpSplit::State::ready;
   }
-  size_t count_ready() const;
+  size_t count_ready_splits() const;
   // Makes the next ready split the current one. False: no split is ready.
-  bool choose_next();
+  bool choose_next_ready_split();
   // Makes a random ready split the current one, if there is one.
-  void choose_random(Random& random);
+  void choose_random_ready_split(Random& random);
 
   // If the current split is at its join, it waits there, or continues with all joined lanes if it
   // is the last to arrive. False: it waits, and the caller must choose another split.
-  bool join_arrived_lanes();
+  bool wait_at_or_pass_join();
   // Sends `lanes` of the current split to the branch's target. True: the split diverged.
   bool branch(const Inst& in, uint32_t lanes);
   // The current split continues at my_pc with the lanes of my_mask; the other lanes become a new
   // split.
   void diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
-               Join* join);
+               ReconvergenceJoin* join);
   // The join at which the lanes of the split wait for each other after the branch `in`.
-  Join* join_of_branch(const Inst& in, const Split& split);
+  ReconvergenceJoin* join_of_branch(const Inst& in, const WarpSplit& split);
   // A join for all lanes of the split at `pc`. An existing one is reused.
-  Join* find_or_make_join(uint32_t pc, int reconvergence, const Split& split);
+  ReconvergenceJoin* find_or_make_join(uint32_t pc, int reconvergence, const WarpSplit& split);
   // The current (or newest) split has taken a branch. Its lanes leave every join that they can no
   // longer reach, and will meet the other lanes where all paths of the branch reconverge.
   void current_leaves_joins(const Inst& in) { leave_unreachable_joins(current_, in); }
   void last_leaves_joins(const Inst& in) { leave_unreachable_joins(list_.size() - 1, in); }
   // The lanes of the current split enter the callee.
-  void enter(Frame* callee, uint32_t lanes);
+  void enter_callee(CallFrame* callee, uint32_t lanes);
   // Lanes of the current split return or exit, and every join on their way stops expecting them.
-  void leave(uint32_t lanes, bool to_caller);
+  void return_or_exit(uint32_t lanes, bool to_caller);
 
   // The barrier of the block, or of the cluster, that the split waits for has completed.
-  void release_barrier(uint32_t split_id);
+  void release_split_from_barrier(uint32_t split_id);
   // Called when the current split spins and may be waiting for lanes that wait in a join. Releases
   // the innermost join with waiting lanes. It may be the return point of a function, because a
   // function may take the lock. False: no lanes wait in a join.
-  bool release_one_join();
+  bool release_innermost_join();
   // Called when no split can run. Releases lanes that wait in a join of the kernel from which they
   // can only exit: barriers and warp operations wait for lanes that have not exited. False: there
   // are no such lanes.
   bool release_lanes_to_exit();
   // Called when no split can run and a warp barrier waits for lanes in a join. Releases these
   // lanes, so that they exit or reach the barrier. False: there are no such lanes.
-  bool release_for_warp_barrier();
-  // Does for a barrier of the block what release_for_warp_barrier() does for a barrier of the warp.
-  bool release_for_block_barrier();
+  bool release_lanes_for_warp_barrier();
+  // Does for a barrier of the block what release_lanes_for_warp_barrier() does for a barrier of the
+  // warp.
+  bool release_lanes_for_block_barrier();
 
  private:
-  Join* make_join();
-  Join* make_join(uint32_t pc, int reconvergence, const Split& split, uint32_t expected,
-                  Join* parent);
-  void free_join(Join* join) { free_joins_.push_back(join); }
+  ReconvergenceJoin* make_join();
+  ReconvergenceJoin* make_join(uint32_t pc, int reconvergence, const WarpSplit& split,
+                               uint32_t expected, ReconvergenceJoin* parent);
+  void free_join(ReconvergenceJoin* join) { free_joins_.push_back(join); }
   void leave_unreachable_joins(size_t which, const Inst& in);
-  void push_split_of_arrived(const Join& join);
-  void complete_join(Join* join);
-  void release_waiting_lanes(Join* join);
+  void push_split_of_arrived(const ReconvergenceJoin& join);
+  void complete_join(ReconvergenceJoin* join);
+  void release_waiting_lanes(ReconvergenceJoin* join);
 
-  Frames& frames_;
+  CallFrames& frames_;
   uint32_t live_ = 0;
-  std::vector<Split> list_;
+  std::vector<WarpSplit> list_;
   size_t current_ = 0;
   uint32_t next_id_ = 0;
-  std::vector<std::unique_ptr<Join>> joins_;  // all that were created
-  std::vector<Join*> free_joins_;
+  std::vector<std::unique_ptr<ReconvergenceJoin>> joins_;  // all that were created
+  std::vector<ReconvergenceJoin*> free_joins_;
 };
 
 // Whether lanes of a warp only synchronise at the instruction and exchange no data.

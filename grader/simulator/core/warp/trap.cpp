@@ -16,11 +16,11 @@ constexpr const char* kWords[] = {
 #include "simulator/core/warp/traps.def"
 };
 
-struct ReasonRow {
+struct TrapReasonRow {
   const char* name;
   TrapKind kind;
 };
-constexpr ReasonRow kTrapReasons[] = {
+constexpr TrapReasonRow kTrapReasons[] = {
 #define REASON(kind, id) {#id, TrapKind::kind},
 #include "simulator/core/warp/traps.def"
 };
@@ -31,17 +31,17 @@ std::string name_of(const std::optional<ThreadId>& id) {
                      block[0], block[1], block[2]);
 }
 
-std::string thread_in_block(const std::optional<ThreadId>& id) {
+std::string name_of_thread_in_block(const std::optional<ThreadId>& id) {
   const ThreadId t = id.value_or(ThreadId{});
   return fmt::format("thread ({},{},{})", t.thread[0], t.thread[1], t.thread[2]);
 }
 
 std::string warp_name(const TrapFacts& f) {
-  return fmt::format("warp {} of block {}", f.warp.value_or(WarpLanes{}).warp, f.block);
+  return fmt::format("warp {} of block {}", f.warp.value_or(WarpFaultLanes{}).warp, f.block);
 }
 
 // "lane 5 waits", "lanes 0 to 15 and 17 wait".
-std::string waiting_lanes(uint32_t mask) {
+std::string words_of_waiting_lanes(uint32_t mask) {
   std::vector<std::string> ranges;
   for (int lane = 0; lane < 32; ++lane) {
     if ((mask >> lane & 1) == 0) continue;
@@ -66,20 +66,23 @@ const char* access_verb(AccessUse use) {
 }
 
 // " of block 2 of its cluster" if the memory belongs to another block; "" if it is the block's own.
-std::string block_words(const MemoryAccess& a) {
-  return a.rank == MemoryAccess::kOwnBlock ? ""
-                                           : fmt::format(" of block {} of its cluster", a.rank);
+std::string words_of_other_block(const FaultyMemoryAccess& a) {
+  return a.rank == FaultyMemoryAccess::kOwnBlock
+             ? ""
+             : fmt::format(" of block {} of its cluster", a.rank);
 }
 
 // The accessed object in a message: "`in`", "shared memory", "its local memory".
-std::string name_of_object(const MemoryAccess& a) {
-  if (a.space == AccessSpace::shared && a.object.empty()) return "shared memory" + block_words(a);
-  return a.space == AccessSpace::local ? "its local memory" : "`" + a.object + "`" + block_words(a);
+std::string name_of_object(const FaultyMemoryAccess& a) {
+  if (a.space == AccessSpace::shared && a.object.empty())
+    return "shared memory" + words_of_other_block(a);
+  return a.space == AccessSpace::local ? "its local memory"
+                                       : "`" + a.object + "`" + words_of_other_block(a);
 }
 
 // The accessed elements in a message: "in[7]", "in[4] to in[7]", "s[1].mass"; empty if the type is
 // unknown.
-std::string element_names_of(const MemoryAccess& a) {
+std::string element_names_of(const FaultyMemoryAccess& a) {
   if (!a.place.empty()) return a.place;
   const auto element = static_cast<int64_t>(a.element);
   if (element == 0 || a.offset % element != 0 || a.bytes % a.element != 0) return "";
@@ -89,7 +92,7 @@ std::string element_names_of(const MemoryAccess& a) {
 }
 
 // Words that say where the array ends: "the last is s[63]", or how far past the end the access is.
-std::string words_of_array_end(const MemoryAccess& a) {
+std::string words_of_array_end(const FaultyMemoryAccess& a) {
   if (!a.last_place.empty()) return "the last is " + a.last_place;
   if (a.element == 0)
     return fmt::format("{} past the end of `{}`",
@@ -99,16 +102,16 @@ std::string words_of_array_end(const MemoryAccess& a) {
   return fmt::format("the last is {}[{}]", a.object, count - 1);
 }
 
-std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
+std::string describe_access(const TrapFacts& f, const FaultyMemoryAccess& a) {
   const std::string elements = element_names_of(a);
   if (!elements.empty()) {
-    const std::string what =
-        fmt::format("{} {} {}{}", name_of(f.thread), access_verb(a.use), elements, block_words(a));
+    const std::string what = fmt::format("{} {} {}{}", name_of(f.thread), access_verb(a.use),
+                                         elements, words_of_other_block(a));
     if (f.reason == TrapReason::past_end) return what + "; " + words_of_array_end(a);
     if (f.reason == TrapReason::before_start)
       return fmt::format("{}, before the start of `{}`", what, a.object);
     if (f.reason == TrapReason::unwritten)
-      return what + ", which nothing has written" + use_of_value(f.used_as);
+      return what + ", which nothing has written" + words_of_value_use(f.used_as);
   }
   const std::string object = name_of_object(a);
   const std::string what =
@@ -144,19 +147,19 @@ std::string describe_access(const TrapFacts& f, const MemoryAccess& a) {
       return fmt::format("{}: an access of {} bytes needs an {} that is a multiple of {}", where,
                          a.bytes, a.space == AccessSpace::global ? "address" : "offset", a.bytes);
     default:  // unwritten
-      return where + ", which nothing has written" + use_of_value(f.used_as);
+      return where + ", which nothing has written" + words_of_value_use(f.used_as);
   }
 }
 
 // Describes a fault in an access to another block's shared memory.
-std::string describe_remote_access(const TrapFacts& f, const MemoryAccess& a) {
+std::string describe_remote_access(const TrapFacts& f, const FaultyMemoryAccess& a) {
   const std::string elements = element_names_of(a);
   const std::string what =
       elements.empty()
           ? fmt::format("{} {} {} at offset {} of {}", name_of(f.thread), access_verb(a.use),
                         bytes_of(a.bytes), a.offset, name_of_object(a))
           : fmt::format("{} {} {}{}", name_of(f.thread), access_verb(a.use), elements,
-                        block_words(a));
+                        words_of_other_block(a));
   switch (f.reason) {
     case TrapReason::no_such_block:
       return fmt::format("{}, which has {} block{}", what, f.limit, f.limit == 1 ? "" : "s");
@@ -173,7 +176,7 @@ std::string describe_remote_access(const TrapFacts& f, const MemoryAccess& a) {
 
 }  // namespace
 
-const char* use_of_value(ValueUse use) {
+const char* words_of_value_use(ValueUse use) {
   switch (use) {
     case ValueUse::address:
       return "; the value becomes an address";
@@ -223,7 +226,7 @@ const char* words(TrapKind kind) { return kWords[static_cast<size_t>(kind)]; }
 const char* to_string(TrapReason reason) { return kTrapReasons[static_cast<size_t>(reason)].name; }
 
 std::string describe(const TrapFacts& f) {
-  const WarpLanes warp = f.warp.value_or(WarpLanes{});
+  const WarpFaultLanes warp = f.warp.value_or(WarpFaultLanes{});
   switch (f.reason) {
     case TrapReason::past_end:
     case TrapReason::before_start:
@@ -236,28 +239,28 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::read_only:
     case TrapReason::not_enabled:
     case TrapReason::unwritten:
-      return describe_access(f, f.access.value_or(MemoryAccess{}));
+      return describe_access(f, f.access.value_or(FaultyMemoryAccess{}));
     case TrapReason::no_such_block:
     case TrapReason::block_exited:
     case TrapReason::not_own_block:
     case TrapReason::block_not_started:
     case TrapReason::block_may_exit:
-      return describe_remote_access(f, f.access.value_or(MemoryAccess{}));
+      return describe_remote_access(f, f.access.value_or(FaultyMemoryAccess{}));
     case TrapReason::outside_surface:
       return fmt::format("{} {} a surface at {}; the array has {}", name_of(f.thread),
-                         access_verb(f.access.value_or(MemoryAccess{}).use), f.name, f.cause);
+                         access_verb(f.access.value_or(FaultyMemoryAccess{}).use), f.name, f.cause);
     case TrapReason::threads_missing: {
       const std::string others = f.value == 1 ? " waits"
                                               : fmt::format(" and {} other thread{} wait",
                                                             f.value - 1, f.value == 2 ? "" : "s");
       return fmt::format(
           "block {}: {}{} at this barrier, which needs {} threads; the others never reach it{}",
-          f.block, thread_in_block(f.thread), others, f.limit,
+          f.block, name_of_thread_in_block(f.thread), others, f.limit,
           f.cause.empty() ? "" : " (" + f.cause + ")");
     }
     case TrapReason::two_barriers:
       return fmt::format("{}: {} at this barrier, and {} at {}", warp_name(f),
-                         waiting_lanes(warp.lanes), waiting_lanes(warp.mask),
+                         words_of_waiting_lanes(warp.lanes), words_of_waiting_lanes(warp.mask),
                          f.value == 0 ? "another" : fmt::format("the one on line {}", f.value));
     case TrapReason::barrier_skipped:
       return fmt::format("{} exits the kernel without reaching this barrier, where {} waits",
@@ -281,12 +284,12 @@ std::string describe(const TrapFacts& f) {
           "{} has the copy engine read {} at offset {} of {}, which {} has written, and the engine "
           "need not see that: there is no fence.proxy.async between",
           name_of(f.thread), bytes_of(f.access->bytes), f.access->offset, name_of_object(*f.access),
-          thread_in_block(f.waiting));
+          name_of_thread_in_block(f.waiting));
     case TrapReason::bulk_overwritten:
       return fmt::format(
           "{} writes {} at offset {} of {}, which a copy that {} has issued may still read",
           name_of(f.thread), bytes_of(f.access->bytes), f.access->offset, name_of_object(*f.access),
-          thread_in_block(f.waiting));
+          name_of_thread_in_block(f.waiting));
     case TrapReason::bulk_at_end:
       return fmt::format(
           "the block ends while a copy that {} has issued may still read {} at offset {} of {}",
@@ -318,7 +321,7 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::lane_missing:
       return fmt::format(
           "{}: the mask {:#010x} names lane {}, which never reaches this operation; {} for it",
-          warp_name(f), warp.mask, warp.lane, waiting_lanes(warp.lanes));
+          warp_name(f), warp.mask, warp.lane, words_of_waiting_lanes(warp.lanes));
     case TrapReason::lane_not_named:
       return fmt::format(
           "{} executes a warp operation whose mask {:#010x} does not name its own lane {}",
@@ -334,7 +337,7 @@ std::string describe(const TrapFacts& f) {
           warp_name(f));
     case TrapReason::launch_limit:
       return fmt::format("the launch still runs after {} instructions of its warps together",
-                         grouped(f.limit));
+                         grouped_digits(f.limit));
     case TrapReason::launch_seconds:
       return fmt::format("the launch still runs after {} s of simulation", f.limit);
     case TrapReason::blocks_wait: {
@@ -388,7 +391,7 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::block_call_memory:
       return fmt::format(
           "the threads of block {} need {} bytes of local memory together; {} are possible here{}",
-          f.block, grouped(f.value), grouped(f.limit),
+          f.block, grouped_digits(f.value), grouped_digits(f.limit),
           f.reason == TrapReason::block_call_memory ? ": a recursion without end?" : "");
   }
   return "";

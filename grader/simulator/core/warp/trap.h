@@ -32,7 +32,7 @@ struct ThreadId {
   std::array<uint32_t, 3> block{}, thread{};
 };
 
-struct MemoryAccess {
+struct FaultyMemoryAccess {
   AccessSpace space = AccessSpace::global;
   AccessUse use = AccessUse::read;
   uint32_t bytes = 0;
@@ -55,7 +55,7 @@ struct MemoryAccess {
 // The use that makes an undefined value a fault.
 enum class ValueUse : uint8_t { none, address, branch, atomic, output };
 
-struct WarpLanes {
+struct WarpFaultLanes {
   uint32_t warp = 0;   // in its block
   uint32_t lanes = 0;  // lanes that execute the instruction
   uint32_t mask = 0;   // lanes that the instruction names
@@ -68,8 +68,8 @@ struct TrapFacts {
   uint64_t block = 0;              // linear index
   std::optional<ThreadId> thread;  // the first faulty thread
   std::optional<ThreadId> waiting;
-  std::optional<MemoryAccess> access;
-  std::optional<WarpLanes> warp;
+  std::optional<FaultyMemoryAccess> access;
+  std::optional<WarpFaultLanes> warp;
   ValueUse used_as = ValueUse::none;  // unwritten
   uint32_t barrier = 0;
   uint64_t value = 0, limit = 0;
@@ -103,7 +103,7 @@ const char* words(TrapKind kind);
 const char* to_string(TrapReason reason);
 
 // The end of a sentence about a read, for example "; the value becomes an address"; "" for no use.
-const char* use_of_value(ValueUse use);
+const char* words_of_value_use(ValueUse use);
 
 // "thread (32,0,0) of block (0,0,0) reads 4 bytes at offset 128 of `in`: 4 bytes past its end (128
 // bytes)". One sentence, without its full stop.

@@ -27,19 +27,20 @@ Warp::~Warp() = default;
 
 const KernelProgram& Warp::program() const { return *block_.launch().program; }
 
-void Warp::restart() {
-  frames_.restart();
+void Warp::reset_for_next_block() {
+  frames_.reset_for_next_block();
   slice_ = slice_ends_ = kSlice;
-  polling_.restart();
+  polling_.reset_for_next_block();
   spun_slices_ = 0;
   issued_ = 0;
   copies_.clear();
   copy_group_.fill(0);
   track_.reset();
-  local_.restart();
-  const std::optional<PartOfBlock>& part = block_.launch().part;
-  const uint32_t absent = part ? part->absent_of(block_.info().index, index_) : 0;
-  splits_.restart(initial_lanes_ & ~absent, frames_.make(program().functions[0], nullptr, nullptr));
+  local_.reset_for_next_block();
+  const std::optional<PartialBlock>& part = block_.launch().part;
+  const uint32_t absent = part ? part->absent_lanes_of_warp(block_.info().index, index_) : 0;
+  splits_.reset_for_next_block(initial_lanes_ & ~absent,
+                               frames_.make_frame(program().functions[0], nullptr, nullptr));
 }
 
 void Warp::branch(const Inst& in, uint32_t op_mask) {
@@ -89,51 +90,51 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
 
 // Ends the time slice of the current split and switches to the others.
 void Warp::end_slice() {
-  const size_t ready = splits_.count_ready();
-  const bool spins = polling_.synchronised() && splits_.is_current_ready();
+  const size_t ready = splits_.count_ready_splits();
+  const bool spins = polling_.synchronised() && splits_.is_current_split_ready();
   polling_.forget_synchronisation();
   spun_slices_ = spins ? spun_slices_ + 1 : 0;
   if (spun_slices_ >= ready && spins) {
-    if (splits_.release_one_join()) slice_ = kSpinSlice;
+    if (splits_.release_innermost_join()) slice_ = kSpinSlice;
     // If the released lanes were not those that the split waits for, the end of the next slice
     // releases lanes from the joins of the next split.
     spun_slices_ = ready - 1;
   }
-  splits_.choose_next();
+  splits_.choose_next_ready_split();
 }
 
-Warp::Progress Warp::run_any_split(uint64_t slice, Random& random) {
+Warp::ProgressReporter Warp::run_random_split(uint64_t slice, Random& random) {
   random_ = &random;
-  splits_.choose_random(random);
+  splits_.choose_random_ready_split(random);
   return run(slice);
 }
 
-Warp::Progress Warp::run(uint64_t slice) {
-  if (splits_.live() == 0) return Progress::done;
+Warp::ProgressReporter Warp::run(uint64_t slice) {
+  if (splits_.live() == 0) return ProgressReporter::done;
   const uint64_t limit = block_.warp_budget();
   const uint64_t stop = issued_ + slice;
   polling_.begin_slice(stop);
-  IssueTally* const tally = block_.tally().data();
-  BlockContext::RunTally* const runs = block_.runs().data();
+  InstructionIssueCounts* const tally = block_.tally().data();
+  BlockContext::StraightLineRunTally* const runs = block_.runs().data();
 
   for (;;) {
     // Choose a ready split.
-    if (!splits_.is_current_ready()) {
-      if (splits_.live() == 0) return Progress::done;
-      if (!splits_.choose_next()) {
+    if (!splits_.is_current_split_ready()) {
+      if (splits_.live() == 0) return ProgressReporter::done;
+      if (!splits_.choose_next_ready_split()) {
         if (splits_.release_lanes_to_exit()) continue;
-        return Progress::blocked;
+        return ProgressReporter::blocked;
       }
       slice_ends_ = issued_ + slice_;
     }
-    if (!splits_.join_arrived_lanes()) continue;
+    if (!splits_.wait_at_or_pass_join()) continue;
 
     // This is the hot loop: it executes straight instructions of one split and keeps its state in
     // local variables.
-    Split* split = &splits_.current();
+    WarpSplit* split = &splits_.current();
     std::byte* const regs = split->frame->regs;
     const Inst* const code = split->frame->function->code.data();
-    const Join* join = split->join;
+    const ReconvergenceJoin* join = split->join;
     const uint32_t join_pc =
         join && !join->callee && join->frame == split->frame ? join->pc : Inst::kNoJoin;
     const uint32_t mask = split->mask;
@@ -161,7 +162,7 @@ Warp::Progress Warp::run(uint64_t slice) {
         }
         issued_ += static_cast<uint64_t>(end - in);
         pc += static_cast<uint32_t>(end - in);
-        const Exec x{regs, mask, this};
+        const ExecContext x{regs, mask, this};
         for (; in != end && !track_; ++in) in->exec(x, *in);
         for (; in != end; ++in) track_->execute(*split->frame, mask, *in);
         --in;
@@ -178,71 +179,71 @@ Warp::Progress Warp::run(uint64_t slice) {
           continue;
         }
       }
-      IssueTally& t = tally[in->site];
+      InstructionIssueCounts& t = tally[in->site];
       ++t.warps;
       t.lanes += static_cast<unsigned>(__builtin_popcount(op_mask));
       ++issued_;
-      if (in->flow != Dispatch::straight) break;
+      if (in->flow != DispatchKind::straight) break;
       if (track_)
         track_->execute(*split->frame, op_mask, *in);
       else
-        in->exec(Exec{regs, op_mask, this}, *in);
+        in->exec(ExecContext{regs, op_mask, this}, *in);
       if (++pc == join_pc || issued_ >= pause) break;
     }
     split->pc = pc;
     if (op_mask == 0 && in->may_skip_reconvergence) splits_.current_leaves_joins(*in);
 
-    if (in->flow != Dispatch::straight && op_mask != 0) {
+    if (in->flow != DispatchKind::straight && op_mask != 0) {
       last_op_mask_ = op_mask;
-      if (track_) track_->track_branch_decision(*split->frame, mask, *in);
+      if (track_) track_->check_control_flow_operands(*split->frame, mask, *in);
       switch (in->flow) {
-        case Dispatch::branch:
+        case DispatchKind::branch:
           branch(*in, op_mask);
-          if (random_ != nullptr) splits_.choose_random(*random_);
+          if (random_ != nullptr) splits_.choose_random_ready_split(*random_);
           break;
-        case Dispatch::table_branch:
+        case DispatchKind::table_branch:
           indirect_branch(*in, op_mask);
           break;
-        case Dispatch::call:
+        case DispatchKind::call:
           call(*in, op_mask);
           break;
-        case Dispatch::ret:
-          leave(op_mask, false);
+        case DispatchKind::ret:
+          return_or_exit(op_mask, false);
           break;
-        case Dispatch::exit:
-          leave(op_mask, true);
+        case DispatchKind::exit:
+          return_or_exit(op_mask, true);
           break;
-        case Dispatch::warp_sync:
+        case DispatchKind::warp_sync:
           warp_sync(*in, op_mask);
           break;
-        case Dispatch::block_sync:
+        case DispatchKind::block_sync:
           if (op_mask != mask) {
             split_off_lanes(*in, mask & ~op_mask, pc + 1);
           } else {
-            in->exec(Exec{regs, op_mask, this}, *in);  // arrives, and waits or continues
+            in->exec(ExecContext{regs, op_mask, this}, *in);  // arrives, and waits or continues
           }
           break;
-        case Dispatch::fence:
-          in->exec(Exec{regs, op_mask, this}, *in);
+        case DispatchKind::fence:
+          in->exec(ExecContext{regs, op_mask, this}, *in);
           split->pc = pc + 1;
           // With a random schedule the slice ends at a fence: an error in the accesses before and
           // after the fence shows only if other warps run in between.
           if (random_ != nullptr) polling_.begin_slice(issued_);
           break;
-        case Dispatch::trap:
-          in->exec(Exec{regs, op_mask, this}, *in);
+        case DispatchKind::trap:
+          in->exec(ExecContext{regs, op_mask, this}, *in);
           break;
-        case Dispatch::straight:
+        case DispatchKind::straight:
           break;
       }
     }
-    if (splits_.live() == 0) return Progress::done;
+    if (splits_.live() == 0) return ProgressReporter::done;
     if (issued_ >= limit) {
       TrapFacts endless = facts(TrapReason::instruction_limit);
       endless.limit = limit;
       trap(*in, std::move(endless));
     }
-    if (issued_ >= polling_.slice_end()) return Progress::yielded;
+    if (issued_ >= polling_.slice_end()) return ProgressReporter::yielded;
     if (issued_ >= slice_ends_) {
       end_slice();
       slice_ends_ = issued_ + slice_;
@@ -250,9 +251,9 @@ Warp::Progress Warp::run(uint64_t slice) {
   }
 }
 
-void note_out_of_range_amount(const Exec& x, const Inst& in, bool shuffle, uint32_t amount,
-                              uint32_t limit) {
-  if (x.warp != nullptr) x.warp->block().note_out_of_range_amount(in.site, shuffle, amount, limit);
+void note_out_of_range_shift(const ExecContext& x, const Inst& in, bool shuffle, uint32_t amount,
+                             uint32_t limit) {
+  if (x.warp != nullptr) x.warp->block().note_out_of_range_shift(in.site, shuffle, amount, limit);
 }
 
 }  // namespace lab32::sim

@@ -1,9 +1,9 @@
 // Warp: the registers of its lanes (frames.h), their program counters (splits.h), and the loop that
 // issues their instructions. run() executes a time slice.
 //
-// As on Volta and later, a lane may wait for another lane of its warp. Splits that can run share
-// the warp in time slices, and lanes that wait in a Join for a spinning split are released without
-// it.
+// As on Volta and later, a lane may wait for another lane of its warp. WarpSplits that can run
+// share the warp in time slices, and lanes that wait in a ReconvergenceJoin for a spinning split
+// are released without it.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace lab32::sim {
 class PollingDetector {
  public:
   // Resets the state for the next block.
-  void restart() {
+  void reset_for_next_block() {
     synchronised_ = polled_ = false;
     std::fill(looked_at_.begin(), looked_at_.end(), 0);
     waited_ = 0;
@@ -103,7 +103,7 @@ class PollingDetector {
 };
 
 // A copy that cp.async has issued and for which no thread has waited yet.
-struct PendingCopy {
+struct PendingAsyncCopy {
   uint32_t site;
   uint32_t mask;
   uint8_t bytes;
@@ -135,14 +135,14 @@ class Warp {
   Warp& operator=(const Warp&) = delete;
 
   // Prepares the warp for the block that BlockContext::info() describes.
-  void restart();
+  void reset_for_next_block();
 
-  enum class Progress : uint8_t { done, blocked, yielded };
+  enum class ProgressReporter : uint8_t { done, blocked, yielded };
   // Runs until all lanes have exited (done), all wait (blocked), or `slice` instructions were
   // issued (yielded).
-  Progress run(uint64_t slice);
+  ProgressReporter run(uint64_t slice);
   // As run(), but chooses a random ready split at the beginning and after each branch.
-  Progress run_any_split(uint64_t slice, Random& random);
+  ProgressReporter run_random_split(uint64_t slice, Random& random);
 
   bool done() const { return splits_.live() == 0; }
   uint32_t live() const { return splits_.live(); }
@@ -151,17 +151,17 @@ class Warp {
   uint64_t issued() const { return issued_; }
   BlockContext& block() const { return block_; }
   const KernelProgram& program() const;
-  Splits& splits() { return splits_; }
-  const Splits& splits() const { return splits_; }
-  Split& current() { return splits_.current(); }
+  WarpSplits& splits() { return splits_; }
+  const WarpSplits& splits() const { return splits_; }
+  WarpSplit& current() { return splits_.current(); }
   PollingDetector& polling() { return polling_; }
   const PollingDetector& polling() const { return polling_; }
   LocalMemory& local() { return local_; }
 
   // A split that waits for lanes at a warp operation; nullptr: there is none.
-  const Split* split_in_warp_sync() const;
+  const WarpSplit* split_waiting_in_warp_sync() const;
   // Executes the first warp operation that waits, only with the lanes that have arrived.
-  void force_warp_sync();
+  void force_one_warp_sync();
   // Lanes that cannot execute this instruction with the rest leave the split and continue at
   // `their_pc`. The instruction is then executed again.
   void split_off_lanes(const Inst& in, uint32_t lanes, uint32_t their_pc);
@@ -182,44 +182,45 @@ class Warp {
   alignas(64) uint64_t address2[kWarpSize];
   alignas(64) std::byte values[kWarpSize * 16];
 
-  std::vector<PendingCopy>& copies() { return copies_; }
+  std::vector<PendingAsyncCopy>& copies() { return copies_; }
   std::array<uint32_t, kWarpSize>& copy_group() { return copy_group_; }
 
   // --- undefined values (definedness.h), if BlockContext::checks_reads() ---
   // Called after a read. False: all bytes are defined.
-  bool find_undefined(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes,
-                      UndefinedRead* read);
+  bool find_undefined_bytes(AccessSpace space, const uint64_t* address, uint32_t mask,
+                            unsigned bytes, UndefinedRead* read);
   bool is_neighbour_word_written(AccessSpace space, uint64_t at, unsigned bytes);
-  UndefinedBits::OfLanes origins_of(const Inst& in, const UndefinedRead& read, unsigned bytes);
+  UndefinedBits::OfLanes origins_of_undefined_read(const Inst& in, const UndefinedRead& read,
+                                                   unsigned bytes);
   // A shuffle read from lanes, `absent`, that do not execute it. Marks the results of the lanes
   // `readers` as undefined.
-  void mark_absent_reads_undefined(const Exec& x, const Inst& in, uint32_t readers,
+  void mark_absent_reads_undefined(const ExecContext& x, const Inst& in, uint32_t readers,
                                    uint32_t absent);
   void mark_defined(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes);
   // An exchange writes a defined value and gives the old, perhaps undefined, value to its result.
   // Moves the undefined bits accordingly.
-  void exchange_undefined_bits(const Exec& x, const Inst& in, AccessSpace space,
+  void exchange_undefined_bits(const ExecContext& x, const Inst& in, AccessSpace space,
                                const uint64_t* address, unsigned bytes);
   // Checks the value that any other atomic on shared memory reads, and reports it if it is
   // undefined.
   void report_undefined_update(const Inst& in, const uint64_t* address, uint32_t mask,
                                unsigned bytes);
-  ValueTracker& value_tracker();
-  void execute(Frame& frame, uint32_t mask, const Inst& in) {
+  UndefinedValueTracker& value_tracker();
+  void execute(CallFrame& frame, uint32_t mask, const Inst& in) {
     if (track_)
       track_->execute(frame, mask, in);
     else
-      in.exec(Exec{frame.regs, mask, this}, in);
+      in.exec(ExecContext{frame.regs, mask, this}, in);
   }
 
  private:
   void branch(const Inst& in, uint32_t op_mask);
   void indirect_branch(const Inst& in, uint32_t op_mask);
   void call(const Inst& in, uint32_t op_mask);
-  void enter(uint32_t function, const Inst& call, uint32_t lanes);
-  void leave(uint32_t lanes, bool exit_thread);
+  void enter_function(uint32_t function, const Inst& call, uint32_t lanes);
+  void return_or_exit(uint32_t lanes, bool exit_thread);
   void warp_sync(const Inst& in, uint32_t op_mask);
-  void report_unnamed_lane(const Inst& in, uint32_t lanes, uint32_t member_mask);
+  void report_lane_not_in_mask(const Inst& in, uint32_t lanes, uint32_t member_mask);
   void retry_warp_syncs();
   void try_warp_sync(size_t split, bool force);
   void end_slice();
@@ -229,8 +230,8 @@ class Warp {
   const uint32_t initial_lanes_;
   uint64_t issued_ = 0;
   LocalMemory local_;
-  Frames frames_;
-  Splits splits_;
+  CallFrames frames_;
+  WarpSplits splits_;
   PollingDetector polling_;
   Random* random_ = nullptr;  // null: splits run in their normal order
   // Time slices of splits.
@@ -238,8 +239,8 @@ class Warp {
   uint64_t slice_ends_ = 0;  // instructions issued when the current one ends
   size_t spun_slices_ = 0;   // number of consecutive slices that ended spinning
   uint32_t last_op_mask_ = 0;
-  std::unique_ptr<ValueTracker> track_;  // null: all registers are defined
-  std::vector<PendingCopy> copies_;
+  std::unique_ptr<UndefinedValueTracker> track_;  // null: all registers are defined
+  std::vector<PendingAsyncCopy> copies_;
   std::array<uint32_t, kWarpSize> copy_group_{};
 };
 

@@ -8,17 +8,17 @@
 
 namespace lab32::sim {
 
-void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes) {
+void Warp::enter_function(uint32_t function, const Inst& call, uint32_t lanes) {
   const CallSite& site = program().calls[call.target];
-  const CodeFunction& callee = program().functions[function];
+  const DecodedFunction& callee = program().functions[function];
   if (!callee.refusal.empty()) {
     TrapFacts unsupported = facts(TrapReason::unsupported_function, __builtin_ctz(lanes));
     unsupported.name = demangle(callee.ptx->name);
     unsupported.cause = callee.refusal;
     trap(call, std::move(unsupported));
   }
-  Frame* const caller = current().frame;
-  Frame* const frame = frames_.make(callee, caller, &call);
+  CallFrame* const caller = current().frame;
+  CallFrame* const frame = frames_.make_frame(callee, caller, &call);
   // The callee's local memory becomes undefined, so that values of an earlier call are not used.
   // Only the stacks of these lanes change, because other lanes may be in calls of their own.
   local_.make_undefined(lanes, frame->local_base, callee.local_bytes);
@@ -30,16 +30,16 @@ void Warp::enter(uint32_t function, const Inst& call, uint32_t lanes) {
                   caller->params.data() + l * from_bytes + site.arguments[a],
                   callee.arguments[a].bytes);
     }
-    Definedness::pass_undefined_params(*caller, site.arguments[a], *frame,
-                                       callee.arguments[a].offset, callee.arguments[a].bytes,
-                                       lanes);
+    UndefinedBitTracker::pass_undefined_params(*caller, site.arguments[a], *frame,
+                                               callee.arguments[a].offset,
+                                               callee.arguments[a].bytes, lanes);
   }
-  splits_.enter(frame, lanes);
+  splits_.enter_callee(frame, lanes);
 }
 
 void Warp::call(const Inst& in, uint32_t op_mask) {
   const CallSite& site = program().calls[in.target];
-  Split& split = current();
+  WarpSplit& split = current();
   if (site.target == CallSite::Target::vprintf) {
     device_printf(*this, in, site, op_mask);
     ++split.pc;
@@ -68,12 +68,12 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
     return;
   }
   if (site.target == CallSite::Target::set_condition) {
-    device_set_condition(*this, in, site, op_mask);
+    device_set_graph_condition(*this, in, site, op_mask);
     ++split.pc;
     return;
   }
   if (op_mask != split.mask) return split_off_lanes(in, split.mask & ~op_mask, split.pc + 1);
-  if (site.target == CallSite::Target::function) return enter(site.function, in, op_mask);
+  if (site.target == CallSite::Target::function) return enter_function(site.function, in, op_mask);
 
   // For a call through a pointer, the lanes with equal targets make one call; the other lanes call
   // separately.
@@ -92,15 +92,15 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
     if (pointer[l] == target) same |= 1u << l;
   }
   if (same != op_mask) return split_off_lanes(in, op_mask & ~same, split.pc);
-  enter(callee->second, in, op_mask);
+  enter_function(callee->second, in, op_mask);
 }
 
 // Some lanes cannot execute this instruction together with the others. They leave the split and
 // continue at `their_pc`: they return to the instruction or wait behind it. The other lanes execute
 // the instruction again, so this issue does not count.
 void Warp::split_off_lanes(const Inst& in, uint32_t lanes, uint32_t their_pc) {
-  Split& split = current();
-  IssueTally& t = block_.tally()[in.site];
+  WarpSplit& split = current();
+  InstructionIssueCounts& t = block_.tally()[in.site];
   --t.warps;
   t.lanes -= static_cast<unsigned>(__builtin_popcount(last_op_mask_));
   const uint32_t here = split.pc;
@@ -109,15 +109,15 @@ void Warp::split_off_lanes(const Inst& in, uint32_t lanes, uint32_t their_pc) {
                   splits_.find_or_make_join(here + 1, kNobodyMisses, split));
 }
 
-void Warp::leave(uint32_t lanes, bool exit_thread) {
-  Frame* const frame = current().frame;
+void Warp::return_or_exit(uint32_t lanes, bool exit_thread) {
+  CallFrame* const frame = current().frame;
   const bool to_caller = !exit_thread && frame->parent != nullptr;
 
   if (to_caller) {
     // Copies results from the callee's return parameters to the caller's.
-    const Join* back = current().join;
+    const ReconvergenceJoin* back = current().join;
     while (back->callee != frame) back = back->parent;
-    const CodeFunction& callee = *frame->function;
+    const DecodedFunction& callee = *frame->function;
     const Inst& at = back->frame->function->code[back->pc - 1];
     const CallSite& site = program().calls[at.target];
     const uint32_t to_bytes = back->frame->function->param_bytes;
@@ -128,12 +128,12 @@ void Warp::leave(uint32_t lanes, bool exit_thread) {
                     frame->params.data() + l * callee.param_bytes + callee.results[r].offset,
                     callee.results[r].bytes);
       }
-      Definedness::pass_undefined_params(*frame, callee.results[r].offset, *back->frame,
-                                         site.results[r], callee.results[r].bytes, lanes);
+      UndefinedBitTracker::pass_undefined_params(*frame, callee.results[r].offset, *back->frame,
+                                                 site.results[r], callee.results[r].bytes, lanes);
     }
   }
 
-  splits_.leave(lanes, to_caller);
+  splits_.return_or_exit(lanes, to_caller);
   if (!to_caller) {
     retry_warp_syncs();
     block_.on_threads_exit();
@@ -146,15 +146,15 @@ void Warp::leave(uint32_t lanes, bool exit_thread) {
 // The lanes that the member mask operand of lane `l` names.
 static uint32_t member_mask(const Inst& in, const std::byte* regs, int l, uint32_t live) {
   if (in.ptx->op->traits.of_whole_warp()) return live;
-  const Slot& slot = in.src[in.src_count - 1];
+  const RegisterSlot& slot = in.src[in.src_count - 1];
   return reinterpret_cast<const uint32_t*>(regs + slot.offset)[l];
 }
 
 // The lanes among `lanes` whose member mask equals `wanted`.
-static uint32_t lanes_with_same_mask(const Inst& in, const std::byte* regs, uint32_t lanes,
-                                     uint32_t wanted) {
+static uint32_t lanes_with_same_member_mask(const Inst& in, const std::byte* regs, uint32_t lanes,
+                                            uint32_t wanted) {
   if (in.ptx->op->traits.of_whole_warp()) return lanes;
-  const Slot& slot = in.src[in.src_count - 1];
+  const RegisterSlot& slot = in.src[in.src_count - 1];
   const auto* masks = reinterpret_cast<const uint32_t*>(regs + slot.offset);
   uint32_t same = 0;
   for (uint32_t l = 0; l < kWarpSize; ++l) same |= uint32_t{masks[l] == wanted} << l;
@@ -162,10 +162,10 @@ static uint32_t lanes_with_same_mask(const Inst& in, const std::byte* regs, uint
 }
 
 // Reports lanes that execute a warp operation whose member mask does not name them.
-void Warp::report_unnamed_lane(const Inst& in, uint32_t lanes, uint32_t member_mask) {
+void Warp::report_lane_not_in_mask(const Inst& in, uint32_t lanes, uint32_t member_mask) {
   // On an H100 all lanes that arrive together execute the operation, whatever the mask says.
   if (block_.as_on_a_gpu()) return;
-  block_.faults().raise(in.site, lanes, FaultEvent::Kind::barrier, [&](int lane) {
+  block_.faults().trap_or_report(in.site, lanes, FaultEvent::Kind::barrier, [&](int lane) {
     TrapFacts facts = this->facts(TrapReason::lane_not_named, lane);
     facts.warp->lanes = lanes;
     facts.warp->mask = member_mask;
@@ -175,14 +175,14 @@ void Warp::report_unnamed_lane(const Inst& in, uint32_t lanes, uint32_t member_m
 }
 
 void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
-  Split& split = current();
+  WarpSplit& split = current();
   if (op_mask != split.mask) return split_off_lanes(in, split.mask & ~op_mask, split.pc + 1);
   const std::byte* regs = split.frame->regs;
   uint32_t wanted = member_mask(in, regs, __builtin_ctz(op_mask), live());
-  const uint32_t same = lanes_with_same_mask(in, regs, op_mask, wanted);
+  const uint32_t same = lanes_with_same_member_mask(in, regs, op_mask, wanted);
   if (same != op_mask) return split_off_lanes(in, op_mask & ~same, split.pc);
   if ((same & ~wanted) != 0) {
-    report_unnamed_lane(in, same & ~wanted, wanted);
+    report_lane_not_in_mask(in, same & ~wanted, wanted);
     wanted |= same;
   }
   if ((wanted & live() & ~same) == 0) {
@@ -194,7 +194,7 @@ void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
     ++split.pc;
     return;
   }
-  split.state = Split::State::warp_sync;
+  split.state = WarpSplit::State::warp_sync;
   split.op_mask = same;
   split.wanted = wanted;
   retry_warp_syncs();
@@ -203,24 +203,24 @@ void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
 // Executes the warp operations whose lanes have all arrived (or exited).
 void Warp::retry_warp_syncs() {
   for (size_t i = 0; i < splits_.list().size(); ++i)
-    if (splits_.list()[i].state == Split::State::warp_sync) try_warp_sync(i, false);
+    if (splits_.list()[i].state == WarpSplit::State::warp_sync) try_warp_sync(i, false);
 }
 
 // Executes the operation at which split `i` waits, together with all splits that wait for it, if
 // all its lanes have arrived. `force`: even if lanes are missing.
 void Warp::try_warp_sync(size_t i, bool force) {
-  const Split first = splits_.list()[i];
+  const WarpSplit first = splits_.list()[i];
   const Inst& in = first.frame->function->code[first.pc];
   const bool barrier = is_warp_barrier(in);
   // Lanes may reach a warp barrier at different instructions. An exchange of data requires one and
   // the same instruction.
-  auto together = [&](const Split& s) {
-    if (s.state != Split::State::warp_sync || s.wanted != first.wanted) return false;
+  auto together = [&](const WarpSplit& s) {
+    if (s.state != WarpSplit::State::warp_sync || s.wanted != first.wanted) return false;
     const Inst& other = s.frame->function->code[s.pc];
     return barrier ? is_warp_barrier(other) : s.pc == first.pc && s.frame == first.frame;
   };
   uint32_t here = 0;
-  for (const Split& s : splits_.list())
+  for (const WarpSplit& s : splits_.list())
     if (together(s)) here |= s.op_mask;
   if (!force && (first.wanted & live() & ~here) != 0) return;
   if (barrier) {
@@ -228,22 +228,22 @@ void Warp::try_warp_sync(size_t i, bool force) {
   } else {
     execute(*first.frame, here, in);
   }
-  for (Split& s : splits_.list()) {
+  for (WarpSplit& s : splits_.list()) {
     if (!together(s) || (s.op_mask & ~here) != 0) continue;
-    s.state = Split::State::ready;
+    s.state = WarpSplit::State::ready;
     ++s.pc;
   }
 }
 
-const Split* Warp::split_in_warp_sync() const {
-  for (const Split& s : splits_.list())
-    if (s.state == Split::State::warp_sync) return &s;
+const WarpSplit* Warp::split_waiting_in_warp_sync() const {
+  for (const WarpSplit& s : splits_.list())
+    if (s.state == WarpSplit::State::warp_sync) return &s;
   return nullptr;
 }
 
-void Warp::force_warp_sync() {
+void Warp::force_one_warp_sync() {
   for (size_t i = 0; i < splits_.list().size(); ++i)
-    if (splits_.list()[i].state == Split::State::warp_sync) return try_warp_sync(i, true);
+    if (splits_.list()[i].state == WarpSplit::State::warp_sync) return try_warp_sync(i, true);
 }
 
 }  // namespace lab32::sim

@@ -15,23 +15,23 @@ constexpr uint32_t kWordBytes = 4, kWordsPerLine = kLineBytes / kWordBytes;
 // lines.
 using WordCounts = std::array<std::array<uint8_t, kWordsPerLine>, kWarpSize>;
 
-bool is_atomic(const sim::Access& access) {
+bool is_atomic(const sim::IssuedWarpAccess& access) {
   return access.kind == sim::AccessKind::red || access.kind == sim::AccessKind::atom;
 }
 
-LineAccess line_access_without_sectors(const sim::Access& access, uint64_t line, bool skips_l1,
-                                       bool on_float) {
+LineAccess line_access_without_sectors(const sim::IssuedWarpAccess& access, uint64_t line,
+                                       bool skips_l1, bool on_float) {
   return {line, 0, static_cast<uint64_t>(access.kind), skips_l1, on_float, 0, 0, 0, 0, {}};
 }
 
 // True if neighbouring lanes access neighbouring elements, as in nearly every coalesced access.
-bool is_contiguous(const sim::Access& access) {
+bool is_contiguous(const sim::IssuedWarpAccess& access) {
   int64_t stride;
   return access.mask == kAllLanes && access.address[0] % access.bytes == 0 &&
          is_affine(access.address, &stride) && stride == access.bytes;
 }
 
-void append_contiguous(const sim::Access& access, bool skips_l1, bool on_float,
+void append_contiguous(const sim::IssuedWarpAccess& access, bool skips_l1, bool on_float,
                        std::vector<LineAccess>& to) {
   uint64_t at = access.address[0];
   for (const uint64_t end = at + kWarpSize * access.bytes; at < end;) {
@@ -48,7 +48,7 @@ void append_contiguous(const sim::Access& access, bool skips_l1, bool on_float,
   }
 }
 
-void append_each_lane(const sim::Access& access, bool skips_l1, bool on_float,
+void append_each_lane(const sim::IssuedWarpAccess& access, bool skips_l1, bool on_float,
                       std::vector<LineAccess>& to) {
   const size_t first = to.size();
   const bool atomic = is_atomic(access);
@@ -93,7 +93,8 @@ uint32_t tag_bank_of_line(uint64_t line) {
 
 }  // namespace
 
-uint64_t l1_busy_cycles(const sim::Access& access, const LineAccess* lines, uint64_t count) {
+uint64_t l1_busy_cycles(const sim::IssuedWarpAccess& access, const LineAccess* lines,
+                        uint64_t count) {
   if (access.kind == sim::AccessKind::load) {
     std::array<uint64_t, 4> looked_up{};
     for (uint64_t i = 0; i < count; ++i) ++looked_up[tag_bank_of_line(lines[i].line)];
@@ -123,7 +124,8 @@ void append_sectors(const uint64_t* first, const uint64_t* end, bool stores,
   if (to.size() > before) to.back().last = 1;
 }
 
-void append_engine_lines(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAccess>& to) {
+void append_copy_engine_lines(uint64_t begin, uint32_t bytes, bool stores,
+                              std::vector<LineAccess>& to) {
   const size_t before = to.size();
   for (uint64_t at = begin; at < begin + bytes;) {
     const uint64_t end = std::min((at / kSectorBytes + 1) * kSectorBytes, begin + bytes);
@@ -138,7 +140,7 @@ void append_engine_lines(uint64_t begin, uint32_t bytes, bool stores, std::vecto
   }
 }
 
-void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
+void append_lines(const sim::IssuedWarpAccess& access, bool skips_l1, bool on_float,
                   std::vector<LineAccess>& to, uint8_t group) {
   const size_t first = to.size();
   if (!is_atomic(access) && is_contiguous(access))

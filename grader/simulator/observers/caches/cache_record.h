@@ -14,7 +14,7 @@
 namespace lab32::counters {
 
 // How the caches treat an instruction. CacheObserver gets one for each site of the program.
-struct CacheUse {
+struct CacheUseOfInstruction {
   bool skips_l1 = false;  // set for .cg, .cv, volatile, and accesses with a scope beyond the block
   bool on_float = false;  // atomics: the operand is a float
   uint8_t group = 0;      // below kLoadGroups: the LoadGroupCounts that counts its loads
@@ -42,12 +42,12 @@ struct LineAccess {
   uint64_t last : 1;    // whether this is the last line of its access
   uint64_t alone : 1;   // whether this is the only line of its access
   uint64_t engine : 1;  // whether the copy engine made the access, which bypasses L1
-  uint64_t group : 5;   // CacheUse::group
+  uint64_t group : 5;   // CacheUseOfInstruction::group
   // Stores: bytes written to each sector. Atomics: the most lanes on one word of each sector.
   SectorBytes amount;
 };
 
-struct RecordedBlock {
+struct RecordedBlockAccesses {
   uint64_t index = 0;
   std::vector<std::vector<LineAccess>> warps;
   uint64_t lines = 0;  // recorded
@@ -61,17 +61,19 @@ struct RecordedBlock {
 // sectors are written per cycle (the replay adds these). Stores leave L1 at one sector per cycle,
 // and each further line costs one cycle more. (Fitted to l1tex__throughput of row_sums, gather,
 // fill_walk_quad and turn_plain in data/measured/h200-model-counters.csv.)
-uint64_t l1_busy_cycles(const sim::Access& access, const LineAccess* lines, uint64_t count);
+uint64_t l1_busy_cycles(const sim::IssuedWarpAccess& access, const LineAccess* lines,
+                        uint64_t count);
 
 // append_sectors() appends the lines of a request through a texture or surface object, whose stores
-// are assumed to fill their sectors. append_engine_lines() appends a run of bytes that the copy
-// engine copies.
+// are assumed to fill their sectors. append_copy_engine_lines() appends a run of bytes that the
+// copy engine copies.
 void append_sectors(const uint64_t* first, const uint64_t* end, bool stores,
                     std::vector<LineAccess>& to);
-void append_engine_lines(uint64_t begin, uint32_t bytes, bool stores, std::vector<LineAccess>& to);
+void append_copy_engine_lines(uint64_t begin, uint32_t bytes, bool stores,
+                              std::vector<LineAccess>& to);
 
 // Appends the lines of an access, in the order of the lanes.
-void append_lines(const sim::Access& access, bool skips_l1, bool on_float,
+void append_lines(const sim::IssuedWarpAccess& access, bool skips_l1, bool on_float,
                   std::vector<LineAccess>& to, uint8_t group = 0);
 
 // Round-robin order of the warps of one multiprocessor that still have accesses to replay.

@@ -10,7 +10,7 @@
 
 namespace lab32::counters {
 
-struct CacheObserver::Recorded : RecordedBlock {};
+struct CacheObserver::Recorded : RecordedBlockAccesses {};
 
 namespace {
 
@@ -19,7 +19,8 @@ using sim::AccessKind;
 }  // namespace
 
 struct CacheObserver::Launch {
-  Launch(const CacheShape& shape, std::vector<CacheUse> uses, const std::optional<L2>& l2)
+  Launch(const CacheShape& shape, std::vector<CacheUseOfInstruction> uses,
+         const std::optional<L2>& l2)
       : shape(shape),
         uses(std::move(uses)),
         initial(l2),
@@ -41,20 +42,22 @@ struct CacheObserver::Launch {
   // The turn by which a sector that is requested now has arrived. In a turn, one warp issues one
   // access. A sector has arrived when all `warps` warps have issued one more access and the first
   // one is due again. Turns count from one.
-  uint64_t arrival_turn(uint32_t multiprocessor, uint64_t warps) const {
+  uint64_t arrival_turn_of_request(uint32_t multiprocessor, uint64_t warps) const {
     return ((time[multiprocessor] - 1) / warps + 1) * warps + 1;
   }
   // True if the line is being read from device memory to L2.
   bool comes_from_dram(uint64_t line, bool asked_now, uint64_t now, uint64_t arrival);
   void count_access(const LineAccess& access, LoadGroupCounts& group, bool first);
   void look_up(uint32_t multiprocessor, const LineAccess& access, uint64_t warps, bool first);
-  void append_store(uint32_t side, const LineAccess& access);
-  void flush_stores();
-  void prefetch_host_tables(const std::vector<WarpRoundRobin>& queues, uint32_t multiprocessor);
-  void prefetch_host_tables(uint32_t multiprocessor, const LineAccess* next, const LineAccess* end);
+  void append_pending_store(uint32_t side, const LineAccess& access);
+  void flush_pending_stores();
+  void prefetch_tables_into_host_cache(const std::vector<WarpRoundRobin>& queues,
+                                       uint32_t multiprocessor);
+  void prefetch_tables_into_host_cache(uint32_t multiprocessor, const LineAccess* next,
+                                       const LineAccess* end);
 
   const CacheShape shape;
-  const std::vector<CacheUse> uses;
+  const std::vector<CacheUseOfInstruction> uses;
   const std::optional<L2> initial;
 
   std::mutex mutex;
@@ -112,42 +115,44 @@ void CacheObserver::Launch::add_block(std::unique_ptr<Recorded> block) {
 // host's caches. A lookup needs four of them, each to find the next: the recorded access, the marks
 // of its set in L1, the line's entry in L1, and the set and entry in L2. The turn that is furthest
 // ahead prefetches the first of these, the nearest one the last.
-void CacheObserver::Launch::prefetch_host_tables(const std::vector<WarpRoundRobin>& queues,
-                                                 uint32_t multiprocessor) {
+void CacheObserver::Launch::prefetch_tables_into_host_cache(
+    const std::vector<WarpRoundRobin>& queues, uint32_t multiprocessor) {
   constexpr uint32_t kAccess = 24, kSet = 16, kLine = 8, kFar = 4;  // multiprocessors ahead
   const auto ahead = [&](uint32_t by) { return (multiprocessor + by) % shape.multiprocessors; };
-  if (const WarpRoundRobin& t = queues[ahead(kAccess)]; !t.done()) prefetch_host_line(&t.next());
+  if (const WarpRoundRobin& t = queues[ahead(kAccess)]; !t.done())
+    prefetch_into_host_cache(&t.next());
   uint32_t m = ahead(kSet);
   if (const WarpRoundRobin& t = queues[m]; !t.done())
-    l1s.prefetch_set(l1s.key_of(t.next().line, m));
+    l1s.prefetch_set_into_host_cache(l1s.key_of(t.next().line, m));
   m = ahead(kLine);
   const auto is_load = [](const LineAccess& access) {
     return static_cast<AccessKind>(access.kind) == AccessKind::load;
   };
   if (const WarpRoundRobin& t = queues[m]; !t.done()) {
     const LineAccess& access = t.next();
-    const bool there = l1s.prefetch_line(l1s.key_of(access.line, m));
+    const bool there = l1s.prefetch_line_into_host_cache(l1s.key_of(access.line, m));
     reaches_l2[m] = !there || !is_load(access);
-    if (reaches_l2[m]) l2.prefetch_host_sets(m % shape.l2.sides, access.line);
+    if (reaches_l2[m]) l2.prefetch_sets_into_host_cache(m % shape.l2.sides, access.line);
   }
   m = ahead(kFar);
   if (const WarpRoundRobin& t = queues[m]; !t.done() && reaches_l2[m])
-    l2.prefetch_host_lines(m % shape.l2.sides, t.next().line);
+    l2.prefetch_lines_into_host_cache(m % shape.l2.sides, t.next().line);
 }
 
 // Prefetches the table entries of the further lines of an access, which are [next, end).
-void CacheObserver::Launch::prefetch_host_tables(uint32_t multiprocessor, const LineAccess* next,
-                                                 const LineAccess* end) {
+void CacheObserver::Launch::prefetch_tables_into_host_cache(uint32_t multiprocessor,
+                                                            const LineAccess* next,
+                                                            const LineAccess* end) {
   constexpr std::ptrdiff_t kSet = 8, kLine = 4, kFar = 2;
   const auto key = [&](std::ptrdiff_t by) { return l1s.key_of(next[by].line, multiprocessor); };
   const uint32_t side = multiprocessor % shape.l2.sides;
   const std::ptrdiff_t left = end - next;
-  if (left > kSet) l1s.prefetch_set(key(kSet));
+  if (left > kSet) l1s.prefetch_set_into_host_cache(key(kSet));
   if (left > kLine) {
-    l1s.prefetch_line(key(kLine));
-    l2.prefetch_host_sets(side, next[kLine].line);
+    l1s.prefetch_line_into_host_cache(key(kLine));
+    l2.prefetch_sets_into_host_cache(side, next[kLine].line);
   }
-  if (left > kFar) l2.prefetch_host_lines(side, next[kFar].line);
+  if (left > kFar) l2.prefetch_lines_into_host_cache(side, next[kFar].line);
 }
 
 void CacheObserver::Launch::replay() {
@@ -159,16 +164,16 @@ void CacheObserver::Launch::replay() {
   for (bool any = true; any;) {
     any = false;
     for (uint32_t m = 0; m < shape.multiprocessors; ++m) {
-      prefetch_host_tables(queues, m);
+      prefetch_tables_into_host_cache(queues, m);
       if (queues[m].done()) continue;
       any = true;
       ++time[m];
       queues[m].issue_next_access(
-          [&](const auto* next, const auto* end) { prefetch_host_tables(m, next, end); },
+          [&](const auto* next, const auto* end) { prefetch_tables_into_host_cache(m, next, end); },
           [&](const LineAccess& access, uint64_t warps, bool first) {
             look_up(m, access, warps, first);
           });
-      flush_stores();
+      flush_pending_stores();
     }
   }
   waiting.erase(waiting.begin(), end);
@@ -184,13 +189,13 @@ bool CacheObserver::Launch::comes_from_dram(uint64_t line, bool asked_now, uint6
   return asked_now || (fetch.line == line && now < fetch.arrival);
 }
 
-void CacheObserver::Launch::append_store(uint32_t side, const LineAccess& access) {
+void CacheObserver::Launch::append_pending_store(uint32_t side, const LineAccess& access) {
   pending_stores.push_back(
       {side, access.line, static_cast<uint8_t>(access.sectors), access.amount});
   if (access.last != 0) pending_store_ends.push_back(pending_stores.size());
 }
 
-void CacheObserver::Launch::flush_stores() {
+void CacheObserver::Launch::flush_pending_stores() {
   size_t end = pending_stores.size();
   if (pending_store_ends.size() == 2) {
     const auto second = pending_stores.begin() + static_cast<std::ptrdiff_t>(pending_store_ends[0]);
@@ -255,14 +260,14 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
     return;
   }
   const CacheSets::LineKey key = l1s.key_of(line, multiprocessor);
-  CachedLine* at = l1s.use(key);
+  CachedLine* at = l1s.find_and_touch(key);
   if (kind == AccessKind::store) {
     // L1 is write-through. A store hits if L1 has the line, whichever sectors are valid (measured:
     // copy_bytes, whose warps store one sector each, hits 72 %).
     store.sectors += asked;
     if (at != nullptr) store.hits += asked;
     if (at == nullptr) l1s.insert(key, evicted);
-    append_store(side, access);
+    append_pending_store(side, access);
     return;
   }
   load.sectors += asked;
@@ -273,8 +278,9 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
     fills[access.group] += asked;
     l2.read(side, line, sectors);
     waits_for_l2 = true;
-    waits_for_dram |= comes_from_dram(line, l2.counters().dram_read > read_before,
-                                      time[multiprocessor], arrival_turn(multiprocessor, warps));
+    waits_for_dram |=
+        comes_from_dram(line, l2.counters().dram_read > read_before, time[multiprocessor],
+                        arrival_turn_of_request(multiprocessor, warps));
     count_access(access, group, first);
     return;
   }
@@ -291,7 +297,7 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
   }
   if (missing == 0) return count_access(access, group, first);
   waits_for_l2 = true;
-  at->arrival = static_cast<uint32_t>(arrival_turn(multiprocessor, warps));
+  at->arrival = static_cast<uint32_t>(arrival_turn_of_request(multiprocessor, warps));
   fills[access.group] += asked - hits;
   l2.read(side, line, missing);
   at->from_dram = comes_from_dram(line, l2.counters().dram_read > read_before, time[multiprocessor],
@@ -301,7 +307,7 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
   count_access(access, group, first);
 }
 
-CacheObserver::CacheObserver(const CacheShape& shape, std::vector<CacheUse> uses,
+CacheObserver::CacheObserver(const CacheShape& shape, std::vector<CacheUseOfInstruction> uses,
                              std::optional<L2> l2)
     : launch_(std::make_shared<Launch>(shape, std::move(uses), l2)) {}
 
@@ -329,9 +335,10 @@ void CacheObserver::block_begin(const sim::BlockInfo& block) {
   block_->warps.resize((block.threads + kWarpSize - 1) / kWarpSize);
 }
 
-void CacheObserver::access(uint32_t warp, const sim::Access& access) {
+void CacheObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
   if (access.space != sim::AccessSpace::global || access.mask == 0) return;
-  const CacheUse use = access.site < launch_->uses.size() ? launch_->uses[access.site] : CacheUse{};
+  const CacheUseOfInstruction use =
+      access.site < launch_->uses.size() ? launch_->uses[access.site] : CacheUseOfInstruction{};
   auto& accesses = block_->warps[warp];
   const size_t before = accesses.size();
   append_lines(access, use.skips_l1, use.on_float, accesses, use.group);
@@ -353,7 +360,7 @@ void CacheObserver::drop_if_block_share_is_full(std::vector<LineAccess>& accesse
   }
 }
 
-void CacheObserver::texels(uint32_t warp, const sim::TexelAccess& access) {
+void CacheObserver::texel_access(uint32_t warp, const sim::TexelAccess& access) {
   const TexelRequests requests = texel_requests(access);
   if (!requests.known) return;
   const bool stores = access.kind == sim::TexelAccess::Kind::store;
@@ -368,11 +375,12 @@ void CacheObserver::texels(uint32_t warp, const sim::TexelAccess& access) {
   drop_if_block_share_is_full(accesses, before);
 }
 
-void CacheObserver::bulk(uint32_t warp, const sim::BulkMove& move) {
+void CacheObserver::bulk_move(uint32_t warp, const sim::BulkMove& move) {
   if (!bulk_sectors(move).known) return;
   auto& accesses = block_->warps[warp];
   const size_t before = accesses.size();
-  append_engine_lines(move.global, move.inside, move.kind == sim::BulkMove::Kind::store, accesses);
+  append_copy_engine_lines(move.global, move.inside, move.kind == sim::BulkMove::Kind::store,
+                           accesses);
   drop_if_block_share_is_full(accesses, before);
 }
 
@@ -407,10 +415,10 @@ std::array<LoadGroupCounts, kLoadGroups> CacheObserver::load_groups() const {
   return groups;
 }
 
-double CacheObserver::busiest_slice() const {
+double CacheObserver::busiest_slice_work() const {
   const uint64_t all = launch_->recorded + launch_->dropped;
   if (launch_->recorded == 0) return 0;
-  return launch_->l2.busiest_slice() * static_cast<double>(all) /
+  return launch_->l2.busiest_slice_work() * static_cast<double>(all) /
          static_cast<double>(launch_->recorded);
 }
 

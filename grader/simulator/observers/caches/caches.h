@@ -43,22 +43,23 @@ class CacheObserver : public sim::Observer {
  public:
   // `l2`: the state that an earlier launch has left; without it L2 starts empty. L1 always starts
   // empty.
-  CacheObserver(const CacheShape& shape, std::vector<CacheUse> uses, std::optional<L2> l2);
+  CacheObserver(const CacheShape& shape, std::vector<CacheUseOfInstruction> uses,
+                std::optional<L2> l2);
   ~CacheObserver() override;
 
   std::unique_ptr<sim::Observer> fork() const override;
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override;
   void block_end() override;
-  void access(uint32_t warp, const sim::Access& access) override;
-  void texels(uint32_t warp, const sim::TexelAccess& access) override;
-  void bulk(uint32_t warp, const sim::BulkMove& move) override;
+  void access(uint32_t warp, const sim::IssuedWarpAccess& access) override;
+  void texel_access(uint32_t warp, const sim::TexelAccess& access) override;
+  void bulk_move(uint32_t warp, const sim::BulkMove& move) override;
   bool wants_accesses() const override { return true; }
   bool wants_whole_launch() const override { return true; }
 
   // After all forks are merged.
   CacheCounters counters();
-  double busiest_slice() const;  // L2::busiest_slice
+  double busiest_slice_work() const;  // L2::busiest_slice_work
   // After counters().
   std::array<LoadGroupCounts, kLoadGroups> load_groups() const;
   L2 take_l2();

@@ -22,8 +22,8 @@ uint64_t read_word(const uint8_t* from) {
 // Returns the first place below `used` whose byte equals `mark` and for which `is_it` returns true.
 // Several lines of a set may have the same mark, so `is_it` compares the lines.
 template <class IsIt>
-std::optional<uint32_t> find_marked_place(const uint8_t* row, uint32_t used, uint8_t mark,
-                                          IsIt is_it) {
+std::optional<uint32_t> find_place_with_mark(const uint8_t* row, uint32_t used, uint8_t mark,
+                                             IsIt is_it) {
   for (uint32_t at = 0; at < used; at += kWord) {
     // `equal` gets the top bit of each byte that equals the mark. The top bits of other bytes may
     // be set, too, but only above an equal byte, so the lowest one is right.
@@ -68,25 +68,25 @@ CacheSets::CacheSets(uint64_t bytes, uint32_t ways, uint32_t tags, uint32_t cach
       lines_(heads_.size() * near_),
       far_lines_(heads_.size() * (places_ - near_)) {}
 
-std::optional<uint32_t> CacheSets::find(const LineKey& key) {
-  return find_marked_place(marks(key.set), heads_[key.set].used, key.mark, [&](uint32_t place) {
+std::optional<uint32_t> CacheSets::find_place_in_set(const LineKey& key) {
+  return find_place_with_mark(marks(key.set), heads_[key.set].used, key.mark, [&](uint32_t place) {
     return line_at(key.set, place).line == key.line;
   });
 }
 
-void CacheSets::prefetch_set(const LineKey& key) const {
-  prefetch_host_line(&heads_[key.set]);
-  prefetch_host_line(marks(key.set));
-  prefetch_host_line(slots(key.set));
+void CacheSets::prefetch_set_into_host_cache(const LineKey& key) const {
+  prefetch_into_host_cache(&heads_[key.set]);
+  prefetch_into_host_cache(marks(key.set));
+  prefetch_into_host_cache(slots(key.set));
 }
 
-bool CacheSets::prefetch_line(const LineKey& key) {
-  const std::optional<uint32_t> place = find_marked_place(marks(key.set), heads_[key.set].used,
-                                                          key.mark, [](uint32_t) { return true; });
+bool CacheSets::prefetch_line_into_host_cache(const LineKey& key) {
+  const std::optional<uint32_t> place = find_place_with_mark(
+      marks(key.set), heads_[key.set].used, key.mark, [](uint32_t) { return true; });
   if (place)
-    prefetch_host_line(&line_at(key.set, *place));
+    prefetch_into_host_cache(&line_at(key.set, *place));
   else
-    prefetch_host_line(&line_in(key.set, slot_for_insertion(key.set)));
+    prefetch_into_host_cache(&line_in(key.set, slot_for_insertion(key.set)));
   return place.has_value();
 }
 
@@ -96,8 +96,8 @@ uint32_t CacheSets::slot_for_insertion(uint64_t number) const {
   return place < set.opened ? slots(number)[place] : place;
 }
 
-CachedLine* CacheSets::use(const LineKey& key) {
-  const std::optional<uint32_t> place = find(key);
+CachedLine* CacheSets::find_and_touch(const LineKey& key) {
+  const std::optional<uint32_t> place = find_place_in_set(key);
   if (!place) return nullptr;
   if (*place > 0) {
     move_to_front(slots(key.set), *place, slots(key.set)[*place]);
@@ -107,7 +107,7 @@ CachedLine* CacheSets::use(const LineKey& key) {
 }
 
 CachedLine* CacheSets::peek(const LineKey& key) {
-  const std::optional<uint32_t> place = find(key);
+  const std::optional<uint32_t> place = find_place_in_set(key);
   return place ? &line_at(key.set, *place) : nullptr;
 }
 
@@ -163,8 +163,8 @@ L2::L2(const L2Shape& shape)
       last_updated_(std::max(shape.slices, 1u)),
       read_(std::max(shape.dram_banks, 1u)),
       written_(read_.size()) {
-  for (std::vector<Bank>* banks : {&read_, &written_})
-    for (Bank& bank : *banks) bank.pages.fill(UINT64_MAX);
+  for (std::vector<DramBank>* banks : {&read_, &written_})
+    for (DramBank& bank : *banks) bank.pages.fill(UINT64_MAX);
 }
 
 void L2::reset_counters() {
@@ -174,7 +174,7 @@ void L2::reset_counters() {
   std::fill(slice_work_.begin(), slice_work_.end(), 0.0);
 }
 
-double L2::busiest_slice() const {
+double L2::busiest_slice_work() const {
   double most = 0;
   for (const double work : slice_work_) most = std::max(most, work);
   return most;
@@ -185,16 +185,16 @@ uint32_t L2::home_side(uint64_t line) const {
   return static_cast<uint32_t>((hash_line(line) >> 48) % shape_.sides);
 }
 
-void L2::prefetch_host_sets(uint32_t side, uint64_t line) {
+void L2::prefetch_sets_into_host_cache(uint32_t side, uint64_t line) {
   const uint32_t at_home = home_side(line);
-  sides_.prefetch_set(sides_.key_of(line, at_home));
-  if (side != at_home) sides_.prefetch_set(sides_.key_of(line, side));
+  sides_.prefetch_set_into_host_cache(sides_.key_of(line, at_home));
+  if (side != at_home) sides_.prefetch_set_into_host_cache(sides_.key_of(line, side));
 }
 
-void L2::prefetch_host_lines(uint32_t side, uint64_t line) {
+void L2::prefetch_lines_into_host_cache(uint32_t side, uint64_t line) {
   const uint32_t at_home = home_side(line);
-  sides_.prefetch_line(sides_.key_of(line, at_home));
-  if (side != at_home) sides_.prefetch_line(sides_.key_of(line, side));
+  sides_.prefetch_line_into_host_cache(sides_.key_of(line, at_home));
+  if (side != at_home) sides_.prefetch_line_into_host_cache(sides_.key_of(line, side));
 }
 
 size_t L2::slice_of(uint64_t line) const {
@@ -232,9 +232,9 @@ uint8_t L2::sectors_returned_by_dram(uint8_t sectors) const {
 
 // Single words stored all over 64, 256 and 1024 MiB take as long as if an access found its page
 // among the last four of its bank (measured: data/measured/model/h200-spread.csv).
-void L2::open_dram_page(std::vector<Bank>& banks, uint64_t line) {
+void L2::open_dram_page(std::vector<DramBank>& banks, uint64_t line) {
   const uint64_t page = line * kLineBytes / shape_.dram_page_bytes;
-  Bank& bank = banks[(hash_line(page) >> 20) % banks.size()];
+  DramBank& bank = banks[(hash_line(page) >> 20) % banks.size()];
   if (std::find(bank.pages.begin(), bank.pages.end(), page) != bank.pages.end()) return;
   bank.pages[bank.next++ % kRecentPages] = page;
   ++counters_.dram_pages;
@@ -255,14 +255,14 @@ uint64_t L2::random_line_in_flight(uint64_t line) {
 
 CachedLine& L2::find_or_insert_line(uint32_t side, uint64_t line) {
   const CacheSets::LineKey key = sides_.key_of(line, side);
-  if (CachedLine* found = sides_.use(key)) return *found;
+  if (CachedLine* found = sides_.find_and_touch(key)) return *found;
   std::optional<CachedLine> evicted;
   CachedLine& fresh = sides_.insert(key, evicted);
   if (evicted && evicted->dirty != 0) write_back(*evicted);
   return fresh;
 }
 
-uint32_t L2::fetch(uint32_t side, uint64_t line, uint8_t sectors) {
+uint32_t L2::fetch_and_count_hits(uint32_t side, uint64_t line, uint8_t sectors) {
   const bool at_home = side == home_side(line);
   CachedLine& at = find_or_insert_line(side, line);
   const uint32_t hits = count(at.valid & sectors);
@@ -281,14 +281,14 @@ uint32_t L2::fetch(uint32_t side, uint64_t line, uint8_t sectors) {
     at.valid |= come;
     return hits;
   }
-  const uint32_t far_hits = fetch(home_side(line), line, wanted);
+  const uint32_t far_hits = fetch_and_count_hits(home_side(line), line, wanted);
   count_lookup(count(wanted), far_hits, &CacheCounters::l2_read);
   at.valid |= wanted;
   return hits;
 }
 
 void L2::read(uint32_t side, uint64_t line, uint8_t sectors) {
-  const uint32_t hits = fetch(side, line, sectors);
+  const uint32_t hits = fetch_and_count_hits(side, line, sectors);
   count_lookup(count(sectors), hits, &CacheCounters::l2_read);
 }
 
@@ -339,7 +339,7 @@ void L2::update_atomically(uint32_t side, uint64_t line, uint8_t sectors, const 
   const auto kind = result ? &CacheCounters::l2_atom : &CacheCounters::l2_red;
   const uint32_t at_home = home_side(line);
   if (side != at_home) count_lookup(asked, asked, kind);  // passed on
-  const uint32_t missing = count(sectors) - fetch(at_home, line, sectors);
+  const uint32_t missing = count(sectors) - fetch_and_count_hits(at_home, line, sectors);
   count_lookup(asked, asked - std::min(missing, asked), kind);
   mark_dirty(find_or_insert_line(at_home, line), sectors);
   write_back_excess();

@@ -29,7 +29,7 @@ static_assert(sizeof(CachedLine) == 16);
 
 // Prefetches a line of host memory. GCC considers a function that only prefetches to be without
 // effects and removes calls of it; the empty assembly prevents that.
-inline void prefetch_host_line(const void* at) {
+inline void prefetch_into_host_cache(const void* at) {
   __builtin_prefetch(at);
   asm volatile("");
 }
@@ -66,13 +66,13 @@ class CacheSets {
 
   // Returns the line and marks it as used most recently; null if it is absent. The pointer is valid
   // until the next call.
-  CachedLine* use(const LineKey& key);
+  CachedLine* find_and_touch(const LineKey& key);
   // Returns the line without changing the LRU order.
   CachedLine* peek(const LineKey& key);
-  // Prefetch what use() and insert() will read: the order of the set, then the line or its future
-  // place. prefetch_line() returns whether the line is probably present.
-  void prefetch_set(const LineKey& key) const;
-  bool prefetch_line(const LineKey& key);
+  // Prefetch what find_and_touch() and insert() will read: the order of the set, then the line or
+  // its future place. prefetch_line_into_host_cache() returns whether the line is probably present.
+  void prefetch_set_into_host_cache(const LineKey& key) const;
+  bool prefetch_line_into_host_cache(const LineKey& key);
   // Inserts an absent line with no sector valid. `evicted` is the evicted line, if any.
   CachedLine& insert(const LineKey& key, std::optional<CachedLine>& evicted);
   // Evicts lines until `sectors` more sectors of a present line fit, if tags share bytes.
@@ -95,8 +95,8 @@ class CacheSets {
     return slot < near_ ? lines_[set * near_ + slot]
                         : far_lines_[set * (places_ - near_) + slot - near_];
   }
-  std::optional<uint32_t> find(const LineKey& key);  // the line's place
-  uint32_t slot_for_insertion(uint64_t set) const;   // the slot that insert() will take
+  std::optional<uint32_t> find_place_in_set(const LineKey& key);  // the line's place
+  uint32_t slot_for_insertion(uint64_t set) const;  // the slot that insert() will take
   uint64_t modulo_sets(uint64_t hash) const {
     __extension__ using Wide = unsigned __int128;
     uint64_t rest = hash - static_cast<uint64_t>(Wide{hash} * inverse_ >> 64) * sets_;
@@ -109,9 +109,9 @@ class CacheSets {
   uint32_t sectors_;         // number of sectors that fit in a set
   uint32_t row_;             // bytes of a row
   std::vector<CacheSet> heads_;
-  RawArray<uint8_t> rows_;  // for each set a row of marks, then a row of slots
+  UninitialisedArray<uint8_t> rows_;  // for each set a row of marks, then a row of slots
   // Slots of the ways, and slots of the additional tags, of which few are in use at a time.
-  RawArray<CachedLine> lines_, far_lines_;
+  UninitialisedArray<CachedLine> lines_, far_lines_;
 };
 
 // The sizes of L2 and of the device memory behind it, as far as counters depend on them.
@@ -139,8 +139,8 @@ class L2 {
   explicit L2(const L2Shape& shape);
 
   // Prefetch into the host's caches: first the sets of a line, then the line in these sets.
-  void prefetch_host_sets(uint32_t side, uint64_t line);
-  void prefetch_host_lines(uint32_t side, uint64_t line);
+  void prefetch_sets_into_host_cache(uint32_t side, uint64_t line);
+  void prefetch_lines_into_host_cache(uint32_t side, uint64_t line);
   // `side`: the side of the requesting multiprocessor. `sectors`: one bit for each sector of the
   // line.
   void read(uint32_t side, uint64_t line, uint8_t sectors);
@@ -156,7 +156,7 @@ class L2 {
   void reset_counters();
   const CacheCounters& counters() const { return counters_; }
   // The largest amount of atomic work that one slice has done, in integer additions to one address.
-  double busiest_slice() const;
+  double busiest_slice_work() const;
 
  private:
   uint32_t home_side(uint64_t line) const;
@@ -164,11 +164,11 @@ class L2 {
   CachedLine& find_or_insert_line(uint32_t side, uint64_t line);
   void count_lookup(uint32_t sectors, uint32_t hits, uint64_t CacheCounters::*kind);
   uint8_t sectors_returned_by_dram(uint8_t sectors) const;
-  struct Bank;
-  void open_dram_page(std::vector<Bank>& banks, uint64_t line);
+  struct DramBank;
+  void open_dram_page(std::vector<DramBank>& banks, uint64_t line);
   uint64_t random_line_in_flight(uint64_t line);
   // Looks up sectors on a side and reads the missing ones. Returns the number of hits.
-  uint32_t fetch(uint32_t side, uint64_t line, uint8_t sectors);
+  uint32_t fetch_and_count_hits(uint32_t side, uint64_t line, uint8_t sectors);
   void mark_dirty(CachedLine& at, uint8_t sectors);
   void write_back(CachedLine& at);
   void write_back_excess();
@@ -181,7 +181,7 @@ class L2 {
 
   // The pages that a bank accessed last. Another access to one of them opens no page.
   static constexpr size_t kRecentPages = 4;
-  struct Bank {
+  struct DramBank {
     std::array<uint64_t, kRecentPages> pages;
     size_t next = 0;
   };
@@ -195,7 +195,7 @@ class L2 {
   std::vector<uint64_t> last_updated_;  // by slice: line and sectors
   // Open pages as reads and as writes meet them: device memory serves several reads, then several
   // writes.
-  std::vector<Bank> read_, written_;
+  std::vector<DramBank> read_, written_;
   std::vector<uint64_t> in_flight_;  // the latest partly written lines
   size_t completed_ = 0;
   CacheCounters counters_;

@@ -12,8 +12,8 @@ constexpr size_t kMostBytes = 2'400'000;
 
 using TraceEvent = BlockTrace::TraceEvent;
 
-TraceEvent event_without_access(TraceEvent::Type what, uint32_t warp, uint32_t site, uint32_t mask,
-                                uint32_t other) {
+TraceEvent event_without_access(TraceEvent::EventType what, uint32_t warp, uint32_t site,
+                                uint32_t mask, uint32_t other) {
   return {what, static_cast<uint8_t>(warp), sim::AccessKind::load, 0, site, mask, other};
 }
 
@@ -41,7 +41,8 @@ void copy_lane_values(size_t bytes, const std::byte* from, size_t from_step, std
 
 }  // namespace
 
-TraceEvent BlockTrace::access(TraceEvent::Type type, uint32_t warp, const sim::RawAccess& a) {
+TraceEvent BlockTrace::access_event(TraceEvent::EventType type, uint32_t warp,
+                                    const sim::PtxSharedAccess& a) {
   const bool steps = a.row != nullptr || (a.mask == kAllLanes && halves_are_affine(a.address));
   return {type,
           static_cast<uint8_t>(warp),
@@ -52,12 +53,12 @@ TraceEvent BlockTrace::access(TraceEvent::Type type, uint32_t warp, const sim::R
           a.mbarrier << 1 | static_cast<uint32_t>(steps)};
 }
 
-size_t BlockTrace::bytes() const {
+size_t BlockTrace::memory_bytes() const {
   return events_.size() * sizeof(TraceEvent) + rows_.size() * sizeof(LaneElements) +
          places_.size() * sizeof(EventAddresses);
 }
 
-uint32_t BlockTrace::index_of_row(const LaneElements& row) {
+uint32_t BlockTrace::find_or_add_row(const LaneElements& row) {
   uint64_t hash = 0;
   for (const uint32_t element : row.element) hash = (hash ^ element) * 0x9e3779b97f4a7c15u;
   const auto [first, last] = row_of_.equal_range(hash);
@@ -69,41 +70,43 @@ uint32_t BlockTrace::index_of_row(const LaneElements& row) {
   return fresh;
 }
 
-TraceEvent BlockTrace::block_barrier(uint32_t warps, bool whole_block) {
-  return event_without_access(TraceEvent::Type::block_barrier, warps, 0, kAllLanes, whole_block);
+TraceEvent BlockTrace::block_barrier_event(uint32_t warps, bool whole_block) {
+  return event_without_access(TraceEvent::EventType::block_barrier, warps, 0, kAllLanes,
+                              whole_block);
 }
 
-TraceEvent BlockTrace::warp_barrier(uint32_t warp, uint32_t mask) {
-  return event_without_access(TraceEvent::Type::warp_barrier, warp, 0, mask, 0);
+TraceEvent BlockTrace::warp_barrier_event(uint32_t warp, uint32_t mask) {
+  return event_without_access(TraceEvent::EventType::warp_barrier, warp, 0, mask, 0);
 }
 
-TraceEvent BlockTrace::fence(uint32_t warp, uint32_t mask, uint32_t site) {
-  return event_without_access(TraceEvent::Type::fence, warp, site, mask, 0);
+TraceEvent BlockTrace::fence_event(uint32_t warp, uint32_t mask, uint32_t site) {
+  return event_without_access(TraceEvent::EventType::fence, warp, site, mask, 0);
 }
 
-TraceEvent BlockTrace::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
-  return event_without_access(TraceEvent::Type::mbarrier_arrive, warp, static_cast<uint32_t>(key),
-                              mask, completes);
+TraceEvent BlockTrace::mbarrier_arrive_event(uint32_t warp, uint32_t mask, uint64_t key,
+                                             bool completes) {
+  return event_without_access(TraceEvent::EventType::mbarrier_arrive, warp,
+                              static_cast<uint32_t>(key), mask, completes);
 }
 
-TraceEvent BlockTrace::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
-  return event_without_access(TraceEvent::Type::mbarrier_wait, warp, static_cast<uint32_t>(key),
-                              mask, 0);
+TraceEvent BlockTrace::mbarrier_wait_event(uint32_t warp, uint32_t mask, uint64_t key) {
+  return event_without_access(TraceEvent::EventType::mbarrier_wait, warp,
+                              static_cast<uint32_t>(key), mask, 0);
 }
 
-TraceEvent BlockTrace::missing_lanes_used(uint32_t warp, uint32_t site, uint32_t mask,
-                                          uint32_t bad) {
-  return event_without_access(TraceEvent::Type::missing_lanes_used, warp, site, mask, bad);
+TraceEvent BlockTrace::missing_lanes_used_event(uint32_t warp, uint32_t site, uint32_t mask,
+                                                uint32_t bad) {
+  return event_without_access(TraceEvent::EventType::missing_lanes_used, warp, site, mask, bad);
 }
 
-TraceEvent BlockTrace::fault(const sim::FaultEvent& m) {
-  TraceEvent event = event_without_access(TraceEvent::Type::fault, 0, m.site,
+TraceEvent BlockTrace::fault_event(const sim::FaultEvent& m) {
+  TraceEvent event = event_without_access(TraceEvent::EventType::fault, 0, m.site,
                                           static_cast<uint32_t>(m.used_as), m.lanes);
   event.bytes = static_cast<uint8_t>(m.kind);
   return event;
 }
 
-void BlockTrace::begin(const sim::BlockInfo& block) {
+void BlockTrace::begin_recording(const sim::BlockInfo& block) {
   threads_ = block.threads;
   shared_bytes_ = block.shared_bytes;
   events_.clear();
@@ -128,7 +131,7 @@ void BlockTrace::copy_prefix(const BlockTrace& other, const TraceCursor& end) {
 }
 
 bool BlockTrace::record(const TraceEvent& event, const uint64_t* row) {
-  if (bytes() > kMostBytes) return false;
+  if (memory_bytes() > kMostBytes) return false;
   events_.push_back(event);
   value_bytes_ += event.value_bytes();
   if (event.has_element_strides()) places_.push_back(half_warp_steps(row));
@@ -137,7 +140,7 @@ bool BlockTrace::record(const TraceEvent& event, const uint64_t* row) {
   for (uint32_t lane = 0; lane < kWarpSize; ++lane)
     kept.element[lane] =
         (event.mask >> lane & 1) != 0 ? static_cast<uint32_t>(row[lane]) : uint32_t{0};
-  places_.push_back({index_of_row(kept), 0, 0});
+  places_.push_back({find_or_add_row(kept), 0, 0});
   return true;
 }
 
@@ -198,12 +201,12 @@ void BlockTrace::pack_lane_values(const TraceEvent& event, const std::byte* valu
   copy_lane_values(event.bytes, values, 16, to, event.bytes);
 }
 
-void BlockTrace::send_to_check(RaceCheck& check, TraceEvent::Type type, uint32_t warp,
-                               const sim::RawAccess& access) {
-  if (type == TraceEvent::Type::copy_begins)
-    check.copy_begins(warp, access);
-  else if (type == TraceEvent::Type::copy_ends)
-    check.copy_ends(warp, access);
+void BlockTrace::send_to_check(RaceCheck& check, TraceEvent::EventType type, uint32_t warp,
+                               const sim::PtxSharedAccess& access) {
+  if (type == TraceEvent::EventType::async_copy_begins)
+    check.async_copy_begins(warp, access);
+  else if (type == TraceEvent::EventType::async_copy_ends)
+    check.async_copy_ends(warp, access);
   else
     check.access(warp, access);
 }
@@ -214,9 +217,9 @@ void BlockTrace::replay(RaceCheck& check, const TraceCursor& end, const std::byt
   for (TraceCursor at; at.event < end.event; advance(at, events_[at.event])) {
     const TraceEvent& e = events_[at.event];
     switch (e.type) {
-      case TraceEvent::Type::access:
-      case TraceEvent::Type::copy_begins:
-      case TraceEvent::Type::copy_ends: {
+      case TraceEvent::EventType::access:
+      case TraceEvent::EventType::async_copy_begins:
+      case TraceEvent::EventType::async_copy_ends: {
         for (uint32_t lane = 0; lane < kWarpSize; ++lane)
           address[lane] = e.has_element_strides() ? places_[at.place].address(lane)
                                                   : rows_[places_[at.place].first].element[lane];
@@ -227,26 +230,26 @@ void BlockTrace::replay(RaceCheck& check, const TraceCursor& end, const std::byt
                        e.detail / 2});
         break;
       }
-      case TraceEvent::Type::block_barrier:
+      case TraceEvent::EventType::block_barrier:
         check.block_barrier(e.detail != 0 ? nullptr : rows_[places_[at.place].first].element.data(),
                             e.warp, e.detail != 0);
         break;
-      case TraceEvent::Type::warp_barrier:
+      case TraceEvent::EventType::warp_barrier:
         check.warp_barrier(e.warp, e.mask);
         break;
-      case TraceEvent::Type::fence:
+      case TraceEvent::EventType::fence:
         check.fence(e.warp, e.mask, e.site);
         break;
-      case TraceEvent::Type::mbarrier_arrive:
+      case TraceEvent::EventType::mbarrier_arrive:
         check.mbarrier_arrive(e.warp, e.mask, e.site, e.detail != 0);
         break;
-      case TraceEvent::Type::mbarrier_wait:
+      case TraceEvent::EventType::mbarrier_wait:
         check.mbarrier_wait(e.warp, e.mask, e.site);
         break;
-      case TraceEvent::Type::missing_lanes_used:
+      case TraceEvent::EventType::missing_lanes_used:
         check.missing_lanes_used(e.warp, e.site, e.mask, e.detail);
         break;
-      case TraceEvent::Type::fault:
+      case TraceEvent::EventType::fault:
         // No facts are passed, because they were reported when a block first had this trace.
         check.fault({static_cast<sim::FaultEvent::Kind>(e.bytes), e.site, e.detail, std::nullopt,
                      static_cast<sim::ValueUse>(e.mask)});

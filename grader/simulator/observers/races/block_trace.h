@@ -20,10 +20,10 @@ namespace lab32::counters {
 class BlockTrace {
  public:
   struct TraceEvent {
-    enum class Type : uint8_t {
+    enum class EventType : uint8_t {
       access,
-      copy_begins,
-      copy_ends,
+      async_copy_begins,
+      async_copy_ends,
       block_barrier,
       warp_barrier,
       fence,
@@ -32,44 +32,48 @@ class BlockTrace {
       missing_lanes_used,
       fault
     };
-    Type type;
+    EventType type;
     uint8_t warp;  // block_barrier: the number of warps
     sim::AccessKind kind;
     uint8_t bytes;  // per lane; fault: its kind
     uint32_t site;  // for an mbarrier: its offset in shared memory
     uint32_t mask;  // mask of lanes, or of the row's elements; fault: how the value was used
     // access or copy: odd if the addresses of each half-warp have the same stride; the other bits
-    // of the end of a copy are RawAccess::mbarrier. block_barrier: 1 if it is of the whole block.
-    // mbarrier_arrive: 1 if it completes the phase. missing_lanes_used: absent lanes. fault: number
-    // of lanes.
+    // of the end of a copy are PtxSharedAccess::mbarrier. block_barrier: 1 if it is of the whole
+    // block. mbarrier_arrive: 1 if it completes the phase. missing_lanes_used: absent lanes. fault:
+    // number of lanes.
     uint32_t detail;
 
     // True if a row of 32 numbers belongs to the event: addresses, or the barrier's lane mask of
     // each warp.
     bool has_row() const {
-      return has_addresses() ? detail % 2 == 0 : type == Type::block_barrier && detail == 0;
+      return has_addresses() ? detail % 2 == 0 : type == EventType::block_barrier && detail == 0;
     }
     // True if the first address of each half-warp and the stride describe all addresses.
     bool has_element_strides() const { return has_addresses() && detail % 2 != 0; }
     bool has_addresses() const {
-      return type == Type::access || type == Type::copy_begins || type == Type::copy_ends;
+      return type == EventType::access || type == EventType::async_copy_begins ||
+             type == EventType::async_copy_ends;
     }
     bool has_place() const { return has_row() || has_element_strides(); }
     // Bytes that the 32 lanes store.
     size_t value_bytes() const {
-      const bool stores =
-          type == Type::copy_ends || (type == Type::access && kind == sim::AccessKind::store);
+      const bool stores = type == EventType::async_copy_ends ||
+                          (type == EventType::access && kind == sim::AccessKind::store);
       return stores ? size_t{bytes} * 32 : 0;
     }
   };
-  static TraceEvent access(TraceEvent::Type type, uint32_t warp, const sim::RawAccess& access);
-  static TraceEvent block_barrier(uint32_t warps, bool whole_block);
-  static TraceEvent warp_barrier(uint32_t warp, uint32_t mask);
-  static TraceEvent fence(uint32_t warp, uint32_t mask, uint32_t site);
-  static TraceEvent mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes);
-  static TraceEvent mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key);
-  static TraceEvent missing_lanes_used(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad);
-  static TraceEvent fault(const sim::FaultEvent& fault);
+  static TraceEvent access_event(TraceEvent::EventType type, uint32_t warp,
+                                 const sim::PtxSharedAccess& access);
+  static TraceEvent block_barrier_event(uint32_t warps, bool whole_block);
+  static TraceEvent warp_barrier_event(uint32_t warp, uint32_t mask);
+  static TraceEvent fence_event(uint32_t warp, uint32_t mask, uint32_t site);
+  static TraceEvent mbarrier_arrive_event(uint32_t warp, uint32_t mask, uint64_t key,
+                                          bool completes);
+  static TraceEvent mbarrier_wait_event(uint32_t warp, uint32_t mask, uint64_t key);
+  static TraceEvent missing_lanes_used_event(uint32_t warp, uint32_t site, uint32_t mask,
+                                             uint32_t bad);
+  static TraceEvent fault_event(const sim::FaultEvent& fault);
 
   // A position between two events.
   struct TraceCursor {
@@ -77,7 +81,7 @@ class BlockTrace {
   };
 
   // Clears the trace and sets its shape.
-  void begin(const sim::BlockInfo& block);
+  void begin_recording(const sim::BlockInfo& block);
   // Copies the events of another trace up to `end`.
   void copy_prefix(const BlockTrace& other, const TraceCursor& end);
   // row: 32 numbers if the event has a row; elements outside the mask are ignored. With steps only
@@ -93,9 +97,9 @@ class BlockTrace {
   static void advance(TraceCursor& at, const TraceEvent& event);
   // matches_at() and advance() for the most frequent event, a load of a whole warp with a
   // constant stride. Returns false, and changes nothing, if the event at the cursor differs.
-  bool follow_affine_load(TraceCursor& at, uint32_t warp, const sim::RawAccess& load) const {
+  bool follow_affine_load(TraceCursor& at, uint32_t warp, const sim::PtxSharedAccess& load) const {
     if (at.event == events_.size()) return false;
-    const TraceEvent event{TraceEvent::Type::access,
+    const TraceEvent event{TraceEvent::EventType::access,
                            static_cast<uint8_t>(warp),
                            load.kind,
                            load.bytes,
@@ -113,8 +117,8 @@ class BlockTrace {
   // pack_lane_values() wrote them.
   void replay(RaceCheck& check, const TraceCursor& end, const std::byte* values) const;
   // Passes an access or the beginning or end of a copy to the check.
-  static void send_to_check(RaceCheck& check, TraceEvent::Type type, uint32_t warp,
-                            const sim::RawAccess& access);
+  static void send_to_check(RaceCheck& check, TraceEvent::EventType type, uint32_t warp,
+                            const sim::PtxSharedAccess& access);
   // Copies the values of a store lane by lane, without gaps between lanes.
   static void pack_lane_values(const TraceEvent& event, const std::byte* values, std::byte* to);
 
@@ -148,8 +152,8 @@ class BlockTrace {
     return {static_cast<uint32_t>(row.first[0]), static_cast<uint32_t>(row.first[1]),
             static_cast<uint32_t>(row.stride)};
   }
-  uint32_t index_of_row(const LaneElements& row);
-  size_t bytes() const;
+  uint32_t find_or_add_row(const LaneElements& row);
+  size_t memory_bytes() const;
 
   uint32_t threads_ = 0, shared_bytes_ = 0;
   std::vector<TraceEvent> events_;

@@ -75,7 +75,7 @@ Finding finding_of_pair(const AccessOfThread& earlier, const AccessOfThread& lat
                         const PositionOf& position) {
   const auto party = [&](const AccessOfThread& a) {
     return Finding::Party{index_in_3d(a.by.thread, shape.dim_x, shape.dim_y), a.by.thread / 32,
-                          sim::use_of(a.kind), a.bytes};
+                          sim::access_use_of(a.kind), a.bytes};
   };
   const auto block = [&](const AccessOfThread& a) {
     return index_in_3d(a.by.block, shape.grid_x, shape.grid_y);

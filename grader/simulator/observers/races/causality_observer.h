@@ -35,18 +35,18 @@ class CausalityObserver : public sim::Observer {
                             kFenceKeys = uint64_t{1} << 60, kSharedKeys = uint64_t{1} << 59;
 
   // Shared by all forks.
-  struct Order {
+  struct SharedCausality {
     std::unique_ptr<Causality> causality = std::make_unique<Causality>();
     sim::BlockInfo shape{};  // all blocks have this shape
   };
   // `follows`: whether the observer builds the order from the beginning. GlobalRaceObserver builds
   // it only in the second run of a launch.
-  CausalityObserver(std::shared_ptr<Order> order, bool follows)
+  CausalityObserver(std::shared_ptr<SharedCausality> order, bool follows)
       : order_(std::move(order)), follows_(follows) {}
   Causality& causality() const { return *order_->causality; }
   GridThread thread(uint32_t warp, uint32_t lane) const { return {block_, warp * 32 + lane}; }
 
-  std::shared_ptr<Order> order_;
+  std::shared_ptr<SharedCausality> order_;
   bool follows_;
   uint64_t block_ = 0;
   uint64_t cluster_ = 0, in_cluster_ = 0;  // number of the cluster, and its blocks (0: no cluster)

@@ -20,7 +20,7 @@ void ClusterAccessCheck::join(const sim::BlockInfo& block) { blocks_.push_back(b
 bool ClusterAccessCheck::ordered_before_block(const HappensBefore& order, uint32_t rank,
                                               uint32_t thread, uint32_t stamp) const {
   for (uint32_t t = rank * warps_ * 32; t < (rank + 1) * warps_ * 32; ++t)
-    if (order.ordered(thread, stamp, t)) return true;
+    if (order.is_ordered_before(thread, stamp, t)) return true;
   return false;
 }
 
@@ -34,7 +34,7 @@ sim::TrapFacts ClusterAccessCheck::trap_facts(sim::TrapReason reason, uint32_t w
   facts.thread = {
       {own.x, own.y, own.z},
       {thread % own.dim_x, thread / own.dim_x % own.dim_y, thread / own.dim_x / own.dim_y}};
-  sim::MemoryAccess& access = facts.access.emplace();
+  sim::FaultyMemoryAccess& access = facts.access.emplace();
   access.space = sim::AccessSpace::shared;
   access.use = remote.use;
   access.bytes = remote.bytes;
@@ -45,7 +45,7 @@ sim::TrapFacts ClusterAccessCheck::trap_facts(sim::TrapReason reason, uint32_t w
 }
 
 void ClusterAccessCheck::access(const HappensBefore& order, uint32_t warp,
-                                const sim::RawAccess& access) {
+                                const sim::PtxSharedAccess& access) {
   const uint32_t rank = rank_of_warp(warp);
   for (uint32_t left = access.mask; left != 0;) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
@@ -56,7 +56,7 @@ void ClusterAccessCheck::access(const HappensBefore& order, uint32_t warp,
     left &= ~lanes;
     if (owner == rank || owner >= blocks_count_) continue;
     const RemoteAccess now{order.stamp(warp), lanes, access.address[lane] % stride_, access.bytes,
-                           sim::use_of(access.kind)};
+                           sim::access_use_of(access.kind)};
     // A thread that is ordered after any action of a thread of the block is ordered after the
     // block's start.
     uint32_t& after = after_start_[{warp, owner}];
@@ -65,7 +65,7 @@ void ClusterAccessCheck::access(const HappensBefore& order, uint32_t warp,
       const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(r));
       bool started = false;
       for (uint32_t t = owner * warps_ * 32; t < (owner + 1) * warps_ * 32 && !started; ++t)
-        started = order.ordered(t, start_, thread);
+        started = order.is_ordered_before(t, start_, thread);
       (started ? after : early) |= r & (~r + 1);
     }
     if (early != 0) {
@@ -106,7 +106,7 @@ std::vector<ClusterAccessCheck::LifetimeError> ClusterAccessCheck::end_block(
   return found;
 }
 
-void ClusterAccessCheck::describe(Hazard& hazard) const {
+void ClusterAccessCheck::make_block_relative(Hazard& hazard) const {
   const uint32_t per_block = warps_ * 32;
   const uint32_t later = hazard.later.thread / per_block,
                  earlier = hazard.earlier.thread / per_block;
@@ -120,7 +120,7 @@ void ClusterAccessCheck::describe(Hazard& hazard) const {
 
 namespace {
 
-using EngineEvent = sim::EngineEvent;
+using CopyEngineEvent = sim::CopyEngineEvent;
 
 constexpr uint64_t kEngineWord = 4;
 
@@ -147,13 +147,13 @@ void CopyEngineCheck::note_synchronisation() {
                   readings_.end());
 }
 
-void CopyEngineCheck::raw_shared(uint32_t warp, const sim::RawAccess& access) {
+void CopyEngineCheck::shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) {
   if (!checked_ || access.kind == sim::AccessKind::load) return;
   // An atomic may synchronise threads.
   if (access.kind != sim::AccessKind::store) note_synchronisation();
   ++now_;
   uint64_t of_row[kWarpSize];
-  if (access.row != nullptr) access.row->write_addresses(of_row);
+  if (access.row != nullptr) access.row->expand_to_addresses(of_row);
   const uint64_t* const address = access.row != nullptr ? of_row : access.address;
   for (uint32_t r = access.mask; r != 0; r &= r - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(r));
@@ -170,7 +170,7 @@ void CopyEngineCheck::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   }
 }
 
-void CopyEngineCheck::check_engine_read(uint32_t warp, const EngineEvent& event) {
+void CopyEngineCheck::check_engine_read(uint32_t warp, const CopyEngineEvent& event) {
   const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(event.mask));
   const uint64_t end = event.address + event.bytes;
   for (uint64_t word = event.address / kEngineWord;
@@ -195,11 +195,11 @@ void CopyEngineCheck::check_engine_read(uint32_t warp, const EngineEvent& event)
   readings_.push_back({event.site, thread, group, event.address, end});
 }
 
-void CopyEngineCheck::engine(uint32_t warp, const EngineEvent& event) {
+void CopyEngineCheck::copy_engine_event(uint32_t warp, const CopyEngineEvent& event) {
   if (!checked_) return;
   ++now_;
-  if (event.kind == EngineEvent::Kind::reads) return check_engine_read(warp, event);
-  if (event.kind == EngineEvent::Kind::writes) {
+  if (event.kind == CopyEngineEvent::Kind::reads) return check_engine_read(warp, event);
+  if (event.kind == CopyEngineEvent::Kind::writes) {
     for (uint64_t word = event.address / kEngineWord;
          word * kEngineWord < event.address + event.bytes && word < words_.size(); ++word)
       words_[word] = {};
@@ -208,15 +208,15 @@ void CopyEngineCheck::engine(uint32_t warp, const EngineEvent& event) {
   for (uint32_t r = event.mask; r != 0; r &= r - 1) {
     const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(r));
     switch (event.kind) {
-      case EngineEvent::Kind::fences:
+      case CopyEngineEvent::Kind::fences:
         fence_of_thread_[thread] = now_;
         fenced_ = true;
         last_fence_ = synchronisations_;
         break;
-      case EngineEvent::Kind::commits:
+      case CopyEngineEvent::Kind::commits:
         ++groups_of_thread_[thread];
         break;
-      case EngineEvent::Kind::waits:
+      case CopyEngineEvent::Kind::waits:
         for (EngineRead& reading : readings_)
           if (reading.thread == thread && reading.group + event.pending < groups_of_thread_[thread])
             reading.waited = true;
@@ -260,7 +260,7 @@ void CopyEngineCheck::report(sim::TrapReason reason, uint32_t site, uint32_t thr
   facts.block = block_.index;
   facts.thread = thread_id(thread);
   facts.waiting = thread_id(other);
-  sim::MemoryAccess& access = facts.access.emplace();
+  sim::FaultyMemoryAccess& access = facts.access.emplace();
   access.space = sim::AccessSpace::shared;
   access.use = use;
   access.bytes = bytes;

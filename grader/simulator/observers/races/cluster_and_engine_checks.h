@@ -43,13 +43,13 @@ class ClusterAccessCheck {
     uint32_t site, lanes;
     sim::TrapFacts facts;
   };
-  void access(const HappensBefore& order, uint32_t warp, const sim::RawAccess& access);
+  void access(const HappensBefore& order, uint32_t warp, const sim::PtxSharedAccess& access);
   // Call when a block ends. Returns the errors found so far and the accesses to its memory that are
   // not ordered before its end.
   std::vector<LifetimeError> end_block(const HappensBefore& order, uint32_t rank);
 
   // Translates thread numbers and offsets of the cluster to those of the blocks.
-  void describe(Hazard& hazard) const;
+  void make_block_relative(Hazard& hazard) const;
 
  private:
   struct RemoteAccess {
@@ -89,15 +89,15 @@ class CopyEngineCheck : public sim::Observer {
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override;
   void block_end() override;
-  void raw_shared(uint32_t warp, const sim::RawAccess& access) override;
-  void engine(uint32_t warp, const sim::EngineEvent& event) override;
+  void shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) override;
+  void copy_engine_event(uint32_t warp, const sim::CopyEngineEvent& event) override;
   void block_barrier(const uint32_t*, uint32_t, bool) override { note_synchronisation(); }
   void warp_barrier(uint32_t, uint32_t) override { note_synchronisation(); }
   void mbarrier_wait(uint32_t, uint32_t, uint64_t) override { note_synchronisation(); }
   void fence(uint32_t, uint32_t, uint32_t, const ptx::MemoryOrder&) override {
     note_synchronisation();
   }
-  bool wants_raw_shared() const override { return true; }
+  bool wants_shared_ptx_accesses() const override { return true; }
 
   std::vector<Finding> findings(const PositionOf& position) const;
 
@@ -118,7 +118,7 @@ class CopyEngineCheck : public sim::Observer {
   // Call when some threads have synchronised: earlier accesses of one of them may now be ordered
   // before later ones of another.
   void note_synchronisation();
-  void check_engine_read(uint32_t warp, const sim::EngineEvent& event);
+  void check_engine_read(uint32_t warp, const sim::CopyEngineEvent& event);
   void report(sim::TrapReason reason, uint32_t site, uint32_t thread, uint32_t other,
               uint64_t offset, uint32_t bytes, sim::AccessUse use);
   sim::ThreadId thread_id(uint32_t thread) const;

@@ -123,7 +123,7 @@ Finding finding_of(const Hazard& hazard, const std::vector<sim::SharedVariable>&
 // happened, where, and what to consider.
 std::string describe(const Finding& finding);
 // The sentence without "line 7: ", for output that shows the source line already.
-std::string describe_at_its_line(const Finding& finding);
+std::string describe_without_line(const Finding& finding);
 
 // The usual fix, if the sentence only says what is missing; empty if the sentence contains it.
 std::string usual_fix(const Finding& finding);

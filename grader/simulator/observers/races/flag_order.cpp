@@ -25,7 +25,7 @@ void FlagOrder::publish_fenced(HappensBefore::Token& to, uint32_t thread, const 
   if (from.fenced) order_.merge(to, thread, *from.fenced);
 }
 
-void FlagOrder::join(const uint32_t* lane_mask_of_warp, uint32_t warps) {
+void FlagOrder::join_threads_at_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps) {
   if (threads_.empty()) return;
   HappensBefore::Token published;
   const auto each = [&](auto&& f) {
@@ -75,8 +75,8 @@ void FlagOrder::strong_access(uint32_t warp, uint32_t lane, uint64_t offset, Kin
   if (has_fenced) publish_fenced(to, thread, own->second);
 }
 
-std::vector<VolatileWords::Access> VolatileWords::add(const HappensBefore& order, uint64_t cell,
-                                                      const Access& now) {
+std::vector<VolatileStoreCheck::Access> VolatileStoreCheck::add_and_find_races(
+    const HappensBefore& order, uint64_t cell, const Access& now) {
   ++number_;
   WordAccesses& word = words_[cell];
   uint64_t& last = word.last[now.thread];
@@ -87,7 +87,7 @@ std::vector<VolatileWords::Access> VolatileWords::add(const HappensBefore& order
     // A thread that has observed a write is ordered after it.
     const bool observed = before.use != Use::read && number < last;
     if (race && before.thread != now.thread && !observed &&
-        !order.ordered(before.thread, before.stamp, now.thread))
+        !order.is_ordered_before(before.thread, before.stamp, now.thread))
       races.push_back(before);
   }
   const auto own = std::find_if(word.accesses.begin(), word.accesses.end(), [&](const auto& one) {

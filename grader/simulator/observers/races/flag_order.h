@@ -1,6 +1,7 @@
 // The order that locks and flags in shared memory give to the threads of a block (FlagOrder), and
-// races between its volatile accesses (VolatileWords). RaceCheck uses both for kernels that have
-// fences or strong loads and stores; Causality (happens_before.h) does the same for device memory.
+// races between its volatile accesses (VolatileStoreCheck). RaceCheck uses both for kernels that
+// have fences or strong loads and stores; Causality (happens_before.h) does the same for device
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ class FlagOrder {
   // Call for a new block, or at a barrier of the whole block, which orders all earlier accesses.
   void clear();
   // Call before these threads synchronise with each other.
-  void join(const uint32_t* lane_mask_of_warp, uint32_t warps);
+  void join_threads_at_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps);
   void fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order);
   // A strong access of a lane to the word at `offset`.
   void strong_access(uint32_t warp, uint32_t lane, uint64_t offset, sim::AccessKind kind,
@@ -45,7 +46,7 @@ class FlagOrder {
 
 // The strong accesses to words of shared memory. A volatile store is no atomic, so it races with
 // all of them but polls, if nothing orders them.
-class VolatileWords {
+class VolatileStoreCheck {
  public:
   struct Access {
     uint32_t thread = 0, stamp = 0, site = 0;
@@ -55,7 +56,8 @@ class VolatileWords {
   };
   void clear() { words_.clear(); }
   // Adds an access to a cell. Returns the earlier accesses that race with it.
-  std::vector<Access> add(const HappensBefore& order, uint64_t cell, const Access& now);
+  std::vector<Access> add_and_find_races(const HappensBefore& order, uint64_t cell,
+                                         const Access& now);
 
  private:
   struct WordAccesses {

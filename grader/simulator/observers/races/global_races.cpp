@@ -21,7 +21,7 @@ int scope_distance(const GridThread& a, const GridThread& b) {
 }  // namespace
 
 GlobalRaceObserver::GlobalRaceObserver(const sim::Memory& memory)
-    : CausalityObserver(std::make_shared<Order>(), false),
+    : CausalityObserver(std::make_shared<SharedCausality>(), false),
       memory_(memory),
       state_(std::make_shared<RunState>()) {}
 
@@ -32,7 +32,7 @@ std::unique_ptr<sim::Observer> GlobalRaceObserver::fork() const {
   return other;
 }
 
-void GlobalRaceObserver::begin_order() {
+void GlobalRaceObserver::begin_ordered_run() {
   state_->races_of_earlier_runs.merge(state_->races);
   state_->races.clear();
   state_->words.clear();
@@ -40,7 +40,8 @@ void GlobalRaceObserver::begin_order() {
   order_->causality = std::make_unique<Causality>();
 }
 
-void GlobalRaceObserver::ordered(uint32_t warp, const sim::OrderedAccess& access) {
+void GlobalRaceObserver::strong_or_suspect_access(uint32_t warp,
+                                                  const sim::StrongOrSuspectAccess& access) {
   ++state_->sequence;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
@@ -75,7 +76,7 @@ bool GlobalRaceObserver::sizes_differ(const AccessRecord& a, const AccessRecord&
 }
 
 // True if the memory model gives the two accesses a defined result without further order.
-bool GlobalRaceObserver::both_strong(const AccessRecord& before, const AccessRecord& now) {
+bool GlobalRaceObserver::are_morally_strong(const AccessRecord& before, const AccessRecord& now) {
   return before.strong && now.strong && !sizes_differ(before, now) &&
          (!before.volatile_store || now.polls) && (!now.volatile_store || before.polls) &&
          (before.by.block == now.by.block || (!before.block_only && !now.block_only));
@@ -83,20 +84,20 @@ bool GlobalRaceObserver::both_strong(const AccessRecord& before, const AccessRec
 
 // True if nothing orders the two accesses and one of them changes what the other one reads or
 // writes.
-bool GlobalRaceObserver::conflicts(const WordState& word, const AccessRecord& before,
-                                   const AccessRecord& now) const {
+bool GlobalRaceObserver::is_race(const WordState& word, const AccessRecord& before,
+                                 const AccessRecord& now) const {
   if ((before.touched & now.touched) == 0 || (!writes(before.kind) && !writes(now.kind)))
     return false;
   if (before.by.block == now.by.block && before.by.thread == now.by.thread) return false;
   if (before.read_only || now.read_only) return true;  // whatever orders them
-  if (both_strong(before, now)) return false;
-  if (causality().ordered(before.by, before.stamp, now.by)) return false;
+  if (are_morally_strong(before, now)) return false;
+  if (causality().is_ordered_before(before.by, before.stamp, now.by)) return false;
   // All threads agree on the order of the strong writes to one word. A thread that has observed one
   // is therefore ordered after it and those before it.
   if (!before.strong || !writes(before.kind)) return true;
   const auto own = word.last_strong.find(now.by.block);
   if (own == word.last_strong.end() || own->second.sequence <= before.sequence) return true;
-  return !causality().ordered(own->second.by, own->second.stamp, now.by);
+  return !causality().is_ordered_before(own->second.by, own->second.stamp, now.by);
 }
 
 // The newest access of a thread replaces its older ones.
@@ -160,7 +161,7 @@ void GlobalRaceObserver::record_access(const AccessRecord& now, uint64_t address
   };
   const auto compare_with = [&](const EarlierAccesses& owners) {
     for (const AccessRecord& before : owners.records) {
-      if (is_counted(before) || !conflicts(word, before, now)) continue;
+      if (is_counted(before) || !is_race(word, before, now)) continue;
       raced = true;
       counted = &report(before, now, address, same && before.kind == Kind::store);
     }

@@ -24,10 +24,10 @@ class GlobalRaceObserver : public CausalityObserver {
   explicit GlobalRaceObserver(const sim::Memory& memory);
 
   std::unique_ptr<sim::Observer> fork() const override;
-  void ordered(uint32_t warp, const sim::OrderedAccess& access) override;
+  void strong_or_suspect_access(uint32_t warp, const sim::StrongOrSuspectAccess& access) override;
   bool wants_order() const override { return true; }
-  void begin_order() override;
-  void follow_order() override { follows_ = true; }
+  void begin_ordered_run() override;
+  void begin_ordered_reports() override { follows_ = true; }
 
   // One finding for each pair of source lines, sorted by file, line, other line. A note is left out
   // if the same lines also have a real race.
@@ -94,8 +94,8 @@ class GlobalRaceObserver : public CausalityObserver {
 
   void record_access(const AccessRecord& now, uint64_t word, const std::byte* value);
   static bool sizes_differ(const AccessRecord& a, const AccessRecord& b);
-  static bool both_strong(const AccessRecord& before, const AccessRecord& now);
-  bool conflicts(const WordState& word, const AccessRecord& before, const AccessRecord& now) const;
+  static bool are_morally_strong(const AccessRecord& before, const AccessRecord& now);
+  bool is_race(const WordState& word, const AccessRecord& before, const AccessRecord& now) const;
   const Race& report(const AccessRecord& before, const AccessRecord& now, uint64_t word,
                      bool same_value);
   Finding finding_of(const Race& race, const PositionOf& position) const;

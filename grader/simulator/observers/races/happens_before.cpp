@@ -175,7 +175,7 @@ Causality::~Causality() {
     if (const std::shared_ptr<ReleaseLog> log = made.lock()) log->forwarded.clear();
 }
 
-std::shared_ptr<Causality::ReleaseLog> Causality::new_log() {
+std::shared_ptr<Causality::ReleaseLog> Causality::new_release_log() {
   if (all_logs_.size() >= prune_at_) {
     all_logs_.erase(
         std::remove_if(all_logs_.begin(), all_logs_.end(),
@@ -405,7 +405,7 @@ void Causality::strong_access(GridThread actor, uint64_t address, sim::AccessKin
   }
   std::shared_ptr<ReleaseLog>& to = logs_[address];
   // A store begins a new release sequence; an atomic update continues the old one.
-  if (to == nullptr || kind == Kind::store) to = new_log();
+  if (to == nullptr || kind == Kind::store) to = new_release_log();
   if (order.release) append(*to, release_of(block, own, actor, block_only), block_only);
   // A thread that polls by atomic updates usually has nothing new to append.
   const LastAppend now{own.version, block.common.version, block_only};
@@ -459,10 +459,10 @@ bool Causality::covers(const Knowledge& known, GridThread a, uint32_t stamp, Vis
   return false;
 }
 
-bool Causality::ordered(GridThread a, uint32_t stamp, GridThread b) const {
+bool Causality::is_ordered_before(GridThread a, uint32_t stamp, GridThread b) const {
   const BlockOrder& block = block_at(b.block);
   if (a.block == b.block &&
-      (a.thread == b.thread || block.order.ordered(a.thread, stamp, b.thread)))
+      (a.thread == b.thread || block.order.is_ordered_before(a.thread, stamp, b.thread)))
     return true;
   if (block.common.known.empty() && block.threads.empty()) return false;
   Visited visited;

@@ -70,7 +70,7 @@ class HappensBefore {
   uint32_t stamp(uint32_t warp) const { return warps_[warp].stamp; }
 
   // True if thread a's accesses with this stamp are ordered before what thread b does now.
-  bool ordered(uint32_t a, uint32_t stamp, uint32_t b) const {
+  bool is_ordered_before(uint32_t a, uint32_t stamp, uint32_t b) const {
     return stamp < block_floor_ || (a / 32 == b / 32 && stamp < warps_[a / 32].floor) ||
            (vectors_in_use_ && vector_[b] != nullptr && stamp < (*vector_[b])[a]);
   }
@@ -153,7 +153,7 @@ class Causality {
   // The stamp of the thread's next access.
   uint32_t stamp(GridThread thread) const;
   // True if a's access with this stamp is ordered before what b does now.
-  bool ordered(GridThread a, uint32_t stamp, GridThread b) const;
+  bool is_ordered_before(GridThread a, uint32_t stamp, GridThread b) const;
 
  private:
   using Knowledge = std::vector<LogPrefix>;
@@ -203,7 +203,7 @@ class Causality {
   static void join(std::map<uint32_t, Release>& to, const std::map<uint32_t, Release>& from);
   static void join(ThreadOrder& to, const ThreadOrder& from);
   void join_arrived_lanes(BlockOrder& block, const uint32_t* lane_mask_of_warp, uint32_t warps);
-  std::shared_ptr<ReleaseLog> new_log();
+  std::shared_ptr<ReleaseLog> new_release_log();
   Release release_of(BlockOrder& block, const ThreadOrder& own, GridThread actor, bool block_only);
   static void append(ReleaseLog& log, const Release& release, bool block_only);
   static bool covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited);

@@ -31,7 +31,7 @@ void HazardObserver::merge(sim::Observer& observer) {
 
 void HazardObserver::end_stopped_block() {
   if (in_cluster())
-    end_in_cluster(true);
+    end_block_in_cluster(true);
   else
     block_end();
 }
@@ -45,8 +45,8 @@ void HazardObserver::join_cluster(sim::Observer& first) {
   first_of_cluster_ = &static_cast<HazardObserver&>(first);
 }
 
-void HazardObserver::begin_in_cluster(const sim::BlockInfo& block) {
-  end_in_cluster(true);
+void HazardObserver::begin_block_in_cluster(const sim::BlockInfo& block) {
+  end_block_in_cluster(true);
   block_ = block;
   block_running_ = true;
   if (first_of_cluster_->running_blocks_++ == 0)
@@ -55,7 +55,7 @@ void HazardObserver::begin_in_cluster(const sim::BlockInfo& block) {
     first_of_cluster_->check_.join_cluster(block);
 }
 
-void HazardObserver::end_in_cluster(bool stopped) {
+void HazardObserver::end_block_in_cluster(bool stopped) {
   if (!std::exchange(block_running_, false)) return;
   if (!stopped) first_of_cluster_->check_.leave_cluster(block_.rank);
   if (--first_of_cluster_->running_blocks_ == 0) first_of_cluster_->check_.end_block(nullptr);
@@ -65,14 +65,14 @@ uint32_t HazardObserver::warp_in_cluster(uint32_t warp) const {
   return block_.rank * ((block_.threads + 31) / 32) + warp;
 }
 
-sim::RawAccess HazardObserver::with_cluster_addresses(const sim::RawAccess& access,
-                                                      uint64_t* address) const {
+sim::PtxSharedAccess HazardObserver::with_cluster_addresses(const sim::PtxSharedAccess& access,
+                                                            uint64_t* address) const {
   const uint64_t stride = first_of_cluster_->check_.bytes_in_cluster();
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
     const uint64_t at = access.address[__builtin_ctz(left)];
     address[__builtin_ctz(left)] = sim::rank_of(at) * stride + sim::offset_in_block(at);
   }
-  sim::RawAccess own = access;
+  sim::PtxSharedAccess own = access;
   own.address = address;
   return own;
 }
@@ -87,7 +87,7 @@ void HazardObserver::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) 
 }
 
 void HazardObserver::block_begin(const sim::BlockInfo& block) {
-  if (in_cluster()) return begin_in_cluster(block);
+  if (in_cluster()) return begin_block_in_cluster(block);
   block_end();
   block_ = block;
   cursor_ = {};
@@ -111,13 +111,13 @@ void HazardObserver::block_begin(const sim::BlockInfo& block) {
     return;
   }
   mode_ = Mode::recording;
-  current_ = &oldest_trace();
+  current_ = &trace_to_replace();
   current_->usable = false;
-  current_->trace.begin(block_);
+  current_->trace.begin_recording(block_);
   check_.begin_block(block_);
 }
 
-HazardObserver::KnownTrace& HazardObserver::oldest_trace() {
+HazardObserver::KnownTrace& HazardObserver::trace_to_replace() {
   return *std::min_element(
       known_traces_.begin(), known_traces_.end(), [](const KnownTrace& a, const KnownTrace& b) {
         return std::make_pair(a.usable, a.last_use) < std::make_pair(b.usable, b.last_use);
@@ -129,7 +129,7 @@ HazardObserver::KnownTrace& HazardObserver::oldest_trace() {
 bool HazardObserver::follow_known_trace(const TraceEvent& event, const uint64_t* row,
                                         const std::byte* values) {
   if (mode_ == Mode::following) {
-    if (current_->trace.matches_at(cursor_, event, row) || switch_trace(event, row)) {
+    if (current_->trace.matches_at(cursor_, event, row) || switch_to_matching_trace(event, row)) {
       if (values != nullptr)
         BlockTrace::pack_lane_values(event, values, values_.data() + cursor_.value);
       BlockTrace::advance(cursor_, event);
@@ -141,7 +141,7 @@ bool HazardObserver::follow_known_trace(const TraceEvent& event, const uint64_t*
   return false;
 }
 
-bool HazardObserver::switch_trace(const TraceEvent& event, const uint64_t* row) {
+bool HazardObserver::switch_to_matching_trace(const TraceEvent& event, const uint64_t* row) {
   for (KnownTrace& other : known_traces_) {
     if (&other == current_ || !other.usable || !other.trace.has_shape_of(block_) ||
         !other.trace.has_same_prefix(current_->trace, cursor_) ||
@@ -159,7 +159,7 @@ bool HazardObserver::switch_trace(const TraceEvent& event, const uint64_t* row) 
 void HazardObserver::leave_trace() {
   check_.begin_block(block_);
   current_->trace.replay(check_, cursor_, values_.data());
-  KnownTrace& fresh = oldest_trace();
+  KnownTrace& fresh = trace_to_replace();
   fresh.usable = false;
   fresh.trace.copy_prefix(current_->trace, cursor_);
   current_ = &fresh;
@@ -167,7 +167,7 @@ void HazardObserver::leave_trace() {
 }
 
 void HazardObserver::block_end() {
-  if (in_cluster()) return end_in_cluster(false);
+  if (in_cluster()) return end_block_in_cluster(false);
   if (mode_ == Mode::following && !current_->trace.ends_at(cursor_)) {
     for (KnownTrace& other : known_traces_) {
       if (other.usable && other.trace.has_shape_of(block_) && other.trace.ends_at(cursor_) &&
@@ -199,47 +199,48 @@ void HazardObserver::block_end() {
   mode_ = Mode::none;
 }
 
-void HazardObserver::raw_shared(uint32_t warp, const sim::RawAccess& access) {
-  if (access.row == nullptr) return process_access(TraceEvent::Type::access, warp, access);
+void HazardObserver::shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) {
+  if (access.row == nullptr) return process_access(TraceEvent::EventType::access, warp, access);
   if (mode_ == Mode::following && access.values == nullptr &&
       current_->trace.follow_affine_load(cursor_, warp, access))
     return;
   uint64_t address[kWarpSize];
-  access.row->write_addresses(address);
-  sim::RawAccess listed = access;
+  access.row->expand_to_addresses(address);
+  sim::PtxSharedAccess listed = access;
   listed.address = address;
   // `row` tells the trace that the addresses are regular.
-  if (follow_known_trace(BlockTrace::access(TraceEvent::Type::access, warp, access), address,
-                         access.values))
+  if (follow_known_trace(BlockTrace::access_event(TraceEvent::EventType::access, warp, access),
+                         address, access.values))
     return;
   listed.row = nullptr;
   check_.access(warp, listed);
 }
 
-void HazardObserver::copy_begins(uint32_t warp, const sim::RawAccess& access) {
-  process_access(TraceEvent::Type::copy_begins, warp, access);
+void HazardObserver::async_copy_begins(uint32_t warp, const sim::PtxSharedAccess& access) {
+  process_access(TraceEvent::EventType::async_copy_begins, warp, access);
 }
 
-void HazardObserver::copy_ends(uint32_t warp, const sim::RawAccess& access) {
-  process_access(TraceEvent::Type::copy_ends, warp, access);
+void HazardObserver::async_copy_ends(uint32_t warp, const sim::PtxSharedAccess& access) {
+  process_access(TraceEvent::EventType::async_copy_ends, warp, access);
 }
 
 // Handles an access whose addresses are listed lane by lane.
-void HazardObserver::process_access(TraceEvent::Type type, uint32_t warp,
-                                    const sim::RawAccess& access) {
+void HazardObserver::process_access(TraceEvent::EventType type, uint32_t warp,
+                                    const sim::PtxSharedAccess& access) {
   if (in_cluster()) {
     uint64_t address[kWarpSize];
     return BlockTrace::send_to_check(checker(), type, warp_in_cluster(warp),
                                      with_cluster_addresses(access, address));
   }
-  if (!follow_known_trace(BlockTrace::access(type, warp, access), access.address, access.values))
+  if (!follow_known_trace(BlockTrace::access_event(type, warp, access), access.address,
+                          access.values))
     BlockTrace::send_to_check(check_, type, warp, access);
 }
 
 void HazardObserver::fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder&) {
   if (in_cluster()) return checker().fence(warp_in_cluster(warp), mask, site);
   if (check_.orders().empty()) return;
-  if (!follow_known_trace(BlockTrace::fence(warp, mask, site), nullptr, nullptr))
+  if (!follow_known_trace(BlockTrace::fence_event(warp, mask, site), nullptr, nullptr))
     check_.fence(warp, mask, site);
 }
 
@@ -252,37 +253,38 @@ void HazardObserver::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t w
   }
   uint64_t row[kWarpSize] = {};
   if (!whole_block) std::copy_n(lane_mask_of_warp, warps, row);
-  if (!follow_known_trace(BlockTrace::block_barrier(warps, whole_block), row, nullptr))
+  if (!follow_known_trace(BlockTrace::block_barrier_event(warps, whole_block), row, nullptr))
     check_.block_barrier(lane_mask_of_warp, warps, whole_block);
 }
 
 void HazardObserver::warp_barrier(uint32_t warp, uint32_t mask) {
   if (in_cluster()) return checker().warp_barrier(warp_in_cluster(warp), mask);
-  if (!follow_known_trace(BlockTrace::warp_barrier(warp, mask), nullptr, nullptr))
+  if (!follow_known_trace(BlockTrace::warp_barrier_event(warp, mask), nullptr, nullptr))
     check_.warp_barrier(warp, mask);
 }
 
 void HazardObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
   if (in_cluster()) return checker().mbarrier_arrive(warp_in_cluster(warp), mask, key, completes);
-  if (!follow_known_trace(BlockTrace::mbarrier_arrive(warp, mask, key, completes), nullptr,
+  if (!follow_known_trace(BlockTrace::mbarrier_arrive_event(warp, mask, key, completes), nullptr,
                           nullptr))
     check_.mbarrier_arrive(warp, mask, key, completes);
 }
 
 void HazardObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   if (in_cluster()) return checker().mbarrier_wait(warp_in_cluster(warp), mask, key);
-  if (!follow_known_trace(BlockTrace::mbarrier_wait(warp, mask, key), nullptr, nullptr))
+  if (!follow_known_trace(BlockTrace::mbarrier_wait_event(warp, mask, key), nullptr, nullptr))
     check_.mbarrier_wait(warp, mask, key);
 }
 
 void HazardObserver::fault(const sim::FaultEvent& fault) {
   if (in_cluster()) return checker().fault(fault);
-  if (!follow_known_trace(BlockTrace::fault(fault), nullptr, nullptr)) check_.fault(fault);
+  if (!follow_known_trace(BlockTrace::fault_event(fault), nullptr, nullptr)) check_.fault(fault);
 }
 
 void HazardObserver::missing_lanes_used(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
   if (in_cluster()) return checker().missing_lanes_used(warp_in_cluster(warp), site, mask, bad);
-  if (!follow_known_trace(BlockTrace::missing_lanes_used(warp, site, mask, bad), nullptr, nullptr))
+  if (!follow_known_trace(BlockTrace::missing_lanes_used_event(warp, site, mask, bad), nullptr,
+                          nullptr))
     check_.missing_lanes_used(warp, site, mask, bad);
 }
 

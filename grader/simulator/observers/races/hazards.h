@@ -32,9 +32,9 @@ class HazardObserver : public sim::Observer {
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override;
   void block_end() override;
-  void raw_shared(uint32_t warp, const sim::RawAccess& access) override;
-  void copy_begins(uint32_t warp, const sim::RawAccess& access) override;
-  void copy_ends(uint32_t warp, const sim::RawAccess& access) override;
+  void shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) override;
+  void async_copy_begins(uint32_t warp, const sim::PtxSharedAccess& access) override;
+  void async_copy_ends(uint32_t warp, const sim::PtxSharedAccess& access) override;
   void fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder& order) override;
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   void warp_barrier(uint32_t warp, uint32_t mask) override;
@@ -46,7 +46,7 @@ class HazardObserver : public sim::Observer {
   void join_cluster(sim::Observer& first) override;
   void missing_lanes_used(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) override;
   void fault(const sim::FaultEvent& fault) override;
-  bool wants_raw_shared() const override { return true; }
+  bool wants_shared_ptx_accesses() const override { return true; }
 
   // One finding for each kind and line (races: pair of lines), sorted by file, line, other line. A
   // note is left out if the same lines also have a real race. Ends the current block.
@@ -58,9 +58,10 @@ class HazardObserver : public sim::Observer {
   bool in_cluster() const { return first_of_cluster_ != nullptr; }
   RaceCheck& checker() { return in_cluster() ? first_of_cluster_->check_ : check_; }
   uint32_t warp_in_cluster(uint32_t warp) const;
-  sim::RawAccess with_cluster_addresses(const sim::RawAccess& access, uint64_t* address) const;
-  void begin_in_cluster(const sim::BlockInfo& block);
-  void end_in_cluster(bool stopped);
+  sim::PtxSharedAccess with_cluster_addresses(const sim::PtxSharedAccess& access,
+                                              uint64_t* address) const;
+  void begin_block_in_cluster(const sim::BlockInfo& block);
+  void end_block_in_cluster(bool stopped);
   // Ends a block whose launch was stopped before block_end().
   void end_stopped_block();
 
@@ -77,13 +78,13 @@ class HazardObserver : public sim::Observer {
     uint64_t last_use = 0;
   };
 
-  void process_access(BlockTrace::TraceEvent::Type type, uint32_t warp,
-                      const sim::RawAccess& access);
+  void process_access(BlockTrace::TraceEvent::EventType type, uint32_t warp,
+                      const sim::PtxSharedAccess& access);
   bool follow_known_trace(const BlockTrace::TraceEvent& event, const uint64_t* row,
                           const std::byte* values);
-  bool switch_trace(const BlockTrace::TraceEvent& event, const uint64_t* row);
+  bool switch_to_matching_trace(const BlockTrace::TraceEvent& event, const uint64_t* row);
   void leave_trace();
-  KnownTrace& oldest_trace();
+  KnownTrace& trace_to_replace();
 
   std::vector<sim::SharedVariable> variables_;
   PositionOf position_;

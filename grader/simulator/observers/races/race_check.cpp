@@ -69,8 +69,8 @@ void RaceCheck::leave_cluster(uint32_t rank) {
     // is 0.
     const RaceKey key{Finding::Kind::barrier, false, 1u + static_cast<uint32_t>(error.facts.reason),
                       error.site};
-    HazardEntry& entry = find(key);
-    if (Hazard* first = first_example(entry, key)) first->fault = error.facts;
+    HazardEntry& entry = find_or_add_entry(key);
+    if (Hazard* first = hazard_to_describe(entry, key)) first->fault = error.facts;
     entry.in_block += lane_count(error.lanes);
   }
 }
@@ -116,7 +116,7 @@ void RaceCheck::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps,
     volatile_.clear();
     order_.synchronise_block();
   } else if (named_barriers_) {
-    flags_.join(lane_mask_of_warp, warps);
+    flags_.join_threads_at_barrier(lane_mask_of_warp, warps);
     order_.synchronise_threads(lane_mask_of_warp, warps);
   } else {
     throw std::logic_error("hazards: a barrier of some warps where none was announced");
@@ -126,7 +126,7 @@ void RaceCheck::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps,
 void RaceCheck::warp_barrier(uint32_t warp, uint32_t mask) {
   std::vector<uint32_t> lanes(warp + 1, 0);
   lanes[warp] = mask;
-  flags_.join(lanes.data(), warp + 1);
+  flags_.join_threads_at_barrier(lanes.data(), warp + 1);
   if (order_.is_whole_warp(warp, mask))
     order_.synchronise_warp(warp);
   else
@@ -138,7 +138,7 @@ void RaceCheck::fence(uint32_t warp, uint32_t mask, uint32_t site) {
 }
 
 // Strong accesses give order to others, after they have been checked themselves.
-void RaceCheck::follow_order(uint32_t warp, const sim::RawAccess& access) {
+void RaceCheck::apply_order_of_strong_access(uint32_t warp, const sim::PtxSharedAccess& access) {
   const ptx::MemoryOrder& order = orders_[access.site];
   if (!order.strong) return;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
@@ -148,11 +148,11 @@ void RaceCheck::follow_order(uint32_t warp, const sim::RawAccess& access) {
 }
 
 // Finds races of volatile stores with strong accesses.
-void RaceCheck::check_volatile(const CurrentAccess& v, uint32_t lanes, uint64_t cell,
-                               bool same_value) {
+void RaceCheck::check_volatile_stores(const CurrentAccess& v, uint32_t lanes, uint64_t cell,
+                                      bool same_value) {
   const ShadowRecord& own = v.record;
   const ptx::MemoryOrder& order = orders_[own.site];
-  VolatileWords::Access now;
+  VolatileStoreCheck::Access now;
   now.stamp = own.stamp;
   now.site = own.site;
   now.use = own.use;
@@ -162,7 +162,8 @@ void RaceCheck::check_volatile(const CurrentAccess& v, uint32_t lanes, uint64_t 
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(lanes));
     now.thread = own.warp * 32u + lane;
-    for (const VolatileWords::Access& before : volatile_.add(order_, cell, now)) {
+    for (const VolatileStoreCheck::Access& before :
+         volatile_.add_and_find_races(order_, cell, now)) {
       const ShadowRecord record(before.stamp, before.site, before.thread / 32, before.use,
                                 before.bytes);
       report_race(v, lane, cell, record, 1u << before.thread % 32, same_value,
@@ -232,13 +233,13 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   return true;
 }
 
-void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
+void RaceCheck::access(uint32_t warp, const sim::PtxSharedAccess& access) {
   ++sequence_;
   const uint32_t granule = shadow_.granule();
   if (access.bytes < granule) {
     throw std::logic_error("hazards: a shared access narrower than the shadow's granule");
   }
-  const Use use = sim::use_of(access.kind);
+  const Use use = sim::access_use_of(access.kind);
   CurrentAccess v{&access, order_.warp_floor(warp),
                   ShadowRecord(order_.stamp(warp), access.site, warp, use, access.bytes)};
   const bool strong = !orders_.empty() && orders_[access.site].strong;
@@ -271,7 +272,7 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
       if (!copies_.empty() && !copying_ && report_unawaited_copy(v, lanes, cell)) continue;
       const uint32_t stored = stores ? read_stored_value(value, granule) : 0;
       if (use != Use::write && c.written < block_start) {
-        check_unwritten(v, lanes, cell);
+        check_unwritten_cell(v, lanes, cell);
         // A barrier of the block orders all recorded accesses before this one.
       } else if (c.newest < block_floor) {
         c.record[0] = v.record;
@@ -282,7 +283,7 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
         check_lanes(v, lanes, cell, c.value_known && c.value == stored);
       }
       if (v.record.strong && has_volatile_)
-        check_volatile(v, lanes, cell, c.value_known && c.value == stored);
+        check_volatile_stores(v, lanes, cell, c.value_known && c.value == stored);
       if (loads) continue;
       c.written = v.record.stamp;
       c.value = stored;
@@ -290,7 +291,7 @@ void RaceCheck::access(uint32_t warp, const sim::RawAccess& access) {
       if (stores) value += granule;
     }
   }
-  if (strong) follow_order(warp, access);
+  if (strong) apply_order_of_strong_access(warp, access);
 }
 
 // The cell may have records that conflict with this access. Lanes are checked one by one, because
@@ -302,7 +303,7 @@ void RaceCheck::check_lanes(const CurrentAccess& v, uint32_t lanes, uint64_t cel
   }
 }
 
-void RaceCheck::check_unwritten(const CurrentAccess& v, uint32_t lanes, uint64_t cell) {
+void RaceCheck::check_unwritten_cell(const CurrentAccess& v, uint32_t lanes, uint64_t cell) {
   Cell& c = shadow_[cell];
   if (c.newest < order_.block_floor()) c.records = 0;
   check_lanes(v, lanes, cell, false);
@@ -325,7 +326,7 @@ void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell,
       if (const uint32_t lanes = conflicting_lanes(v, lane, r)) {
         report_race(v, lane, cell, r, lanes, same_value);
         if (r.unwritten && !written)
-          find({Finding::Kind::uninitialised, false, 0, r.site}).explained_in_block +=
+          find_or_add_entry({Finding::Kind::uninitialised, false, 0, r.site}).explained_in_block +=
               lane_count(lanes);
       }
     }
@@ -363,14 +364,15 @@ uint32_t RaceCheck::conflicting_lanes(const CurrentAccess& v, uint32_t lane,
   if (record.warp == v.record.warp) lanes &= ~(1u << lane);
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const uint32_t other = static_cast<uint32_t>(__builtin_ctz(left));
-    if (order_.ordered(record.warp * 32u + other, record.stamp, v.record.warp * 32u + lane)) {
+    if (order_.is_ordered_before(record.warp * 32u + other, record.stamp,
+                                 v.record.warp * 32u + lane)) {
       lanes &= ~(1u << other);
     }
   }
   return lanes;
 }
 
-void RaceCheck::copy_begins(uint32_t warp, const sim::RawAccess& copy) {
+void RaceCheck::async_copy_begins(uint32_t warp, const sim::PtxSharedAccess& copy) {
   copying_ = true;
   access(warp, copy);
   copying_ = false;
@@ -387,7 +389,7 @@ void RaceCheck::finish_copy(uint64_t cell) {
     copies_.erase(begun);
 }
 
-void RaceCheck::copy_ends(uint32_t warp, const sim::RawAccess& copy) {
+void RaceCheck::async_copy_ends(uint32_t warp, const sim::PtxSharedAccess& copy) {
   for (uint32_t left = copy.mask; left != 0; left &= left - 1) {
     const uint64_t at = copy.address[__builtin_ctz(left)];
     for (uint64_t cell = shadow_.cell_of(at); cell < shadow_.cell_of(at + copy.bytes); ++cell)

@@ -1,5 +1,5 @@
 // The rules for hazards in shared memory (README.md). RaceCheck applies them to one block after
-// another. Shadow is its record of the accesses to each piece of shared memory.
+// another. ShadowMemory is its record of the accesses to each piece of shared memory.
 #pragma once
 
 #include <array>
@@ -45,8 +45,8 @@ struct ShadowRecord {
         bytes(bytes) {}
 };
 
-// Whether the accesses race if nothing orders them. VolatileWords finds races between two volatile
-// accesses.
+// Whether the accesses race if nothing orders them. VolatileStoreCheck finds races between two
+// volatile accesses.
 inline bool races_if_unordered(const ShadowRecord& a, const ShadowRecord& b) {
   return (a.use != Use::read || b.use != Use::read) &&
          !(a.strong && b.strong && a.bytes == b.bytes);
@@ -72,9 +72,9 @@ struct alignas(64) Cell {
 // The accesses to each piece of shared memory since the last barrier of the whole block, and
 // whether this block has written it. There is one cell for every `granule` bytes: 4, or the width
 // of the kernel's narrowest access to shared memory.
-class Shadow {
+class ShadowMemory {
  public:
-  explicit Shadow(uint32_t granule) : granule_(granule), shift_(__builtin_ctz(granule)) {}
+  explicit ShadowMemory(uint32_t granule) : granule_(granule), shift_(__builtin_ctz(granule)) {}
 
   uint32_t granule() const { return granule_; }
   uint64_t cell_of(uint64_t offset) const { return offset >> shift_; }
@@ -163,12 +163,12 @@ class RaceCheck {
   void leave_cluster(uint32_t rank);
   void cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases, bool completes);
   void cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase);
-  void access(uint32_t warp, const sim::RawAccess& access);
+  void access(uint32_t warp, const sim::PtxSharedAccess& access);
   // An asynchronous copy is a store when it begins, and another one when its thread has waited for
   // it, or has made an mbarrier count it. Until the wait, for the copy or for the mbarrier, no
   // thread may use the bytes, whatever other barriers it passes.
-  void copy_begins(uint32_t warp, const sim::RawAccess& access);
-  void copy_ends(uint32_t warp, const sim::RawAccess& access);
+  void async_copy_begins(uint32_t warp, const sim::PtxSharedAccess& access);
+  void async_copy_ends(uint32_t warp, const sim::PtxSharedAccess& access);
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block);
   void warp_barrier(uint32_t warp, uint32_t mask);
   // `site` is the fence instruction. Its memory order is looked up in SiteOrders, if these are not
@@ -197,7 +197,7 @@ class RaceCheck {
  private:
   // The access that is being checked.
   struct CurrentAccess {
-    const sim::RawAccess* access;
+    const sim::PtxSharedAccess* access;
     uint32_t warp_floor;
     ShadowRecord record;  // the record of each lane, without its mask
   };
@@ -205,9 +205,10 @@ class RaceCheck {
   void finish_copy(uint64_t cell);
   bool check_fast(const CurrentAccess& v, uint32_t lanes, Cell& cell);
   void check_lanes(const CurrentAccess& v, uint32_t lanes, uint64_t cell, bool same_value);
-  void check_unwritten(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
-  void check_volatile(const CurrentAccess& v, uint32_t lanes, uint64_t cell, bool same_value);
-  void follow_order(uint32_t warp, const sim::RawAccess& access);
+  void check_unwritten_cell(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
+  void check_volatile_stores(const CurrentAccess& v, uint32_t lanes, uint64_t cell,
+                             bool same_value);
+  void apply_order_of_strong_access(uint32_t warp, const sim::PtxSharedAccess& access);
   void check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell, bool same_value);
   uint32_t conflicting_lanes(const CurrentAccess& v, uint32_t lane,
                              const ShadowRecord& record) const;
@@ -217,8 +218,8 @@ class RaceCheck {
   // no such copy.
   bool report_unawaited_copy(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
   void report_unwritten_read(const CurrentAccess& v, uint32_t lane, uint64_t cell);
-  HazardEntry& find(const RaceKey& key);
-  Hazard* first_example(HazardEntry& entry, const RaceKey& key, bool between_warps = false);
+  HazardEntry& find_or_add_entry(const RaceKey& key);
+  Hazard* hazard_to_describe(HazardEntry& entry, const RaceKey& key, bool between_warps = false);
 
   // Whether an access may be ordered after some warps of the block and not after others.
   bool orders_some_warps() const { return named_barriers_ || !orders_.empty(); }
@@ -226,10 +227,10 @@ class RaceCheck {
   bool named_barriers_;
   const SiteOrders orders_;
   const bool has_volatile_;  // an instruction is volatile
-  Shadow shadow_;
+  ShadowMemory shadow_;
   HappensBefore order_;
   FlagOrder flags_{order_};
-  VolatileWords volatile_;
+  VolatileStoreCheck volatile_;
   struct PendingCopies {
     uint32_t thread = 0, site = 0;  // of the newest
     uint32_t count = 0;

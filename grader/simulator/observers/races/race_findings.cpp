@@ -11,7 +11,7 @@
 namespace lab32::counters {
 namespace {
 
-bool is_earlier_example(const Hazard& a, const Hazard& b) {
+bool is_better_example(const Hazard& a, const Hazard& b) {
   return std::make_tuple(a.is_in_one_warp(), a.block.index, a.sequence) <
          std::make_tuple(b.is_in_one_warp(), b.block.index, b.sequence);
 }
@@ -20,24 +20,24 @@ bool is_earlier_example(const Hazard& a, const Hazard& b) {
 void merge_hazard(Hazard& to, const Hazard& from) {
   const uint64_t count = to.count + from.count;
   const sim::ValueUse use = to.used_as != sim::ValueUse::none ? to.used_as : from.used_as;
-  if (to.count == 0 || is_earlier_example(from, to)) to = from;
+  if (to.count == 0 || is_better_example(from, to)) to = from;
   to.count = count;
   to.used_as = use;
 }
 
-Finding::Index3 thread_of(uint32_t thread, const sim::BlockInfo& block) {
+Finding::Index3 thread_index_3d(uint32_t thread, const sim::BlockInfo& block) {
   if (block.dim_x == 0) return {thread, 0, 0};
   return {thread % block.dim_x, thread / block.dim_x % block.dim_y,
           thread / block.dim_x / block.dim_y};
 }
 
 Finding::Party party_of(const Hazard::Party& p, const sim::BlockInfo& block) {
-  return {thread_of(p.thread, block), p.thread / 32, p.use, p.bytes};
+  return {thread_index_3d(p.thread, block), p.thread / 32, p.use, p.bytes};
 }
 
 }  // namespace
 
-RaceCheck::HazardEntry& RaceCheck::find(const RaceKey& key) {
+RaceCheck::HazardEntry& RaceCheck::find_or_add_entry(const RaceKey& key) {
   RecentEntry& recent = recent_[(key.earlier * 5 + key.later) % recent_.size()];
   if (recent.entry == nullptr || !(recent.key == key)) recent = {key, &entries_[key]};
   HazardEntry& entry = *recent.entry;
@@ -47,7 +47,7 @@ RaceCheck::HazardEntry& RaceCheck::find(const RaceKey& key) {
 
 // Returns the hazard if the caller must describe it: on the first occurrence, or on the first one
 // between two warps. Otherwise null.
-Hazard* RaceCheck::first_example(HazardEntry& entry, const RaceKey& key, bool between_warps) {
+Hazard* RaceCheck::hazard_to_describe(HazardEntry& entry, const RaceKey& key, bool between_warps) {
   Hazard& hazard = entry.hazard;
   if (hazard.count + entry.in_block != 0 && !(between_warps && hazard.is_in_one_warp()))
     return nullptr;
@@ -67,8 +67,8 @@ void RaceCheck::report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell
   const bool stores = record.use == Use::write && v.record.use == Use::write;
   compared_values_ |= stores;
   const RaceKey key{Finding::Kind::race, stores && same_value, record.site, v.record.site};
-  HazardEntry& entry = find(key);
-  if (Hazard* first = first_example(entry, key, record.warp != v.record.warp)) {
+  HazardEntry& entry = find_or_add_entry(key);
+  if (Hazard* first = hazard_to_describe(entry, key, record.warp != v.record.warp)) {
     const uint32_t other = static_cast<uint32_t>(__builtin_ctz(lanes));
     first->offset = cell * shadow_.granule();
     first->earlier.thread = record.warp * 32u + other;
@@ -80,7 +80,7 @@ void RaceCheck::report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell
     // The race is within one instruction if the other lane has accessed this cell in the same warp
     // instruction.
     first->cause = cause;
-    if (cluster_) cluster_->describe(*first);
+    if (cluster_) cluster_->make_block_relative(*first);
     const uint64_t at = cell * shadow_.granule() - v.access->address[other];
     first->one_instruction = record.warp == v.record.warp && record.site == v.record.site &&
                              other < lane && (v.access->mask >> other & 1) != 0 &&
@@ -102,13 +102,13 @@ bool RaceCheck::report_unawaited_copy(const CurrentAccess& v, uint32_t lanes, ui
 
 void RaceCheck::report_unwritten_read(const CurrentAccess& v, uint32_t lane, uint64_t cell) {
   const RaceKey key{Finding::Kind::uninitialised, false, 0, v.record.site};
-  HazardEntry& entry = find(key);
-  if (Hazard* first = first_example(entry, key)) {
+  HazardEntry& entry = find_or_add_entry(key);
+  if (Hazard* first = hazard_to_describe(entry, key)) {
     first->offset = cell * shadow_.granule();
     first->later.thread = v.record.warp * 32u + lane;
     first->later.use = v.record.use;
     first->later.bytes = v.record.bytes;
-    if (cluster_) cluster_->describe(*first);
+    if (cluster_) cluster_->make_block_relative(*first);
   }
   ++entry.in_block;
 }
@@ -116,12 +116,12 @@ void RaceCheck::report_unwritten_read(const CurrentAccess& v, uint32_t lane, uin
 void RaceCheck::missing_lanes_used(uint32_t warp, uint32_t site, uint32_t mask, uint32_t bad) {
   ++sequence_;
   const RaceKey key{Finding::Kind::warp_mask, false, 0, site};
-  HazardEntry& entry = find(key);
-  if (Hazard* first = first_example(entry, key)) {
+  HazardEntry& entry = find_or_add_entry(key);
+  if (Hazard* first = hazard_to_describe(entry, key)) {
     first->later.thread = warp * 32;
     first->mask = mask;
     first->absent = bad;
-    if (cluster_) cluster_->describe(*first);
+    if (cluster_) cluster_->make_block_relative(*first);
   }
   ++entry.in_block;
 }
@@ -139,8 +139,8 @@ void RaceCheck::fault(const sim::FaultEvent& fault) {
                              : fault.kind == What::barrier ? Finding::Kind::barrier
                                                            : Finding::Kind::uninitialised;
   const RaceKey key{kind, false, 0, fault.site};
-  HazardEntry& entry = find(key);
-  if (Hazard* first = first_example(entry, key)) first->fault = fault.facts;
+  HazardEntry& entry = find_or_add_entry(key);
+  if (Hazard* first = hazard_to_describe(entry, key)) first->fault = fault.facts;
   entry.in_block += fault.lanes;
 }
 

@@ -19,7 +19,7 @@ constexpr uint64_t kPartKeys = uint64_t{1} << 63;
 
 uint64_t hash_of(uint64_t word) { return (word >> 2 ^ word >> 18) & 0xffff; }
 
-bool may_return_old_value(const sim::Site& site, const ptx::MemoryOrder& order) {
+bool may_return_old_value(const sim::InstructionSite& site, const ptx::MemoryOrder& order) {
   const ptx::InstructionTraits& traits = site.ptx->op->traits;
   if (traits.memory_count != 1 || traits.memory[0].kind != ptx::AddressUse::Kind::load ||
       traits.is_atomic() || !order.strong)
@@ -30,14 +30,17 @@ bool may_return_old_value(const sim::Site& site, const ptx::MemoryOrder& order) 
 
 }  // namespace
 
-bool StaleValues::has_loads_of_old_values(const sim::KernelProgram& program) {
-  return std::any_of(program.sites.begin(), program.sites.end(), [&](const sim::Site& site) {
-    return may_return_old_value(site, program.functions[site.function].code[site.index].order);
-  });
+bool StaleValueObserver::has_loads_of_old_values(const sim::KernelProgram& program) {
+  return std::any_of(
+      program.sites.begin(), program.sites.end(), [&](const sim::InstructionSite& site) {
+        return may_return_old_value(site, program.functions[site.function].code[site.index].order);
+      });
 }
 
-StaleValues::StaleValues(const sim::Memory& memory, SiteOrders orders, Choice choice, uint64_t seed)
-    : StaleValues(memory, std::make_shared<Order>(), std::make_shared<SharedState>()) {
+StaleValueObserver::StaleValueObserver(const sim::Memory& memory, SiteOrders orders, Choice choice,
+                                       uint64_t seed)
+    : StaleValueObserver(memory, std::make_shared<SharedCausality>(),
+                         std::make_shared<StateSharedByForks>()) {
   state_->strong_shared = std::any_of(orders.begin(), orders.end(),
                                       [](const ptx::MemoryOrder& order) { return order.strong; });
   state_->orders = std::move(orders);
@@ -45,25 +48,26 @@ StaleValues::StaleValues(const sim::Memory& memory, SiteOrders orders, Choice ch
   state_->random = Random(seed);
 }
 
-StaleValues::StaleValues(const sim::Memory& memory, std::shared_ptr<Order> order,
-                         std::shared_ptr<SharedState> state)
+StaleValueObserver::StaleValueObserver(const sim::Memory& memory,
+                                       std::shared_ptr<SharedCausality> order,
+                                       std::shared_ptr<StateSharedByForks> state)
     : CausalityObserver(std::move(order), true), memory_(memory), state_(std::move(state)) {}
 
-std::unique_ptr<sim::Observer> StaleValues::fork() const {
-  return std::unique_ptr<sim::Observer>(new StaleValues(memory_, order_, state_));
+std::unique_ptr<sim::Observer> StaleValueObserver::fork() const {
+  return std::unique_ptr<sim::Observer>(new StaleValueObserver(memory_, order_, state_));
 }
 
-void StaleValues::block_begin(const sim::BlockInfo& block) {
+void StaleValueObserver::block_begin(const sim::BlockInfo& block) {
   CausalityObserver::block_begin(block);
   state_->running[block_];
 }
 
-void StaleValues::block_end() {
+void StaleValueObserver::block_end() {
   CausalityObserver::block_end();
   state_->running.erase(block_);
 }
 
-void StaleValues::note_stored(Element& element) {
+void StaleValueObserver::note_stored_by_block(Element& element) {
   std::vector<Element*>& stored = state_->running[block_].stored;
   if (stored.size() <= kStoredByBlock &&
       std::find(stored.begin(), stored.end(), &element) == stored.end())
@@ -72,7 +76,7 @@ void StaleValues::note_stored(Element& element) {
 
 // The number of executed fences that a fence must come after: a load behind each of them may have
 // missed a store that comes before the fence.
-size_t StaleValues::fences_before(GridThread by) const {
+size_t StaleValueObserver::count_fences_ordered_before(GridThread by) const {
   const std::vector<Element*>& stored = state_->running.at(by.block).stored;
   if (state_->choice != Choice::oldest || stored.size() > kStoredByBlock ||
       state_->moved_fences > kMovedFences)
@@ -81,7 +85,7 @@ size_t StaleValues::fences_before(GridThread by) const {
   for (const Element* element : stored) {
     const std::vector<ElementVersion>& versions = element->versions;
     size_t newest = versions.size() - 1;
-    while (newest > 0 && !is_before(versions[newest], by)) --newest;
+    while (newest > 0 && !is_version_ordered_before(versions[newest], by)) --newest;
     for (size_t i = 0; i < newest; ++i) least = std::max(least, versions[i].fences_at_last_read);
   }
   return least;
@@ -89,9 +93,9 @@ size_t StaleValues::fences_before(GridThread by) const {
 
 // Places a fence in the total order of fences. Threads whose fences it comes before are ordered
 // after it. Fences of one block keep the order of the run.
-void StaleValues::order_fence(GridThread by, const ptx::MemoryOrder& update) {
+void StaleValueObserver::place_fence_in_order(GridThread by, const ptx::MemoryOrder& update) {
   std::vector<Causality::LogPrefix>& fences = state_->fences;
-  const size_t before = fences_before(by);
+  const size_t before = count_fences_ordered_before(by);
   if (before > 0) causality().observe_releases(by, fences[before - 1], update);
   causality().strong_access(by, kFenceKeys, Kind::red, update);
   fences.push_back(causality().releases_at(kFenceKeys));
@@ -110,8 +114,8 @@ void StaleValues::order_fence(GridThread by, const ptx::MemoryOrder& update) {
 
 // A fence of sequential consistency acts as an atomic update of a word that belongs to its block.
 // Those of device scope also have an order in the grid.
-void StaleValues::fence(uint32_t warp, uint32_t mask, uint32_t site,
-                        const ptx::MemoryOrder& order) {
+void StaleValueObserver::fence(uint32_t warp, uint32_t mask, uint32_t site,
+                               const ptx::MemoryOrder& order) {
   CausalityObserver::fence(warp, mask, site, order);
   if (!order.sequential) return;
   ptx::MemoryOrder update = order;
@@ -119,16 +123,16 @@ void StaleValues::fence(uint32_t warp, uint32_t mask, uint32_t site,
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const GridThread by = thread(warp, static_cast<uint32_t>(__builtin_ctz(left)));
     causality().strong_access(by, kFenceKeys | (block_ + 1), Kind::atom, update);
-    if (order.scope != ptx::Scope::block) order_fence(by, update);
+    if (order.scope != ptx::Scope::block) place_fence_in_order(by, update);
   }
 }
 
 // Flags in shared memory order accesses to device memory, too.
-void StaleValues::raw_shared(uint32_t warp, const sim::RawAccess& access) {
+void StaleValueObserver::shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) {
   const ptx::MemoryOrder& order = state_->orders[access.site];
   if (!order.strong) return;
   uint64_t row[32];
-  if (access.row != nullptr) access.row->write_addresses(row);
+  if (access.row != nullptr) access.row->expand_to_addresses(row);
   const uint64_t* const address = access.row != nullptr ? row : access.address;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
@@ -137,7 +141,8 @@ void StaleValues::raw_shared(uint32_t warp, const sim::RawAccess& access) {
   }
 }
 
-std::shared_ptr<StaleValues::Element> StaleValues::new_element(uint64_t address, unsigned bytes) {
+std::shared_ptr<StaleValueObserver::Element> StaleValueObserver::new_element(uint64_t address,
+                                                                             unsigned bytes) {
   auto element = std::make_shared<Element>();
   element->address = address;
   element->bytes = bytes;
@@ -147,7 +152,9 @@ std::shared_ptr<StaleValues::Element> StaleValues::new_element(uint64_t address,
 
 // Returns the element of these bytes; null if there is none, or one without a history. A word that
 // is accessed in parts has an element that only marks it as such, with the size of its parts.
-StaleValues::Element* StaleValues::element_at(uint64_t address, unsigned bytes, bool create) {
+StaleValueObserver::Element* StaleValueObserver::find_or_create_element(uint64_t address,
+                                                                        unsigned bytes,
+                                                                        bool create) {
   auto& elements = state_->elements;
   const bool part = bytes < 4;
   const uint64_t first = address / 4 * 4, end = address + bytes;
@@ -177,7 +184,8 @@ StaleValues::Element* StaleValues::element_at(uint64_t address, unsigned bytes, 
 }
 
 // Called before the value is written.
-void StaleValues::write(Element& element, GridThread by, const sim::OrderedAccess& access) {
+void StaleValueObserver::write(Element& element, GridThread by,
+                               const sim::StrongOrSuspectAccess& access) {
   const uint32_t lane = uint32_t{1} << by.thread % 32;
   std::vector<ElementVersion>& versions = element.versions;
   if (element.sequence != state_->sequence) {
@@ -195,15 +203,16 @@ void StaleValues::write(Element& element, GridThread by, const sim::OrderedAcces
     }
     versions.push_back(std::move(next));
   }
-  note_stored(element);
+  note_stored_by_block(element);
   versions.back().lanes |= lane;
   if (access.order.strong)
     causality().strong_access(by, element.address, access.kind, access.order);
   versions.back().releases = causality().releases_at(element.address);
 }
 
-void StaleValues::ordered(uint32_t warp, const sim::OrderedAccess& access) {
-  if (access.kind == Kind::load) return;  // choose_values() handles strong loads
+void StaleValueObserver::strong_or_suspect_access(uint32_t warp,
+                                                  const sim::StrongOrSuspectAccess& access) {
+  if (access.kind == Kind::load) return;  // choose_loaded_values() handles strong loads
   ++state_->sequence;
   const bool strong = access.order.strong;
   const unsigned step = access.element != 0 ? access.element : access.bytes;
@@ -211,33 +220,34 @@ void StaleValues::ordered(uint32_t warp, const sim::OrderedAccess& access) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
     for (unsigned at = 0; at < access.bytes; at += step) {
       const uint64_t address = access.address[lane] + at;
-      if (Element* const element = element_at(address, step, strong))
+      if (Element* const element = find_or_create_element(address, step, strong))
         write(*element, thread(warp, lane), access);
       else if (strong)
-        access_unknown(thread(warp, lane), address, access);
+        access_without_history(thread(warp, lane), address, access);
     }
   }
 }
 
 // An access to a word without a history.
-void StaleValues::access_unknown(GridThread by, uint64_t address,
-                                 const sim::OrderedAccess& access) {
+void StaleValueObserver::access_without_history(GridThread by, uint64_t address,
+                                                const sim::StrongOrSuspectAccess& access) {
   if (access.kind == Kind::load || access.kind == Kind::atom)
     state_->fences_at_unknown_read = state_->fences.size();
   causality().strong_access(by, address, access.kind, access.order);
 }
 
-bool StaleValues::is_before(const ElementVersion& version, GridThread thread) const {
+bool StaleValueObserver::is_version_ordered_before(const ElementVersion& version,
+                                                   GridThread thread) const {
   if (version.number == 0) return true;
   for (uint32_t left = version.lanes; left != 0; left &= left - 1) {
     GridThread by = version.write.by;
     by.thread = by.thread / 32 * 32 + static_cast<uint32_t>(__builtin_ctz(left));
-    if (causality().ordered(by, version.stamp, thread)) return true;
+    if (causality().is_ordered_before(by, version.stamp, thread)) return true;
   }
   return false;
 }
 
-size_t StaleValues::choose_version(Element& element, GridThread by, bool polls) {
+size_t StaleValueObserver::choose_version(Element& element, GridThread by, bool polls) {
   const std::vector<ElementVersion>& versions = element.versions;
   const size_t newest = versions.size() - 1;
   if (newest == 0) return 0;
@@ -245,16 +255,17 @@ size_t StaleValues::choose_version(Element& element, GridThread by, bool polls) 
   if (own.missed >= (polls ? kMissedByPolls : kMissedByLoads)) return newest;
   uint64_t least = std::max(own.number, element.least);
   for (size_t i = newest; i > 0 && versions[i].number > least; --i)
-    if (is_before(versions[i], by)) least = versions[i].number;
+    if (is_version_ordered_before(versions[i], by)) least = versions[i].number;
   for (const VersionRead& read : element.reads)
-    if (read.number > least && causality().ordered(read.by, read.stamp, by)) least = read.number;
+    if (read.number > least && causality().is_ordered_before(read.by, read.stamp, by))
+      least = read.number;
   size_t oldest = 0;
   while (versions[oldest].number < least) ++oldest;
   if (state_->choice == Choice::oldest) return oldest;
   return oldest + state_->random.below(static_cast<uint32_t>(newest - oldest + 1));
 }
 
-void StaleValues::note_read(Element& element, GridThread by, uint64_t number) {
+void StaleValueObserver::note_read(Element& element, GridThread by, uint64_t number) {
   BlockReads& own = element.by_block[by.block];
   own.number = std::max(own.number, number);
   own.missed = number == element.versions.back().number ? 0 : own.missed + 1;
@@ -271,8 +282,8 @@ void StaleValues::note_read(Element& element, GridThread by, uint64_t number) {
   element.reads.push_back(now);
 }
 
-void StaleValues::load(Element& element, GridThread by, const sim::OrderedAccess& access,
-                       std::byte* value) {
+void StaleValueObserver::load(Element& element, GridThread by,
+                              const sim::StrongOrSuspectAccess& access, std::byte* value) {
   const size_t chosen = choose_version(element, by, access.order.polls);
   ElementVersion& version = element.versions[chosen];
   version.fences_at_last_read = state_->fences.size();
@@ -294,23 +305,24 @@ void StaleValues::load(Element& element, GridThread by, const sim::OrderedAccess
   note_read(element, by, version.number);
 }
 
-void StaleValues::choose_values(uint32_t warp, const sim::OrderedAccess& access,
-                                std::byte* values) {
+void StaleValueObserver::choose_loaded_values(uint32_t warp,
+                                              const sim::StrongOrSuspectAccess& access,
+                                              std::byte* values) {
   ++state_->sequence;
   const unsigned step = access.element != 0 ? access.element : access.bytes;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
     for (unsigned at = 0; at < access.bytes; at += step) {
       const uint64_t address = access.address[lane] + at;
-      if (Element* const element = element_at(address, step, true))
+      if (Element* const element = find_or_create_element(address, step, true))
         load(*element, thread(warp, lane), access, values + lane * 16 + at);
       else
-        access_unknown(thread(warp, lane), address, access);
+        access_without_history(thread(warp, lane), address, access);
     }
   }
 }
 
-std::vector<Finding> StaleValues::findings(const PositionOf& position) const {
+std::vector<Finding> StaleValueObserver::findings(const PositionOf& position) const {
   std::vector<MissedStores> all;
   for (const auto& [sites, missed] : state_->missed) all.push_back(missed);
   std::sort(all.begin(), all.end(), [](const MissedStores& a, const MissedStores& b) {

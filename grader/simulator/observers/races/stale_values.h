@@ -1,7 +1,7 @@
 // The adversary of a trial launch. The simulator executes accesses in one order, and each is
 // visible at once. On a GPU a strong load may return an older value of its word, as long as the
-// newest store is not ordered before the load (happens_before.h). StaleValues lets loads do that. A
-// protocol that lacks a fence then gives another result than in a run without it.
+// newest store is not ordered before the load (happens_before.h). StaleValueObserver lets loads do
+// that. A protocol that lacks a fence then gives another result than in a run without it.
 //
 // A strong load that updates nothing may return the value of every store after the last one
 // that
@@ -40,12 +40,12 @@
 
 namespace lab32::counters {
 
-class StaleValues : public CausalityObserver {
+class StaleValueObserver : public CausalityObserver {
  public:
   // The value that a load returns: the oldest that it may return, or a random one.
   enum class Choice : uint8_t { oldest, any };
   // `memory` belongs to the launch. `orders`: of all instructions of the program.
-  StaleValues(const sim::Memory& memory, SiteOrders orders, Choice choice, uint64_t seed);
+  StaleValueObserver(const sim::Memory& memory, SiteOrders orders, Choice choice, uint64_t seed);
 
   // Whether the program has a load that may return an older value.
   static bool has_loads_of_old_values(const sim::KernelProgram& program);
@@ -53,12 +53,13 @@ class StaleValues : public CausalityObserver {
   std::unique_ptr<sim::Observer> fork() const override;
   void block_begin(const sim::BlockInfo& block) override;
   void block_end() override;
-  void ordered(uint32_t warp, const sim::OrderedAccess& access) override;
-  void raw_shared(uint32_t warp, const sim::RawAccess& access) override;
+  void strong_or_suspect_access(uint32_t warp, const sim::StrongOrSuspectAccess& access) override;
+  void shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) override;
   void fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder& order) override;
-  void choose_values(uint32_t warp, const sim::OrderedAccess& access, std::byte* values) override;
-  bool chooses_values() const override { return true; }
-  bool wants_raw_shared() const override { return state_->strong_shared; }
+  void choose_loaded_values(uint32_t warp, const sim::StrongOrSuspectAccess& access,
+                            std::byte* values) override;
+  bool chooses_loaded_values() const override { return true; }
+  bool wants_shared_ptx_accesses() const override { return state_->strong_shared; }
 
   // The loads that have returned an older value, and the first store that each has missed: one
   // finding for each pair of instructions, in the order of the run, polls last.
@@ -99,7 +100,7 @@ class StaleValues : public CausalityObserver {
     uint64_t least = 0;              // the oldest version that a read may still return
   };
   struct RunningBlock {
-    std::vector<Element*> stored;  // kept by SharedState::elements
+    std::vector<Element*> stored;  // kept by StateSharedByForks::elements
     // By thread: the number of executed fences at its last one.
     std::map<uint32_t, size_t> fences_of_thread;
   };
@@ -110,7 +111,7 @@ class StaleValues : public CausalityObserver {
     AccessOfThread load, store;
     uint64_t address = 0;
   };
-  struct SharedState {
+  struct StateSharedByForks {
     SiteOrders orders;
     bool strong_shared = false;
     Choice choice = Choice::oldest;
@@ -126,22 +127,24 @@ class StaleValues : public CausalityObserver {
     std::map<std::pair<uint32_t, uint32_t>, MissedStores> missed;  // by the sites of load and store
   };
 
-  StaleValues(const sim::Memory& memory, std::shared_ptr<Order> order,
-              std::shared_ptr<SharedState> state);
-  Element* element_at(uint64_t address, unsigned bytes, bool create);
+  StaleValueObserver(const sim::Memory& memory, std::shared_ptr<SharedCausality> order,
+                     std::shared_ptr<StateSharedByForks> state);
+  Element* find_or_create_element(uint64_t address, unsigned bytes, bool create);
   static std::shared_ptr<Element> new_element(uint64_t address, unsigned bytes);
-  void access_unknown(GridThread by, uint64_t address, const sim::OrderedAccess& access);
-  void note_stored(Element& element);
-  size_t fences_before(GridThread by) const;
-  void order_fence(GridThread by, const ptx::MemoryOrder& update);
-  void write(Element& element, GridThread by, const sim::OrderedAccess& access);
+  void access_without_history(GridThread by, uint64_t address,
+                              const sim::StrongOrSuspectAccess& access);
+  void note_stored_by_block(Element& element);
+  size_t count_fences_ordered_before(GridThread by) const;
+  void place_fence_in_order(GridThread by, const ptx::MemoryOrder& update);
+  void write(Element& element, GridThread by, const sim::StrongOrSuspectAccess& access);
   size_t choose_version(Element& element, GridThread by, bool polls);
-  void load(Element& element, GridThread by, const sim::OrderedAccess& access, std::byte* value);
-  bool is_before(const ElementVersion& version, GridThread thread) const;
+  void load(Element& element, GridThread by, const sim::StrongOrSuspectAccess& access,
+            std::byte* value);
+  bool is_version_ordered_before(const ElementVersion& version, GridThread thread) const;
   void note_read(Element& element, GridThread by, uint64_t number);
 
   const sim::Memory& memory_;
-  std::shared_ptr<SharedState> state_;
+  std::shared_ptr<StateSharedByForks> state_;
 };
 
 }  // namespace lab32::counters

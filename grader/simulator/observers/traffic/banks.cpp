@@ -89,7 +89,7 @@ bool paired_lanes_agree(const uint64_t* offset, uint32_t mask, uint32_t distance
 }
 
 // The number of lanes that form one phase of the access.
-uint32_t lanes_of_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge) {
+uint32_t lanes_per_merged_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge) {
   const uint32_t width = lanes_per_phase(bytes);
   const bool merged = merge && width < kWarpSize &&
                       (paired_lanes_agree(offset, mask, 1) || paired_lanes_agree(offset, mask, 2));
@@ -141,8 +141,8 @@ Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mas
     return {phases, phases};
   }
   if (bytes <= kBankBytes && are_within_one_row(offset, mask)) return {1, 1};
-  Wavefronts w = wavefronts_by_phases(offset, bytes, mask,
-                                      lanes_of_phase(offset, bytes, mask | elsewhere, merge));
+  Wavefronts w = wavefronts_by_phases(
+      offset, bytes, mask, lanes_per_merged_phase(offset, bytes, mask | elsewhere, merge));
   if (bytes >= 8) w.ideal = std::min(w.ideal, bank_rows_filled(bytes, mask));
   return w;
 }
@@ -159,10 +159,10 @@ Wavefronts store_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mas
 }
 
 Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
-                             sim::AtomicForm form) {
+                             sim::SharedAtomicForm form) {
   if (mask == 0) return {};
-  if (form == sim::AtomicForm::increment) return {phase_wavefronts(offset, bytes, mask), 1};
-  const uint32_t operands = form == sim::AtomicForm::plain ? 1 : 2;
+  if (form == sim::SharedAtomicForm::increment) return {phase_wavefronts(offset, bytes, mask), 1};
+  const uint32_t operands = form == sim::SharedAtomicForm::plain ? 1 : 2;
   const uint32_t width = lanes_per_phase(bytes);
   Wavefronts w;
   for (uint32_t first = 0; first < kWarpSize; first += width) {
@@ -170,7 +170,7 @@ Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t ma
     if (lanes == 0) continue;
     w.actual +=
         operands *
-        (form == sim::AtomicForm::spin_swap ? 1 : most_lanes_in_a_bank(offset, bytes, lanes));
+        (form == sim::SharedAtomicForm::spin_swap ? 1 : most_lanes_in_a_bank(offset, bytes, lanes));
     ++w.ideal;
   }
   w.ideal = operands * std::min(w.ideal, bank_rows_filled(bytes, mask));
@@ -181,9 +181,9 @@ Wavefronts matrix_wavefronts(const uint64_t* offset, uint32_t mask) {
   return wavefronts_by_phases(offset, 16, mask, 8);
 }
 
-Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask,
-                           bool bypass_l1) {
-  Wavefronts w = atomic_wavefronts(to, bytes, mask, sim::AtomicForm::plain);
+Wavefronts async_copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t bytes,
+                                 uint32_t mask, bool bypass_l1) {
+  Wavefronts w = atomic_wavefronts(to, bytes, mask, sim::SharedAtomicForm::plain);
   if (!bypass_l1) return w;
   constexpr uint64_t kRow = kBanks * kBankBytes, kSector = 32;
   // If several lanes write to one address, only the first lane's bytes count.
@@ -216,12 +216,13 @@ Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t by
   return w;
 }
 
-std::array<uint32_t, kBanks> bank_degrees(const uint64_t* offset, uint32_t bytes, uint32_t mask,
-                                          sim::AccessKind kind, bool matrix) {
+std::array<uint32_t, kBanks> bank_conflict_degrees(const uint64_t* offset, uint32_t bytes,
+                                                   uint32_t mask, sim::AccessKind kind,
+                                                   bool matrix) {
   std::array<uint32_t, kBanks> degrees{};
   const bool atomic = kind == sim::AccessKind::red || kind == sim::AccessKind::atom;
   const uint32_t width =
-      matrix ? 8 : lanes_of_phase(offset, bytes, mask, kind == sim::AccessKind::load);
+      matrix ? 8 : lanes_per_merged_phase(offset, bytes, mask, kind == sim::AccessKind::load);
   for (uint32_t first = 0; first < kWarpSize; first += width) {
     const uint32_t lanes = mask & lane_range_mask(first, width);
     std::array<uint32_t, kBanks> here{};
@@ -238,15 +239,15 @@ std::array<uint32_t, kBanks> bank_degrees(const uint64_t* offset, uint32_t bytes
   return degrees;
 }
 
-Wavefronts shared_wavefronts(const sim::Access& access) {
+Wavefronts shared_wavefronts(const sim::IssuedWarpAccess& access) {
   if (access.matrix) return matrix_wavefronts(access.address, access.mask);
   switch (access.kind) {
     case sim::AccessKind::load:
       return load_wavefronts(access.address, access.bytes, access.mask, access.remote_lanes);
     case sim::AccessKind::store:
       if (access.peer != nullptr)
-        return copy_wavefronts(access.peer, access.address, access.bytes, access.mask,
-                               access.bypass_l1);
+        return async_copy_wavefronts(access.peer, access.address, access.bytes, access.mask,
+                                     access.bypass_l1);
       return store_wavefronts(access.address, access.bytes, access.mask);
     case sim::AccessKind::red:
     case sim::AccessKind::atom:

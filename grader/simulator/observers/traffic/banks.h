@@ -35,7 +35,7 @@ Wavefronts store_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mas
 // constant 1 do share on one word. A compare-and-swap takes two wavefronts for each lane, but
 // inside a loop (spin_swap) two in total, since one lane of each bank succeeds.
 Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
-                             sim::AtomicForm form = sim::AtomicForm::plain);
+                             sim::SharedAtomicForm form = sim::SharedAtomicForm::plain);
 
 // ldmatrix and stmatrix: lanes 8m to 8m+7 give the 16-byte rows of matrix m.
 Wavefronts matrix_wavefronts(const uint64_t* offset, uint32_t mask);
@@ -46,14 +46,15 @@ Wavefronts matrix_wavefronts(const uint64_t* offset, uint32_t mask);
 // positions in the line to their positions in the row, as in a swizzle by rows. The rule for half
 // sectors is an estimate: right for three in four of the measured random patterns, and off by at
 // most a third.
-Wavefronts copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask,
-                           bool bypass_l1);
+Wavefronts async_copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t bytes,
+                                 uint32_t mask, bool bypass_l1);
 
 // The conflict degree of each bank: the number of distinct words (for atomics: of lanes) that one
 // phase accesses in it, in the phase with the most.
-std::array<uint32_t, kBanks> bank_degrees(const uint64_t* offset, uint32_t bytes, uint32_t mask,
-                                          sim::AccessKind kind, bool matrix);
+std::array<uint32_t, kBanks> bank_conflict_degrees(const uint64_t* offset, uint32_t bytes,
+                                                   uint32_t mask, sim::AccessKind kind,
+                                                   bool matrix);
 
-Wavefronts shared_wavefronts(const sim::Access& access);
+Wavefronts shared_wavefronts(const sim::IssuedWarpAccess& access);
 
 }  // namespace lab32::counters

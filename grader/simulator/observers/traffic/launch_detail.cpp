@@ -34,12 +34,12 @@ bool matches_path_suffix(const std::string& choice, const std::string& file) {
          file[file.size() - size - 1] == '/';
 }
 
-bool filter_includes(const DetailFilter& choice, const Position& at) {
+bool filter_includes(const DetailFilter& choice, const SourcePosition& at) {
   if (!matches_path_suffix(choice.file, at.file)) return false;
   return !choice.except || at.line < choice.except->first || at.line > choice.except->second;
 }
 
-RequestDetail request_of(uint32_t warp, uint32_t number, const sim::Access& access,
+RequestDetail request_of(uint32_t warp, uint32_t number, const sim::IssuedWarpAccess& access,
                          const AccessCost& cost) {
   RequestDetail request;
   request.warp = warp;
@@ -115,14 +115,14 @@ void DetailObserver::block_end() {
 }
 
 // Most accesses are only counted, so a request is copied only if it is recorded.
-void DetailObserver::access(uint32_t warp, const sim::Access& access) {
+void DetailObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
   const bool shared = access.space == sim::AccessSpace::shared;
   if (!block_selected_ || access.mask == 0 || (!shared && access.space != sim::AccessSpace::global))
     return;
   ++sequence_;
   SiteSelection& site = site_of(access.site);
   if (!site.at) return;
-  mark_working(warp, access.mask, site.at->line);
+  mark_lanes_working(warp, access.mask, site.at->line);
   if (choice_.line && *choice_.line != site.at->line) return;
   auto& [line, best, seen] = line_of(site, shared);
   ++line.requests_in_block;
@@ -148,7 +148,7 @@ void DetailObserver::access(uint32_t warp, const sim::Access& access) {
 }
 
 // Marks lanes as working in the warp's current step. Steps beyond kMaxSteps are dropped.
-void DetailObserver::mark_working(uint32_t warp, uint32_t mask, int line) {
+void DetailObserver::mark_lanes_working(uint32_t warp, uint32_t mask, int line) {
   if (!records_steps_ || warp >= step_of_warp_.size()) return;
   const size_t step = step_of_warp_[warp];
   if (step >= kMaxSteps) {
@@ -156,7 +156,7 @@ void DetailObserver::mark_working(uint32_t warp, uint32_t mask, int line) {
     return;
   }
   if (detail_.steps.size() <= step) detail_.steps.resize(step + 1);
-  StepDetail& now = detail_.steps[step];
+  LanesWorkingBetweenBarriers& now = detail_.steps[step];
   now.working.resize(step_of_warp_.size());
   now.working[warp] |= mask;
   now.line = line;
@@ -178,9 +178,9 @@ void DetailObserver::warp_barrier(uint32_t warp, uint32_t /*mask*/) {
 
 void DetailObserver::shuffle(uint32_t warp, const sim::ShuffleEvent& event) {
   if (!records_steps_) return;
-  const std::optional<Position>& position = site_of(event.site).at;
+  const std::optional<SourcePosition>& position = site_of(event.site).at;
   if (!position) return;
-  mark_working(warp, event.mask, position->line);
+  mark_lanes_working(warp, event.mask, position->line);
   if (warp != choice_.warp.value_or(0)) return;
   if (detail_.shuffles.size() == kMaxShuffles) {
     detail_.more_shuffles = true;
@@ -210,7 +210,7 @@ void DetailObserver::merge(sim::Observer& observer) {
 
 LaunchDetail DetailObserver::result() const {
   LaunchDetail result = detail_;
-  for (StepDetail& step : result.steps)
+  for (LanesWorkingBetweenBarriers& step : result.steps)
     step.working.resize((result.threads + kWarpSize - 1) / kWarpSize);
   for (const auto& [key, line] : lines_)
     if (!line.best.requests.empty()) result.lines.push_back(line.best);

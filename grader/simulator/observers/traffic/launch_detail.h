@@ -58,7 +58,7 @@ struct LineDetail {
 };
 
 // The lanes that work between two barriers. A lane works if it loads, stores or shuffles.
-struct StepDetail {
+struct LanesWorkingBetweenBarriers {
   std::vector<uint32_t> working;  // lane masks, by warp
   int line = 0;                   // the last line that accessed memory or shuffled
   // Whether __syncwarp() ended the step, and not __syncthreads() or the end of the block.
@@ -86,7 +86,7 @@ struct LaunchDetail {
   std::vector<LineDetail> lines;           // sorted by file and line, global before shared memory
   uint64_t block = 0;                      // the block whose steps and shuffles are recorded
   uint32_t threads = 0;                    // per block
-  std::vector<StepDetail> steps;
+  std::vector<LanesWorkingBetweenBarriers> steps;
   bool more_steps = false;
   std::vector<ShuffleDetail> shuffles;  // shuffles of one warp
   bool more_shuffles = false;
@@ -101,7 +101,7 @@ class DetailObserver : public sim::Observer {
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override;
   void block_end() override;
-  void access(uint32_t warp, const sim::Access& access) override;
+  void access(uint32_t warp, const sim::IssuedWarpAccess& access) override;
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   void warp_barrier(uint32_t warp, uint32_t mask) override;
   void shuffle(uint32_t warp, const sim::ShuffleEvent& event) override;
@@ -117,18 +117,18 @@ class DetailObserver : public sim::Observer {
     LineDetail current, best;
     std::vector<uint32_t> seen;  // number of requests in the current block, by warp
   };
-  using Key = std::pair<Position, bool>;  // shared
+  using Key = std::pair<SourcePosition, bool>;  // shared
   struct LineOrder {
     bool operator()(const Key& a, const Key& b) const;
   };
   struct SiteSelection {
     bool known = false;
-    std::optional<Position> at;           // empty: the line is not selected
+    std::optional<SourcePosition> at;     // empty: the line is not selected
     std::array<LineRequests*, 2> line{};  // in lines_: global, shared; null before the first access
   };
   SiteSelection& site_of(uint32_t site);
   LineRequests& line_of(SiteSelection& site, bool shared);
-  void mark_working(uint32_t warp, uint32_t mask, int line);
+  void mark_lanes_working(uint32_t warp, uint32_t mask, int line);
 
   DetailFilter choice_;
   PositionOf position_;

@@ -123,7 +123,8 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, 
 
 // The rule was found on an H200 with patterns of the source, of the destination and of both. It is
 // exact for 113 of 113 patterns in data/measured/counters.
-CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask) {
+AsyncCopySectors async_copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes,
+                                    uint32_t mask) {
   constexpr uint32_t kPlaceBits = 13;  // 256 KiB of shared memory have 2^13 sectors
   KeySet moved, theoretical;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
@@ -148,8 +149,8 @@ namespace {
 using TexelKind = sim::TexelAccess::Kind;
 
 // The level of the array that contains the address; null if none does.
-const sim::TexelGrid* level_with_address(const sim::TexelArray& array, uint64_t address) {
-  for (const sim::TexelGrid& grid : array.levels) {
+const sim::MipmapLevel* level_with_address(const sim::TexelArray& array, uint64_t address) {
+  for (const sim::MipmapLevel& grid : array.levels) {
     if (array.linear) return &grid;
     const uint64_t slice = grid.slice_bytes != 0 ? grid.slice_bytes : grid.pitch * grid.height;
     if (address >= grid.begin && address < grid.begin + grid.slices * slice) return &grid;
@@ -160,7 +161,7 @@ const sim::TexelGrid* level_with_address(const sim::TexelArray& array, uint64_t 
 // Artificial block addresses take more room than the rows: 512 bytes for each byte of the array.
 constexpr unsigned kBlockSpacing = 9;
 
-uint64_t sector_in_blocks(const sim::TexelGrid& grid, uint64_t address, unsigned texel) {
+uint64_t sector_in_tiled_array(const sim::MipmapLevel& grid, uint64_t address, unsigned texel) {
   const uint64_t at = address - grid.begin;
   const uint64_t slice = grid.slice_bytes != 0 ? at / grid.slice_bytes : 0;
   const uint64_t in_slice = at - slice * grid.slice_bytes;
@@ -197,7 +198,7 @@ bool has_known_sectors(const sim::TexelAccess& access) {
     return false;
   const sim::TextureObject& t = *access.object;
   if (access.kind == TexelKind::load || access.kind == TexelKind::store) return true;
-  const sim::Sampler& s = t.sampler;
+  const sim::TextureSampler& s = t.sampler;
   if (access.kind == TexelKind::gather) return access.bytes == 4 || access.bytes == 16;
   const bool filters = s.linear && access.kind == TexelKind::fetch;
   return !filters || (access.bytes < 16 && (t.array.dimensions < 3 || t.array.cube));
@@ -220,7 +221,7 @@ TexelRequests texel_requests(const sim::TexelAccess& access) {
     const size_t begin = found.sectors.size();
     for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
       const unsigned lane = first + static_cast<unsigned>(__builtin_ctz(rest));
-      const sim::TexelGrid* level = nullptr;
+      const sim::MipmapLevel* level = nullptr;
       for (unsigned k = 0; k < access.count[lane]; ++k) {
         const uint64_t at = access.address[lane * sim::TexelAccess::kMostTexels + k];
         if (at == 0) {  // outside
@@ -228,12 +229,13 @@ TexelRequests texel_requests(const sim::TexelAccess& access) {
           continue;
         }
         const sim::TexelArray& array = access.object->array;
-        const sim::TexelGrid* const grid = level_with_address(array, at);
+        const sim::MipmapLevel* const grid = level_with_address(array, at);
         if (grid == nullptr || (level != nullptr && grid != level)) found.known = false;
         if (grid == nullptr) continue;
         level = grid;
-        found.sectors.push_back(array.in_rows ? at / kSectorBytes * kSectorBytes
-                                              : sector_in_blocks(*grid, at, array.format.bytes()));
+        found.sectors.push_back(array.in_rows
+                                    ? at / kSectorBytes * kSectorBytes
+                                    : sector_in_tiled_array(*grid, at, array.format.bytes()));
       }
     }
     const auto from = found.sectors.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -255,7 +257,7 @@ uint32_t sectors_between(uint64_t begin, uint64_t end) {
 
 // Sectors of shared memory that a piece [begin, end) of a copy fills with zeros. Elements inside
 // the tensor are moved in units of 16 bytes.
-uint32_t zero_sectors(const sim::BulkMove& move, uint32_t begin, uint32_t end) {
+uint32_t zero_filled_sectors(const sim::BulkMove& move, uint32_t begin, uint32_t end) {
   if (move.inside == 0) return sectors_between(move.shared + begin, move.shared + end);
   const uint32_t last = (move.before + move.inside + 15) / 16 * 16;
   return sectors_between(move.shared + begin, move.shared + std::min(end, move.before)) +
@@ -283,7 +285,7 @@ BulkSectors bulk_sectors(const sim::BulkMove& move) {
     uint32_t sectors = 0;
     if (begin < end)
       sectors = sectors_between(move.global + begin - move.before, move.global + end - move.before);
-    if (move.kind == Kind::load) sectors += zero_sectors(move, done, done + piece);
+    if (move.kind == Kind::load) sectors += zero_filled_sectors(move, done, done + piece);
     found.sectors += many ? std::max(sectors, 2u) : sectors;
     found.lines += sectors > 0;
     done += piece;

@@ -31,10 +31,11 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask,
 // global memory that goes to several places is moved several times. `theoretical` is Nsight
 // Compute's estimate, in which two lanes share a transfer only if both lie in one sector at both
 // ends and in the same order.
-struct CopySectors {
+struct AsyncCopySectors {
   uint32_t moved = 0, theoretical = 0, ideal = 0;
 };
-CopySectors copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes, uint32_t mask);
+AsyncCopySectors async_copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes,
+                                    uint32_t mask);
 
 // The fewest sectors that could hold the bytes that active lanes request, but at most the sectors
 // that they touch (lanes that share an address request less than lanes * bytes).

@@ -12,20 +12,21 @@
 
 namespace lab32::counters {
 
-AccessCost cost_of(const sim::Access& access) {
+AccessCost cost_of(const sim::IssuedWarpAccess& access) {
   using sim::AccessKind;
   if (access.space != sim::AccessSpace::global) {
     const Wavefronts wavefronts = shared_wavefronts(access);
     return {wavefronts.actual, wavefronts.ideal, 0, wavefronts.estimated};
   }
   if (access.bypass_l1) {
-    const CopySectors copy = copy_sectors(access.address, access.peer, access.bytes, access.mask);
+    const AsyncCopySectors copy =
+        async_copy_sectors(access.address, access.peer, access.bytes, access.mask);
     return {copy.moved, copy.ideal, copy.theoretical};
   }
   const uint32_t distinct = distinct_sectors(access.address, access.bytes, access.mask);
   const bool atomic = access.kind == AccessKind::red || access.kind == AccessKind::atom;
   const uint32_t cost = atomic ? atomic_sectors(access.address, access.bytes, access.mask,
-                                                access.form == sim::AtomicForm::compare_swap)
+                                                access.form == sim::SharedAtomicForm::compare_swap)
                                : distinct;
   return {cost, ideal_sectors(distinct, access.bytes, access.mask), distinct};
 }
@@ -47,7 +48,7 @@ bool is_preferred_example(const ExampleAccess& a, const ExampleAccess& b) {
   return a.block < b.block;
 }
 
-void record_example(ExampleAccess& example, const sim::Access& access, uint64_t block,
+void record_example(ExampleAccess& example, const sim::IssuedWarpAccess& access, uint64_t block,
                     uint32_t warp) {
   example.block = block;
   example.warp = warp;
@@ -80,7 +81,7 @@ TrafficObserver::SiteTally& TrafficObserver::tally_of(uint32_t site, AccessSpace
   return tallies_[index_[key]];
 }
 
-void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
+void TrafficObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
   const bool global = access.space == AccessSpace::global;
   if ((!global && access.space != AccessSpace::shared) || access.mask == 0) return;
   SiteTally& tally = tally_of(access.site, access.space, access.kind);
@@ -88,7 +89,7 @@ void TrafficObserver::access(uint32_t warp, const sim::Access& access) {
   const uint32_t cost = all.cost, ideal = all.ideal;
   tally.executed.add(access, all);
   tally.ptx_level |= all.estimated || access.ptx_level;
-  sim::Access least = access;
+  sim::IssuedWarpAccess least = access;
   if (access.ptx_level) least.mask = lanes_not_yet_served(warp, access);
   if (least.mask != 0) tally.least.add(least, least.mask == access.mask ? all : cost_of(least));
   // Blocks arrive in increasing order, so an equal access of a later block does not replace the
@@ -107,7 +108,7 @@ void TrafficObserver::block_begin(const sim::BlockInfo& block) {
   served_shared_.clear();
 }
 
-void TrafficObserver::AccessSums::add(const sim::Access& access, const AccessCost& of) {
+void TrafficObserver::AccessSums::add(const sim::IssuedWarpAccess& access, const AccessCost& of) {
   ++requests;
   lanes += lane_count(access.mask);
   cost += of.cost;
@@ -128,7 +129,7 @@ void TrafficObserver::AccessSums::operator+=(const AccessSums& from) {
   distinct_bytes += from.distinct_bytes;
 }
 
-uint32_t TrafficObserver::lanes_not_yet_served(uint32_t warp, const sim::Access& access) {
+uint32_t TrafficObserver::lanes_not_yet_served(uint32_t warp, const sim::IssuedWarpAccess& access) {
   const bool load = access.kind == AccessKind::load;
   if (!load && access.kind != AccessKind::store) return access.mask;
   auto& warps = access.space == AccessSpace::global ? served_global_ : served_shared_;
@@ -147,14 +148,15 @@ uint32_t TrafficObserver::lanes_not_yet_served(uint32_t warp, const sim::Access&
 constexpr uint64_t kRanksKnown = 4;
 
 // Sectors are counted as for device memory, for each block separately (H100: data/measured/moves).
-void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::Access& access, bool alone) {
+void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::IssuedWarpAccess& access,
+                                    bool alone) {
   if (access.mask == 0) return;
   Counters& c = other_counters(access.site);
   const bool atomic = access.kind == AccessKind::red || access.kind == AccessKind::atom;
   GlobalTraffic& to = atomic                             ? c.other.remote_atom
                       : access.kind == AccessKind::store ? c.other.remote_store
                                                          : c.other.remote_load;
-  const bool swap = access.form == sim::AtomicForm::compare_swap;
+  const bool swap = access.form == sim::SharedAtomicForm::compare_swap;
   ++to.requests;
   to.sectors += atomic ? atomic_sectors(access.address, access.bytes, access.mask, swap, true)
                        : distinct_sectors(access.address, access.bytes, access.mask);
@@ -171,11 +173,11 @@ void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::Access& access
   bool far = false;
   for (uint32_t rest = access.mask; atomic && rest != 0; rest &= rest - 1)
     far |= sim::rank_of(access.address[__builtin_ctz(rest)]) >= kRanksKnown;
-  if (access.ptx_level || far || access.form == sim::AtomicForm::spin_swap)
+  if (access.ptx_level || far || access.form == sim::SharedAtomicForm::spin_swap)
     c.ptx_level = c.shared_ptx_level = true;
 }
 
-void TrafficObserver::texels(uint32_t /*warp*/, const sim::TexelAccess& access) {
+void TrafficObserver::texel_access(uint32_t /*warp*/, const sim::TexelAccess& access) {
   if (access.mask == 0) return;
   Counters& c = other_counters(access.site);
   const TexelRequests requests = texel_requests(access);
@@ -192,7 +194,7 @@ void TrafficObserver::texels(uint32_t /*warp*/, const sim::TexelAccess& access) 
   to.sectors += requests.sectors.size();
 }
 
-void TrafficObserver::bulk(uint32_t /*warp*/, const sim::BulkMove& move) {
+void TrafficObserver::bulk_move(uint32_t /*warp*/, const sim::BulkMove& move) {
   Counters& c = other_counters(move.site);
   const BulkSectors moved = bulk_sectors(move);
   const uint32_t times = std::max(move.blocks, 1u);
@@ -228,7 +230,7 @@ void TrafficObserver::merge(sim::Observer& observer) {
   add_issue_counts(other.issues_);
 }
 
-void TrafficObserver::add_issue_counts(const std::vector<sim::IssueTally>& tally) {
+void TrafficObserver::add_issue_counts(const std::vector<sim::InstructionIssueCounts>& tally) {
   if (issues_.size() < tally.size()) issues_.resize(tally.size());
   for (size_t site = 0; site < tally.size(); ++site) {
     issues_[site].warps += tally[site].warps;
@@ -273,7 +275,7 @@ Counters TrafficObserver::totals_of(AccessSums SiteTally::*sums) const {
   Counters total;
   for (const SiteTally& tally : tallies_) total += tally.counters(tally.*sums);
   for (const auto& [site, counters] : other_counters_) total += counters;
-  for (const sim::IssueTally& issue : issues_) {
+  for (const sim::InstructionIssueCounts& issue : issues_) {
     total.warp_instructions += issue.warps;
     total.lane_instructions += issue.lanes;
   }
@@ -293,7 +295,7 @@ Counters TrafficObserver::counters_of_site(uint32_t site) const {
   return sum;
 }
 
-std::vector<LineCounters> TrafficObserver::lines(const PositionOf& position) const {
+std::vector<LineCounters> TrafficObserver::counters_by_line(const PositionOf& position) const {
   std::map<std::pair<std::string, int>, Counters> by_line;
   const auto line_of = [&](size_t site) -> Counters& {
     const auto at = position(static_cast<uint32_t>(site));
@@ -334,28 +336,29 @@ const ExampleAccess* TrafficObserver::worst_on_line(const PositionOf& position, 
   return worst;
 }
 
-std::unique_ptr<sim::Observer> SpinObserver::fork() const {
-  return std::make_unique<SpinObserver>();
+std::unique_ptr<sim::Observer> SwapLoopObserver::fork() const {
+  return std::make_unique<SwapLoopObserver>();
 }
 
-void SpinObserver::merge(sim::Observer& observer) {
-  const auto& other = static_cast<SpinObserver&>(observer);
+void SwapLoopObserver::merge(sim::Observer& observer) {
+  const auto& other = static_cast<SwapLoopObserver&>(observer);
   lanes_ += other.lanes_;
   conflicting_updates_ += other.conflicting_updates_;
   loops_ += other.loops_;
   last_round_lanes_ += other.last_round_lanes_;
 }
 
-void SpinObserver::block_begin(const sim::BlockInfo& block) {
+void SwapLoopObserver::block_begin(const sim::BlockInfo& block) {
   words_.clear();
   rounds_.assign((block.threads + 31) / 32, 0);
   trying_.assign(rounds_.size(), 0);
 }
 
-void SpinObserver::access(uint32_t warp, const sim::Access& access) {
-  if (access.form != sim::AtomicForm::spin_swap || access.kind != sim::AccessKind::atom) return;
+void SwapLoopObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
+  if (access.form != sim::SharedAtomicForm::spin_swap || access.kind != sim::AccessKind::atom)
+    return;
   ++rounds_[warp];
-  if (!access.again) end_loop(warp);
+  if (!access.again) end_spin_loop(warp);
   trying_[warp] = lane_count(access.mask);
   if (access.again) return;
   for (uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
@@ -365,20 +368,20 @@ void SpinObserver::access(uint32_t warp, const sim::Access& access) {
   }
 }
 
-void SpinObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
-                                 bool /*whole_block*/) {
-  end_phase();
+void SwapLoopObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
+                                     bool /*whole_block*/) {
+  end_barrier_interval();
 }
 
-void SpinObserver::end_loop(uint32_t warp) {
+void SwapLoopObserver::end_spin_loop(uint32_t warp) {
   loops_ += trying_[warp] > 0;
   last_round_lanes_ += trying_[warp];
   trying_[warp] = 0;
 }
 
-void SpinObserver::end_phase() {
+void SwapLoopObserver::end_barrier_interval() {
   if (words_.empty()) return;
-  for (uint32_t warp = 0; warp < trying_.size(); ++warp) end_loop(warp);
+  for (uint32_t warp = 0; warp < trying_.size(); ++warp) end_spin_loop(warp);
   uint64_t rounds = 0;
   for (const uint64_t of_warp : rounds_) rounds += of_warp;
   for (const auto& [address, word] : words_) {

@@ -1,6 +1,6 @@
 // Traffic of a launch. TrafficObserver counts requests and sectors of global memory and wavefronts
 // of shared memory for each instruction, and sums them for the launch and for each source line.
-// SpinObserver measures how often warps of a block delay each other in compare-and-swap loops.
+// SwapLoopObserver measures how often warps of a block delay each other in compare-and-swap loops.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct AccessCost {
 };
 
 // The cost of an access to global or shared memory with at least one active lane.
-AccessCost cost_of(const sim::Access& access);
+AccessCost cost_of(const sim::IssuedWarpAccess& access);
 
 // One access, kept so that the report can show its lanes.
 struct ExampleAccess {
@@ -47,16 +47,16 @@ class TrafficObserver : public sim::Observer {
   std::unique_ptr<sim::Observer> fork() const override;
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override;
-  void access(uint32_t warp, const sim::Access& access) override;
+  void access(uint32_t warp, const sim::IssuedWarpAccess& access) override;
   void warp_barrier(uint32_t warp, uint32_t /*mask*/) override { served_shared_.erase(warp); }
-  void remote_access(uint32_t warp, const sim::Access& access, bool alone) override;
-  void texels(uint32_t warp, const sim::TexelAccess& access) override;
-  void bulk(uint32_t warp, const sim::BulkMove& move) override;
+  void remote_access(uint32_t warp, const sim::IssuedWarpAccess& access, bool alone) override;
+  void texel_access(uint32_t warp, const sim::TexelAccess& access) override;
+  void bulk_move(uint32_t warp, const sim::BulkMove& move) override;
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   bool wants_accesses() const override { return true; }
 
   // Adds the simulator's issue counts by site. Call once, after all forks are merged.
-  void add_issue_counts(const std::vector<sim::IssueTally>& tally);
+  void add_issue_counts(const std::vector<sim::InstructionIssueCounts>& tally);
 
   Counters totals() const;
   // As totals(), but accesses that could not be matched with the machine code count as rarely as it
@@ -65,7 +65,7 @@ class TrafficObserver : public sim::Observer {
   Counters counters_of_site(uint32_t site) const;  // accesses only, no issue counts
   // Sorted by file, then line. Sites without a position come first, under file "" and line 0.
   // block_barriers is counted only for the launch and is 0 here.
-  std::vector<LineCounters> lines(const PositionOf& position) const;
+  std::vector<LineCounters> counters_by_line(const PositionOf& position) const;
 
   // The access of a site with the highest cost relative to its ideal; among equals, that of the
   // lowest block, then the earliest. Null if the site accessed neither global nor shared memory.
@@ -77,7 +77,7 @@ class TrafficObserver : public sim::Observer {
   struct AccessSums {
     uint64_t requests = 0, lanes = 0, cost = 0, distinct = 0, ideal = 0, bytes = 0;
     uint64_t distinct_bytes = 0;
-    void add(const sim::Access& access, const AccessCost& cost);
+    void add(const sim::IssuedWarpAccess& access, const AccessCost& cost);
     void operator+=(const AccessSums& from);
   };
 
@@ -95,7 +95,7 @@ class TrafficObserver : public sim::Observer {
 
   Counters totals_of(AccessSums SiteTally::*sums) const;
   // The lanes of an unmatched access that no machine instruction has served yet.
-  uint32_t lanes_not_yet_served(uint32_t warp, const sim::Access& access);
+  uint32_t lanes_not_yet_served(uint32_t warp, const sim::IssuedWarpAccess& access);
 
   SiteTally& tally_of(uint32_t site, sim::AccessSpace space, sim::AccessKind kind);
   // Counters of an instruction whose traffic is not a load or store of its own block's memory.
@@ -112,18 +112,18 @@ class TrafficObserver : public sim::Observer {
   std::vector<uint32_t> index_;  // (site, space, kind) -> index in tallies_
   std::vector<SiteTally> tallies_;
   std::map<uint32_t, Counters> other_counters_;  // by site
-  std::vector<sim::IssueTally> issues_;
+  std::vector<sim::InstructionIssueCounts> issues_;
 };
 
 // Measures how often warps of a block delay each other in compare-and-swap loops on shared memory,
 // which ptxas generates for sums of floats and of 64-bit integers.
-class SpinObserver : public sim::Observer {
+class SwapLoopObserver : public sim::Observer {
  public:
   std::unique_ptr<sim::Observer> fork() const override;
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override;
-  void block_end() override { end_phase(); }
-  void access(uint32_t warp, const sim::Access& access) override;
+  void block_end() override { end_barrier_interval(); }
+  void access(uint32_t warp, const sim::IssuedWarpAccess& access) override;
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   bool wants_accesses() const override { return true; }
 
@@ -136,8 +136,8 @@ class SpinObserver : public sim::Observer {
   double last_lanes() const { return loops_ > 0 ? last_round_lanes_ / loops_ : 0; }
 
  private:
-  void end_phase();
-  void end_loop(uint32_t warp);
+  void end_barrier_interval();
+  void end_spin_loop(uint32_t warp);
 
   struct WordUpdates {
     uint32_t all = 0;  // updates

@@ -144,7 +144,7 @@ class Classroom:
             sys.stdout, sys.stderr = (open(fd, "w", closefd=False) for fd in (1, 2))
             os.environ.update(self.environment)
             if executor:
-                run.make_executor, run.POLL = executor, 0.01
+                run.make_job_executor, run.POLL = executor, 0.01
                 os.fsync = lambda file: None  # these tests do not simulate power failures
             before()
             return main(arguments)

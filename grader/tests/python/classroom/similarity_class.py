@@ -14,12 +14,12 @@ from collections import defaultdict
 from functools import cache
 from itertools import combinations
 
-from synthetic_class import LABS, chunks, corpus, spliced
+from synthetic_class import LABS, chunks, corpus, replace_definitions
 
 from lab32 import ROOT
 from lab32.classroom.collect import SubmittedFile
 from lab32.similarity import pairs, tokens
-from lab32.similarity.compiled import Compiler
+from lab32.similarity.compiled import SubmissionCompiler
 
 STUDENTS = ROOT / "grader/tests/python/data/students"
 LISTED = defaultdict(list)  # single kernels that measure() found
@@ -161,19 +161,19 @@ def handed_in(lab):
     """{name: text}: plausible submissions that follow the handout, which two labs have."""
     skeleton = (ROOT / f"labs/{lab}/{lab}.cu").read_text()
     return {
-        path.stem: spliced(skeleton, path.read_text())
+        path.stem: replace_definitions(skeleton, path.read_text())
         for path in sorted(STUDENTS.glob(f"{lab}/*.cu"))
     }
 
 
 @cache
 def compiler():
-    return Compiler(ROOT / "build/lab32")
+    return SubmissionCompiler(ROOT / "build/lab32")
 
 
 def prints_of(lab, texts):
     """{name: prints} for {name: text}."""
-    given = compiler().skeleton_prints(lab, ROOT / f"labs/{lab}/{lab}.cu")
+    given = compiler().fingerprints_of_skeleton(lab, ROOT / f"labs/{lab}/{lab}.cu")
     found = compiler().compile_all(lab, {name: SubmittedFile(text.encode(), name) for name, text in texts.items()}, given, 2)
     for name, one in found.items():
         if one.why:
@@ -190,7 +190,7 @@ def half(mine, theirs):
 
 
 def measure(lab, classes=20, most=None):
-    """{kind of pair: [Overlap]} for a lab, and how many pairs agree in each kernel, for independent submissions and for
+    """{kind of pair: [FingerprintOverlap]} for a lab, and how many pairs agree in each kernel, for independent submissions and for
     those that follow the handout. At most `most` files are copied."""
     right = dict(right_ones(lab))
     prints = prints_of(lab, right)
@@ -201,7 +201,7 @@ def measure(lab, classes=20, most=None):
     out = {"independent": [], "copies": [], "edited copies": [], "half copied": []}
     for seed in range(classes):
         members = independent(kernels, random.Random(seed))
-        every = pairs.Frequencies(members).compare_all_pairs()
+        every = pairs.FingerprintFrequencies(members).compare_all_pairs()
         out["independent"] += totals(every)
         LISTED["independent"] += pairs.pairs_similar_in_one_kernel(every, set())
         if seed >= 3:
@@ -212,13 +212,13 @@ def measure(lab, classes=20, most=None):
                 ("half copied", half(copy, members["s0"])),
             ):  # fmt: skip
                 group = members | {"of": prints[name], "by": one}
-                pair = pairs.Frequencies(group).compare_pair("by", "of")
+                pair = pairs.FingerprintFrequencies(group).compare_pair("by", "of")
                 out[what] += totals([pair])
                 LISTED[what] += pairs.pairs_similar_in_one_kernel([pair], set())
     natural = prints_of(lab, handed_in(lab))
     if natural:
         natural["solution"] = prints["solution"]
-    every = pairs.Frequencies(natural).compare_all_pairs()
+    every = pairs.FingerprintFrequencies(natural).compare_all_pairs()
     out["by the handout"] = totals(every)
     LISTED["by the handout"] += pairs.pairs_similar_in_one_kernel(every, set())
     by_handout = {}
@@ -253,7 +253,7 @@ def measure_text(lab, python):
     files = {name: SubmittedFile(text.encode(), name) for name, text in texts.items()}
     files |= {f"{name} copied": copied(text).encode() for name, text in texts.items()}
     files |= {f"by {path.stem}": path.read_bytes() for path in STUDENTS.glob(f"{lab}/*.cu")}
-    found, _ = tokens.compare_all(python, lab, files, ROOT / f"labs/{lab}/{lab}.cu", len(files) ** 2)
+    found, _ = tokens.score_pairs_with_compare50(python, lab, files, ROOT / f"labs/{lab}/{lab}.cu", len(files) ** 2)
     out = {"independent": [], "copies": [], "by the handout": []}
     for a, b in combinations(sorted(files), 2):
         one = found.get((a, b))
@@ -286,7 +286,7 @@ def main():
     parser.add_argument("labs", nargs="*", default=LABS)
     labs, every, by_text = parser.parse_args().labs, {}, {}
     try:
-        python = tokens.install_environment()
+        python = tokens.install_compare50()
     except tokens.Compare50Unavailable as error:
         python = print(f"without compare50: {error}")
     for lab in labs:

@@ -39,7 +39,7 @@ def chunks(source):
     return out
 
 
-def spliced(base, changes):
+def replace_definitions(base, changes):
     """The whole submission that a file of the corpus stands for."""
     base, fresh, first = chunks(base), "", None
     for name, text in chunks(changes):
@@ -60,7 +60,7 @@ def corpus(lab):
     out = [("skeleton", (ROOT / f"labs/{lab}/{lab}.cu").read_text()), ("solution", solution)]
     for path in sorted((ROOT / "grader/labs" / lab / "submissions").glob("*/*.cu")):
         changes = path.read_text().replace("@ROOT@", str(ROOT))
-        out.append((f"{path.parts[-2]}/{path.stem}", spliced(solution, changes)))
+        out.append((f"{path.parts[-2]}/{path.stem}", replace_definitions(solution, changes)))
     return out
 
 

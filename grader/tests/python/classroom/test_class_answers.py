@@ -10,7 +10,7 @@ from class_tools import Classroom, put
 
 from lab32 import ROOT, questions
 from lab32.classroom import analysis
-from lab32.classroom.problem import visible
+from lab32.classroom.problem import printable_line
 
 BINARY = ROOT / "build/lab32"
 SOLUTION = (ROOT / "solutions/swizzle/swizzle.cu").read_text()
@@ -21,9 +21,9 @@ COURSE = "[labs.swizzle]\nchecks.understood.points = 10\n"
 def answer(folder, student, wrong=False):
     """Asks about the file in the folder, and answers with the number that has the hash of the right answer, or with another."""
     words = ["--dir", str(folder), "--id", student]
-    asked, _ = questions.drawn_questions("swizzle", *words)
+    asked, _ = questions.fetch_lab_questions("swizzle", *words)
     assert len(asked) == 3
-    right = [next(n for n in range(100_000) if questions.sealed_answer(q, n) == q.answer) for q in asked]
+    right = [next(n for n in range(100_000) if questions.hashed_answer(q, n) == q.answer) for q in asked]
     given = [n % len(q.options) + 1 if q.options else n + 1 for n, q in zip(right, asked, strict=True)] if wrong else right
     questions.run_ask("swizzle", *words, *(word for n in given for word in ("--answer", str(n))))
     sheet = (folder / "swizzle/answers.toml").read_text()
@@ -91,10 +91,10 @@ def test_a_class_report_shows_how_many_have_understood(handed_in, tmp_path):
     assert classroom.run("--course", tmp_path / "course.toml", jobs=2, executor=None) == 0, classroom.err_text
     rows = classroom.rows()
     assert {name for name, row in rows.items() if row["score"] == "100"} == {"ann", "cem"}
-    page = analysis.understanding(analysis.Class(classroom.out)).text
+    page = analysis.question_answers_html(analysis.ClassResults(classroom.out)).text
     talks = re.findall(r"<tr><td>swizzle</td><td>(\w+)</td><td>(.*?)</td></tr>", page.partition("a reason to talk")[2])
     several = "3 of 3 right, id ann (several students have this id)"
     assert talks == [
         ("ann", several), ("bob", "0 of 3 right, id bob"), ("cem", several), ("dia", "other version"), ("eve", "not answered"),
     ]  # fmt: skip
-    assert visible(page) and "67 %" in page
+    assert printable_line(page) and "67 %" in page

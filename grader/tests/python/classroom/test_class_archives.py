@@ -10,8 +10,8 @@ import pytest
 from class_tools import put, zipped
 
 from lab32.classroom import entries
-from lab32.classroom.collect import collect
-from lab32.classroom.problem import Problem
+from lab32.classroom.collect import collect_students
+from lab32.classroom.problem import UserError
 
 LABS = ["shuffle"]
 
@@ -20,7 +20,7 @@ def refusal(folder, data):
     """The reason why ann's archive is refused. Checks that bob's folder is unchanged and that nothing else was written."""
     put(folder / "in", {"ann.zip": data, "bob/shuffle.cu": "good"})
     before = sorted(folder.rglob("*"))
-    (ann, bob), _ = collect(folder / "in", LABS)
+    (ann, bob), _ = collect_students(folder / "in", LABS)
     assert bob.files["shuffle"].data == b"good"
     assert ann.files == {}
     assert sorted(folder.rglob("*")) == before
@@ -72,7 +72,7 @@ def test_a_zip_bomb_with_a_false_size_is_refused(tmp_path):
 def test_deeply_nested_archives_are_refused(tmp_path):
     data = zipped({"inner.zip": zipped({"shuffle.cu": "x"})})
     put(tmp_path, {"ann.zip": data})
-    assert collect(tmp_path, LABS)[0][0].files["shuffle"].data == b"x"
+    assert collect_students(tmp_path, LABS)[0][0].files["shuffle"].data == b"x"
     assert "archives are nested more than two deep" in refusal(
         tmp_path, zipped({"inner.zip": data})
     )
@@ -129,13 +129,13 @@ def test_an_unknown_compression_method_is_refused(tmp_path):
 
 def test_names_with_a_nul_and_names_that_are_not_paths(tmp_path):
     put(tmp_path, {"ann.zip": zipped({"./": "", "shuffle.cu": "x", "a//b/./c.txt": "y"})})
-    assert collect(tmp_path, LABS)[0][0].files["shuffle"].data == b"x"
+    assert collect_students(tmp_path, LABS)[0][0].files["shuffle"].data == b"x"
 
 
 def test_a_link_in_a_folder_is_not_followed(tmp_path):
     put(tmp_path, {"secret": "s", "in/ann/x.txt": "", "in/bob/shuffle.cu": "good"})
     (tmp_path / "in/ann/shuffle.cu").symlink_to(tmp_path / "secret")
-    (ann, bob), _ = collect(tmp_path / "in", LABS)
+    (ann, bob), _ = collect_students(tmp_path / "in", LABS)
     assert (ann.refused, ann.files) == ("shuffle.cu is a link", {})
     assert bob.files["shuffle"].data == b"good"
 
@@ -143,16 +143,16 @@ def test_a_link_in_a_folder_is_not_followed(tmp_path):
 def test_a_link_to_a_folder_is_not_followed(tmp_path):
     put(tmp_path, {"other/shuffle.cu": "s", "in/ann/x.txt": "", "in/bob/shuffle.cu": "good"})
     (tmp_path / "in/ann/code").symlink_to(tmp_path / "other")
-    assert collect(tmp_path / "in", LABS)[0][0].refused == "code is a link"
+    assert collect_students(tmp_path / "in", LABS)[0][0].refused == "code is a link"
 
 
 def test_the_whole_export_may_be_large_but_not_broken(tmp_path):
     path = tmp_path / "all.zip"
     path.write_bytes(b"nothing")
     with pytest.raises(
-        Problem, match="all.zip is not a readable zip archive.* SUBMISSIONS must be a folder, a zip or a tar"
+        UserError, match="all.zip is not a readable zip archive.* SUBMISSIONS must be a folder, a zip or a tar"
     ):
-        collect(path, LABS)
+        collect_students(path, LABS)
 
 
 def test_a_damaged_entry_of_the_export_affects_one_student(tmp_path):
@@ -162,11 +162,11 @@ def test_a_damaged_entry_of_the_export_affects_one_student(tmp_path):
         archive.writestr("bob/shuffle.cu", "good")
     path = tmp_path / "all.zip"
     path.write_bytes(data.getvalue().replace(b"A" * 100, b"B" * 100))
-    (ann, bob), _ = collect(path, LABS)
+    (ann, bob), _ = collect_students(path, LABS)
     assert "cannot be unpacked" in ann.refused
     assert bob.files["shuffle"].data == b"good"
 
 
 def test_the_grader_reports_a_submission_that_is_too_large(tmp_path):
     put(tmp_path, {"ann/shuffle.cu": b"/" * ((1 << 20) + 100)})
-    assert len(collect(tmp_path, LABS)[0][0].files["shuffle"].data) == (1 << 20) + 1
+    assert len(collect_students(tmp_path, LABS)[0][0].files["shuffle"].data) == (1 << 20) + 1

@@ -3,11 +3,11 @@
 import pytest
 from class_tools import put, zipped
 
-from lab32.classroom.collect import collect
+from lab32.classroom.collect import collect_students
 
 
 def last(folder):
-    (student,), _ = collect(folder, ["shuffle", "swizzle"])
+    (student,), _ = collect_students(folder, ["shuffle", "swizzle"])
     return student.files["shuffle"].data.decode(), student.notes
 
 
@@ -53,7 +53,7 @@ def test_each_lab_has_its_own_last_attempt(tmp_path):
     put(tmp_path, {
         "doe_1_100_shuffle.cu": "1", "doe_1_101_swizzle.cu": "2", "doe_1_102_shuffle-1.cu": "3",
     })  # fmt: skip
-    (student,), _ = collect(tmp_path, ["shuffle", "swizzle"])
+    (student,), _ = collect_students(tmp_path, ["shuffle", "swizzle"])
     assert {lab: source.data for lab, source in student.files.items()} == {
         "shuffle": b"3", "swizzle": b"2",
     }  # fmt: skip

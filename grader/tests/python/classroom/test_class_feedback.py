@@ -7,8 +7,8 @@ import pytest
 from class_tools import PAGES, Classroom, put, zipped
 from export_layouts import points
 
-from lab32.classroom.feedback import name_in_zip
-from lab32.classroom.worker import without_seed, zero_reason
+from lab32.classroom.feedback import feedback_name_in_zip
+from lab32.classroom.worker import reason_for_zero_points, without_seed
 
 # Moodle's is_valid_filename_for_import() splits path and name at `_`: name, number, type of plugin, plugin, file.
 MOODLE = re.compile(r"[^_]+_\d+_assignsubmission_file_.+")
@@ -28,7 +28,7 @@ CANVAS = re.compile(r".+_\d+_\d+_.+")
     ],
 )
 def test_the_names_of_feedback(came_as, name):
-    assert name_in_zip(came_as, ".html") == name
+    assert feedback_name_in_zip(came_as, ".html") == name
 
 
 def names_of(path):
@@ -76,7 +76,7 @@ def test_the_notes_say_why_a_zero_is_a_zero(tmp_path):
     ],
 )
 def test_the_reason_of_a_zero(message, reason):
-    assert zero_reason(message) == reason
+    assert reason_for_zero_points(message) == reason
 
 
 def test_the_seed_is_hidden_from_the_score_report():

@@ -12,9 +12,9 @@ import pytest
 
 from lab32.classroom import collect
 from lab32.classroom.gradebook import Gradebook, parse_column_options
-from lab32.classroom.problem import Problem
+from lab32.classroom.problem import UserError
 from lab32.classroom.scores import StudentRow
-from lab32.classroom.table import Table
+from lab32.classroom.table import CsvTable
 
 LABS = ["bank_conflicts", "shuffle"]
 CANVAS = (
@@ -48,21 +48,21 @@ def row(name, ids, **points):
 
 
 def with_grades(text, rows, labs=LABS, columns=()):
-    book = Gradebook(Table(text.encode(), "book.csv"), labs, parse_column_options(columns, labs))
+    book = Gradebook(CsvTable(text.encode(), "book.csv"), labs, parse_column_options(columns, labs))
     data, messages = book.with_grades(rows)
     return data.decode(), messages
 
 
 def changed(before, after):
     """[(old, new)] of the cells that differ; all other cells must be equal."""
-    old, new = Table(before.encode(), ""), Table(after.encode(), "")
+    old, new = CsvTable(before.encode(), ""), CsvTable(after.encode(), "")
     out, back = [], {}
     for number, (was, now) in enumerate(zip(old.rows, new.rows, strict=True)):
         for column, (a, b) in enumerate(zip(was.cells, now.cells, strict=True)):
             if a.text != b.text:
                 out.append((a.text, b.text))
                 back[number, column] = old.text[a.start : a.end]
-    assert new.with_changes(back) == before.encode()
+    assert new.bytes_with_changes(back) == before.encode()
     return out
 
 
@@ -162,7 +162,7 @@ def test_students_without_a_grade_keep_their_cells():
 
 def test_the_files_encoding_is_kept():
     data = "Student;ID;Shuffle\r\nMüller;1;\r\n".encode("utf-16")
-    after, _ = Gradebook(Table(data, "b"), ["shuffle"]).with_grades(
+    after, _ = Gradebook(CsvTable(data, "b"), ["shuffle"]).with_grades(
         [row("x", {"canvas": "1"}, shuffle=5)]
     )
     assert after == "Student;ID;Shuffle\r\nMüller;1;5\r\n".encode("utf-16")
@@ -170,7 +170,7 @@ def test_the_files_encoding_is_kept():
 
 def test_the_column_can_be_named():
     text = "Student,ID,Final,Shuffle a,Shuffle b\nx,1,,,\n"
-    with pytest.raises(Problem, match="`Shuffle a`, `Shuffle b` may all belong to shuffle; choose one with"):
+    with pytest.raises(UserError, match="`Shuffle a`, `Shuffle b` may all belong to shuffle; choose one with"):
         with_grades(text, [])
     rows = [row("x", {"canvas": "1"}, shuffle=5)]
     after, _ = with_grades(text, rows, columns=["shuffle=Shuffle b", "total=Final"])
@@ -191,6 +191,6 @@ def test_the_column_can_be_named():
     ],
 )  # fmt: skip
 def test_a_gradebook_without_a_matching_column_is_reported(text, columns, words):
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(UserError) as caught:
         with_grades(text, [], columns=columns)
     assert words in str(caught.value)

@@ -5,7 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lab32.classroom.collect import SubmittedFile
-from lab32.classroom.late import days_late, deduction_per_cent, deductions, points_after_deduction
+from lab32.classroom.late import (
+    days_late_and_note,
+    deduction_per_cent,
+    late_deductions_by_lab,
+    points_after_deduction,
+)
 from lab32.classroom.scores import rounded_to_hundredths, sum_of_points
 from lab32.course.reader import read_course
 
@@ -20,7 +25,7 @@ def course(folder, text):
 
 
 def taken(of_course, lab, when):
-    return deduction_per_cent(of_course, days_late(of_course, lab, SubmittedFile(b"", "x", time=when))[0])
+    return deduction_per_cent(of_course, days_late_and_note(of_course, lab, SubmittedFile(b"", "x", time=when))[0])
 
 
 @pytest.mark.parametrize(
@@ -52,7 +57,7 @@ def test_the_rosters_time_precedes_the_platforms(tmp_path):
     source = SubmittedFile(b"", "x", time=DUE + DAY, file_time=DUE + 3 * DAY)
 
     def deducted(of_course, when=None):
-        return deductions(of_course, {"shuffle": source}, when=when)["shuffle"]
+        return late_deductions_by_lab(of_course, {"shuffle": source}, when=when)["shuffle"]
 
     late = course(tmp_path, TEXT)
     assert deducted(late, DUE - DAY) == (0, [])  # the roster's
@@ -71,15 +76,15 @@ def test_the_rosters_time_precedes_the_platforms(tmp_path):
 def test_slip_days_are_used_in_the_order_of_the_deadlines(tmp_path):
     text = TEXT + "slip_days = 3\n[labs]\nswizzle.due = 2026-11-24T23:59:00+01:00\nshuffle = {}\n"
     files = {lab: SubmittedFile(b"", "x", time=DUE + 3 * DAY) for lab in ("swizzle", "shuffle")}
-    found = deductions(course(tmp_path, text), files)
+    found = late_deductions_by_lab(course(tmp_path, text), files)
     assert found == {
         "shuffle": (0, ["shuffle: late, 3 slip days used, 0 left"]),
         "swizzle": (20, ["swizzle: late, 20 % taken"]),
     }
     files["shuffle"].time = DUE + DAY
-    assert deductions(course(tmp_path, text), files)["swizzle"] == (0, ["swizzle: late, 2 slip days used, 0 left"])
+    assert late_deductions_by_lab(course(tmp_path, text), files)["swizzle"] == (0, ["swizzle: late, 2 slip days used, 0 left"])
     files["swizzle"].time = DUE + 4 * DAY
-    assert deductions(course(tmp_path, text), files)["swizzle"] == (
+    assert late_deductions_by_lab(course(tmp_path, text), files)["swizzle"] == (
         10, ["swizzle: late, 2 slip days used, 0 left", "swizzle: late, 10 % taken"],
     )  # fmt: skip
 
@@ -88,8 +93,8 @@ def test_an_extension_moves_a_students_deadline(tmp_path):
     late = course(tmp_path, TEXT + "[extensions.ada]\ndays = 2\nswizzle = 2026-12-01T00:00:00Z\n")
     for lab, when, days in (("shuffle", DUE + 3 * DAY, 1), ("swizzle", DUE + 7 * DAY, 0), ("transpose", DUE + DAY, 0)):
         source = SubmittedFile(b"", "x", time=when)
-        assert days_late(late, lab, source, [("sid", "Ada")])[0] == days
-        assert days_late(late, lab, source, [("sid", "ben")])[0] > days
+        assert days_late_and_note(late, lab, source, [("sid", "Ada")])[0] == days
+        assert days_late_and_note(late, lab, source, [("sid", "ben")])[0] > days
 
 
 @pytest.mark.parametrize(

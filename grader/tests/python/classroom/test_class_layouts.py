@@ -3,8 +3,8 @@
 import pytest
 from class_tools import LABS, put, zipped
 
-from lab32.classroom.collect import collect, labs_handed_in
-from lab32.classroom.problem import Problem
+from lab32.classroom.collect import collect_students, labs_handed_in
+from lab32.classroom.problem import UserError
 
 # Names with spaces, in several scripts, with characters that are special to shells and spreadsheets.
 PEOPLE = [
@@ -20,7 +20,7 @@ PEOPLE = [
 
 
 def files(path, labs=LABS):
-    students, left_out = collect(path, labs)
+    students, left_out = collect_students(path, labs)
     found = {
         student.name: {lab: source.data.decode() for lab, source in student.files.items()}
         for student in students
@@ -80,7 +80,7 @@ def test_canvas(tmp_path):
 
 def test_canvas_marks_late_submissions(tmp_path):
     put(tmp_path, {"doejane_LATE_11_501_shuffle.cu": "1", "leeann_12_502_shuffle.cu": "2"})
-    students, _ = collect(tmp_path, LABS)
+    students, _ = collect_students(tmp_path, LABS)
     assert [student.files["shuffle"].late for student in students] == [True, False]
 
 
@@ -104,7 +104,7 @@ def test_moodle_has_other_numbers_in_each_assignment(tmp_path):
         "swizzle/Jane Doe_21_assignsubmission_file_/main.cu": "2",
         "shuffle/Ann Lee_12_assignsubmission_file_/main.cu": "3",
     })  # fmt: skip
-    students, _ = collect(tmp_path, LABS)
+    students, _ = collect_students(tmp_path, LABS)
     assert [(s.name, sorted(s.files), s.ids) for s in students] == [
         ("Ann Lee", ["shuffle"], (("moodle", "12"),)),
         ("Jane Doe", ["shuffle", "swizzle"], (("moodle", "11"), ("moodle", "21"))),
@@ -117,7 +117,7 @@ def test_two_moodle_students_of_one_name_stay_two(tmp_path):
         "shuffle/Jane Doe_12_assignsubmission_file_/main.cu": "2",
         "swizzle/Jane Doe_21_assignsubmission_file_/main.cu": "3",
     })  # fmt: skip
-    students, _ = collect(tmp_path, LABS)
+    students, _ = collect_students(tmp_path, LABS)
     assert [student.ids[0][1] for student in students] == ["11", "12", "21"]
 
 
@@ -155,7 +155,7 @@ def gradescope(folder, metadata=METADATA):
 
 
 def test_gradescope_and_its_groups(tmp_path):
-    students, left_out = collect(gradescope(tmp_path), LABS)
+    students, left_out = collect_students(gradescope(tmp_path), LABS)
     assert [(s.name, s.files["shuffle"].data, s.ids[0]) for s in students] == [
         ("Ann Lee", b"2", ("sid", "7")),
         ("Jane Doe", b"1", ("sid", "0042")),
@@ -175,8 +175,8 @@ def test_gradescope_without_its_metadata_uses_submission_numbers(tmp_path):
 
 def test_gradescopes_metadata_cannot_run_code(tmp_path):
     metadata = "submission_901: !!python/object/apply:os.system ['true']\n"
-    with pytest.raises(Problem, match="submission_metadata.yml:1: this is not valid YAML"):
-        collect(gradescope(tmp_path, metadata), LABS)
+    with pytest.raises(UserError, match="submission_metadata.yml:1: this is not valid YAML"):
+        collect_students(gradescope(tmp_path, metadata), LABS)
 
 
 @pytest.mark.parametrize("zips", [False, True])
@@ -203,7 +203,7 @@ def test_files_without_a_student_are_reported(tmp_path):
     found, left_out = files(tmp_path)
     assert found == {"ann": {"shuffle": "3"}, "notes": {}, "shuffle.cu": {}}
     assert left_out == []
-    students, _ = collect(tmp_path, LABS)
+    students, _ = collect_students(tmp_path, LABS)
     assert {student.name: student.unread for student in students if student.unread} == {
         "notes": "notes.txt",
         "shuffle.cu": "shuffle.cu: the name does not tell the student; student_LAB.cu would",
@@ -212,9 +212,9 @@ def test_files_without_a_student_are_reported(tmp_path):
 
 def test_a_students_ignored_files_are_reported(tmp_path):
     put(tmp_path, {"ann/shuffle.cu": "1", "ann/helper.cu": "2", "ann/readme.md": "3"})
-    students, _ = collect(tmp_path, ["shuffle"])
+    students, _ = collect_students(tmp_path, ["shuffle"])
     assert students[0].notes == ["not looked at: helper.cu"]
-    students, _ = collect(tmp_path, LABS)  # the other file may be meant as the other lab
+    students, _ = collect_students(tmp_path, LABS)  # the other file may be meant as the other lab
     assert (students[0].notes, students[0].unread) == ([], "helper.cu")
 
 
@@ -232,5 +232,5 @@ def test_labs_with_at_least_one_file_are_graded(tmp_path):
 def test_names_that_are_not_utf8(tmp_path):
     put(tmp_path, {"x/shuffle.cu": "1", "y/shuffle.cu": "1"})
     (tmp_path / "x").rename(str(tmp_path / "J\udcf6rg"))
-    students, _ = collect(tmp_path, LABS)
+    students, _ = collect_students(tmp_path, LABS)
     assert [student.name for student in students] == ["J\udcf6rg", "y"]

@@ -37,7 +37,7 @@ LABS = ["bank_conflicts", "reduction", "shuffle"]
     ],
 )  # fmt: skip
 def test_canvas(name, user, person, file, late):
-    who = names.owner_by_platform_name(name)
+    who = names.owner_in_platform_file_name(name)
     assert (who.kind, who.id, who.name, who.file, who.late) == ("canvas", user, person, file, late)
     assert who.order == 67890
     assert who.ids == (("canvas", user),)
@@ -45,7 +45,7 @@ def test_canvas(name, user, person, file, late):
 
 @pytest.mark.parametrize("late", ["", "LATE_"])
 def test_canvas_without_names(late):
-    who = names.owner_by_platform_name(f"{late}anon_x7Kp2_67890_reduction.cu")
+    who = names.owner_in_platform_file_name(f"{late}anon_x7Kp2_67890_reduction.cu")
     assert (who.kind, who.id, who.file, who.late) == (
         "anonymous", "anon_x7Kp2", "reduction.cu", bool(late),
     )  # fmt: skip
@@ -64,7 +64,7 @@ def test_canvas_without_names(late):
     ],
 )
 def test_moodle(name, person, file):
-    who = names.owner_by_platform_name(name)
+    who = names.owner_in_platform_file_name(name)
     assert (who.kind, who.id, who.name, who.file) == ("moodle", "1234", person, file)
 
 
@@ -77,7 +77,7 @@ def test_moodle(name, person, file):
     ],
 )
 def test_blackboard(name, user, file, time):
-    who = names.owner_by_platform_name(name)
+    who = names.owner_in_platform_file_name(name)
     assert (who.platform, who.ids, who.file) == ("blackboard", (("sid", user),), file)
     assert f"{who.time:%Y-%m-%d %H:%M}" == time
 
@@ -93,7 +93,7 @@ def test_blackboard(name, user, file, time):
     ],
 )  # fmt: skip
 def test_d2l(name, person, file, time):
-    who = names.owner_by_platform_name(name)
+    who = names.owner_in_platform_file_name(name)
     assert (who.kind, who.name, who.file) == ("d2l", person, file)
     assert f"{who.time:%Y-%m-%d %H:%M}" == time
 
@@ -106,12 +106,12 @@ def test_d2l(name, person, file, time):
     ],
 )
 def test_sakai(name, person, user, file):
-    who = names.owner_by_platform_name(name)
+    who = names.owner_in_platform_file_name(name)
     assert (who.platform, who.name, who.ids, who.file) == ("sakai", person, (("sid", user),), file)
 
 
 def test_gradescope():
-    who = names.owner_by_platform_name("submission_98765")
+    who = names.owner_in_platform_file_name("submission_98765")
     assert (who.kind, who.id, who.order) == ("gradescope", "98765", 98765)
 
 
@@ -119,11 +119,11 @@ def test_gradescope():
     "name", ["Jane Doe", "jane_reduction.cu", "submission", "12345", "a_1_b", "2026_11_23_Jane"]
 )
 def test_names_without_a_platforms_form(name):
-    assert names.owner_by_platform_name(name) is None
+    assert names.owner_in_platform_file_name(name) is None
 
 
 def test_two_spellings_of_a_name_are_one_student():
-    composed, apart = names.owner_by_own_name("J\u00f6rg"), names.owner_by_own_name("Jo\u0308rg")
+    composed, apart = names.owner_in_hand_made_name("J\u00f6rg"), names.owner_in_hand_made_name("Jo\u0308rg")
     assert composed == apart
 
 
@@ -144,7 +144,7 @@ def test_two_spellings_of_a_name_are_one_student():
     ],
 )
 def test_the_lab_of_a_file(name, lab, exactness, attempt, prefix):
-    assert names.lab_in_name(name, LABS) == names.LabName(lab, exactness, attempt, prefix)
+    assert names.lab_in_name(name, LABS) == names.LabNameMatch(lab, exactness, attempt, prefix)
 
 
 @pytest.mark.parametrize("name", ["main.cu", "shuffle and reduction notes.cu", "preduction.cu"])
@@ -154,4 +154,4 @@ def test_a_file_name_without_a_lab(name):
 
 @pytest.mark.parametrize("part", ["__MACOSX", "._reduction.cu", ".DS_Store", "Thumbs.db"])
 def test_files_of_operating_systems_are_ignored(part):
-    assert entries.is_junk(("ann", part))
+    assert entries.is_junk_path(("ann", part))

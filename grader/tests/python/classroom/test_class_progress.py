@@ -95,7 +95,7 @@ def test_news_of_jobs_is_printed_above_the_bar_or_between_the_lines(tmp_path, mo
     monkeypatch.setenv("TERM", "xterm")
     master, slave = os.openpty()
     with open(slave, "w") as terminal, ProgressDisplay(9, 0, terminal) as shown:
-        shown.print_above("job 7_[1-2] on n2\x1b: NODE_FAIL")
+        shown.print_above_bar("job 7_[1-2] on n2\x1b: NODE_FAIL")
     said = b""
     with contextlib.suppress(OSError):  # at its end, when the terminal was closed
         while True:
@@ -103,7 +103,7 @@ def test_news_of_jobs_is_printed_above_the_bar_or_between_the_lines(tmp_path, mo
     os.close(master)
     assert b"lab32: job 7_[1-2] on n2\\x1b: NODE_FAIL\r\n" in said
     with open(tmp_path / "lines", "w") as file, ProgressDisplay(9, 0, file) as shown:
-        shown.print_above("job 7 on n2: NODE_FAIL")
+        shown.print_above_bar("job 7 on n2: NODE_FAIL")
     assert (tmp_path / "lines").read_text() == "lab32: job 7 on n2: NODE_FAIL\n"
 
 

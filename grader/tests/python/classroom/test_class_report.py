@@ -7,8 +7,8 @@ from bs4 import BeautifulSoup
 from class_tools import REPORT, Classroom, class_of, put
 
 from lab32.classroom import analysis, leaders
-from lab32.classroom.analysis import first_sentence
-from lab32.classroom.problem import last_sentence
+from lab32.classroom.analysis import first_explaining_line
+from lab32.classroom.problem import last_error_sentence
 
 TEXTS = {
     "ann": "// score 100",
@@ -95,7 +95,7 @@ def test_the_page_names_no_student(classroom, page):
 
 
 def test_text_of_students_is_escaped():
-    shown = analysis.table(["a"], [["<script>\u202e\x1b&amp;"]]).text
+    shown = analysis.html_table(["a"], [["<script>\u202e\x1b&amp;"]]).text
     assert "<td>&lt;script&gt;\\u202e\\x1b&amp;amp;</td>" in shown
 
 
@@ -132,7 +132,7 @@ def test_a_page_that_cannot_be_made_is_reported(classroom, monkeypatch):
     ],
 )
 def test_the_last_sentence_of_an_error_is_one_line(text, said):
-    assert last_sentence(text) == said
+    assert last_error_sentence(text) == said
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_the_last_sentence_of_an_error_is_one_line(text, said):
     ],
 )
 def test_the_quoted_sentence_of_a_message(message, said):
-    assert first_sentence(message) == said
+    assert first_explaining_line(message) == said
 
 
 def test_pseudonyms_are_stable_and_distinct():

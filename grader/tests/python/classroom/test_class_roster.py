@@ -4,9 +4,9 @@ import pytest
 from class_tools import put
 
 from lab32.classroom import people
-from lab32.classroom.collect import collect
-from lab32.classroom.problem import Problem
-from lab32.classroom.table import Table
+from lab32.classroom.collect import collect_students
+from lab32.classroom.problem import UserError
+from lab32.classroom.table import CsvTable
 
 LABS = ["shuffle"]
 
@@ -17,14 +17,14 @@ def roster(folder, text):
 
 
 def problem(folder, text):
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(UserError) as caught:
         roster(folder, text)
     return str(caught.value).removeprefix(f"{folder}/")
 
 
 def match(folder, files, text):
     put(folder / "in", files)
-    students, _ = collect(folder / "in", LABS)
+    students, _ = collect_students(folder / "in", LABS)
     found, unmatched = people.match_students(students, roster(folder, text))
     return {key: person.id for key, person in found.items()}, unmatched
 
@@ -112,7 +112,7 @@ def test_a_bad_roster_is_reported_in_one_line(tmp_path, text, words):
 
 
 def test_a_missing_roster_is_reported(tmp_path):
-    with pytest.raises(Problem, match="none.csv: cannot be read: No such file or directory"):
+    with pytest.raises(UserError, match="none.csv: cannot be read: No such file or directory"):
         people.read_roster(tmp_path / "none.csv")
 
 
@@ -123,8 +123,8 @@ def test_empty_lines_of_a_roster_are_ignored(tmp_path):
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_an_unchanged_table_is_written_byte_for_byte(newline):
     data = 'a,"b, ""c""",d|1, x ,"two|lines"'.replace("|", newline)
-    table = Table((data + newline).encode(), "t")
+    table = CsvTable((data + newline).encode(), "t")
     assert table.rows[0][2] == f"two{newline}lines"
-    assert table.with_changes({}) == (data + newline).encode()
-    changed = table.with_changes({(0, 1): "9"}).decode()
+    assert table.bytes_with_changes({}) == (data + newline).encode()
+    changed = table.bytes_with_changes({(0, 1): "9"}).decode()
     assert changed == data.replace(" x ", "9") + newline

@@ -11,7 +11,7 @@ from class_tools import HERE, Classroom, class_of
 from submitit.core.core import InfoWatcher
 
 from lab32.classroom import slurm
-from lab32.classroom.problem import Problem
+from lab32.classroom.problem import UserError
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def listing(*jobs):
 def test_states_of_squeue_are_understood(monkeypatch):
     seconds = iter(range(0, 1000, 50))
     monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
-    queue, names = slurm.JobQueue("lab32-class-1"), ["7_0", "7_1", "7_2"]
+    queue, names = slurm.SlurmJobWatcher("lab32-class-1"), ["7_0", "7_1", "7_2"]
     for name in names:
         queue.register_job(name)
 
@@ -137,5 +137,5 @@ def test_slurms_time_formats_are_accepted(text, minutes):
 
 @pytest.mark.parametrize("text", ["", "0", "-5", "1:2:3:4", "1h", "1-"])
 def test_invalid_times_are_refused(text):
-    with pytest.raises(Problem, match="--time"):
+    with pytest.raises(UserError, match="--time"):
         slurm.parse_minutes(text)

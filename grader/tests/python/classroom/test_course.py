@@ -10,11 +10,11 @@ from class_tools import PAGES, Classroom, put
 
 from authoring import new_lab
 from lab32 import ROOT
-from lab32.classroom.overrides import Override, points_after_override, read_overrides
-from lab32.classroom.problem import Problem
+from lab32.classroom.overrides import PointsOverride, points_after_override, read_overrides
+from lab32.classroom.problem import UserError
 from lab32.course.__main__ import main
 from lab32.course.reader import read_course
-from lab32.course.rubrics import adapted_rubric, rubric_text
+from lab32.course.rubrics import adapted_rubric, rubric_toml_and_places
 
 BINARY = ROOT / "build/lab32"
 COURSE = """language = "en"
@@ -71,7 +71,7 @@ def own_labs(tmp_path_factory, monkeypatch):
     """The labs `stripes` and `twins`, as `lab32 new-lab` writes them. The course does not depend on lab32's own labs."""
     folder = tmp_path_factory.mktemp("own")
     for lab in ("stripes", "twins"):
-        new_lab.write_lab(lab, folder)
+        new_lab.write_lab_from_template(lab, folder)
     monkeypatch.setenv("LAB32_LABS", str(folder))
     return folder
 
@@ -157,9 +157,9 @@ def test_overrides_name_checks_by_table_or_by_name(tmp_path):
 
 
 def test_an_override_of_a_check_changes_the_labs_points_by_the_difference():
-    assert points_after_override(Override("x", "", 80, ""), 20, {}) == 80
-    assert points_after_override(Override("x", "B1", 5, ""), 30.5, {"B1": 10}) == 25.5
-    assert points_after_override(Override("x", "B1", 0, ""), 5, {"B1": 10}) == 0
+    assert points_after_override(PointsOverride("x", "", 80, ""), 20, {}) == 80
+    assert points_after_override(PointsOverride("x", "B1", 5, ""), 30.5, {"B1": 10}) == 25.5
+    assert points_after_override(PointsOverride("x", "B1", 0, ""), 5, {"B1": 10}) == 0
 
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
@@ -177,7 +177,7 @@ def test_points_are_scaled_to_max_score_in_hundredths(tmp_path, changes, points)
     course = read_course(course_file(tmp_path, COURSE.replace("sectors.points = 0\n", changes or "sectors.points = 0\n")))
     lab = course.labs["stripes"]
     rubric = adapted_rubric(course, lab)
-    assert {table: rubric[table]["points"] for table in lab.check_rows()} == points
+    assert {table: rubric[table]["points"] for table in lab.rows_of_checks()} == points
     assert (round(sum(points.values()), 2), rubric["max_score"]) == (50, 50)
 
 
@@ -190,7 +190,7 @@ def test_a_check_is_hidden_until_the_last_extension_ends(tmp_path):
 
 def test_a_rubric_that_the_course_leaves_alone_stays_the_same_file(tmp_path, own_labs):
     course = read_course(course_file(tmp_path))
-    assert rubric_text(course, course.labs["twins"]) == ((own_labs / "data/limits/twins.toml").read_text(), {})
+    assert rubric_toml_and_places(course, course.labs["twins"]) == ((own_labs / "data/limits/twins.toml").read_text(), {})
 
 
 @pytest.mark.parametrize(
@@ -205,23 +205,23 @@ def test_a_rubric_that_the_course_leaves_alone_stays_the_same_file(tmp_path, own
     ],
 )
 def test_a_wrong_table_is_named_with_file_and_line(tmp_path, text, words):
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(UserError) as caught:
         read_course(course_file(tmp_path, text))
     assert str(caught.value).startswith(f"{tmp_path}/course.toml:{words}")
 
 
 def test_a_lab_without_points_is_an_error(tmp_path):
     text = "[labs.stripes]\n[labs.stripes.checks]\n"
-    text += "".join(f"{table}.points = 0\n" for table in read_course(course_file(tmp_path)).labs["stripes"].check_rows())
+    text += "".join(f"{table}.points = 0\n" for table in read_course(course_file(tmp_path)).labs["stripes"].rows_of_checks())
     assert main(["check", str(course_file(tmp_path, text))]) == 2
     course = read_course(course_file(tmp_path, text))
-    with pytest.raises(Problem, match=r"course\.toml:2: no check of stripes has points"):
+    with pytest.raises(UserError, match=r"course\.toml:2: no check of stripes has points"):
         adapted_rubric(course, course.labs["stripes"])
 
 
 def test_a_rubric_without_points_is_named_with_file_and_line(tmp_path):
     path = course_file(put(tmp_path, {"limits/one.toml": "lab = 'one'\n[a]\ncheck = 'A'\npoints = 'x'\nmax_score = 1\n"}), "")
-    with pytest.raises(Problem, match=r"/limits/one\.toml:1: `max_score` is a number of points"):
+    with pytest.raises(UserError, match=r"/limits/one\.toml:1: `max_score` is a number of points"):
         read_course(path, tmp_path / "limits")
 
 

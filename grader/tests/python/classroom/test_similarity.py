@@ -15,8 +15,8 @@ import similarity_class as made
 from class_tools import put, zipped
 
 from lab32 import ROOT
-from lab32.classroom.collect import collect
-from lab32.classroom.problem import Problem
+from lab32.classroom.collect import collect_students
+from lab32.classroom.problem import UserError
 from lab32.similarity import __main__ as command
 from lab32.similarity import page, pairs, ptx, tokens
 
@@ -120,11 +120,11 @@ def test_names_comments_blanks_and_order_do_not_matter(natural):
         changed = change(NATURAL["ben"])
         assert changed != NATURAL["ben"]
         copy = made.prints_of(LAB, {"copy": changed})
-        assert pairs.Frequencies(natural | copy).compare_pair("ben", "copy").total_overlap().share() > 0.99
+        assert pairs.FingerprintFrequencies(natural | copy).compare_pair("ben", "copy").total_overlap().share() > 0.99
 
 
 def test_submissions_that_follow_the_handout_stay_below_the_limits(natural):
-    for pair in pairs.Frequencies(natural).compare_all_pairs():
+    for pair in pairs.FingerprintFrequencies(natural).compare_all_pairs():
         assert pair.total_overlap().share() < pairs.THRESHOLD / 2 and not pair.is_flagged(), (pair.a, pair.b)
 
 
@@ -140,7 +140,7 @@ def test_equal_short_kernels_are_not_suggested(natural):
     """transpose_tiled is equal without any copying: dan's is the solution's."""
     only = {name: {"transpose_tiled": one["transpose_tiled"]} for name, one in natural.items()}
     only["same"] = only["dan"]
-    pair = pairs.Frequencies(only).compare_pair("dan", "same")
+    pair = pairs.FingerprintFrequencies(only).compare_pair("dan", "same")
     assert pair.total_overlap().share() == 1 and not pair.is_flagged()
 
 
@@ -155,11 +155,11 @@ def test_code_that_all_have_has_no_weight():
     group = {f"s{i}": {"k": dict(kernel)} for i in range(6)}
     group["s0"]["k"] |= own
     group["s1"]["k"] |= own
-    frequencies = pairs.Frequencies(group)
+    frequencies = pairs.FingerprintFrequencies(group)
     assert frequencies.compare_pair("s2", "s3").total_overlap().shared == 0
     assert frequencies.compare_pair("s0", "s1").total_overlap().shared == 100
     assert frequencies.matched_lines(frequencies.compare_pair("s0", "s1")) == ({"k": {2}}, {"k": {2}})
-    by_hand = pairs.Frequencies({"a": group["s0"], "b": group["s2"]}).compare_pair("a", "b").total_overlap()
+    by_hand = pairs.FingerprintFrequencies({"a": group["s0"], "b": group["s2"]}).compare_pair("a", "b").total_overlap()
     assert (by_hand.shared, by_hand.all) == (
         100,
         200,
@@ -170,15 +170,15 @@ def test_a_single_copied_kernel_is_listed():
     own = {name: {"a": {hash((name, i)): {1} for i in range(500)}} for name in "xyz"}
     for name in "xy":
         own[name]["b"] = {i: {2} for i in range(150)}
-    every = pairs.Frequencies(own).compare_all_pairs()
+    every = pairs.FingerprintFrequencies(own).compare_all_pairs()
     assert not any(pair.is_flagged() for pair in every)
     assert [row[:3] for row in pairs.pairs_similar_in_one_kernel(every, set())] == [("x", "y", "b")]
     assert pairs.pairs_similar_in_one_kernel(every, {("x", "y")}) == []
 
 
 def test_clusters_are_connected_components():
-    assert pairs.clusters([("a", "b"), ("d", "e"), ("c", "b")]) == [["a", "b", "c"], ["d", "e"]]
-    assert pairs.clusters([]) == []
+    assert pairs.submission_clusters([("a", "b"), ("d", "e"), ("c", "b")]) == [["a", "b", "c"], ["d", "e"]]
+    assert pairs.submission_clusters([]) == []
 
 
 # ---- broken and hostile submissions --------------------------------------------------------------------
@@ -236,7 +236,7 @@ def test_later_pairs_say_why_they_have_no_link(monkeypatch):
 
 def test_only_lines_of_kernels_are_marked(outcome):
     """In dan's file, lines of his kernels are marked and no comments."""
-    marked = pairs.Frequencies(
+    marked = pairs.FingerprintFrequencies(
         made.prints_of(LAB, {"a": NATURAL["dan"], "b": laid_out_anew(NATURAL["dan"])})
     )
     lines = marked.matched_lines(marked.compare_pair("a", "b"))[0]["transpose_best"]
@@ -254,15 +254,15 @@ def test_a_group_counts_once_and_equal_files_of_two_students_count_twice(tmp_pat
         "export/submission_metadata.yml": metadata, f"export/submission_1/{LAB}.cu": SKELETON,
         f"export/submission_2/{LAB}.cu": SKELETON, f"export/submission_3/{LAB}.cu": SKELETON,
     })  # fmt: skip
-    students, _ = collect(tmp_path, [LAB])
-    files = command.sources_of(students, LAB)
+    students, _ = collect_students(tmp_path, [LAB])
+    files = command.submitted_files_of_lab(students, LAB)
     assert len(students) == 4 and len(files) == 3 and "Ann, Bob" in files
 
 
 def test_two_students_of_one_name_are_both_compared(tmp_path):
     put(tmp_path, {f"doejane_{i}_7{i}_{LAB}.cu": f"// {i}" for i in (1, 2)})
-    students, _ = collect(tmp_path, [LAB])
-    assert sorted(command.sources_of(students, LAB)) == ["doejane", "doejane (2)"]
+    students, _ = collect_students(tmp_path, [LAB])
+    assert sorted(command.submitted_files_of_lab(students, LAB)) == ["doejane", "doejane (2)"]
 
 
 def test_a_refused_archive_is_reported(tmp_path):
@@ -345,7 +345,7 @@ def test_wrong_options_are_reported_at_once(tmp_path, options, words):
 
 def test_an_empty_folder_is_reported(tmp_path):
     (tmp_path / "in").mkdir()
-    with pytest.raises(Problem, match="no file there is named after a lab"):
+    with pytest.raises(UserError, match="no file there is named after a lab"):
         command.SimilarityCommand(
             command.parse_options([str(tmp_path / "in"), "-o", str(tmp_path / "page.html")])
         )
@@ -386,8 +386,8 @@ def test_the_readme_states_the_limits():
 def test_the_readme_states_how_many_pairs_agree(lab):
     """In each kernel, for students who followed the handout."""
     texts = made.handed_in(lab) | {"solution": dict(made.right_ones(lab))["solution"]}
-    frequencies = pairs.Frequencies(made.prints_of(lab, texts))
-    for kernel, (both, same) in frequencies.agreement_by_kernel().items():
+    frequencies = pairs.FingerprintFrequencies(made.prints_of(lab, texts))
+    for kernel, (both, same) in frequencies.agreeing_pairs_by_kernel().items():
         assert f"| `{kernel}` | {same} of {both} |" in README, (kernel, same, both)
     most = max(pair.total_overlap().share() for pair in frequencies.compare_all_pairs())
     assert most < pairs.THRESHOLD and not any(pair.is_flagged() for pair in frequencies.compare_all_pairs())
@@ -399,8 +399,8 @@ def test_the_readme_states_how_many_pairs_agree(lab):
 def test_without_a_network_only_ptx_is_compared(tmp_path, monkeypatch, capsys):
     pinned = tmp_path / "pinned.txt"
     pinned.write_text("--no-index\ncompare50==1.2.15\n")
-    make = tokens.install_environment
-    monkeypatch.setattr(tokens, "install_environment", lambda: make(tmp_path / "venv", pinned))
+    make = tokens.install_compare50
+    monkeypatch.setattr(tokens, "install_compare50", lambda: make(tmp_path / "venv", pinned))
     put(tmp_path / "in", {f"{name}/{LAB}.cu": NATURAL[name] for name in ("ada", "ben")})
     options = command.parse_options([str(tmp_path / "in"), "-o", str(tmp_path / "page.html")])
     assert command.SimilarityCommand(options).run() == command.DONE
@@ -412,7 +412,7 @@ def test_without_a_network_only_ptx_is_compared(tmp_path, monkeypatch, capsys):
 def compare50():
     """(path of its Python, "") or (None, the reason)."""
     try:
-        return tokens.install_environment(), ""
+        return tokens.install_compare50(), ""
     except tokens.Compare50Unavailable as error:
         return None, str(error)
 
@@ -432,7 +432,7 @@ def test_compare50_finds_copies_in_files_that_do_not_compile(tmp_path):
         "skeleton": SKELETON.encode(),
     }
     path = ROOT / f"labs/{LAB}/{LAB}.cu"
-    found, unread = tokens.compare_all(
+    found, unread = tokens.score_pairs_with_compare50(
         python, LAB, files, path, 100, [("<copy>", "ben"), ("ada", "empty")]
     )
     assert {who for who, one in found.items() if one.is_flagged()} == {("<copy>", "ben")}
@@ -443,7 +443,7 @@ def test_compare50_finds_copies_in_files_that_do_not_compile(tmp_path):
         set(best.lines[1]) <= set(range(1, NATURAL["ben"].count("\n") + 2))
         and len(best.lines[1]) > 40
     )
-    again, _ = tokens.compare_all(python, LAB, files, path, 100, [("<copy>", "ben")])
+    again, _ = tokens.score_pairs_with_compare50(python, LAB, files, path, 100, [("<copy>", "ben")])
     assert {who: (one.score, one.shares) for who, one in again.items()} == {
         who: (one.score, one.shares) for who, one in found.items()
     }
@@ -451,7 +451,7 @@ def test_compare50_finds_copies_in_files_that_do_not_compile(tmp_path):
 
 def test_compare50_has_an_environment_of_its_own():
     """compare50 needs an older attrs than lab32, so they never share an environment."""
-    assert tokens.environment_folder() != ROOT / ".venv"
+    assert tokens.compare50_environment_folder() != ROOT / ".venv"
     pins = [line for line in tokens.PINNED.read_text().splitlines() if line and line[0] not in "#-"]
     assert "compare50==1.2.15" in pins and all("==" in line for line in pins)
 
@@ -459,11 +459,11 @@ def test_compare50_has_an_environment_of_its_own():
 def test_an_installed_lab32_keeps_compare50_in_the_cache_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(tokens, "ROOT", tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert tokens.environment_folder() == tmp_path / "cache/lab32/compare50"
+    assert tokens.compare50_environment_folder() == tmp_path / "cache/lab32/compare50"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert tokens.environment_folder() == Path.home() / ".cache/lab32/compare50"
+    assert tokens.compare50_environment_folder() == Path.home() / ".cache/lab32/compare50"
 
 
 def test_every_pair_is_compared_once(natural):
-    every = pairs.Frequencies(natural).compare_all_pairs()
+    every = pairs.FingerprintFrequencies(natural).compare_all_pairs()
     assert {(pair.a, pair.b) for pair in every} == set(combinations(sorted(natural), 2))

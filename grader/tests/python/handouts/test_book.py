@@ -50,26 +50,26 @@ def test_links_out_of_a_book_become_text(tmp_path):
 def test_a_long_table_may_span_two_pages():
     rows = "<tr><td>1</td></tr>"
     tables = [f"<table>\n{rows * n}</table>" for n in (3, 45, 20)]
-    assert re.findall(r"<table[^>]*>", book.keep_with_next("<p>x</p>".join(tables))) == [
+    assert re.findall(r"<table[^>]*>", book.keep_paragraphs_with_next("<p>x</p>".join(tables))) == [
         "<table>", '<table class="long">', "<table>",
     ]  # fmt: skip
 
 
 def test_a_paragraph_before_a_picture_stays_on_its_page():
     html = "<p>one</p>\n<p>two</p>\n<p><img src='x'></p>\n<p>three</p>\n<table>"
-    classes = re.findall(r"<p( class=.announces.)?>(\w+)", book.keep_with_next(html))
+    classes = re.findall(r"<p( class=.announces.)?>(\w+)", book.keep_paragraphs_with_next(html))
     assert [word for mark, word in classes if mark] == ["two", "three"]
 
 
 def test_a_number_keeps_its_unit():
     html = '<p title="5 % x">It is 80 % of <code>8 % 3</code>, 1.8 µs, 3 slots.</p><pre>9 % 2</pre>'
     kept = html.replace("80 %", "80\u00a0%").replace("1.8 µs", "1.8\u00a0µs")
-    assert book.without_bad_breaks(html) == kept.replace("<code>", '<code class="whole">')
+    assert book.without_bad_line_breaks(html) == kept.replace("<code>", '<code class="whole">')
 
 
 def test_words_with_signs_are_not_broken():
     html = "<title>1 GB/s</title><p>4 GB/s, W/p + S, an 8-way conflict, 24–31, is -infinity, not lanes/words; compare-and-swap</p>"
-    whole = re.findall(r'<span class="whole">([^<]*)</span>', book.without_bad_breaks(html))
+    whole = re.findall(r'<span class="whole">([^<]*)</span>', book.without_bad_line_breaks(html))
     assert whole == ["GB/s", "W/p", "8-way", "24–31", "-infinity"]
 
 
@@ -85,7 +85,7 @@ def test_words_with_signs_are_not_broken():
     ],
 )
 def test_code_breaks_between_its_parts_in_a_narrow_column(code, lines):
-    html = book.without_bad_breaks(f"<td><code>{code}</code></td>")
+    html = book.without_bad_line_breaks(f"<td><code>{code}</code></td>")
     if lines is None:
         assert html == f'<td><code class="whole">{code}</code></td>'
     else:
@@ -93,10 +93,10 @@ def test_code_breaks_between_its_parts_in_a_narrow_column(code, lines):
 
 
 def test_code_in_a_text_breaks_after_commas():
-    html = book.without_bad_breaks("<td>x</td><p><code>ncu --metrics launch__grid_size,sm__inst.sum X</code></p>")
+    html = book.without_bad_line_breaks("<td>x</td><p><code>ncu --metrics launch__grid_size,sm__inst.sum X</code></p>")
     assert html == "<td>x</td><p><code>ncu --metrics launch__grid_size,<wbr>sm__inst.sum X</code></p>"
 
 
 def test_columns_are_as_narrow_on_paper_as_on_a_screen():
     html = "<td>a_<wbr>b</td><p>a/<wbr>b</p><td>c</td>"
-    assert book.for_weasyprint(html) == "<td>a_\u200bb</td><p>a/<wbr>b</p><td>c</td>"
+    assert book.adapt_for_weasyprint(html) == "<td>a_\u200bb</td><p>a/<wbr>b</p><td>c</td>"

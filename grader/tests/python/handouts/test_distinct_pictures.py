@@ -27,7 +27,7 @@ def test_pictures_that_differ_only_in_numbers_are_shown_once():
 
 
 def test_a_page_has_each_kind_once():
-    thin = distinct_pictures.one_of_each_kind(result(sample.launch(), sample.launch(race=None))).labs[0].tests
+    thin = distinct_pictures.result_with_distinct_pictures(result(sample.launch(), sample.launch(race=None))).labs[0].tests
     # A message that differs in names and numbers alone is left out, and its check with it.
     assert [test.name for test in thin] == ["B0"]
     assert thin[0].pictures["race"] and len(thin[0].pictures["accesses"]) == 2

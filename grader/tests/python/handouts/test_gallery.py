@@ -19,7 +19,7 @@ from handouts import figures
 from lab32 import ROOT, explained, plots, results
 from lab32.labs.shuffle import notebook as shuffle
 from lab32.labs.transpose import notebook as transpose
-from lab32.pictures import canvas, draw, picture_kinds
+from lab32.pictures import canvas, draw_picture, picture_kinds
 from lab32.report import plots as report_plots
 
 pytestmark = pytest.mark.slow
@@ -36,10 +36,10 @@ def monkeymodule():
 @pytest.fixture(scope="module")
 def shell(monkeymodule):
     """A notebook's shell without slow computations, which test_transpose and test_shuffle test."""
-    monkeymodule.setattr(transpose, "warm_up", lambda: WALKS)
+    monkeymodule.setattr(transpose, "run_cpu_walks", lambda: WALKS)
     monkeymodule.setattr(shuffle, "sums_of_ones", sums_of_ones)
     monkeymodule.setattr(shuffle, "errors", errors)
-    monkeymodule.setattr(explained, "worst_access_of_result", lambda lab: explained.NoPicture("drawn elsewhere"))
+    monkeymodule.setattr(explained, "picture_of_costliest_check", lambda lab: explained.MissingPicture("drawn elsewhere"))
     yield InteractiveShell.instance()
     InteractiveShell.clear_instance()
 
@@ -137,7 +137,7 @@ def test_figures_of_a_notebook(shell, monkeypatch, lab, state):
 def pictures_of(result, lab):
     """Every plot and picture of a lab's part of the report: [(where, Canvas)]."""
     record = result.lab(lab)
-    for make in (report_plots.plot_ladder, report_plots.plot_steps, report_plots.plot_documented):
+    for make in (report_plots.plot_counts_over_needed, report_plots.plot_speedup_of_steps, report_plots.plot_documented_counts):
         yield make.__name__, make(record)
     yield "times", report_plots.plot_times(record, result.device)
     for test in record.tests:
@@ -146,7 +146,7 @@ def pictures_of(result, lab):
             count = len(launch["accesses"]) if kind == "access" else 1
             for n in range(count):
                 part = launch | {"accesses": launch["accesses"][n:]} if kind == "access" else launch
-                yield f"{test.name}, {kind}", draw(part, kind)
+                yield f"{test.name}, {kind}", draw_picture(part, kind)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -178,7 +178,7 @@ def test_figures_of_the_report(lab, state):
 
 @pytest.fixture(scope="module")
 def drawn():
-    return figures.draw_all()
+    return figures.draw_all_figures()
 
 
 def test_figures_of_the_handouts(drawn):

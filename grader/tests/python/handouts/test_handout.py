@@ -77,7 +77,7 @@ def test_links_have_existing_targets():
 
 
 def test_cells_of_several_lines_are_joined():
-    rows = handout.score_report("occupancy-skeleton")
+    rows = handout.golden_score_rows("occupancy-skeleton")
     assert rows["B6 match: rows that stay in L1"] == ("1024 KB under way", "192 KB of L1")
     assert rows["B3 trace: blocks of 1024"] == ("1 block, 40 registers", "2 blocks")
     assert "B6 match: rows that stay in" not in rows

@@ -19,7 +19,7 @@ def rows_of(limits):
 def gain(lab, row, name):
     """The gain of a step in the H200's measurements, and the gain that the reason cites."""
     before, cited = re.search(r"From (\S+): ([0-9.]+) on an H200", row["reason"]).groups()
-    record = tables.measured(f"h200-{lab}")
+    record = tables.read_measured(f"h200-{lab}")
     sizes = {measured["n"] for measured in record.rows}
     task, n = record.rows[0]["task"], row["n"]
     if str(n) not in sizes:  # the side of a square matrix
@@ -34,16 +34,16 @@ def gain(lab, row, name):
 
 @pytest.mark.parametrize("lab", labs.lab_names())
 def test_points_add_up(lab):
-    limits = tables.limits(lab)
+    limits = tables.read_rubric_of_lab(lab)
     rows = rows_of(limits)
     assert sum(row.get("points", 0) for row in rows.values()) == limits["max_score"] == 100
 
 
 @pytest.mark.parametrize("lab", CORE)
 def test_each_limit_has_a_measurement_and_a_reason(lab):
-    rows = rows_of(tables.limits(lab))
+    rows = rows_of(tables.read_rubric_of_lab(lab))
     # A bonus comes in addition: 10 points for what an H200 requires.
-    record = tables.measured("h200-solutions").rows
+    record = tables.read_measured("h200-solutions").rows
     asked_there = {row["check"] for row in record if row["lab"] == lab and row["ratio"]}
     asked = [
         row["bonus"]
@@ -57,7 +57,7 @@ def test_each_limit_has_a_measurement_and_a_reason(lab):
 
 @pytest.mark.parametrize("lab", CORE)
 def test_steps_cite_the_record(lab):
-    for name, row in rows_of(tables.limits(lab)).items():
+    for name, row in rows_of(tables.read_rubric_of_lab(lab)).items():
         if name.endswith("_step"):
             recorded, cited = gain(lab, row, name)
             assert cited == pytest.approx(recorded, abs=0.0051), name
@@ -65,9 +65,9 @@ def test_steps_cite_the_record(lab):
 
 def test_fractions_cite_the_record():
     """A check with a `fraction` is in the measurements under its name."""
-    record = [row for row in tables.measured("h200-solutions").rows if row["fraction"]]
+    record = [row for row in tables.read_measured("h200-solutions").rows if row["fraction"]]
     for lab in CORE:
-        rows = [row for row in rows_of(tables.limits(lab)).values() if "fraction" in row]
+        rows = [row for row in rows_of(tables.read_rubric_of_lab(lab)).values() if "fraction" in row]
         fractions = {r["check"]: float(r["fraction"]) for r in record if r["lab"] == lab}
         measured = [fractions[row["check"]] for row in rows]
         reasons = [row["reason"] for row in rows]

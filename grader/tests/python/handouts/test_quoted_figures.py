@@ -11,12 +11,12 @@ COPIES = "[measured/h200-coalescing; push; given; n=2^26; times_copy]"
 @pytest.mark.parametrize("path", quoted_figures.checked_files(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_quoted_figures_match_the_data(path):
     for name, text in quoted_figures.prose_pages(path):
-        assert quoted_figures.diagnostics(text) == [], f"{name}: python -m handouts.quoted_figures reports it at once"
+        assert quoted_figures.check_quoted_figures(text) == [], f"{name}: python -m handouts.quoted_figures reports it at once"
 
 
 def test_the_handouts_quote_figures():
     text = "".join(path.read_text() for path in ROOT.glob("handouts/*.md"))
-    assert len(list(quoted_figures.references(text))) > 100
+    assert len(list(quoted_figures.parse_references(text))) > 100
     for kind in ("documented", "measured", "devices"):
         assert f"[{kind}/" in text
 
@@ -36,7 +36,7 @@ def page(text, *references):
 
 
 def test_a_wrong_figure_and_one_without_reference_are_reported():
-    copies = tables.measured("h200-coalescing").value(
+    copies = tables.read_measured("h200-coalescing").value(
         "times_copy", task="push", form="given", n=1 << 26
     )
     text = page(
@@ -44,7 +44,7 @@ def test_a_wrong_figure_and_one_without_reference_are_reported():
         f"form takes {copies:.2f} = {COPIES}",
         f"not {copies + 0.1:.2f} = {COPIES}",
     )
-    (line, wrong), (below, missing) = quoted_figures.diagnostics(text)
+    (line, wrong), (below, missing) = quoted_figures.check_quoted_figures(text)
     assert (line, below) == (2, 2)
     assert wrong == f"{copies + 0.1:.2f} is not = {copies:.6g}, which is {COPIES}"
     assert missing.startswith("where does 12 come from? Add a line to <!-- figures ... --> at the")
@@ -67,7 +67,7 @@ def test_a_wrong_figure_and_one_without_reference_are_reported():
     ],
 )
 def test_numbers_that_need_a_reference(text, figure):
-    ((line, what),) = quoted_figures.diagnostics(f"first line\n{text}\n")
+    ((line, what),) = quoted_figures.check_quoted_figures(f"first line\n{text}\n")
     assert line == 2
     assert what.startswith(f"where does {figure} come from?")
 
@@ -87,7 +87,7 @@ def test_numbers_that_need_a_reference(text, figure):
     ],
 )
 def test_numbers_that_need_no_reference(text):
-    assert quoted_figures.diagnostics(text) == []
+    assert quoted_figures.check_quoted_figures(text) == []
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_numbers_that_need_no_reference(text):
     ],
 )
 def test_an_invalid_reference_is_reported(text, reference, line, message):
-    ((at, what),) = quoted_figures.diagnostics(page(text, reference))
+    ((at, what),) = quoted_figures.check_quoted_figures(page(text, reference))
     assert at == line
     assert what.startswith(message)
 
@@ -111,8 +111,8 @@ def test_an_invalid_reference_is_reported(text, reference, line, message):
 def test_references_are_in_the_order_of_the_text():
     text = "One takes 12 ms,\nthe other 20 ms."
     in_order = ["takes 12 = 3 * 4", "other 20 = 5 * 4"]
-    assert quoted_figures.diagnostics(page(text, *in_order)) == []
-    (line, unused), (at, what) = quoted_figures.diagnostics(page(text, *reversed(in_order)))
+    assert quoted_figures.check_quoted_figures(page(text, *in_order)) == []
+    (line, unused), (at, what) = quoted_figures.check_quoted_figures(page(text, *reversed(in_order)))
     assert line == 1
     assert unused.startswith("where does 12 come from?")
     assert at == 6
@@ -122,17 +122,17 @@ def test_references_are_in_the_order_of_the_text():
 def test_the_same_figure_twice_has_two_references():
     text = "It takes 12 ms.\n> Here it also\n> takes 12 ms."
     one = "takes 12 = 3 * 4"
-    ((line, what),) = quoted_figures.diagnostics(page(text, one))
+    ((line, what),) = quoted_figures.check_quoted_figures(page(text, one))
     assert line == 3
     assert what.startswith("where does 12 come from?")
-    assert quoted_figures.diagnostics(page(text, one, one)) == []
-    assert quoted_figures.diagnostics(page(text, one, "also takes 12 = 3 * 4")) == []
+    assert quoted_figures.check_quoted_figures(page(text, one, one)) == []
+    assert quoted_figures.check_quoted_figures(page(text, one, "also takes 12 = 3 * 4")) == []
 
 
 def test_the_words_of_a_reference_may_hold_signs():
     text = "With 3 × 4 = 12 ms and T = 8 it is (at n < 5) 1,024 MB."
     references = ["= 12 = 3 * 4", "(at n < 5) 1,024 = 2^10"]
-    assert quoted_figures.diagnostics(page(text, *references)) == []
+    assert quoted_figures.check_quoted_figures(page(text, *references)) == []
 
 
 def test_the_command_reports_file_and_line(tmp_path, capsys):
@@ -193,7 +193,7 @@ def test_expressions_have_the_right_values(expression, value):
 def test_invalid_expressions_are_refused(expression, message):
     with pytest.raises((ValueError, LookupError), match=message):
         quoted_figures.expression_value(expression)
-    ((_, what),) = quoted_figures.diagnostics(page("some 1.5 copies", f"1.5 = {expression}"))
+    ((_, what),) = quoted_figures.check_quoted_figures(page("some 1.5 copies", f"1.5 = {expression}"))
     assert what.startswith(f"1.5: {expression}: ")
 
 

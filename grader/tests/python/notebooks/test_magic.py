@@ -101,8 +101,8 @@ def test_bad_input_gets_one_line(said, line, error):
 
 
 def test_options_of_nvcc4jupyter_keep_their_meaning():
-    assert magic.parse_cell_line('-p -c "-O3 -DN=4" -- a b') == ("profile", [], ["a", "b"], "-O3 -DN=4")
-    assert magic.parse_cell_line("profile --source --device sim:t4") == (
+    assert magic.parse_cuda_magic_line('-p -c "-O3 -DN=4" -- a b') == ("profile", [], ["a", "b"], "-O3 -DN=4")
+    assert magic.parse_cuda_magic_line("profile --source --device sim:t4") == (
         "profile", ["--source", "--device", "sim:t4"], [], "",
     )  # fmt: skip
 
@@ -125,7 +125,7 @@ def test_an_earlier_extension_keeps_its_cuda_magic(shell, capsys):
 def test_the_grade_magic_shows_a_report(said, shell, monkeypatch):
     monkeypatch.setenv("LAB32_HISTORY", "off")  # the magic adds to the history
     _, result, _ = said("%lab32 grade swizzle --dir solutions --seed 3")
-    assert isinstance(result, results.Result) and result.seed == 3
+    assert isinstance(result, results.GradingResult) and result.seed == 3
     shell.user_ns["result"] = result
     out, _, _ = said("result")
     assert "100 of 100 points, on sim:h200, seed 3" in out and "✓" in out
@@ -149,5 +149,5 @@ def test_the_progress_magic_plots_the_history(said, monkeypatch, tmp_path):
 def test_a_missing_picture_is_explained_in_one_line(monkeypatch, said):
     monkeypatch.setattr(explained, "BINARY", "/bin/false")
     out, value, err = said('%lab32 explain coalescing "B1 scale: sectors"')
-    assert isinstance(value, explained.NoPicture) and not err
+    assert isinstance(value, explained.MissingPicture) and not err
     assert out.splitlines()[-1].endswith("No picture: lab32 explain ended with status 1.")

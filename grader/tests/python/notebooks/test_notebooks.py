@@ -23,7 +23,7 @@ def test_a_report_runs_and_its_figures_are_not_empty(tmp_path, monkeypatch):
     """One solution only; test_dist runs all reports with skeletons, as students do."""
     monkeypatch.setenv("LAB32_DIR", "solutions")
     monkeypatch.setenv("LAB32_HISTORY", "off")
-    check_figures(notebooks.execute(ROOT / "labs/swizzle/report.ipynb", tmp_path))
+    check_figures(notebooks.execute_notebook(ROOT / "labs/swizzle/report.ipynb", tmp_path))
 
 
 @pytest.mark.parametrize("path", REPORTS, ids=lambda p: p.parent.name)
@@ -37,7 +37,7 @@ def test_a_report_asks_for_predictions_first_and_for_a_conclusion_last(path):
     code = [cell.source for cell in cells if cell.cell_type == "code"]
     # First the predictions, still empty; then the student's own launch; then the plots.
     assert set(re.findall(r": (\S+?)[,}]", code[0])) == {"None"}
-    assert "explained.worst_access_of_result(lab)" in code[1] and code[2] == "result"
+    assert "explained.picture_of_costliest_check(lab)" in code[1] and code[2] == "result"
     assert '"simulated: yours"' in code[3] or '"simulated: yours"' in code[4]
     assert any("expected=predicted" in source for source in code)
 

@@ -150,19 +150,19 @@ def test_ticks_of_a_logarithmic_axis_are_few_and_round(low, high):
 
 def test_strides_are_sorted_as_numbers():
     figures = {f"touch<int>({s}) store wavefronts": s for s in (16, 2, 33, 1)}
-    check = results.Test("A5 applied to strides", "failed", 0, 6, figures=figures)
-    lab = results.Lab("bank_conflicts", "failed", 0, 6, [check])
-    assert list(bank_conflicts.touches(lab)["int"]) == [1, 2, 16, 33]
+    check = results.CheckResult("A5 applied to strides", "failed", 0, 6, figures=figures)
+    lab = results.LabResult("bank_conflicts", "failed", 0, 6, [check])
+    assert list(bank_conflicts.wavefronts_by_type_and_stride(lab)["int"]) == [1, 2, 16, 33]
 
 
 def test_launches_of_different_sizes_are_compared_by_a_copy_of_their_bytes():
     """add1 at 2^26 takes longer than add2 at 2^24, but it is not the worse pattern."""
-    rows, (measured, _) = lab_times.largest_launches("coalescing"), lab_times.measured_and_modelled("coalescing").values()
+    rows, (measured, _) = lab_times.largest_launches("coalescing"), lab_times.measured_and_modelled_times("coalescing").values()
     add1, add2 = "add1 (given)", "add2 (given)"
     assert int(rows[add1]["n"]) > int(rows[add2]["n"])
     assert float(rows[add1]["cold_us"]) > 3 * float(rows[add2]["cold_us"])
     assert measured[add1] < measured[add2]
-    assert "add2 (given)" not in lab_times.measured_and_modelled("coalescing", {"add2"})["measured: H200"]
+    assert "add2 (given)" not in lab_times.measured_and_modelled_times("coalescing", {"add2"})["measured: H200"]
 
 
 # ---- what the coalescing notebook shows -----------------------------------------------------------
@@ -182,26 +182,26 @@ def passed(lab, check):
 
 def test_figures_do_not_answer_open_questions(lab):
     assert "add2" not in coalescing.sectors_per_request(lab, "load")
-    assert "length_aos" in coalescing.hidden(lab)
-    assert "int4" not in bank_conflicts.touches(lab)
-    assert shuffle.hidden(lab) == {"reduce_atomic<int>", "reduce_atomic<float>"}
+    assert "length_aos" in coalescing.kernels_with_hidden_counts(lab)
+    assert "int4" not in bank_conflicts.wavefronts_by_type_and_stride(lab)
+    assert shuffle.kernels_with_hidden_times(lab) == {"reduce_atomic<int>", "reduce_atomic<float>"}
 
 
 def test_documented_sectors():
-    assert coalescing.documented_sectors("load") == {
+    assert coalescing.documented_sectors_per_request("load") == {
         "add1": 4, "add2": 4.6, "add3": 4, "add4": 1, "add5": 16,
     }  # fmt: skip
-    assert coalescing.documented_sectors("store") == {"add1": 4, "add2": 5, "add3": 4, "add5": 16}
+    assert coalescing.documented_sectors_per_request("store") == {"add1": 4, "add2": 5, "add3": 4, "add5": 16}
 
 
 def test_utilisation_agrees_with_the_documents(lab):
     passed(lab, "C1 one element off the line")
-    ours = coalescing.utilisation(coalescing.sectors_per_request(lab, "load"))
-    assert ours == coalescing.documented_utilisation()
+    ours = coalescing.byte_utilisation(coalescing.sectors_per_request(lab, "load"))
+    assert ours == coalescing.documented_byte_utilisation()
 
 
 def test_tasks_are_multiples_of_the_ideal(lab):
-    found = coalescing.tasks(lab)
+    found = coalescing.counts_over_ideal(lab)
     assert found["scale, sectors"] == 8 and found["axpy, requests"] == 4
     assert [name.split(",")[0] for name in found] == coalescing.TASKS
 

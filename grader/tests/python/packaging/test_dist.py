@@ -249,7 +249,7 @@ def test_the_pack_grades_by_a_course(pack):
 
 def test_the_pack_grades_labs_that_live_elsewhere(pack):
     root, top, bin = pack
-    new_lab.write_lab("stripes", top / "mine")
+    new_lab.write_lab_from_template("stripes", top / "mine")
     done = root.run(bin / "lab32", "grade", "--labs", "mine", "--dir", "mine/solutions", cwd=top)
     assert done.returncode == 0, done.stderr
     assert re.search(r"^stripes +100 / 100$", done.stdout, re.MULTILINE)

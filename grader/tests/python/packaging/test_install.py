@@ -47,7 +47,7 @@ def lab32(tree, tmp_path):
 
 
 def test_an_installation_grades_labs_that_live_elsewhere(lab32):
-    new_lab.write_lab("stripes", lab32.work / "mine")
+    new_lab.write_lab_from_template("stripes", lab32.work / "mine")
     for words, status in ((["--dir", "mine/solutions"], 0), ([], 1)):
         outcome = lab32("grade", "--labs", "mine", *words)
         assert (outcome.returncode, "stripes" in outcome.stdout) == (status, True), outcome.stderr

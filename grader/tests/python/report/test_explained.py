@@ -24,14 +24,14 @@ def draws(tmp_path, monkeypatch):
 def lab(*checks):
     """(name, points lost, kind of failure) of each check."""
     tests = [
-        results.Test(name, "failed", 10 - lost, 10, message=f"message of {name}", failure={"kind": kind})
+        results.CheckResult(name, "failed", 10 - lost, 10, message=f"message of {name}", failure={"kind": kind})
         for name, lost, kind in checks
     ]
-    return results.Lab("coalescing", "failed", 0, 100, tests, seed=7)
+    return results.LabResult("coalescing", "failed", 0, 100, tests, seed=7)
 
 
 def test_the_check_that_lost_the_most_points_is_drawn_with_its_message(draws):
-    shown = explained.worst_access_of_result(lab(("little", 1, "wasteful"), ("drawn", 9, "wasteful"), ("wrong", 10, "wrong_result")))
+    shown = explained.picture_of_costliest_check(lab(("little", 1, "wasteful"), ("drawn", 9, "wasteful"), ("wrong", 10, "wrong_result")))
     assert SVG in shown._repr_html_() and "message of drawn" in shown._repr_html_()
     assert pretty(shown) == "drawn\nmessage of drawn\n32 lanes, 16 sectors"
     # Lines are not broken inside words, although Jupyter breaks code.
@@ -41,21 +41,21 @@ def test_the_check_that_lost_the_most_points_is_drawn_with_its_message(draws):
 
 
 def test_after_a_withheld_picture_the_next_check_is_drawn(draws):
-    shown = explained.worst_access_of_result(lab(("withheld", 9, "wasteful"), ("drawn", 5, "wasteful")))
+    shown = explained.picture_of_costliest_check(lab(("withheld", 9, "wasteful"), ("drawn", 5, "wasteful")))
     assert isinstance(shown, explained.ExplainedPicture) and len(draws()) == 2
 
 
 def test_without_any_picture_one_line_explains_why(draws):
-    shown = explained.worst_access_of_result(lab(("withheld", 9, "wasteful")))
+    shown = explained.picture_of_costliest_check(lab(("withheld", 9, "wasteful")))
     assert pretty(shown) == "No picture: answer A1 first."
     assert shown._repr_html_() == "<p>No picture: answer A1 first.</p>"
-    assert pretty(explained.worst_access_of_result(lab(("wrong", 9, "wrong_result")))) == (
+    assert pretty(explained.picture_of_costliest_check(lab(("wrong", 9, "wrong_result")))) == (
         "No picture: no check of this result lost points by its accesses."
     )
 
 
 def test_names_of_checks_are_marked_as_code():
-    html = explained.NoPicture("what it shows is what `C1 <plain>: wavefronts` asks: answer that first")._repr_html_()
+    html = explained.MissingPicture("what it shows is what `C1 <plain>: wavefronts` asks: answer that first")._repr_html_()
     assert html == (
         "<p>No picture: what it shows is what <code>C1 &lt;plain&gt;: wavefronts</code> asks: answer that first.</p>"
     )

@@ -10,10 +10,10 @@ import pytest
 import sample_pictures as sample
 from PIL import Image
 
-from lab32.pictures import KINDS, canvas, draw, leading_kind, picture_kinds, shuffles
-from lab32.pictures.access import alt_text, draw_access, memory_rows, used_percent
-from lab32.pictures.chart import needless_text, verdict_text
-from lab32.pictures.png import png
+from lab32.pictures import KINDS, best_picture_kind, canvas, draw_picture, picture_kinds, shuffles
+from lab32.pictures.access import alt_text, draw_access, memory_lines_of_request, used_bytes_percent
+from lab32.pictures.chart import comparison_lines, distance_from_ideal_text
+from lab32.pictures.png import png_bytes
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -24,7 +24,7 @@ def texts(picture):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_is_drawn_as_svg_and_png(kind):
-    picture = draw(sample.launch(), kind)
+    picture = draw_picture(sample.launch(), kind)
     root = ElementTree.fromstring(str(picture))
     assert root.find(f"{SVG}title").text == picture.title
     assert len(root.find(f"{SVG}desc").text) > 30
@@ -40,7 +40,7 @@ def test_each_kind_is_drawn_as_svg_and_png(kind):
         assert left > -8 and left + wide < picture.width + 12, e.text
         assert 0 < float(e.get("y")) < picture.height, e.text
         assert float(look["font-size"]) >= 9, e.text
-    image = Image.open(io.BytesIO(png(picture)))
+    image = Image.open(io.BytesIO(png_bytes(picture)))
     assert image.size == (round(2 * picture.width), round(2 * picture.height))
     assert len(image.getcolors(1 << 20)) > 4
 
@@ -51,13 +51,13 @@ def test_a_large_swizzle_is_drawn_in_part_with_a_note():
         "name": "Swizzle<8, 4, 8>", "rows": 32, "columns": 32, "all_rows": 256, "all_columns": 1024, "unit": 16, "turned": False,
         "to": [1024 * (n // 32) + column for n, column in enumerate(columns)],
     }  # fmt: skip
-    picture = draw(sample.launch(mappings=[mapping]), "mappings")
+    picture = draw_picture(sample.launch(mappings=[mapping]), "mappings")
     sentence = "The first 32 of 256 rows and the first 32 of 1,024 columns are drawn."
     words = texts(picture)
     assert sentence in words and sentence in picture.alt_text
     assert "→" not in words and "✗" not in words and words.count("31") == 32 + 1
     # A student's function may be no valid swizzle.
-    words = texts(draw(sample.launch(mappings=[mapping | {"to": [500, 1025, *mapping["to"][2:]]}]), "mappings"))
+    words = texts(draw_picture(sample.launch(mappings=[mapping | {"to": [500, 1025, *mapping["to"][2:]]}]), "mappings"))
     assert words.count("→") == 1 and words.count("✗") == 1
     assert any("✗ leaves its row; → leaves the drawn part; last row" in text for text in words)
 
@@ -67,23 +67,23 @@ def test_only_pictures_with_data_are_offered():
     assert picture_kinds(sample.launch(**nothing, accesses=[], mappings=[])) == []
     assert picture_kinds(sample.launch()) == list(KINDS)
     with pytest.raises(ValueError, match="it has: access"):
-        draw(sample.launch(**nothing, mappings=[]), "steps")
+        draw_picture(sample.launch(**nothing, mappings=[]), "steps")
 
 
 def test_the_picture_that_explains_the_check_is_drawn_first():
     """Every access of a kernel with idle lanes may be ideal; its steps show the problem."""
     launch = sample.launch(race=None, fault=None)
-    assert [leading_kind(launch, c) for c in ("v4: idle lanes", "v2: divergence", "v7: sectors", "")] == ["steps"] * 2 + ["access"] * 2
-    assert leading_kind(launch | {"steps": None}, "v4: idle lanes") == "access"
-    assert leading_kind(sample.launch(), "v4: idle lanes") == "fault"
+    assert [best_picture_kind(launch, c) for c in ("v4: idle lanes", "v2: divergence", "v7: sectors", "")] == ["steps"] * 2 + ["access"] * 2
+    assert best_picture_kind(launch | {"steps": None}, "v4: idle lanes") == "access"
+    assert best_picture_kind(sample.launch(), "v4: idle lanes") == "fault"
 
 
 def test_lanes_are_drawn_in_the_words_that_they_access():
     request = sample.request(False, 256, 32, mask=0x00FFFFFF)
-    rows = memory_rows(request)
+    rows = memory_lines_of_request(request)
     assert [row.lanes for row in rows.values()] == [{8 * k: [4 * n + k] for k in range(4)} for n in range(6)]
     access = sample.access(False, [request])
-    assert used_percent(access, request) == "12.5"
+    assert used_bytes_percent(access, request) == "12.5"
     picture = draw_access(access, 0)
     # Each active lane appears twice, in the top row and in its word; the others only in the top row.
     numbers = [t for t in texts(picture) if t.isdigit()]
@@ -115,25 +115,25 @@ def test_lines_run_over_grey_and_under_coloured_cells():
 def test_a_line_of_a_png_is_visible_over_grey():
     """The line is darker than what it crosses, even if it is nearly transparent."""
     picture = canvas.Canvas(40, 20, "t", "s")
-    picture.cells([(0, 0)], 40, 20, "cell unused")
+    picture.equal_rects([(0, 0)], 40, 20, "cell unused")
     picture.line(0, 10, 40, 10, "", stroke_opacity=0.4)
-    image = Image.open(io.BytesIO(png(picture)))
+    image = Image.open(io.BytesIO(png_bytes(picture)))
     assert image.getpixel((40, 20))[0] < image.getpixel((40, 10))[0] - 30
 
 
 def test_a_ratio_near_one_is_shown_as_a_difference():
-    assert needless_text(2_099_222, 2_099_162) == "▲ 60 sectors more"
-    assert needless_text(1_001, 1_000, "wavefronts") == "▲ 1 wavefront more"
-    assert (needless_text(9, 4), needless_text(4, 4), needless_text(0, 0)) == ("▲ 2.25 × ideal", *["✓ the minimum"] * 2)
+    assert distance_from_ideal_text(2_099_222, 2_099_162) == "▲ 60 sectors more"
+    assert distance_from_ideal_text(1_001, 1_000, "wavefronts") == "▲ 1 wavefront more"
+    assert (distance_from_ideal_text(9, 4), distance_from_ideal_text(4, 4), distance_from_ideal_text(0, 0)) == ("▲ 2.25 × ideal", *["✓ the minimum"] * 2)
 
 
 def test_accesses_without_waste_are_not_praised_if_the_reference_needs_fewer():
     traffic = {"wavefronts": 725, "ideal": 725}
-    assert verdict_text(traffic, {"wavefronts": 725}, "wavefronts", "ideal") == ["✓ the minimum"]
-    assert verdict_text(traffic, None, "wavefronts", "ideal") == ["✓ the minimum"]
-    assert verdict_text(traffic, {"wavefronts": 290}, "wavefronts", "ideal") == ["✓ ideal per access", "▲ 2.5 × reference"]
+    assert comparison_lines(traffic, {"wavefronts": 725}, "wavefronts", "ideal") == ["✓ the minimum"]
+    assert comparison_lines(traffic, None, "wavefronts", "ideal") == ["✓ the minimum"]
+    assert comparison_lines(traffic, {"wavefronts": 290}, "wavefronts", "ideal") == ["✓ ideal per access", "▲ 2.5 × reference"]
     wasteful = {"wavefronts": 1450, "ideal": 725}
-    assert verdict_text(wasteful, {"wavefronts": 290}, "wavefronts", "ideal") == ["▲ 2 × ideal", "▲ 5 × reference"]
+    assert comparison_lines(wasteful, {"wavefronts": 290}, "wavefronts", "ideal") == ["▲ 2 × ideal", "▲ 5 × reference"]
 
 
 def test_shuffles_are_described_by_their_lanes():

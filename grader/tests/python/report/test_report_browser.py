@@ -8,7 +8,7 @@ import sample_pictures as sample
 from PIL import Image
 
 from handouts import contact_sheets
-from lab32.pictures import canvas, draw
+from lab32.pictures import canvas, draw_picture
 from lab32.report import page
 from lab32.results import parse_result
 
@@ -38,12 +38,12 @@ def test_the_report_has_no_layout_faults(tmp_path, width, dark):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_reused_drawings_look_the_same(tmp_path, dark):
-    picture = draw(sample.launch(), "access")
+    picture = draw_picture(sample.launch(), "access")
     file, shot = tmp_path / "page.html", tmp_path / "shot.png"
     both = picture.inline_svg("d0"), picture.inline_svg(same="d0")
     boxes = "".join(f'<div style="position:absolute;top:{500 * n}px;left:0">{svg}</div>' for n, svg in enumerate(both))
     file.write_text(f"<!DOCTYPE html><style>{canvas.STYLE}</style><body>{boxes}</body>")
-    browser.chromium(tmp_path, "--window-size=900,1000", *browser.colour_scheme_arguments(dark), f"--screenshot={shot}", f"file://{file}")
+    browser.run_chromium(tmp_path, "--window-size=900,1000", *browser.colour_scheme_arguments(dark), f"--screenshot={shot}", f"file://{file}")
     with Image.open(shot) as image:
         above, below = (image.convert("RGB").crop((0, top, 900, top + 500)) for top in (0, 500))
     assert above.tobytes() == below.tobytes()
@@ -81,7 +81,7 @@ def test_a_contact_sheet_shows_a_page_to_its_end(tmp_path):
     """A contact sheet has two columns of the page side by side, and the last is as long as the page's end."""
     page = tmp_path / "page.html"
     page.write_text('<!DOCTYPE html><body style="margin:0"><details><div style="height:2000px;background:#00f"></div></details></body>')
-    sheets = contact_sheets.Sheets(tmp_path, "sheet")
+    sheets = contact_sheets.ContactSheets(tmp_path, "sheet")
     for name, image in contact_sheets.page_screenshots(page, tmp_path, 390):
         sheets.add(name, image)
     sheets.flush()

@@ -184,7 +184,7 @@ def test_an_attempt_names_checks_like_their_headings():
     def attempt(measured):
         return {"score": 1, "checks": {"B3 blocks of 1024": {"measured": measured}}}
 
-    assert page.changes_since(attempt("2048 sectors"), attempt("1024 sectors"))["lines"] == [
+    assert page.attempt_with_changes(attempt("2048 sectors"), attempt("1024 sectors"))["lines"] == [
         "B3 blocks of 1024: 2,048 sectors → 1,024 sectors"
     ]
 

@@ -21,8 +21,8 @@ def question(answer, options=(), wrong=(), **picture):
         text="How many sectors does the store of `out` by warp 3 of block 2 touch?", options=list(options),
         reason="Which bytes do the active lanes access?", picture=sample.launch(race=None, fault=None) | picture,
     )  # fmt: skip
-    asked.answer = questions.sealed_answer(asked, answer)
-    asked.misconceptions = {questions.sealed_answer(asked, n): words for n, words in wrong}
+    asked.answer = questions.hashed_answer(asked, answer)
+    asked.misconceptions = {questions.hashed_answer(asked, n): words for n, words in wrong}
     return asked
 
 
@@ -53,7 +53,7 @@ def test_feedback_names_the_misconception():
     assert questions.feedback_text(ASKED[0], 32).startswith("It is not 32. That is one sector for each active lane. Which")
     assert questions.feedback_text(ASKED[0], 5) == "It is not 5. Which bytes do the active lanes access?"
     assert questions.feedback_text(ASKED[1], 1).startswith("It is not option 1. On line 52")
-    assert len(questions.pictures(ASKED[0])) == len(ASKED[0].picture["accesses"])
+    assert len(questions.pictures_of_answer(ASKED[0])) == len(ASKED[0].picture["accesses"])
 
 
 @pytest.mark.slow
@@ -91,7 +91,7 @@ def test_a_notebook_judges_answers_as_the_terminal_does(tmp_path):
     asked = questions.ask_questions("histogram", options)
     count = len(asked.questions)
     assert count >= 2 and f"--answer N{count}" in asked._repr_html_()
-    answers = [next(n for n in range(100_000) if questions.sealed_answer(q, n) == q.answer) for q in asked.questions]
+    answers = [next(n for n in range(100_000) if questions.hashed_answer(q, n) == q.answer) for q in asked.questions]
     given = [word for answer in answers for word in ("--answer", str(answer))]
     judged = questions.ask_questions("histogram", options + given)._repr_html_()
     assert judged.count("<b>Right.</b>") == count and judged.count("<svg") >= 1

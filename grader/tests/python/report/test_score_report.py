@@ -13,7 +13,7 @@ def result():
 
 def test_a_check_that_was_not_run_has_no_points(result):
     """`0 of 5` would suggest that points were lost."""
-    rows = {name: shown for _, name, shown, *_ in score_report.table_rows(result.lab("coalescing"))}
+    rows = {name: shown for _, name, shown, *_ in score_report.score_table_rows(result.lab("coalescing"))}
     assert rows["C1 one element off the line"] == "not run, of 4"
     assert rows["B1 scale: sectors"] == "1 of 8"
 

@@ -66,8 +66,8 @@ def test_a_withheld_count_has_no_partial_points(lab, question, checks, count):
 # (lab, the check that asks, what the notebook draws). One count of wavefronts of a given kernel reveals the
 # answer, because the instructions can be counted in the source.
 DRAWN = [
-    ("swizzle", "C1 plain: wavefronts", swizzle.wavefronts),
-    ("transpose", "A2 a column of a tile", lambda lab: transpose.against_ideal(lab, "wavefronts")),
+    ("swizzle", "C1 plain: wavefronts", swizzle.wavefronts_per_tile),
+    ("transpose", "A2 a column of a tile", lambda lab: transpose.counts_over_ideal(lab, "wavefronts")),
 ]
 
 

@@ -21,7 +21,7 @@ COLUMNS = {
 NAMES = {"g": "h200-{}global.csv", "s": "h200-{}shared.csv"}
 
 
-def kind_of(op):
+def metric_kind_of_op(op):
     """The op's name in metrics: ld, st, red or atom. Shared memory has no red, and an asynchronous copy counts as a
     load of global memory."""
     space, name = op.split("_")[:2]
@@ -32,7 +32,7 @@ def kind_of(op):
     return name if name in ("red", "atom") else name[:2]
 
 
-def read_launches(paths):
+def read_launch_metrics(paths):
     """One dict of metrics per launch, in order, from the CSV tables of several ncu runs."""
     rows = {}
     for run, path in enumerate(paths):
@@ -53,7 +53,7 @@ def main(folder, out, chosen=""):
     gpu, driver, sm, memory = device.split(", ")
     for space in "gs":
         mine = [p for p in patterns if p["op"].startswith(space + "_")]
-        measured = read_launches(sorted(folder.glob(f"{space}-*.csv"), key=lambda f: int(f.stem[2:])))
+        measured = read_launch_metrics(sorted(folder.glob(f"{space}-*.csv"), key=lambda f: int(f.stem[2:])))
         name = NAMES[space].format(chosen + "-" if chosen else "")
         with open(out / name, "w", encoding="utf-8", newline="\n") as f:
             f.write(
@@ -64,7 +64,7 @@ def main(folder, out, chosen=""):
             for p, m in zip(mine, measured):
                 if not m["kernel"].startswith(p["op"] + "("):
                     sys.exit(f"launch of {m['kernel']} where {p['op']} was expected")
-                short = kind_of(p["op"])
+                short = metric_kind_of_op(p["op"])
                 row = [m[metric.format(short)] for metric in COLUMNS[space].values()]
                 f.write(",".join([p["op"], p["mask"], *row, p["offsets"]]) + "\n")
         print(f"{name}: {len(measured)} of {len(mine)} patterns")

@@ -71,12 +71,12 @@ def random_offsets(size, top):
     return [pairs[l // 2 if how == 1 else l // 4 * 2 + l % 2] for l in range(32)]
 
 
-def add_random(op, size, top, count):
+def add_random_patterns(op, size, top, count):
     for _ in range(count):
         add_pattern(op, random_offsets(size, top), random_mask())
 
 
-def global_patterns(repeats):
+def add_global_patterns(repeats):
     sizes = {1: 1, 2: 2, 4: 4, 8: 8, 16: 16}
     for kind in ("ld", "st"):
         for size in sizes:
@@ -85,7 +85,7 @@ def global_patterns(repeats):
                 add_pattern(op, [l * stride * size for l in range(32)])
             add_pattern(op, [(l + 1) * size for l in range(32)])
             add_pattern(op, [l * size for l in range(32)], 1)
-            add_random(op, size, 1 << 20, 6)
+            add_random_patterns(op, size, 1 << 20, 6)
     atomics = {
         "g_red_add_u32": (4, 60), "g_red_add_f32": (4, 25), "g_red_add_u64": (8, 20),
         "g_red_add_f64": (8, 8), "g_red_max_s32": (4, 8), "g_atom_add_u32": (4, 60),
@@ -95,7 +95,7 @@ def global_patterns(repeats):
     for op, (size, count) in atomics.items():
         for stride in (0, 1, 8, 32):
             add_pattern(op, [l * stride * size for l in range(32)])
-        add_random(op, size, 1 << 20, count)
+        add_random_patterns(op, size, 1 << 20, count)
     # Widely scattered addresses with few collisions, for which the simple rule was one or two sectors short. Each
     # pattern runs twice, to tell its effect from chance.
     for op in ("g_red_add_u32", "g_atom_add_u32"):
@@ -106,7 +106,7 @@ def global_patterns(repeats):
                 add_pattern(op, a)
 
 
-def shared_patterns():
+def add_shared_patterns():
     top = 32768
     for kind in ("ld", "st"):
         for size, count in ((1, 8), (2, 8), (4, 20), (8, 40), (16, 60)):
@@ -114,7 +114,7 @@ def shared_patterns():
             for stride in (0, 1, 2, 3, 16, 32, 33):
                 if stride * 31 * size + size <= top:
                     add_pattern(op, [l * stride * size for l in range(32)])
-            add_random(op, size, top, count if kind == "ld" else count * 2 // 3)
+            add_random_patterns(op, size, top, count if kind == "ld" else count * 2 // 3)
     atomics = {
         "s_atom_add_u32": (4, 30), "s_red_add_u32": (4, 8), "s_atom_inc_u32": (4, 15),
         "s_atom_max_s32": (4, 8), "s_atom_exch_b32": (4, 10), "s_atom_cas_b32": (4, 20),
@@ -123,7 +123,7 @@ def shared_patterns():
     for op, (size, count) in atomics.items():
         for stride in (0, 1, 2, 32):
             add_pattern(op, [l * stride * size for l in range(32)])
-        add_random(op, size, top, count)
+        add_random_patterns(op, size, top, count)
     for kind, count in (("ld", 14), ("st", 10)):
         for x in (1, 2, 4):
             op = f"s_{kind}matrix_x{x}"
@@ -136,7 +136,7 @@ def shared_patterns():
         add_pattern("s_ldmatrix_x4t", random_offsets(16, top))
 
 
-def regular_cases(size):
+def regular_patterns(size):
     """Cases that the hand-made patterns above leave out: strides, shared addresses, masks."""
     lanes = range(32)
     for stride in (3, 5, 7, 9, 16, 33):
@@ -154,7 +154,7 @@ def regular_cases(size):
         yield [l // 2 * size for l in lanes], mask
 
 
-def multiplicities(size, every):
+def multiplicity_patterns(size, every):
     """m lanes on one word, for every m; then groups of m lanes; then m lanes on each of two words."""
     for m in range(1, 33) if every else (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 31, 32):
         yield [0 if l < m else (l - m + 1) * 32 for l in range(32)], FULL
@@ -164,12 +164,12 @@ def multiplicities(size, every):
         yield [0 if l < m else size if l < 2 * m else (l + 1) * 64 for l in range(32)], FULL
 
 
-def add_systematic(space):
+def print_systematic_patterns(space):
     widths = {"1": 1, "2": 2, "4": 4, "8": 8, "16": 16}
     vectors = {"_v4u8": 4, "_v2u16": 4, "_v4u16": 8, "_v2u64": 16}
     for name, size in {**widths, **vectors}.items():
         for kind in ("ld", "st"):
-            some = list(regular_cases(size))
+            some = list(regular_patterns(size))
             if name in vectors:
                 some = some[:12:3] + some[17::5]
             elif size < 4:
@@ -180,9 +180,9 @@ def add_systematic(space):
     for name, size in copies.items():
         for stride in (0, 1, 2, 8):
             add_pattern(f"{space}_copy{name}", [l * stride * size for l in range(32)])
-        for addresses, mask in list(regular_cases(size))[::3]:
+        for addresses, mask in list(regular_patterns(size))[::3]:
             add_pattern(f"{space}_copy{name}", addresses, mask)
-        add_random(f"{space}_copy{name}", size, 32768, 3)
+        add_random_patterns(f"{space}_copy{name}", size, 32768, 3)
     atomics = {
         "g": {"g_red_add_u32": 4, "g_atom_add_u32": 4, "g_red_add_f32": 4, "g_atom_cas_b32": 4,
               "g_red_add_u64": 8, "g_atom_cas_b64": 8},
@@ -191,7 +191,7 @@ def add_systematic(space):
     }
     for op, size in atomics[space].items():
         every = op.endswith(("red_add_u32", "atom_add_u32", "inc_u32"))
-        for addresses, mask in multiplicities(size, every):
+        for addresses, mask in multiplicity_patterns(size, every):
             add_pattern(op, addresses, mask)
     # The order is random, so that a measurement that runs out of time has covered patterns of every kind.
     shuffled = rows[:]
@@ -200,7 +200,7 @@ def add_systematic(space):
     rows.clear()
 
 
-def add_copies():
+def print_copy_patterns():
     lanes = list(range(32))
     permuted = lanes[:]
     rng.shuffle(permuted)
@@ -227,17 +227,17 @@ def add_copies():
     print_rows(rows)
 
 
-def add_vectors():
+def print_vector_patterns():
     sizes = {"g_red_v2f32": 8, "g_red_v4f32": 16, "g_red_v2f16x2": 8, "g_red_v4f16x2": 16,
              "g_atom_v2f32": 8, "g_atom_v4f32": 16}
     for op, size in sizes.items():
         for stride in (0, 1, 2, 3, 8, 32):
             add_pattern(op, [l * stride * size for l in range(32)])
-        for addresses, mask in list(regular_cases(size))[::3]:
+        for addresses, mask in list(regular_patterns(size))[::3]:
             add_pattern(op, addresses, mask)
-        for addresses, mask in multiplicities(size, False):
+        for addresses, mask in multiplicity_patterns(size, False):
             add_pattern(op, addresses, mask)
-        add_random(op, size, 1 << 20, 14)
+        add_random_patterns(op, size, 1 << 20, 14)
     lanes = range(32)
     for chunks in (1, 3, 5, 7, 9, 17):  # filled chunks of a row; one more chunk is a gap
         for first in range(8):
@@ -265,16 +265,16 @@ def print_rows(rows):
 
 print("op,mask,offsets")
 if sys.argv[1:] == ["systematic"]:
-    add_systematic("g")
-    add_systematic("s")
+    print_systematic_patterns("g")
+    print_systematic_patterns("s")
 elif sys.argv[1:] == ["copies"]:
-    add_copies()
+    print_copy_patterns()
 elif sys.argv[1:] == ["vectors"]:
-    add_vectors()
+    print_vector_patterns()
 else:
-    global_patterns(repeats=int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    add_global_patterns(repeats=int(sys.argv[1]) if len(sys.argv) > 1 else 3)
     rows.sort(key=lambda r: r[0][0])  # global first; stable
     print_rows(rows)
     rows.clear()
-    shared_patterns()
+    add_shared_patterns()
     print_rows(rows)

@@ -69,35 +69,35 @@ class Gpu:
     def __init__(self, image):
         self.cuda = ctypes.CDLL("libcuda.so.1")
         device, context, self.module = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
-        self.call("cuInit", 0)
-        self.call("cuDeviceGet", ctypes.byref(device), 0)
-        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
-        self.call("cuCtxSetCurrent", context)
-        self.call("cuModuleLoadData", ctypes.byref(self.module), image)
+        self.call_driver("cuInit", 0)
+        self.call_driver("cuDeviceGet", ctypes.byref(device), 0)
+        self.call_driver("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        self.call_driver("cuCtxSetCurrent", context)
+        self.call_driver("cuModuleLoadData", ctypes.byref(self.module), image)
         name = ctypes.create_string_buffer(100)
-        self.call("cuDeviceGetName", name, 100, device)
+        self.call_driver("cuDeviceGetName", name, 100, device)
         self.name = name.value.decode()
         self.cells = [ctypes.c_uint64(), ctypes.c_uint64()]
         for cell in self.cells:
-            self.call("cuMemAlloc_v2", ctypes.byref(cell), ctypes.c_size_t(8192 * 8))
+            self.call_driver("cuMemAlloc_v2", ctypes.byref(cell), ctypes.c_size_t(8192 * 8))
 
-    def call(self, function, *arguments):
+    def call_driver(self, function, *arguments):
         status = getattr(self.cuda, function)(*arguments)
         if status != 0:
             sys.exit(f"collect.py: {function} failed with CUDA error {status}")
 
-    def run(self, name, columns, results):
+    def run_kernel(self, name, columns, results):
         source, target = self.cells
         for i, column in enumerate(columns):
             data = (ctypes.c_uint64 * 1024)(*column)
-            self.call("cuMemcpyHtoD_v2", ctypes.c_uint64(source.value + 8192 * i), data,
+            self.call_driver("cuMemcpyHtoD_v2", ctypes.c_uint64(source.value + 8192 * i), data,
                       ctypes.c_size_t(8192))
         function = ctypes.c_void_p()
-        self.call("cuModuleGetFunction", ctypes.byref(function), self.module, name.encode())
+        self.call_driver("cuModuleGetFunction", ctypes.byref(function), self.module, name.encode())
         arguments = (ctypes.c_void_p * 2)(*(ctypes.addressof(cell) for cell in self.cells))
-        self.call("cuLaunchKernel", function, 1, 1, 1, 1024, 1, 1, 0, None, arguments, None)
+        self.call_driver("cuLaunchKernel", function, 1, 1, 1, 1024, 1, 1, 0, None, arguments, None)
         data = (ctypes.c_uint64 * (1024 * results))()
-        self.call("cuMemcpyDtoH_v2", data, target, ctypes.c_size_t(8192 * results))
+        self.call_driver("cuMemcpyDtoH_v2", data, target, ctypes.c_size_t(8192 * results))
         return [data[1024 * i : 1024 * (i + 1)] for i in range(results)]
 
 
@@ -122,7 +122,7 @@ def main():
         destinations, sources = operand_registers(instruction)
         values = [[int(v, 16) for v in row["operands"].split()] for row in group]
         columns = [[v[s] for v in values] + [0] * (1024 - len(group)) for s in range(len(sources))]
-        results = gpu.run(f"k{i}", columns, len(destinations))
+        results = gpu.run_kernel(f"k{i}", columns, len(destinations))
         for t, row in enumerate(group):
             cells = (
                 result[t] & ((1 << (8 * BYTES[register_kind(d)])) - 1)

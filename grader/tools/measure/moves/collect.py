@@ -32,7 +32,7 @@ def copy_columns(op):
 COLUMNS = {"texture": texture_columns, "copy": copy_columns}
 
 
-def read_launches(path):
+def read_launch_metrics(path):
     """One dict of metrics per launch, in order."""
     rows = {}
     table = [line for line in open(path, encoding="utf-8") if line.startswith('"')]
@@ -47,7 +47,7 @@ def main(folder, out, chosen):
     gpu, driver, sm, memory = device.split(", ")
     for program, columns in COLUMNS.items():
         patterns = list(csv.DictReader(open(folder / f"patterns-{program}-{chosen}.csv", encoding="utf-8")))
-        measured = read_launches(folder / f"{program}-{chosen}.csv")
+        measured = read_launch_metrics(folder / f"{program}-{chosen}.csv")
         if len(patterns) != len(measured):
             sys.exit(f"{len(measured)} launches of {len(patterns)} patterns")
         with open(out / f"h100-{program}-{chosen}.csv", "w", encoding="utf-8", newline="\n") as f:

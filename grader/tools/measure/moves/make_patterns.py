@@ -32,11 +32,11 @@ def random_mask():
 
 
 # ---- textures and surfaces -------------------------------------------------------------------
-def tile_places(w, h, x0=0, y0=0, z0=0, dx=1, dy=1):
+def tile_positions(w, h, x0=0, y0=0, z0=0, dx=1, dy=1):
     return [(x0 + l % w * dx, y0 + l // w * dy, z0) for l in range(32)]
 
 
-def size_of(shape):
+def texture_size_of_shape(shape):
     """Texels along x, y, z."""
     return {"fetch": (8192, 1, 1), "tex1": (8192, 1, 1), "suld1": (8192, 1, 1), "sust1": (8192, 1, 1),
             "tex3": (64, 64, 32), "suld3": (64, 64, 32), "sust3": (64, 64, 32),
@@ -49,7 +49,7 @@ def random_below(n):
     return rng.randrange(max(n, 1))
 
 
-def random_places(size):
+def random_texel_positions(size):
     """Returns 32 places in an array of this size, in a random pattern such as kernels produce."""
     w, h, d = size
     z = random_below(d)
@@ -64,7 +64,7 @@ def random_places(size):
         if flat:
             x, s = random_below(w - 2048), rng.choice([33, 40, 64, 100])
             return [(x + l % a + l // a * s, 0, z) for l in range(32)]
-        return tile_places(a, 32 // a, random_below(w - a), random_below(h - 32 // a), z)
+        return tile_positions(a, 32 // a, random_below(w - a), random_below(h - 32 // a), z)
     if kind == 2:  # tiles of quads
         if flat:
             x = random_below(w - 64)
@@ -98,7 +98,7 @@ def random_places(size):
     return [(random_below(w), random_below(h), random_below(d)) for _ in range(32)]
 
 
-def add_texture(op, places, mask=FULL):
+def add_texel_positions(op, places, mask=FULL):
     """Converts places in whole texels to their centres; for a linear filter, to points between texels."""
     shape = op.split(":")[0]
     by_index = shape == "fetch" or shape.startswith("su")
@@ -133,23 +133,23 @@ def cube_direction(x, y, face):
     return [(1, -v, -u), (-1, -v, u), (u, 1, v), (u, -1, -v), (u, -v, 1), (-u, -v, -1)][face]
 
 
-def explore_texture():
-    row, high = tile_places(32, 1), tile_places(1, 32)
+def add_exploring_texture_patterns():
+    row, high = tile_positions(32, 1), tile_positions(1, 32)
     for op in ["fetch:f32", "tex1:f32", "tex2:f32", "tex3:f32", "layers2:f32", "suld2:f32", "sust2:f32",
                "fetch:f32x4", "tex2:f32x4", "tex2:first", "suld2:f32x4", "sust2:f32x4", "tex2:u8",
                "fetch:u8", "suld2:u8", "sust2:u8", "pitch:f32", "tex2:f32:linear", "tex2:f32x4:linear",
                "tex2:u8x4n:linear", "cube:f32", "gather:f32", "level:f32", "level:f32:linear mip", "tex3:f32:linear"]:
-        add_texture(op, row)
-        add_texture(op, tile_places(8, 4))
+        add_texel_positions(op, row)
+        add_texel_positions(op, tile_positions(8, 4))
         if op in ("tex2:f32", "suld2:f32", "tex2:f32:linear", "sust2:f32", "tex2:f32x4"):
-            add_texture(op, high)
-            add_texture(op, tile_places(1, 1)[:1] * 32)
-            add_texture(op, row, 0x1)
-            add_texture(op, row, 0x11111111)
-            add_texture(op, row, 0xffff)
+            add_texel_positions(op, high)
+            add_texel_positions(op, tile_positions(1, 1)[:1] * 32)
+            add_texel_positions(op, row, 0x1)
+            add_texel_positions(op, row, 0x11111111)
+            add_texel_positions(op, row, 0xffff)
 
 
-def pattern_texture(n):
+def add_rule_texture_patterns(n):
     global level_of
     often = ["fetch:f32", "tex2:f32", "suld2:f32", "sust2:f32", "tex2:f32:linear", "tex2:f32x4"]
     seldom = ["fetch:u8", "fetch:u16", "fetch:f32x2", "fetch:f32x4", "fetch:u8x4", "tex1:f32", "tex1:f32x4",
@@ -165,15 +165,15 @@ def pattern_texture(n):
         level_of = [0] if rng.randrange(2) else [0, 1, 2]
         for _ in range(2 * n if op in often else n):
             shape = op.split(":")[0]
-            places = random_places(size_of(shape))
+            places = random_texel_positions(texture_size_of_shape(shape))
             if ":linear" in op or ":mip" in op or shape == "gather":
-                w, h, d = size_of(shape)
+                w, h, d = texture_size_of_shape(shape)
                 places = [(min(x, w - 2), min(y, max(h - 2, 0)), min(z, max(d - 2, 0)) if shape == "tex3" else z)
                           for x, y, z in places]
-            add_texture(op, places, random_mask())
+            add_texel_positions(op, places, random_mask())
 
 
-def more_texture(n):
+def add_further_texture_patterns(n):
     global level_of
     plain = ["tex2:f16", "tex2:f16x2", "tex2:f16x4", "tex2:u8x2n", "tex2:u16x2n", "tex2:s16x4n", "tex2:s32x2",
              "tex2:s8x4", "tex2:u8x4n:srgb", "tex2:f16:linear", "tex2:f16x2:linear", "tex2:f16x4:linear",
@@ -188,28 +188,28 @@ def more_texture(n):
     for op in plain + outside:
         for _ in range(n):
             shape = op.split(":")[0]
-            places = random_places(size_of(shape))
+            places = random_texel_positions(texture_size_of_shape(shape))
             if op in outside:
                 far = rng.choice([1, 2, 8])
-                w, h, _ = size_of(shape)
+                w, h, _ = texture_size_of_shape(shape)
                 if shape == "fetch":
                     x = rng.choice([-8, w - 16])
                     places = [(x + rng.randrange(32) if rng.randrange(2) else x + l, 0, 0) for l in range(32)]
                 else:
                     x, y = rng.choice([-far, w - 16]), rng.choice([-far, h - 3, 9])
-                    places = tile_places(16, 2, x, y) if rng.randrange(2) else [
+                    places = tile_positions(16, 2, x, y) if rng.randrange(2) else [
                         (x + rng.randrange(24), y + rng.randrange(4), 0) for _ in range(32)]
             elif "linear" in op or shape == "gather":
-                w, h, d = size_of(shape)
+                w, h, d = texture_size_of_shape(shape)
                 places = [(min(x, w - 2), min(y, max(h - 2, 0)), z) for x, y, z in places]
             if shape == "grad":
                 places = [(x, y, rng.choice([0, 0.25, 1, 2, 8])) for x, y, z in places]
-            add_texture(op, places, random_mask())
+            add_texel_positions(op, places, random_mask())
     for op in ("level:f32:mip", "level:f32:linear mip", "level:f32:linear"):
         for _ in range(n + 2):
             level_of = rng.choice([[0.25], [0.5], [1.5], [0, 0.5, 1.75], [0.5, 1.25, 2.5], [0.499, 0.501]])
-            places = [(min(x, 254), min(y, 254), z) for x, y, z in random_places(size_of("level"))]
-            add_texture(op, places, random_mask())
+            places = [(min(x, 254), min(y, 254), z) for x, y, z in random_texel_positions(texture_size_of_shape("level"))]
+            add_texel_positions(op, places, random_mask())
     # Filters that take several passes: few lanes, and one property at a time.
     for op in ("tex3:f32:linear", "tex2:f32x4:linear", "tex3:u8n:linear", "tex1:f32x4:linear",
                "layers2:f32x4:linear", "pitch:f32x4:linear"):
@@ -234,7 +234,7 @@ def more_texture(n):
 
 
 # ---- bulk copies and other blocks' shared memory ----------------------------------------------
-def explore_copy():
+def add_exploring_copy_patterns():
     add_pattern("nothing", [0, 0, 0, 0], 1)
     for op in ["load", "store", "block", "prefetch"]:
         add_pattern(op, [4096, 0, 0, 0], 1)
@@ -255,7 +255,7 @@ def explore_copy():
         add_pattern(op, [l * width + (l % 4 << 20) for l in range(32)])
 
 
-def pattern_copy(n):
+def add_rule_copy_patterns(n):
     for op in ["load", "store", "block", "prefetch", "many"]:
         for _ in range(n):
             mask = 1 if rng.randrange(3) else random_mask()
@@ -317,7 +317,7 @@ def pattern_copy(n):
             add_pattern(op, [p * width + (r << 20) for p, r in zip(places, ranks)], random_mask())
 
 
-def more_copy(n):
+def add_further_copy_patterns(n):
     for op in ["box_load", "box_many", "box_store"]:
         for _k in range(4 * n if op == "box_load" else n):
             width = rng.choice([1, 2, 4, 8])
@@ -353,11 +353,11 @@ def more_copy(n):
 
 
 if chosen in ("more", "predicted"):
-    (more_texture if program == "texture" else more_copy)(4)
+    (add_further_texture_patterns if program == "texture" else add_further_copy_patterns)(4)
 elif chosen == "explore":
-    (explore_texture if program == "texture" else explore_copy)()
+    (add_exploring_texture_patterns if program == "texture" else add_exploring_copy_patterns)()
 else:
-    (pattern_texture if program == "texture" else pattern_copy)(7)
+    (add_rule_texture_patterns if program == "texture" else add_rule_copy_patterns)(7)
 print("op,mask,points")
 for op, mask, numbers in rows:
     print(f"{op},{mask:08x},{' '.join(str(n) for n in numbers)}")

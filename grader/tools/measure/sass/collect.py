@@ -15,7 +15,7 @@ MEMORY = re.compile(
 )
 
 
-def rows_of(path):
+def csv_rows_of(path):
     with open(path, newline="") as file:
         return [row for row in csv.reader(file) if row and not row[0].startswith("==")]
 
@@ -23,14 +23,14 @@ def rows_of(path):
 def write_table(name, comments, header, rows):
     with open(TABLES / name, "w", newline="") as file:
         for line in comments:
-            file.write_table(f"# {line}\n")
+            file.write(f"# {line}\n")
         table = csv.writer(file, lineterminator="\n")
         table.writerow(header)
         table.writerows(rows)
 
 
-def read_launches(path):
-    header, *rows = rows_of(path)
+def read_launch_table(path):
+    header, *rows = csv_rows_of(path)
     at = {name: i for i, name in enumerate(header)}
     table, metrics = {}, []
     for row in rows:
@@ -47,9 +47,9 @@ def read_launches(path):
     return ["launch", "kernel", "grid", "block", *metrics], body
 
 
-def read_instructions(path, kernels):
+def memory_instruction_rows(path, kernels):
     blocks = []
-    for row in rows_of(path):
+    for row in csv_rows_of(path):
         if row[0] == "Kernel Name":
             blocks.append((row[1], []))
         else:
@@ -74,7 +74,7 @@ def read_instructions(path, kernels):
 def main():
     measured = Path(sys.argv[1])
     where = (measured / "where.txt").read_text().splitlines()
-    header, body = read_launches(measured / "launch_all.csv")
+    header, body = read_launch_table(measured / "launch_all.csv")
     write_table(
         "launch_all.csv",
         ["Counts of every launch of launch_all.cu, in launch order.", *where],
@@ -91,9 +91,9 @@ def main():
         ],
         "launch kernel offset instruction warps lanes shared_wavefronts shared_wavefronts_ideal"
         " global_sectors global_sectors_ideal".split(),
-        read_instructions(measured / "by_instruction.csv", [row[1] for row in body]),
+        memory_instruction_rows(measured / "by_instruction.csv", [row[1] for row in body]),
     )
-    header, body = read_launches(measured / "shared_atomics.csv")
+    header, body = read_launch_table(measured / "shared_atomics.csv")
     write_table(
         "shared_atomics.csv",
         [
