@@ -22,10 +22,9 @@ namespace {
 // Limits within which a launch is recorded: it must be small enough to be worked out on paper and
 // to run again quickly.
 constexpr uint64_t kMostThreads = 1 << 17;
-constexpr unsigned kMostLaunches = 2;              // records of each kernel of a check
-constexpr uint64_t kMostInstructions = 2'000'000;  // limit of a warp in the run with other inputs
-constexpr size_t kChecksAtOnce = 2;                // graded before questions are chosen
-constexpr uint32_t kMostRequests = 512;            // recorded requests of each line of the block
+constexpr unsigned kMostLaunches = 2;    // records of each kernel of a check
+constexpr size_t kChecksAtOnce = 2;      // graded before questions are chosen
+constexpr uint32_t kMostRequests = 512;  // recorded requests of each line of the block
 
 class QuestionMaker : public grading::LaunchWatcher {
  public:
@@ -69,8 +68,10 @@ class QuestionMaker : public grading::LaunchWatcher {
     keep_questions(trace_questions(record));
     keep_questions(launch_questions(record));
     keep_questions(calculation_questions(record));
-    if (mutated_.insert(launch.kernel).second)
-      keep_questions(mutant_questions(record, kernel, *memory));
+    if (mutated_.insert(launch.kernel).second) {
+      keep_questions(mutant_questions(record, *memory));
+      keep_questions(changed_launch_questions(record, kernel, *memory));
+    }
   }
 
   std::vector<Question> questions;
@@ -114,7 +115,7 @@ class QuestionMaker : public grading::LaunchWatcher {
       device.upload(array->buffer(), bytes.data(), bytes.size());
     }
     device::LaunchOptions options;
-    options.warp_budget = kMostInstructions;
+    options.warp_budget = kMostOfChangedRun;
     options.check_hazards = false;
     options.launch_detail = filter_;
     if (!moved) return after->put_back();
@@ -123,6 +124,7 @@ class QuestionMaker : public grading::LaunchWatcher {
     after->put_back();
     if (run.fault || !run.launch_detail) return;
     const counters::LaunchDetail &one = record.detail(), &other = *run.launch_detail;
+    record.same_loading_lanes = loading_lanes(one) == loading_lanes(other);
     for (const LineDetail& line : one.lines)
       for (const LineDetail& again : other.lines)
         if (line.line == again.line && line.shared == again.shared &&
@@ -134,6 +136,17 @@ class QuestionMaker : public grading::LaunchWatcher {
         [](const counters::ShuffleDetail& a, const counters::ShuffleDetail& b) {
           return a.line == b.line && a.mask == b.mask && a.from == b.from;
         });
+  }
+
+  // The lanes of each load from global memory.
+  static std::vector<std::tuple<int, uint32_t, uint32_t>> loading_lanes(
+      const counters::LaunchDetail& detail) {
+    std::vector<std::tuple<int, uint32_t, uint32_t>> lanes;  // line, warp and mask
+    for (const LineDetail& line : detail.lines)
+      for (const RequestDetail& request : line.requests)
+        if (!line.shared && request.kind == sim::AccessKind::load)
+          lanes.emplace_back(line.line, request.warp, request.mask);
+    return lanes;
   }
 
   static bool is_same_request(const RequestDetail& a, const RequestDetail& b) {
@@ -244,7 +257,7 @@ std::vector<Question> choose_questions(std::vector<Question> pool, size_t count,
 std::string reason_for_no_questions(const report::LabResult& lab,
                                     const std::set<std::string>& passed) {
   if (lab.status == report::Status::error || lab.status == report::Status::not_graded)
-    return lab.message;
+    return lab.message.substr(0, lab.message.find('\n'));
   if (passed.empty())
     return fmt::format(
         "no check of {} has passed yet, and questions are asked about launches that "
@@ -325,7 +338,7 @@ DrawnQuestions draw_questions(const AskOptions& options) {
     if (const std::string open = first_check_with_open_questions(rubric, lab, passed);
         !open.empty()) {
       drawn.why_none =
-          fmt::format("they would answer the questions of `{}`; answer these first", open);
+          fmt::format("they would give away the answers to `{}`, so answer that check first", open);
       return drawn;
     }
     for (Question& question : std::exchange(maker.questions, {})) {

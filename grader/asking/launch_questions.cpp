@@ -1,5 +1,5 @@
-// Questions for which several accesses of a launch matter: the writer of a shared word, the source
-// lane of a shuffle, the threads that do nothing, and the line that wastes most.
+// Questions for which several accesses of a launch matter: the thread that stores an element, the
+// writer of a shared word, the source lane of a shuffle, and the line that wastes most.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 namespace lab32::asking {
 namespace {
 
+using counters::ShuffleDetail;
 using sim::AccessKind;
 
 class LaunchQuestions {
@@ -21,12 +22,15 @@ class LaunchQuestions {
 
   std::vector<Question> all_questions() {
     for (const LineDetail& line : r_.detail().lines)
-      for (int attempt = 0; attempt < 4 && line.shared && r_.is_usable_for_questions(line);
-           ++attempt)
-        if (const ChosenRequest chosen = r_.choose_request(line); chosen.request)
+      for (int attempt = 0; attempt < 4 && r_.is_usable_for_questions(line); ++attempt) {
+        const ChosenRequest chosen = r_.choose_request(line);
+        if (chosen.array.empty()) continue;
+        if (chosen.request->kind == AccessKind::store)
+          ask_storing_thread(chosen);
+        else if (line.shared)
           add_writer_question(chosen);
+      }
     add_shuffle_questions();
-    add_idle_threads_question();
     add_worst_line_question();
     return std::move(questions_);
   }
@@ -69,8 +73,66 @@ class LaunchQuestions {
     return writer;
   }
 
+  std::string number_of_thread() const {
+    return r_.one_dimensional() ? "threadIdx.x"
+                                : fmt::format("threadIdx.x + {} * threadIdx.y", r_.block().x);
+  }
+
+  // The note on the array of ChosenRequest, "" or " (`from` points into it)".
+  static std::string note_on_array(const ChosenRequest& c) {
+    const size_t at = c.array.find(" (");
+    return at == std::string::npos ? "" : c.array.substr(at);
+  }
+
+  void ask_storing_thread(const ChosenRequest& c) {
+    const uint32_t lane = r_.random_active_lane(*c.request);
+    const std::string& name = c.named.name[lane];
+    const ElementName element = parse_element_name(name);
+    const int64_t thread = thread_of(c.request->warp, lane);
+    if (element.array.empty() || element.index.back() == thread ||
+        element.index.back() > kLargestIndex ||
+        __builtin_popcount(c.request->mask) < static_cast<int>(kManyLanes))
+      return;
+    for (const RequestDetail& other : c.line->requests)
+      for (uint32_t l = 0; l < kWarpSize; ++l)
+        if (is_active(other, l) && other.address[l] == c.request->address[lane] &&
+            thread_of(other.warp, l) != thread)
+          return;
+    Question q = r_.new_question(QuestionKind::who, "storing thread", "indices", c.line->line);
+    q.answer = thread;
+    q.text = fmt::format(
+        "Which thread of {} stores `{}`{} on this line? Answer with its number, {}.",
+        block_name(r_.launch, c.line->block), name, note_on_array(c), number_of_thread());
+    q.reason = "For which thread does the index of the line give this element?";
+    if (!r_.one_dimensional())
+      add_wrong_answer(q, r_.thread_with_exchanged_xy(thread), "That exchanges x and y.");
+    add_wrong_answer(
+        q, element.index.back(),
+        "That is the index of the element. The thread that stores it need not have the "
+        "same number.");
+    add_wrong_answer(q, lane,
+                     "That is the number of a lane. The answer counts the threads of the block.");
+    add_wrong_answer(q, c.request->warp,
+                     "That is the number of the warp. The thread is one of its 32.");
+    q.weight = 1;
+    r_.add_request_picture(q, *c.line, *c.request);
+    add_if_enough_wrong_answers(std::move(q), 2);
+  }
+
+  // Whether the thread stores to the address before the access with the number `sequence`.
+  bool stores_before(int64_t thread, uint64_t address, uint64_t sequence) const {
+    const auto lane = static_cast<uint32_t>(thread % kWarpSize);
+    for (const LineDetail& line : r_.detail().lines)
+      for (const RequestDetail& store : line.requests)
+        if (line.shared && store.kind == AccessKind::store && store.sequence < sequence &&
+            store.warp == thread / kWarpSize && is_active(store, lane) &&
+            store.address[lane] == address)
+          return true;
+    return false;
+  }
+
   void add_writer_question(const ChosenRequest& c) {
-    if (c.request->kind != AccessKind::load || !r_.are_all_lines_usable(true)) return;
+    if (!r_.are_all_shared_lines_exact()) return;
     const uint32_t lane = r_.random_active_lane(*c.request);
     const std::string& name = c.named.name[lane];
     const ElementName element = parse_element_name(name);
@@ -78,9 +140,10 @@ class LaunchQuestions {
     const LastWriter writer =
         last_writer_of(c.request->address[lane], c.request->bytes, c.request->sequence);
     const int64_t reader = thread_of(c.request->warp, lane);
-    // A question whose answer is the reading thread or the element's index is not asked, because
-    // that could be guessed from its text.
-    if (writer.thread < 0 || writer.thread == reader || writer.thread == element.index.back())
+    // A question whose answer is the reading thread or a number in its text is not asked, because
+    // it could be guessed.
+    if (writer.thread < 0 || writer.thread == reader || writer.thread == lane ||
+        writer.thread == c.request->warp || writer.thread == element.index.back())
       return;
     // The lane may read the element several times. The question is about all of these reads, so
     // they must have one answer.
@@ -91,21 +154,23 @@ class LaunchQuestions {
         return;
     Question q = r_.new_question(QuestionKind::who, "writer", "barriers", c.line->line);
     q.answer = writer.thread;
-    std::string number = "threadIdx.x";
-    if (!r_.one_dimensional()) number += fmt::format(" + {} * threadIdx.y", r_.block().x);
     q.text = fmt::format(
-        "Lane {} of {} reads `{}`. Which thread of the block wrote that value? Answer with its "
-        "number, {}.",
-        lane, r_.warp_name(c), name, number);
+        "Lane {} of {} reads `{}`{}. Which thread of the block was the last to store there before "
+        "this read? Answer with its number, {}.",
+        lane, r_.warp_name(c), name, note_on_array(c), number_of_thread());
     q.reason = fmt::format(
         "Line {} stored it: for which thread does the index of that line give this element?",
         writer.line->line);
+    add_wrong_answer(q, writer.thread / kWarpSize,
+                     "That is the number of the warp. The thread is one of its 32.");
     add_wrong_answer(q, reader,
-                     "That is the thread that reads. Shared memory passes values between "
-                     "threads: which thread stored this element?");
+                     stores_before(reader, c.request->address[lane], c.request->sequence)
+                         ? "That thread reads the element. It also stored an earlier value there: "
+                           "which thread overwrote it?"
+                         : "That is the thread that reads. Shared memory passes values between "
+                           "threads: which thread stored this element?");
     if (!r_.one_dimensional())
-      add_wrong_answer(q, r_.thread_with_exchanged_xy(writer.thread),
-                       "There x and y are exchanged.");
+      add_wrong_answer(q, r_.thread_with_exchanged_xy(writer.thread), "That exchanges x and y.");
     add_wrong_answer(q, lane,
                      "That is the number of a lane. The answer counts the threads of the block.");
     if (element.index.size() == 1)
@@ -118,35 +183,52 @@ class LaunchQuestions {
     add_if_enough_wrong_answers(std::move(q), 1);
   }
 
+  // How the source lane follows from the lane: a distance, or a mask of an exclusive or, if it is
+  // the same for all lanes.
+  struct ShuffleRule {
+    int64_t distance = 0, flipped = 0;
+    bool shifts = false, flips = false;
+  };
+  static ShuffleRule rule_of(const ShuffleDetail& shuffle) {
+    ShuffleRule rule;
+    bool known = false;
+    for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
+      if (!(shuffle.mask >> lane & 1) || !(shuffle.in_range >> lane & 1)) continue;
+      const int64_t d = int64_t{shuffle.from[lane]} - lane, f = shuffle.from[lane] ^ lane;
+      rule.shifts = !known || (rule.shifts && d == rule.distance);
+      rule.flips = !known || (rule.flips && f == rule.flipped);
+      rule.distance = d;
+      rule.flipped = f;
+      known = true;
+    }
+    return rule;
+  }
+
   void add_shuffle_questions() {
     if (!r_.same_shuffles) return;
-    const auto& shuffles = r_.detail().shuffles;
-    std::map<int, size_t> times;
-    for (const counters::ShuffleDetail& shuffle : shuffles) {
-      const size_t number = times[shuffle.line]++;
-      if (number > 3 || shuffle.file != r_.names.file || shuffle.mask == 0) continue;
-      add_shuffle_question(shuffle, number);
+    std::map<int, std::vector<const ShuffleDetail*>> lines;
+    for (const ShuffleDetail& shuffle : r_.detail().shuffles)
+      if (shuffle.file == r_.names.file && shuffle.mask != 0)
+        lines[shuffle.line].push_back(&shuffle);
+    for (const auto& [line, rounds] : lines) {
+      // A question counts the times that a warp executes the shuffle, so the line must have only
+      // one. The two halves of a double are two instructions with the same sources.
+      static const RegularExpression shuffles("shfl");
+      bool one = shuffles.all(r_.names.source.text_of(line)).size() <= 1;
+      for (size_t i = 1; i < rounds.size(); ++i)
+        one &= rounds[i]->site == rounds[i - 1]->site || rounds[i]->from != rounds[i - 1]->from;
+      for (size_t i = 0; one && i < std::min<size_t>(rounds.size(), 4); ++i)
+        add_shuffle_question(rounds, i);
     }
   }
 
-  void add_shuffle_question(const counters::ShuffleDetail& shuffle, size_t number) {
+  void add_shuffle_question(const std::vector<const ShuffleDetail*>& rounds, size_t number) {
+    const ShuffleDetail& shuffle = *rounds[number];
     uint32_t lane = r_.random.below(kWarpSize);
     while (!(shuffle.mask >> lane & 1)) lane = (lane + 1) % kWarpSize;
     const int64_t from = shuffle.from[lane];
     if (shuffle.absent >> from & 1) return;
-    // How the source lane follows from the lane: a distance, or a mask of an exclusive or, if it is
-    // the same for all lanes.
-    int64_t distance = 0, flipped = 0;
-    bool shifts = true, flips = true, known = false;
-    for (uint32_t other = 0; other < kWarpSize; ++other) {
-      if (!(shuffle.mask >> other & 1) || !(shuffle.in_range >> other & 1)) continue;
-      const int64_t d = int64_t{shuffle.from[other]} - other, f = shuffle.from[other] ^ other;
-      shifts &= !known || d == distance;
-      flips &= !known || f == flipped;
-      distance = d;
-      flipped = f;
-      known = true;
-    }
+    const ShuffleRule rule = rule_of(shuffle);
     Question q = r_.new_question(QuestionKind::who, "shuffle", "shuffles", shuffle.line);
     q.answer = from;
     q.text = fmt::format(
@@ -154,89 +236,55 @@ class LaunchQuestions {
         "receive?",
         ordinal_word(number), shuffle.warp, block_name(r_.launch, r_.detail().block), lane);
     q.reason =
-        "The shuffle's last argument says how far away, or with which bits flipped, the "
-        "lane is whose value arrives; a lane out of range keeps its own value.";
+        "The shuffle's third argument says how far away, or with which bits flipped, the lane is "
+        "whose value arrives; a lane out of range keeps its own value.";
     const bool in_range = shuffle.in_range >> lane & 1;
     const int64_t l = lane;
-    if (!in_range && shifts && known) {
-      add_wrong_answer(q, l + distance,
-                       "There is no such lane: a lane whose source is out of range "
-                       "keeps its own value.");
-      add_wrong_answer(
-          q, (l + distance + kWarpSize) % kWarpSize,
-          "Shuffles by a distance do not wrap around: a lane whose source is out of range "
-          "keeps its own value.");
-    } else if (shifts && known) {
-      add_wrong_answer(q, l - distance,
-                       "That is the lane that receives this lane's value: the other "
-                       "direction.");
-      add_wrong_answer(q, l + 2 * distance, "That is the distance of the step before.");
-      add_wrong_answer(q, l + distance / 2, "That is the distance of the next step.");
-    } else if (flips && known) {
-      add_wrong_answer(q, l + flipped,
-                       "An exclusive or does not add: where the bit is set, it is "
-                       "cleared.");
-      add_wrong_answer(q, l - flipped,
-                       "An exclusive or does not subtract: where the bit is clear, it is "
-                       "set.");
-      add_wrong_answer(q, l ^ (flipped * 2), "That flips the bit of the step before.");
-      add_wrong_answer(q, l ^ (flipped / 2), "That flips the bit of the next step.");
+    const auto add = [&](int64_t answer, const std::string& misconception) {
+      if (answer < kWarpSize) add_wrong_answer(q, answer, misconception);
+    };
+    // The answers of the rounds before and after this one.
+    const auto add_neighbours = [&](const auto& answer_by) {
+      if (number > 0)
+        add(answer_by(rule_of(*rounds[number - 1])), "That is the distance of the round before.");
+      if (number + 1 < rounds.size())
+        add(answer_by(rule_of(*rounds[number + 1])), "That is the distance of the next round.");
+    };
+    if (!in_range && rule.shifts) {
+      const bool inside = l + rule.distance >= 0 && l + rule.distance < kWarpSize;
+      if (inside)
+        q.reason +=
+            " The fourth argument divides the warp into segments, and each is a range of its own.";
+      add_wrong_answer(q, l + rule.distance,
+                       inside ? "That lane is in another segment: the lane keeps its own value."
+                              : "There is no such lane: a lane whose source is out of range keeps "
+                                "its own value.");
+      add((l + rule.distance + kWarpSize) % kWarpSize,
+          "Shuffles by a distance do not wrap around: a lane whose source is out of range keeps "
+          "its "
+          "own value.");
+      add(l - rule.distance, "That is the other direction.");
+    } else if (rule.shifts) {
+      add(l - rule.distance,
+          "That is the lane that receives this lane's value: the other "
+          "direction.");
+      add_neighbours([&](const ShuffleRule& other) { return l + other.distance; });
+    } else if (rule.flips) {
+      add(l + rule.flipped, "An exclusive or does not add: where the bit is set, it is cleared.");
+      add(l - rule.flipped,
+          "An exclusive or does not subtract: where the bit is clear, it is set.");
+      add_neighbours([&](const ShuffleRule& other) { return l ^ other.flipped; });
     }
-    if (in_range)
-      add_wrong_answer(q, l, "That is the lane itself: it receives another lane's value.");
+    if (in_range) add(l, "That is the lane itself: it receives another lane's value.");
     q.weight = 3;
-    pictures::PicturedLaunch picture;
     counters::LaunchDetail one;
     one.block = r_.detail().block;
     one.shuffles = {shuffle};
-    picture.shuffles = pictures::shuffles_of(one, r_.names);
-    q.picture = std::move(picture);
+    q.picture.shuffles = pictures::shuffles_of(one, r_.names);
     add_if_enough_wrong_answers(std::move(q), 2);
   }
 
-  // Asks how many threads of the last block load nothing.
-  void add_idle_threads_question() {
-    const uint64_t last = r_.launch.shape.grid.count() - 1;
-    if (!r_.are_all_lines_usable(false) || !r_.one_dimensional()) return;
-    std::set<int64_t> loading;
-    const LineDetail* shown = nullptr;
-    for (const LineDetail& line : r_.detail().lines) {
-      if (line.shared || line.block != last) continue;
-      for (const RequestDetail& request : line.requests) {
-        if (request.kind != AccessKind::load) continue;
-        if (request.number > 0) return;  // loads in a loop take too long to work out on paper
-        for (uint32_t lane = 0; lane < kWarpSize; ++lane)
-          if (is_active(request, lane)) loading.insert(thread_of(request.warp, lane));
-        if (!shown) shown = &line;
-      }
-    }
-    const auto threads = static_cast<int64_t>(r_.block().count());
-    const int64_t idle = threads - static_cast<int64_t>(loading.size());
-    if (!shown || idle == 0 || loading.size() < kManyLanes) return;
-    Question q = r_.new_question(QuestionKind::what_if, "idle threads", "indices", shown->line);
-    q.answer = idle;
-    q.text = fmt::format(
-        "How many of the {} threads of the last block, {}, load nothing from global memory?",
-        threads, block_name(r_.launch, last));
-    q.reason =
-        "Which elements does the last block have, and how many of them are in front of the "
-        "end?";
-    add_wrong_answer(q, threads - idle, "Those are the threads that load.");
-    add_wrong_answer(q, 0,
-                     "The number of elements is no multiple of what a block takes: the guard turns "
-                     "threads of the last block away.");
-    add_wrong_answer(q, idle % kWarpSize,
-                     "That counts only the last warp that works: the warps behind it "
-                     "load nothing, either.");
-    q.weight = 3;
-    const RequestDetail* end = &shown->requests[0];
-    for (const RequestDetail& request : shown->requests)
-      if (request.warp >= end->warp) end = &request;
-    r_.add_request_picture(q, *shown, *end);
-    add_if_enough_wrong_answers(std::move(q), 2);
-  }
-
-  // Asks which line has the request that touches most sectors.
+  // Asks which line has the request that touches the most sectors.
   void add_worst_line_question() {
     struct LineWithWorstRequest {
       const LineDetail* line;
@@ -267,8 +315,9 @@ class LaunchQuestions {
                        return x.line->line < y.line->line;
                      });
     Question q = r_.new_question(QuestionKind::why, "worst line", "sectors", 0);
-    q.text = fmt::format("In {}, which of these lines has the request that touches most sectors?",
-                         block_name(r_.launch, most.line->block));
+    q.text =
+        fmt::format("In {}, which of these lines has the request that touches the most sectors?",
+                    block_name(r_.launch, most.line->block));
     for (size_t i = 0; i < lines.size(); ++i) {
       const int number = lines[i].line->line;
       std::string source = r_.names.source.text_of(number);

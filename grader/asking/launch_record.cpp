@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "base/text.h"
 
@@ -12,10 +13,45 @@ namespace lab32::asking {
 
 using sim::AccessKind;
 
-bool LaunchRecord::are_all_lines_usable(bool shared) const {
-  return std::all_of(detail().lines.begin(), detail().lines.end(), [&](const LineDetail& l) {
-    return l.shared != shared || is_usable_for_questions(l);
-  });
+bool LaunchRecord::are_all_shared_lines_exact() const {
+  return std::all_of(detail().lines.begin(), detail().lines.end(),
+                     [&](const LineDetail& l) { return !l.shared || is_exact(l); });
+}
+
+bool LaunchRecord::shows_access(int line) const {
+  static const RegularExpression access(
+      "\\[|->|(^|return|[=(,;{+<>!&|?:-])\\s*\\*\\s*[A-Za-z_(]|"
+      "(ld|st|load|store|copy|async)\\w*\\s*(<[^>]*>\\s*)?\\(");
+  return access.search(names.source.text_of(line)).has_value();
+}
+
+std::string name_on_line(const std::string& source, const std::string& array, AccessKind kind) {
+  if (RegularExpression("\\b" + array + "\\b").search(source)) return array;
+  static const RegularExpression assignment("([^=!<>])=([^=])"), indexed("([A-Za-z_]\\w*)\\s*\\[");
+  std::string side = source;
+  if (const auto found = assignment.search(source)) {
+    const size_t at = source.find((*found)[0]) + 1;
+    side = kind == AccessKind::load ? source.substr(at) : source.substr(0, at);
+  }
+  std::set<std::string> names;
+  for (const auto& found : indexed.all(side)) names.insert(found[1]);
+  return names.size() == 1 ? *names.begin() : "";
+}
+
+size_t times_on_line(const std::string& source, const std::string& name) {
+  return RegularExpression("\\b" + name + "\\s*\\[").all(source).size();
+}
+
+// Whether each lane moves on by one distance from round to round, up to the round `last`, as the
+// unrolled copies of a loop do.
+static bool are_rounds_of_a_loop(const std::vector<const RequestDetail*>& rounds, size_t last) {
+  const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(rounds[last]->mask));
+  for (size_t i = 0; i <= last; ++i)
+    if (!is_active(*rounds[i], lane) ||
+        (i >= 2 && rounds[i]->address[lane] - rounds[i - 1]->address[lane] !=
+                       rounds[1]->address[lane] - rounds[0]->address[lane]))
+      return false;
+  return true;
 }
 
 int64_t LaunchRecord::thread_with_exchanged_xy(int64_t thread) const {
@@ -28,21 +64,27 @@ ChosenRequest LaunchRecord::choose_request(const LineDetail& line) const {
   const RequestDetail& any =
       line.requests[random.below(static_cast<uint32_t>(line.requests.size()))];
   if (any.matrix || (any.kind != AccessKind::load && any.kind != AccessKind::store)) return {};
-  std::vector<const RequestDetail*> alike;  // of that warp and kind
-  for (const RequestDetail& other : line.requests)
-    if (other.warp == any.warp && other.kind == any.kind) alike.push_back(&other);
-  ChosenRequest chosen{&line, &any, true, "", {}};
-  if (alike.size() > 1) {
-    const bool one_site = std::all_of(alike.begin(), alike.end(),
-                                      [&](const RequestDetail* o) { return o->site == any.site; });
-    const auto at =
-        static_cast<size_t>(std::find(alike.begin(), alike.end(), &any) - alike.begin());
-    chosen.told = one_site && at < 4;
-    if (chosen.told)
-      chosen.which =
-          fmt::format(", the {} time that the warp executes this access", ordinal_word(at));
+  ChosenRequest chosen{
+      &line, &any, false, "", "", pictures::access_of(line, any, names).requests[0], {}, 0};
+  bool one_site = true;
+  for (const RequestDetail& other : line.requests) {
+    if (other.warp != any.warp || other.kind != any.kind) continue;
+    if (&other == &any) chosen.round = chosen.rounds.size();
+    chosen.rounds.push_back(&other);
+    one_site &= other.site == any.site;
   }
-  chosen.named = pictures::access_of(line, any, names).requests[0];
+  const std::string source = names.source.text_of(line.line);
+  const std::string array = parse_element_name(chosen.named.name[__builtin_ctz(any.mask)]).array;
+  const std::string name = array.empty() ? "" : name_on_line(source, array, any.kind);
+  if (name.empty()) return chosen;
+  chosen.array = "`" + array + "`";
+  if (name != array) chosen.array += fmt::format(" (`{}` points into it)", name);
+  chosen.told =
+      chosen.round < 4 && (one_site || (times_on_line(source, name) == 1 &&
+                                        are_rounds_of_a_loop(chosen.rounds, chosen.round)));
+  if (chosen.told && chosen.rounds.size() > 1)
+    chosen.which =
+        fmt::format(", the {} time that the warp executes this access", ordinal_word(chosen.round));
   return chosen;
 }
 

@@ -17,7 +17,8 @@ namespace lab32::asking {
 using counters::LineDetail;
 using counters::RequestDetail;
 
-constexpr uint32_t kManyLanes = 8;  // an access of fewer lanes shows little about a warp
+constexpr int64_t kLargestIndex = 9'999;  // a larger index takes too long to work out on paper
+constexpr uint32_t kManyLanes = 8;        // an access of fewer lanes shows little about a warp
 
 // "tile[3][0]": the array and its indices; no array if the name has another form.
 struct ElementName {
@@ -31,9 +32,13 @@ ElementName parse_element_name(const std::string& name);
 struct ChosenRequest {
   const LineDetail* line = nullptr;
   const RequestDetail* request = nullptr;  // null: none can be chosen
-  bool told = true;   // whether words can tell it from the other requests of its line and warp
+  bool told = false;  // whether words can tell it from the other requests of its line and warp
   std::string which;  // "", or ", the second time that the warp executes this access"
+  std::string array;  // "`in`", or "`in` (`from` points into it)" if the line has another name
   pictures::PicturedRequest named;
+  // The requests by which the warp executes this access, in order, and the place of this one.
+  std::vector<const RequestDetail*> rounds;
+  size_t round = 0;
 };
 
 struct LaunchRecord {
@@ -49,6 +54,8 @@ struct LaunchRecord {
   // that the student does not know.
   std::set<std::pair<int, bool>> known_lines;
   bool same_shuffles = false;
+  // Whether the values of the inputs do not decide which lanes load from global memory.
+  bool same_loading_lanes = false;
 
   const counters::LaunchDetail& detail() const { return *run.launch_detail; }
   bool is_independent_of_inputs(const LineDetail& line) const {
@@ -56,12 +63,17 @@ struct LaunchRecord {
   }
   // Whether all accesses of the line in the block were recorded as the machine code issues them,
   // and do not depend on the inputs' values.
-  bool is_usable_for_questions(const LineDetail& line) const {
+  bool is_exact(const LineDetail& line) const {
     return line.requests.size() == line.requests_in_block && !line.ptx_level &&
            is_independent_of_inputs(line);
   }
-  // Whether all lines that access shared (or global) memory are usable.
-  bool are_all_lines_usable(bool shared) const;
+  bool are_all_shared_lines_exact() const;
+  // Whether the text of the line shows an access: nvcc gives the accesses of an inlined function's
+  // arguments to the line of the function's body.
+  bool shows_access(int line) const;
+  bool is_usable_for_questions(const LineDetail& line) const {
+    return is_exact(line) && shows_access(line.line);
+  }
   Dim3 block() const { return launch.shape.block; }
   bool one_dimensional() const { return block().y == 1 && block().z == 1; }
   // The number of the thread whose x and y are those of `thread`, exchanged; -1: there is none.
@@ -82,6 +94,11 @@ inline bool is_active(const RequestDetail& request, uint32_t lane) {
   return request.mask >> lane & 1;
 }
 inline int64_t thread_of(uint32_t warp, uint32_t lane) { return int64_t{warp} * kWarpSize + lane; }
+// The name by which the line accesses the array: the array's own, or that of the pointer that the
+// line uses; "": unknown.
+std::string name_on_line(const std::string& source, const std::string& array, sim::AccessKind kind);
+// The number of times that the line has the name with an index.
+size_t times_on_line(const std::string& source, const std::string& name);
 const char* verb_of(sim::AccessKind kind);  // of a load or a store
 std::string ordinal_word(size_t number);    // 0: "first", at most 3: "fourth"
 // "block 2", "block 5 (x 1, y 1)": pictures number the blocks
@@ -95,17 +112,22 @@ std::string launch_text(grading::Check& check, const grading::Launch& launch,
 
 // Questions about one access: its element, its bank, its sectors and its wavefronts.
 std::vector<Question> trace_questions(const LaunchRecord& record);
-// Questions about the whole launch: where a value comes from, which threads do nothing, and which
-// line wastes most.
+// Questions about the whole launch: which thread stores, where a value comes from, and which line
+// wastes most.
 std::vector<Question> launch_questions(const LaunchRecord& record);
 // Questions about a change whose effect is computed: a tile with longer or shorter rows, and the
-// blocks that fit on another GPU's multiprocessor.
+// blocks of a kernel that fit on a GPU's multiprocessor.
 std::vector<Question> calculation_questions(const LaunchRecord& record);
 
-// Questions about a change whose effect is found by running the kernel: the lines that race without
-// one of its barriers, and the cost of lines in blocks of another size. Runs start from the memory
+// Questions about a change whose effect is found by running the kernel. Runs start from the memory
 // `before` the launch; the memory is restored afterwards.
-std::vector<Question> mutant_questions(const LaunchRecord& record, device::Kernel& kernel,
-                                       device::SavedMemory& before);
+
+constexpr uint64_t kMostOfChangedRun = 2'000'000;  // instructions of a warp
+// The accesses that race without one of the kernel's barriers.
+std::vector<Question> mutant_questions(const LaunchRecord& record, device::SavedMemory& before);
+// The cost of lines in blocks of another size, the threads that do nothing with fewer elements, and
+// the atomic operations on equal inputs.
+std::vector<Question> changed_launch_questions(const LaunchRecord& record, device::Kernel& kernel,
+                                               device::SavedMemory& before);
 
 }  // namespace lab32::asking

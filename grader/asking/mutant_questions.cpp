@@ -1,10 +1,10 @@
-// Questions about a change of the kernel or of its launch, which runs again: without one of its
-// barriers, or in blocks of another size.
+// Questions about the kernel without one of its barriers, which runs again.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "asking/launch_record.h"
@@ -18,8 +18,6 @@ namespace {
 
 using sim::AccessKind;
 using LinePair = std::pair<int, int>;
-
-constexpr uint64_t kMostOfMutant = 2'000'000;  // instructions of a warp
 
 // For each line of PTX, the source line by the last .loc before it; 0 if there is none.
 std::vector<int> source_line_of_each_ptx_line(const std::vector<std::string>& ptx) {
@@ -36,8 +34,8 @@ std::vector<int> source_line_of_each_ptx_line(const std::vector<std::string>& pt
 }
 
 std::string line_pair_text(const LinePair& pair) {
-  return pair.first == pair.second ? fmt::format("line {} with itself", pair.first)
-                                   : fmt::format("lines {} and {}", pair.first, pair.second);
+  return pair.first == pair.second ? fmt::format("line {} in two threads", pair.first)
+                                   : fmt::format("line {} and line {}", pair.first, pair.second);
 }
 
 // The pairs of the submission's lines between which the run had a race.
@@ -52,44 +50,135 @@ std::map<LinePair, const counters::Finding*> races_by_line_pair(const device::La
   return races;
 }
 
-// {a line that accesses shared memory: whether it stores}.
-std::map<int, bool> shared_memory_lines(const counters::LaunchDetail& detail) {
-  std::map<int, bool> lines;
-  for (const LineDetail& line : detail.lines) {
-    if (!line.shared) continue;
-    for (const RequestDetail& request : line.requests)
-      lines[line.line] |= request.kind != AccessKind::load;
-  }
-  return lines;
+struct KernelWithoutBarrier {
+  int line = 0;       // of the barrier that it lacks
+  size_t copies = 0;  // instructions of the barrier
+  std::string ptx;
+};
+
+// Two lines that access shared memory and do not race without the barrier, and the reason.
+struct HarmlessPair {
+  LinePair lines;
+  std::string reason;
+  unsigned rank = 0;  // the lower, the more a student may take it for a race
+};
+
+constexpr int64_t kSeveral = -1;
+
+// The thread that accesses each unit of the memory, or kSeveral.
+using ThreadOfUnit = std::unordered_map<uint64_t, int64_t>;
+ThreadOfUnit threads_of_units(const LineDetail& line, uint32_t unit) {
+  ThreadOfUnit threads;
+  for (const RequestDetail& request : line.requests)
+    for (uint32_t lane = 0; lane < kWarpSize; ++lane)
+      for (uint32_t byte = 0; is_active(request, lane) && byte < request.bytes; byte += unit) {
+        const int64_t thread = thread_of(request.warp, lane);
+        const auto [at, added] = threads.emplace((request.address[lane] + byte) / unit, thread);
+        if (!added && at->second != thread) at->second = kSeveral;
+      }
+  return threads;
 }
 
-std::optional<Question> barrier_question(const LaunchRecord& record, int barrier,
+// The reason why two lines do not race if one barrier is missing; "" if the record does not tell.
+std::string why_harmless(const LineDetail& a, const LineDetail& b) {
+  const auto all = [](const LineDetail& line, bool (*is)(AccessKind)) {
+    return std::all_of(line.requests.begin(), line.requests.end(),
+                       [&](const RequestDetail& request) { return is(request.kind); });
+  };
+  const auto reads = [](AccessKind kind) { return kind == AccessKind::load; };
+  const auto is_atomic = [](AccessKind kind) {
+    return kind != AccessKind::load && kind != AccessKind::store;
+  };
+  if (all(a, reads) && all(b, reads)) return "Both only read, and reads do not race.";
+  if (all(a, is_atomic) && all(b, is_atomic))
+    return "Both are atomic: the additions to one word are made one after the other, and none is "
+           "lost.";
+  if (a.requests.size() != a.requests_in_block || b.requests.size() != b.requests_in_block)
+    return "";
+  uint32_t unit = 4;
+  for (const LineDetail* line : {&a, &b})
+    for (const RequestDetail& request : line->requests) {
+      if (request.matrix) return "";
+      unit = std::min<uint32_t>(unit, request.bytes);
+    }
+  const ThreadOfUnit of_a = threads_of_units(a, unit), of_b = threads_of_units(b, unit);
+  bool one_thread = false;
+  for (const auto& [at, thread] : of_a) {
+    const auto found = of_b.find(at);
+    if (found == of_b.end()) continue;
+    if (thread == kSeveral || thread != found->second)
+      return "Another barrier orders these accesses.";
+    one_thread = true;
+  }
+  return one_thread ? "Each word that both access is accessed by one thread only."
+                    : "No word is accessed by both.";
+}
+
+// The pairs of lines that do not race, those that are most like a race first.
+std::vector<HarmlessPair> harmless_pairs(
+    const LaunchRecord& record, int barrier,
+    const std::map<LinePair, const counters::Finding*>& races) {
+  std::vector<HarmlessPair> pairs;
+  const auto& lines = record.detail().lines;
+  for (auto a = lines.begin(); a != lines.end(); ++a)
+    for (auto b = a; b != lines.end(); ++b) {
+      if (!a->shared || !b->shared || races.count({a->line, b->line}) > 0) continue;
+      const std::string reason = why_harmless(*a, *b);
+      const bool atomic = reason.find("atomic") != std::string::npos;
+      const unsigned rank = a->line < barrier && barrier < b->line ? 0
+                            : atomic                               ? 1
+                            : a->line != b->line                   ? 2
+                                                                   : 3;
+      if (!reason.empty()) pairs.push_back({{a->line, b->line}, reason, rank});
+    }
+  record.random.shuffle(pairs);
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const HarmlessPair& x, const HarmlessPair& y) { return x.rank < y.rank; });
+  return pairs;
+}
+
+// Whether the launch executes the barrier that the run lacks, accesses memory after it, and does
+// not need it, neither for the order of two lines nor for anything else.
+bool is_superfluous(const LaunchRecord& record, const device::LaunchResult& run) {
+  const counters::LaunchDetail& with = record.detail();
+  return !run.fault && !grading::has_hazard_finding(run) && run.launch_detail && !with.more_steps &&
+         run.launch_detail->steps.size() < with.steps.size();
+}
+
+std::optional<Question> barrier_question(const LaunchRecord& record,
+                                         const KernelWithoutBarrier& mutant,
                                          const device::LaunchResult& run) {
   const auto races = races_by_line_pair(run, record.names.file);
-  if (races.empty() || races.size() > 3) return std::nullopt;
-  auto right = races.begin();
-  std::advance(right, record.random.below(static_cast<uint32_t>(races.size())));
-  std::vector<std::pair<LinePair, std::string>> others;
-  const std::map<int, bool> lines = shared_memory_lines(record.detail());
-  for (auto a = lines.begin(); a != lines.end(); ++a)
-    for (auto b = a; b != lines.end(); ++b)
-      if (races.count({a->first, b->first}) == 0)
-        others.push_back({{a->first, b->first},
-                          a->second || b->second ? "Between these two, no two threads access the "
-                                                   "same word without another barrier, "
-                                                   "or the same thread does both."
-                                                 : "Both only read, and reads do not race."});
-  record.random.shuffle(others);
-  if (others.size() > 2) others.resize(2);
-  Question q = record.new_question(QuestionKind::why, "barrier", "barriers", barrier);
-  q.text = "Without this barrier, which two lines race?";
-  std::vector<std::pair<std::string, std::string>> options = {{line_pair_text(right->first), ""}};
-  for (const auto& [pair, why] : others) options.push_back({line_pair_text(pair), why});
+  if (races.size() > 3 || (races.empty() && !is_superfluous(record, run))) return std::nullopt;
+  std::vector<HarmlessPair> others = harmless_pairs(record, mutant.line, races);
+  // Lines with themselves look like no race, so that the answer would be guessed.
+  if (others.empty() || others[0].rank > 2) return std::nullopt;
+  others.resize(std::min<size_t>(others.size(), races.empty() ? 3 : 2));
+  Question q = record.new_question(QuestionKind::why, "barrier", "barriers", mutant.line);
+  q.text =
+      "Suppose that this barrier were removed. Between which two accesses of this launch, by "
+      "different threads, would there be a race?";
+  if (mutant.copies > 1)
+    q.text += fmt::format(
+        " The compiler has made {} copies of the line, for calls or for rounds of "
+        "a loop.",
+        mutant.copies);
+  std::vector<std::pair<std::string, std::string>> options;  // the text, and why it is wrong
+  for (const HarmlessPair& other : others)
+    options.emplace_back(line_pair_text(other.lines), other.reason);
+  if (!races.empty()) {
+    const auto right =
+        std::next(races.begin(), record.random.below(static_cast<uint32_t>(races.size())));
+    options.emplace_back(line_pair_text(right->first), "");
+    q.picture.race = pictures::race_of(*right->second, record.names);
+  }
   record.random.shuffle(options);
-  options.push_back({"no two lines: the kernel stays correct",
-                     "Warps reach their lines at different times. Which values does a thread read "
-                     "behind this barrier that another thread has written in front of it, or the "
-                     "other way round?"});
+  options.emplace_back(
+      "none: this launch does not need the barrier",
+      races.empty() ? ""
+                    : "Warps reach their lines at different times. Which values does a thread "
+                      "read after this barrier that another thread has written before it, or "
+                      "the other way round?");
   for (size_t i = 0; i < options.size(); ++i) {
     q.options.push_back(options[i].first);
     if (options[i].second.empty()) q.answer = static_cast<int64_t>(i) + 1;
@@ -100,96 +189,8 @@ std::optional<Question> barrier_question(const LaunchRecord& record, int barrier
       "Look for a word that one thread writes on one side of the barrier and another thread "
       "accesses on the other side.";
   q.weight = 5;
-  q.picture.race = pictures::race_of(*right->second, record.names);
   return q;
 }
-
-// The cost of each line in the recorded block, without lines whose accesses are too many to be
-// worked out on paper.
-std::map<std::pair<int, bool>, uint64_t> cost_of_each_line(const counters::LaunchDetail& detail) {
-  constexpr size_t kMostOnPaper = 32;
-  std::map<std::pair<int, bool>, uint64_t> costs;
-  for (const LineDetail& line : detail.lines) {
-    if (line.requests_in_block > kMostOnPaper || line.ptx_level) continue;
-    uint64_t& cost = costs[{line.line, line.shared}];
-    for (const RequestDetail& request : line.requests) cost += request.cost;
-  }
-  return costs;
-}
-
-pictures::PicturedAccess access_with_all_requests(const LaunchRecord& record,
-                                                  const LineDetail& line) {
-  pictures::PicturedAccess access = pictures::access_of(line, line.requests.at(0), record.names);
-  for (size_t i = 1; i < line.requests.size(); ++i)
-    access.requests.push_back(
-        pictures::access_of(line, line.requests[i], record.names).requests[0]);
-  access.worst = line.worst;
-  return access;
-}
-
-// A shape with as many threads in blocks of another size; nullopt if the recorded block has no
-// counterpart in it.
-std::optional<device::LaunchShape> shape_with_other_block_size(const device::LaunchShape& shape,
-                                                               uint64_t block) {
-  const bool line =
-      shape.grid.y == 1 && shape.grid.z == 1 && shape.block.y == 1 && shape.block.z == 1;
-  const uint32_t other = shape.block.x == 64 ? 128 : 64;
-  const uint64_t threads = uint64_t{shape.grid.x} * shape.block.x;
-  if (!line || shape.block.x < 64 || threads % other != 0 || block >= threads / other)
-    return std::nullopt;
-  device::LaunchShape changed = shape;
-  changed.block = {other};
-  changed.grid = {static_cast<uint32_t>(threads / other)};
-  return changed;
-}
-
-// Questions about what the lines of a block cost if the block has another number of threads.
-std::vector<Question> block_size_questions(const LaunchRecord& record,
-                                           const counters::LaunchDetail& other,
-                                           const device::LaunchShape& shape) {
-  std::vector<Question> questions;
-  constexpr uint64_t kMostCost = 64;
-  const auto before = cost_of_each_line(record.detail()), after = cost_of_each_line(other);
-  const uint32_t now = record.block().x, threads = shape.block.x;
-  for (const auto& [line, cost] : after) {
-    const auto known = before.find(line);
-    if (known == before.end() || record.known_lines.count(line) == 0 || cost == 0 ||
-        cost > kMostCost)
-      continue;
-    const uint64_t was = known->second, in_proportion = was * threads / now;
-    if (cost == was || cost == in_proportion) continue;
-    const char* const unit = line.second ? "wavefronts" : "sectors";
-    Question q = record.new_question(QuestionKind::what_if, "block size",
-                                     line.second ? "banks" : "sectors", line.first);
-    q.answer = static_cast<int64_t>(cost);
-    q.text = fmt::format(
-        "With {} blocks of {} threads instead of {} of {}, how many {} does this line take in all "
-        "in "
-        "block {}?",
-        shape.grid.x, threads, record.launch.shape.grid.x, now, unit, record.detail().block);
-    q.reason = fmt::format(
-        "How many warps execute the line, how often, and how many {} does each "
-        "of their requests take?",
-        unit);
-    add_wrong_answer(q, static_cast<int64_t>(was),
-                     fmt::format("That is the number for blocks of {} threads.", now));
-    add_wrong_answer(
-        q, static_cast<int64_t>(in_proportion),
-        "That is in proportion to the threads. Some warps take part more often than others, "
-        "or not with all lanes.");
-    q.weight = 3;
-    for (const LineDetail& l : other.lines)
-      if (l.line == line.first && l.shared == line.second)
-        q.picture.accesses = {access_with_all_requests(record, l)};
-    questions.push_back(std::move(q));
-  }
-  return questions;
-}
-
-struct KernelWithoutBarrier {
-  int line = 0;  // of the barrier that it lacks
-  std::string ptx;
-};
 
 // The kernel without one of its barriers, a random one; nullopt: it has none.
 std::optional<KernelWithoutBarrier> kernel_without_one_barrier(const LaunchRecord& record) {
@@ -211,9 +212,12 @@ std::optional<KernelWithoutBarrier> kernel_without_one_barrier(const LaunchRecor
   }
   if (lines.empty()) return std::nullopt;
   KernelWithoutBarrier mutant{
-      *std::next(lines.begin(), record.random.below(static_cast<uint32_t>(lines.size()))), ""};
+      *std::next(lines.begin(), record.random.below(static_cast<uint32_t>(lines.size()))), 0, ""};
   for (size_t i = 0; i < ptx.size(); ++i)
-    if (positions[i] != mutant.line || !is_barrier[i]) mutant.ptx += ptx[i] + "\n";
+    if (positions[i] == mutant.line && is_barrier[i])
+      ++mutant.copies;
+    else
+      mutant.ptx += ptx[i] + "\n";
   return mutant;
 }
 
@@ -227,9 +231,13 @@ std::optional<device::LaunchResult> run_mutant_kernel(const LaunchRecord& record
   artifact.arch = record.check.session.artifact->arch;
   artifact.ptx = text;
   device::LaunchOptions options;
-  options.warp_budget = kMostOfMutant;  // without its barrier, a kernel may loop for ever
+  options.warp_budget = kMostOfChangedRun;  // without its barrier, a kernel may loop for ever
   options.keep_going = true;
   options.count = false;
+  options.launch_detail.emplace();
+  options.launch_detail->file = record.names.file;
+  options.launch_detail->block = record.detail().block;
+  options.launch_detail->most = 1;
   try {
     const auto module = record.check.device().load(artifact);
     device::Kernel* const kernel = module->find(record.launch.kernel);
@@ -244,30 +252,14 @@ std::optional<device::LaunchResult> run_mutant_kernel(const LaunchRecord& record
 
 }  // namespace
 
-std::vector<Question> mutant_questions(const LaunchRecord& record, device::Kernel& kernel,
-                                       device::SavedMemory& before) {
+std::vector<Question> mutant_questions(const LaunchRecord& record, device::SavedMemory& before) {
   std::vector<Question> questions;
-  device::Device& device = record.check.device();
-  const auto after = device.save();
+  const auto after = record.check.device().save();
   if (const auto mutant = kernel_without_one_barrier(record)) {
     before.put_back();
     if (const auto run = run_mutant_kernel(record, mutant->ptx))
-      if (auto question = barrier_question(record, mutant->line, *run))
+      if (auto question = barrier_question(record, *mutant, *run))
         questions.push_back(std::move(*question));
-  }
-  if (auto shape = shape_with_other_block_size(record.launch.shape, record.detail().block)) {
-    before.put_back();
-    device::LaunchOptions options;
-    options.warp_budget = kMostOfMutant;
-    options.launch_detail.emplace();
-    options.launch_detail->file = record.names.file;
-    options.launch_detail->block = record.detail().block;
-    options.launch_detail->most = 512;
-    const device::LaunchResult run = device.launch(kernel, *shape, record.launch.args, options);
-    // Nothing is asked if the result differs, as in a kernel that is written for one size of block.
-    if (!run.fault && run.launch_detail && !grading::has_hazard_finding(run) && after->same())
-      for (Question& question : block_size_questions(record, *run.launch_detail, *shape))
-        questions.push_back(std::move(question));
   }
   after->put_back();
   return questions;

@@ -15,7 +15,6 @@ namespace {
 
 using sim::AccessKind;
 
-constexpr int64_t kLargestIndex = 99'999;  // a larger index takes too long to work out on paper
 constexpr uint32_t kSectorBytes = 32, kLineBytes = 128, kBankBytes = 4, kBanks = 32;
 
 class TraceQuestions {
@@ -46,21 +45,6 @@ class TraceQuestions {
     questions_.push_back(std::move(question));
   }
 
-  // The index of the element that another thread of the block accesses by the same instruction; -1
-  // if it accesses none.
-  int64_t accessed_element_index(const ChosenRequest& c, int64_t thread) const {
-    for (const RequestDetail& other : c.line->requests) {
-      const auto lane = static_cast<uint32_t>(thread % kWarpSize);
-      if (other.site != c.request->site || int64_t{other.warp} != thread / kWarpSize ||
-          !is_active(other, lane) || other.number != c.request->number)
-        continue;
-      const ElementName e =
-          parse_element_name(pictures::access_of(*c.line, other, r_.names).requests[0].name[lane]);
-      if (e.index.size() == 1) return e.index[0];
-    }
-    return -1;
-  }
-
   // The array in device memory with these bytes; null: there is none.
   const grading::LaunchedArray* array_at(uint64_t address) const {
     for (const grading::LaunchedArray& array : r_.check.launched)
@@ -79,34 +63,56 @@ class TraceQuestions {
         __builtin_popcount(c.request->mask) < static_cast<int>(kManyLanes))
       return;
     const bool one = array->element_bytes == c.request->bytes;
+    const auto answer_of = [&](const RequestDetail& request, uint32_t of) {
+      if (!is_active(request, of) || array_at(request.address[of]) != array) return int64_t{-1};
+      return static_cast<int64_t>((request.address[of] - array->address) /
+                                  (one ? array->element_bytes : 1));
+    };
     Question q = r_.new_question(QuestionKind::trace, "element", "indices", c.line->line);
-    q.answer = one ? element.index[0] : static_cast<int64_t>(address - array->address);
+    q.answer = answer_of(*c.request, lane);
     if (q.answer > kLargestIndex) return;
     q.text =
-        one ? fmt::format("Which element of `{}` does lane {} of {} {}{}? Answer with its index.",
-                          element.array, lane, r_.warp_name(c), verb_of(c.request->kind), c.which)
+        one ? fmt::format("Which element of {} does lane {} of {} {}{}? Answer with its index.",
+                          c.array, lane, r_.warp_name(c), verb_of(c.request->kind), c.which)
             : fmt::format(
-                  "Lane {} of {} {}s {} bytes of `{}` at once{}. How many bytes of `{}` are "
-                  "in front of them?",
-                  lane, r_.warp_name(c), verb_of(c.request->kind), c.request->bytes, element.array,
+                  "Lane {} of {} {}s {} bytes of {} at once{}. How many bytes of `{}` come before "
+                  "them?",
+                  lane, r_.warp_name(c), verb_of(c.request->kind), c.request->bytes, c.array,
                   c.which, element.array);
     q.reason = "Put threadIdx and blockIdx of that thread into the index of the line.";
     const int64_t thread = thread_of(c.request->warp, lane);
     const int64_t in_grid = static_cast<int64_t>(c.line->block * r_.block().count()) + thread;
-    if (!r_.one_dimensional())
-      add_wrong_answer(
-          q, accessed_element_index(c, r_.thread_with_exchanged_xy(thread)),
-          "That is the element of the thread whose x and y are exchanged: the lanes of a "
-          "warp are neighbours in threadIdx.x.");
-    add_wrong_answer(
-        q, lane,
-        "That is the number of the lane. threadIdx counts the threads of the whole block, "
-        "and the block has a place in the grid.");
-    add_wrong_answer(q, thread, "That is the thread's number in its block: blockIdx is missing.");
+    if (const int64_t exchanged = r_.thread_with_exchanged_xy(thread);
+        !r_.one_dimensional() && exchanged >= 0)
+      for (const RequestDetail& other : c.line->requests)
+        if (other.site == c.request->site && int64_t{other.warp} == exchanged / kWarpSize &&
+            other.number == c.request->number)
+          add_wrong_answer(
+              q, answer_of(other, static_cast<uint32_t>(exchanged % kWarpSize)),
+              "That is the element of the thread whose x and y are exchanged: the lanes of a "
+              "warp are neighbours in threadIdx.x.");
     if (!one)
       add_wrong_answer(
           q, q.answer / c.request->bytes,
           fmt::format("That counts accesses. Each of them has {} bytes.", c.request->bytes));
+    const char* const kRounds = "How far does the index move from round to round?";
+    if (c.round > 0)
+      add_wrong_answer(q, answer_of(*c.rounds[0], lane),
+                       fmt::format("That is the first round of the loop. {}", kRounds));
+    if (c.round > 1)
+      add_wrong_answer(q, answer_of(*c.rounds[c.round - 1], lane),
+                       fmt::format("That is the round before. {}", kRounds));
+    if (c.round + 1 < c.rounds.size())
+      add_wrong_answer(q, answer_of(*c.rounds[c.round + 1], lane),
+                       fmt::format("That is the next round. {}", kRounds));
+    add_wrong_answer(q, thread,
+                     c.line->block > 0
+                         ? "That is the thread's number in its block: blockIdx is missing."
+                         : "That is the thread's number in its block; the line computes another "
+                           "index from it.");
+    add_wrong_answer(
+        q, lane,
+        "That is the number of the lane. threadIdx counts the threads of the whole block.");
     const bool usual = q.answer == in_grid;
     add_wrong_answer(q, in_grid,
                      "That is the thread's number in the grid; the line computes another "
@@ -128,14 +134,16 @@ class TraceQuestions {
     }
     const int64_t lanes = __builtin_popcount(request.mask);
     const ElementName element = parse_element_name(c.named.name[__builtin_ctz(request.mask)]);
-    if (element.array.empty() || element.index.back() > kLargestIndex || lanes < kManyLanes) return;
+    // A full and coalesced request is not asked about: its sectors follow from the bytes of a lane.
+    if (element.array.empty() || element.index.back() > kLargestIndex || lanes < kManyLanes ||
+        (lanes == kWarpSize && request.cost == request.ideal))
+      return;
     Question q = r_.new_question(QuestionKind::trace, "sectors", "sectors", c.line->line);
     q.answer = request.cost;
     q.text = fmt::format(
-        "How many sectors does the {} of `{}` by {} touch{}? Each lane accesses {} bytes, and `{}` "
-        "begins at a sector.",
-        verb_of(request.kind), element.array, r_.warp_name(c), c.which, request.bytes,
-        element.array);
+        "How many sectors does the {} of {} by {} touch{}? Each lane accesses {} bytes, and the "
+        "first byte of `{}` is the first of a sector.",
+        verb_of(request.kind), c.array, r_.warp_name(c), c.which, request.bytes, element.array);
     q.reason = "Which bytes do the active lanes access? Count the different blocks of 32 bytes.";
     add_wrong_answer(q, 1,
                      "A request is one instruction of a warp. It moves every sector of 32 bytes "
@@ -144,9 +152,10 @@ class TraceQuestions {
         q, lanes,
         "That is one sector for each active lane. Lanes that touch the same 32 bytes share "
         "their sector.");
-    add_wrong_answer(q, (bytes + kSectorBytes - 1) / kSectorBytes,
-                     "So many sectors would hold the bytes if they lay side by side and began at a "
-                     "sector. Look at where the first and the last lane begin.");
+    add_wrong_answer(
+        q, (bytes + kSectorBytes - 1) / kSectorBytes,
+        "That many sectors would hold the bytes if they lay side by side and began at a "
+        "sector. Look at where the first and the last lane begin.");
     add_wrong_answer(
         q, static_cast<int64_t>(lines.size()),
         "Those are lines of 128 bytes. A line has four sectors, and each moves alone.");
@@ -170,25 +179,28 @@ class TraceQuestions {
     const uint32_t lane = r_.random_active_lane(*c.request);
     const uint64_t address = c.request->address[lane];
     const ElementName element = parse_element_name(c.named.name[lane]);
-    if (element.array.empty() || c.request->bytes > kBankBytes || !array_begins_in_bank_0(address))
+    if (element.array.empty() || c.request->bytes > kBankBytes ||
+        !array_begins_in_bank_0(address) ||
+        __builtin_popcount(c.request->mask) < static_cast<int>(kManyLanes))
       return;
     Question q = r_.new_question(QuestionKind::trace, "bank", "banks", c.line->line);
     q.answer = static_cast<int64_t>(address / kBankBytes % kBanks);
-    q.text = fmt::format("Which bank does the {} by lane {} of {} use{}? `{}` begins in bank 0.",
-                         verb_of(c.request->kind), lane, r_.warp_name(c), c.which, element.array);
+    q.text = fmt::format(
+        "Which bank does the {} of {} by lane {} of {} use{}? `{}` begins in bank 0.",
+        verb_of(c.request->kind), c.array, lane, r_.warp_name(c), c.which, element.array);
     q.reason =
         "Count the 4-byte words from the beginning of the array to the element; the bank is that "
         "number modulo 32.";
-    if (q.answer == lane) return;
+    if (q.answer == lane || q.answer == c.request->warp) return;
     const int64_t last = element.index.back();
     add_wrong_answer(
         q, last % kBanks,
         element.index.size() > 1
             ? "That counts only the last index. The rows before the element take words, too."
-            : "That counts elements. A bank is a word of 4 bytes wide.");
+            : "That counts elements. A bank is 4 bytes (one word) wide.");
     add_wrong_answer(q, lane, "A lane has no bank of its own: the address decides.");
     add_wrong_answer(q, static_cast<int64_t>(address % kBanks),
-                     "That counts bytes. A bank is a word of 4 bytes wide.");
+                     "That counts bytes. A bank is 4 bytes (one word) wide.");
     add_wrong_answer(q, thread_of(c.request->warp, lane) % kBanks,
                      "That is the number of the thread. The address decides, not the thread.");
     q.weight = last % kBanks == q.answer ? 2 : 4;
@@ -231,6 +243,9 @@ class TraceQuestions {
     if (element.array.empty() || !array_begins_in_bank_0(request.address[first]) ||
         phases.cost != request.cost || lanes < kManyLanes)
       return;
+    const bool wide = request.bytes > kBankBytes;
+    // Without conflicts, the answer is the number of groups of lanes, whatever the line computes.
+    if (wide && phases.cost == phases.count) return;
     std::map<uint64_t, int64_t> lanes_in_bank;
     bool lane_by_lane = true;
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
@@ -239,14 +254,12 @@ class TraceQuestions {
       lane_by_lane &=
           request.address[lane] == request.address[first] + uint64_t{lane - first} * request.bytes;
     }
-    const bool wide = request.bytes > kBankBytes;
     Question q = r_.new_question(QuestionKind::trace, "wavefronts", "banks", c.line->line);
     q.answer = request.cost;
     q.text = fmt::format(
-        "How many wavefronts does the {} of `{}` by {} take{}? `{}` begins in bank 0, and each "
+        "How many wavefronts does the {} of {} by {} take{}? `{}` begins in bank 0, and each "
         "lane accesses {} bytes{}.",
-        verb_of(request.kind), element.array, r_.warp_name(c), c.which, element.array,
-        request.bytes,
+        verb_of(request.kind), c.array, r_.warp_name(c), c.which, element.array, request.bytes,
         wide ? fmt::format(", so that {} lanes are served at a time", lanes_of_phase(request))
              : "");
     q.reason =

@@ -59,6 +59,7 @@ std::string lanes_of(const pictures::PicturedRequest& request, bool with_names) 
 
 // The question, its answers, and the addresses or lanes from which a model can find the answer.
 std::string table_of(const Question& question) {
+  static const std::set<std::string> subjects_with_names = {"pitch", "element", "storing thread"};
   std::string out = fmt::format("[{}] {}{}; {}\n{}Answer: {}\n", asking::to_string(question.kind),
                                 question.subject,
                                 question.spaced.empty() ? "" : ", an idea of " + question.spaced,
@@ -70,7 +71,7 @@ std::string table_of(const Question& question) {
     for (const pictures::PicturedRequest& request : access.requests)
       out += fmt::format("  line {}, block {}, warp {}: {} of {} bytes\n", access.line,
                          access.block, request.warp, request.kind, request.bytes) +
-             lanes_of(request, question.subject == "pitch" || question.subject == "element");
+             lanes_of(request, subjects_with_names.count(question.subject) > 0);
   if (question.picture.shuffles)
     out += fmt::format("  from lanes {}\n",
                        fmt::join(question.picture.shuffles->shuffles.at(0).from, " "));
@@ -195,7 +196,7 @@ TEST_CASE("asking: questions of the lab come first, and errors say why there are
   const DrawnQuestions none =
       draw_questions(options_for("shuffle", lab32_root() / "labs/shuffle/shuffle.cu", "anna"));
   CHECK(none.questions.empty());
-  CHECK(none.why_none.find("answer these first") != std::string::npos);
+  CHECK(none.why_none.find("answer that check first") != std::string::npos);
 }
 
 }  // namespace

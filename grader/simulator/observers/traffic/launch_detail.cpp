@@ -189,6 +189,7 @@ void DetailObserver::shuffle(uint32_t warp, const sim::ShuffleEvent& event) {
   ShuffleDetail& kept = detail_.shuffles.emplace_back();
   kept.file = position->file;
   kept.line = position->line;
+  kept.site = event.site;
   kept.warp = warp;
   kept.mask = event.mask;
   kept.in_range = event.in_range;

@@ -68,6 +68,7 @@ struct LanesWorkingBetweenBarriers {
 struct ShuffleDetail {
   std::string file;
   int line = 0;
+  uint32_t site = 0;  // the instruction, because a line may have several
   uint32_t warp = 0;
   uint32_t mask = 0, in_range = 0, absent = 0;
   std::array<uint8_t, 32> from{};

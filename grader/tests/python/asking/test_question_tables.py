@@ -162,12 +162,12 @@ def test_wavefronts_with_other_rows(question):
 
 @pytest.mark.parametrize("question", of("element"))
 def test_element(question):
-    (first, name), (second, other) = list(question.accesses[0].lanes.values())[:2]
-    indices = [int(re.search(r"\[(\d+)\]", each)[1]) for each in (name, other)]
-    size = (second - first) // (indices[1] - indices[0]) if indices[0] != indices[1] else question.accesses[0].bytes
+    named = [(at, int(name.split("[")[1][:-1])) for at, name in question.accesses[0].lanes.values() if name.endswith("]")]
+    (first, before), (last, after) = named[0], named[-1]
+    size = (last - first) // (after - before) if after != before else question.accesses[0].bytes
     address, name = question.accesses[0].lanes[lane_in(question)]
     index = int(re.search(r"\[(\d+)\]", name)[1])
-    assert address - first == (index - indices[0]) * size
+    assert address - first == (index - before) * size
     assert question.answer == (index * size if "How many bytes" in question.text else index)
 
 
@@ -193,43 +193,124 @@ def test_block_size(question):
     assert max(access.warp for access in question.accesses) < question.number(r"blocks of (\d+) threads") // 32
 
 
+def values_of_loop_variable(name, source, line):
+    """The values of the variable of the loop around a line of the text."""
+    head = re.compile(rf"for \((?:int|unsigned) {name} = ([^;]+); ([^;]+); {name} ([+*/]|<<|>>)= (\w+)\)")
+    first, condition, operator, by = next(filter(None, map(head.search, reversed(source.splitlines()[:line])))).groups()
+    values, now = [], c_value(first, source)
+    while eval(condition, constants_of(source) | {name: now}):
+        values.append(now)
+        by_now = now if by == name else c_value(by, source)
+        now = {"+": now + by_now, "*": now * by_now, "/": now // (by_now or 1), "<<": now << by_now, ">>": now >> by_now}[operator]
+    return values
+
+
+def constants_of(source):
+    found = re.findall(r"constexpr (?:int|unsigned) (\w+) = (\d+|0x[0-9a-f]+);", source)
+    return {"kWarpSize": 32} | {name: int(value, 0) for name, value in found}
+
+
+def c_value(expression, source):
+    return eval(expression.replace("/", "//"), constants_of(source))
+
+
 @pytest.mark.parametrize("question", of("shuffle"))
 def test_shuffle(question):
-    """By the shuffle's name and its distance, which halves or doubles from round to round in the labs' loops."""
-    lane, source = lane_in(question), question.sources
-    assert source[lane] == question.answer
-    names = re.findall(r"__shfl_(down|up|xor)_sync", question.source)
-    for name in names[:1]:
-        distances = [lane ^ source[lane]] if name == "xor" else [abs(source[k] - k) for k in range(32)]
-        distance = max(distances)
-        moved = {"down": lane + distance, "up": lane - distance, "xor": lane ^ distance}[name]
-        assert question.answer == (moved if 0 <= moved < 32 else lane)
+    """By the shuffle's arguments and the head of the loop around it, in the text of the submission."""
+    source, lane = text_of(question.lab, question.file), lane_in(question)
+    (call,) = re.findall(r"__shfl_(down|up|xor)_sync\([^,]+, ([^,]+), ([^,()]+)(?:, (\d+))?\)", question.source)
+    kind, _, argument, width = call
+    times = ["first", "second", "third", "fourth"].index(re.search(r"The (\w+) time", question.text)[1])
+    if re.fullmatch(r"[a-z]\w*", argument):
+        values = values_of_loop_variable(argument, source, question.line)
+        distance = values[times % len(values)]
+    else:
+        distance = c_value(argument, source)
+    moved = {"down": lane + distance, "up": lane - distance, "xor": lane ^ distance}[kind]
+    first = lane // int(width or 32) * int(width or 32)
+    assert question.answer == (moved if first <= moved < first + int(width or 32) else lane)
+    assert question.sources[lane] == question.answer
+
+
+def numbers_of_launch(question):
+    return [int(n) for n in question.launch.split("(", 1)[1].split(")")[0].split(", ") if n.isdigit()]
+
+
+def round_in(question):
+    found = re.search(r"(first|second|third|fourth) (?:round|time)", question.text)
+    return ["first", "second", "third", "fourth"].index(found[1]) if found else 0
 
 
 @pytest.mark.parametrize("question", of("idle threads"))
 def test_idle_threads(question):
     """By arithmetic, from the arguments: a thread takes some elements of n, a warp takes a row, or a block takes a row."""
     threads, blocks = threads_of(question), int(re.search(r"\), (\d+) block", question.launch)[1])
-    rows, n = [0, *(int(n) for n in question.launch.split("(", 1)[1].split(")")[0].split(", ") if n.isdigit())][-2:]
-    busy = {min(threads, math.ceil(n / items)) for items in (1, 2, 4)}  # a row of a block
-    warps = rows - (blocks - 1) * threads // 32
-    busy.add(warps * min(n, 32))
-    for items in (1 / 8, 1, 2, 4, 8, 16):
-        rest = n - (blocks - 1) * threads * items  # of the last block
-        busy |= {math.ceil(rest / items), min(threads, rest)}  # neighbours, or elements a block apart
+    rows, n = [0, *numbers_of_launch(question)][-2:]
+    before = (blocks - 1 + round_in(question)) * threads  # elements, if a thread takes one of each round
+    if round_in(question):
+        busy = {n - before, 32 * n - before}  # elements, or rows of 32
+    else:
+        busy = {min(threads, math.ceil(n / items)) for items in (1, 2, 4)}  # a row of a block
+        busy.add((rows - (blocks - 1) * threads // 32) * min(n, 32))  # warps
+        for items in (1 / 8, 1, 2, 4, 8, 16):
+            rest = n - (blocks - 1) * threads * items  # of the last block
+            busy |= {math.ceil(rest / items), min(threads, rest)}  # neighbours, or elements a block apart
     assert threads - question.answer in busy
 
 
-@pytest.mark.parametrize("question", of("occupancy"))
-def test_occupancy(question):
+@pytest.mark.parametrize("question", of("additions", "equal words"))
+def test_atomics_on_equal_inputs(question):
+    """By arithmetic: of a full block of elements nothing is left, and a warp with equal keys has one leader."""
+    (n,), threads = numbers_of_launch(question), threads_of(question)
+    assert " 1 block of" in question.launch
+    warps = [(r, w) for r in range(math.ceil(n / threads)) for w in range(threads // 32) if r * threads + w * 32 < n]
+    if question.subject == "additions":
+        assert question.answer == len(warps)
+    else:
+        warp = question.number(r"warp (\d+)")
+        assert question.answer == min(32, n - round_in(question) * threads - 32 * warp)
+
+
+@pytest.mark.parametrize("question", of("storing thread"))
+def test_storing_thread(question):
+    (store,), name = question.accesses, re.search(r"stores `(.*?)`", question.text)[1]
+    assert [32 * store.warp + lane for lane, (_, stored) in store.lanes.items() if stored == name] == [question.answer]
+
+
+def limits_of(question):
+    """The blocks that each resource of a multiprocessor allows, from the question's text."""
     text = question.text.replace(",", "")
-    registers, shared = (int(n) for n in re.search(r"has (\d+) registers and a block (\d+) bytes", text).groups())
-    if reserved := re.search(r"and (\d+) that the system reserves", text):
-        shared += int(reserved[1])
-    of_sm = re.search(r"has (\d+) registers (\d+) bytes of shared memory and room for (\d+) threads and (\d+) blocks", text)
-    all_registers, all_shared, all_threads, blocks = map(int, of_sm.groups())
-    fit = [all_registers // (registers * threads_of(question)), all_threads // threads_of(question), blocks]
-    assert min(fit + ([all_shared // shared] if shared else [])) == question.answer
+    number = lambda pattern, otherwise=0: int(found[1]) if (found := re.search(pattern, text)) else otherwise  # noqa: E731
+    threads = number(r"blocks had (\d+) threads", threads_of(question))
+    shared = number(r"Each block uses (\d+) bytes") + number(r"system reserves (\d+) more")
+    registers = number(r"Each thread uses (\d+) registers") or number(r"Suppose that it used (\d+)")
+    limits = {
+        "the threads": number(r"room for (\d+) threads") // threads,
+        "the registers": number(r"multiprocessor has (\d+) registers") // (registers * threads),
+        "the room for blocks": number(r"room for (\d+) blocks"),
+    }
+    if shared:
+        limits["the shared memory"] = number(r"(\d+) bytes of shared memory room") // shared
+    return limits, threads
+
+
+@pytest.mark.parametrize("question", of("occupancy", "registers", "shape", "waves"))
+def test_occupancy(question):
+    limits, threads = limits_of(question)
+    blocks = min(limits.values())
+    if question.subject == "waves":
+        grid, gpu = question.number(r"grid had ([\d,]+) blocks"), question.number(r"GPU has (\d+) multiprocessors")
+        assert question.answer == math.ceil(grid / (blocks * gpu))
+    else:
+        assert question.answer == (blocks * threads if question.subject == "shape" else blocks)
+
+
+@pytest.mark.parametrize("question", of("limit"))
+def test_limit(question):
+    limits, _ = limits_of(question)
+    least = [name for name in limits if limits[name] == min(limits.values())]
+    assert least == [question.options[question.answer]]
+    assert set(limits) == set(question.options.values())
 
 
 @cache
@@ -258,6 +339,9 @@ def test_the_submission_without_the_barrier_races(question, tmp_path):
     folder = corpus.written(tmp_path, question.lab, "\n".join(lines) + "\n")
     command = [ROOT / "build/lab32", "explain", question.lab, question.check, "--dir", folder, "--format", "json", "--picture", "race"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ | {"LAB32_HISTORY": "off"})
+    if question.options[question.answer].startswith("none"):
+        assert "no picture of race" in done.stderr
+        return
     race = json.loads(done.stdout)["launch"]["race"]
     pair = tuple(sorted((race["first"]["line"], race["second"]["line"])))
     others = [lines_in(text) for number, text in question.options.items() if number != question.answer]
