@@ -37,7 +37,7 @@ bool names_a_program(const std::string& word) {
 }
 
 // Draws a swizzle by its formula, except where a task asks the student to work out two rows of it.
-pictures::Explanation explain_swizzle(const std::string& text) {
+pictures::PicturedCheck explain_swizzle(const std::string& text) {
   const auto shape = pictures::read_swizzle(text);
   if (const auto& lab = grading::swizzle_lab(); lab && lab->is_question(shape))
     throw Error(
@@ -47,18 +47,18 @@ pictures::Explanation explain_swizzle(const std::string& text) {
   std::vector<uint32_t> to;
   for (const uint32_t offset : pictures::group_offsets(shape))
     to.push_back(pictures::swizzled_offset(shape, offset));
-  pictures::Explanation shown;
+  pictures::PicturedCheck shown;
   shown.launch.mappings = {pictures::mapping_of(shape, to)};
   return shown;
 }
 
 // Draws the swizzle that the student's own function computes, independently of the checks.
-pictures::Explanation explain_submitted_swizzle(const grading::SwizzleLab& lab,
-                                                const std::string& text,
-                                                const grading::GradeOptions& options) {
+pictures::PicturedCheck explain_submitted_swizzle(const grading::SwizzleLab& lab,
+                                                  const std::string& text,
+                                                  const grading::GradeOptions& options) {
   const auto shape = pictures::read_swizzle(text);
   const auto file = grading::files_to_grade(options).at(0).file;
-  pictures::Explanation shown;
+  pictures::PicturedCheck shown;
   shown.file = file.string();
   shown.launch.mappings = {pictures::mapping_of(
       shape, grading::run_given_kernel(lab.name, file, options.device, lab.kernel(shape),
@@ -67,7 +67,7 @@ pictures::Explanation explain_submitted_swizzle(const grading::SwizzleLab& lab,
 }
 
 // Keeps only the mapping that the options ask for, and removes the other ones.
-void keep_only_mapping(pictures::Explanation& shown, const std::string& text) {
+void keep_only_mapping(pictures::PicturedCheck& shown, const std::string& text) {
   const std::string name = pictures::read_swizzle(text).name();
   auto& all = shown.launch.mappings;
   all.erase(std::remove_if(all.begin(), all.end(),
@@ -103,7 +103,7 @@ pictures::PicturedLaunch launch_with_one_picture(const pictures::PicturedLaunch&
 }
 
 // Explains a lab, given by its name, or a program.
-pictures::Explanation explanation_of(const ExplainCommandOptions& command) {
+pictures::PicturedCheck explanation_of(const ExplainCommandOptions& command) {
   const grading::GradeOptions& options = command.options;
   const std::vector<std::string> labs = grading::known_labs();
   const auto& swizzles = grading::swizzle_lab();
@@ -138,7 +138,7 @@ pictures::Explanation explanation_of(const ExplainCommandOptions& command) {
 
 // Whether a Python is there to draw the lab's own pictures of the check.
 bool can_draw_labs_own_pictures(const ExplainCommandOptions& command,
-                                const pictures::Explanation& shown) {
+                                const pictures::PicturedCheck& shown) {
   std::error_code error;
   return command.picture.empty() && command.format != "json" && !shown.device.empty() &&
          grading::lab_has_own_pictures(shown.lab) &&
@@ -166,7 +166,7 @@ int run_explain(ExplainCommandOptions& command) {
   const bool drawn = command.format != "text" && command.format != "json";
   if (command.format == "png" && command.output.empty())
     throw Error("a PNG cannot be printed: name a file with -o");
-  pictures::Explanation shown = explanation_of(command);
+  pictures::PicturedCheck shown = explanation_of(command);
   if (!command.picture.empty())
     shown.launch = launch_with_one_picture(shown.launch, command.picture);
   const bool own = can_draw_labs_own_pictures(command, shown);

@@ -18,7 +18,7 @@
 namespace lab32::commands {
 namespace {
 
-[[noreturn]] void exec(const std::string& module, const Words& arguments) {
+[[noreturn]] void replace_process_by_python(const std::string& module, const Words& arguments) {
   const std::filesystem::path python = python_interpreter();
   std::error_code error;
   if (!std::filesystem::exists(python, error))
@@ -98,7 +98,7 @@ std::filesystem::path python_interpreter() {
 void exec_python(const std::string& module, const Words& arguments,
                  const std::optional<std::string>& input) {
   if (input) use_as_stdin(*input);
-  exec(module, arguments);
+  replace_process_by_python(module, arguments);
 }
 
 Subcommand report_command(CLI::App& lab32) {

@@ -126,6 +126,7 @@ int run_seal(const SealOptions& options) {
   return kFullMarks;
 }
 
+// `lab32 calibrate` finds the timing checks that this GPU can decide.
 struct CalibrateOptions {
   std::vector<std::string> labs;
   std::string rubric, output;

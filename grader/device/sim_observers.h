@@ -59,7 +59,7 @@ class LaunchObservers {
   counters::TrafficObserver traffic_;
   counters::HazardObserver hazards_;
   counters::GlobalRaceObserver races_;
-  counters::CopyEngineCheck engine_use_;
+  counters::BulkCopyRaceCheck engine_use_;
   std::optional<counters::StaleValueObserver> stale_;
   std::optional<counters::CacheObserver> caches_;
   std::optional<counters::SwapLoopObserver> spins_;

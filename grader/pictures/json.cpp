@@ -166,7 +166,7 @@ Json to_json(const PicturedLaunch& l) {
           {"lines", to_records(l.lines)}};
 }
 
-std::string json(const Explanation& shown) {
+std::string json(const PicturedCheck& shown) {
   const nlohmann::ordered_json record = {{"schema", "lab32-pictures/1"},
                                          {"lab", shown.lab},
                                          {"check", shown.check},

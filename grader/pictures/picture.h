@@ -161,7 +161,7 @@ struct PicturedLaunch {
   std::vector<LineCost> lines;
 };
 
-struct Explanation {
+struct PicturedCheck {
   std::string lab, check;  // empty for a program
   std::string file;
   std::string message;  // the message of the check
@@ -174,10 +174,10 @@ struct Explanation {
 };
 
 // The name and the message of the check; "" for a program.
-std::string heading(const Explanation& shown);
-std::string text(const Explanation& shown, bool colour);
+std::string heading(const PicturedCheck& shown);
+std::string text(const PicturedCheck& shown, bool colour);
 // Schema lab32-pictures/1 (README.md).
-std::string json(const Explanation& shown);
+std::string json(const PicturedCheck& shown);
 nlohmann::ordered_json to_json(const PicturedLaunch& launch);
 
 }  // namespace lab32::pictures

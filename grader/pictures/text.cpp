@@ -256,7 +256,7 @@ std::string text(const PicturedLaunch& l, bool colour) {
   return out;
 }
 
-std::string heading(const Explanation& shown) {
+std::string heading(const PicturedCheck& shown) {
   std::string out;
   if (!shown.check.empty())
     for (const std::string& line :
@@ -267,7 +267,7 @@ std::string heading(const Explanation& shown) {
   return visible(out);
 }
 
-std::string text(const Explanation& shown, bool colour) {
+std::string text(const PicturedCheck& shown, bool colour) {
   const std::string out = heading(shown);
   std::string drawn = text(shown.launch, colour);
   drawn.erase(0, drawn.find_first_not_of('\n'));

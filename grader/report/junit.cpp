@@ -83,7 +83,7 @@ struct CaseCounts {
 };
 
 // The case of a lab without tests: it could not be loaded or not be graded.
-std::string lab_case_element(const LabResult& lab) {
+std::string ungraded_lab_element(const LabResult& lab) {
   const char* element = lab.status == Status::not_graded ? "skipped" : "error";
   return fmt::format("    <testcase classname=\"lab32.{0}\" name=\"{0}\" time=\"0\">\n",
                      escape_xml(lab.name)) +
@@ -108,7 +108,7 @@ std::string suite_element(const GradingResult& result, const LabResult& lab) {
   property("seed", std::to_string(result.seed));
   out += "    </properties>\n";
   for (const CheckResult& test : lab.tests) out += test_case_element(lab, test);
-  if (lab.tests.empty()) out += lab_case_element(lab);
+  if (lab.tests.empty()) out += ungraded_lab_element(lab);
   if (!lab.message.empty())
     out += fmt::format("    <system-err>{}</system-err>\n", escape_xml(lab.message));
   return out + "  </testsuite>\n";

@@ -27,7 +27,7 @@ struct CheckFailure {
     missing,          // the file does not contain the kernel or declaration `subject`
     invalid,          // the declaration `subject` of the file is invalid
     wrong_answer,     // `measured` of `expected` answers are right
-    prerequisite,     // the check `subject` has to pass first
+    prerequisite,     // not counted until the check `subject` has passed
     wasteful,         // `measured` instead of `expected`: costs a share of the points
     shared_memory,    // the kernel `subject` declares `measured` bytes; `expected` are allowed
     other_version,    // correct, but not the required version

@@ -61,7 +61,7 @@ fs::path find_program_beside_lab32(const fs::path& root, const std::string& prog
              : fs::path();
 }
 
-fs::path find_program_in_venv(const fs::path& root, const std::string& program) {
+fs::path find_program_in_venv_wheels(const fs::path& root, const std::string& program) {
   std::error_code error;
   for (const auto& python : fs::directory_iterator(root / ".venv/lib", error))
     if (fs::path found = find_program_in_wheels(python.path() / "site-packages", program);
@@ -88,7 +88,7 @@ fs::path find_program(const ToolchainSearchPlaces& where, const std::string& pro
   if (fs::path found = find_program_beside_lab32(where.root, program); !found.empty()) return found;
   if (fs::path found = find_program_in_path(where.path, program); !found.empty()) return found;
   if (fs::path found = where.usual / "bin" / program; is_program(found)) return found;
-  return find_program_in_venv(where.root, program);
+  return find_program_in_venv_wheels(where.root, program);
 }
 
 // A program in PREFIX/bin finds its parts in PREFIX, starting from its real path.

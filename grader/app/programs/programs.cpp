@@ -37,7 +37,7 @@ int exec_program(const RunOptions& options) {
   start.arguments = options.arguments;
   start.gpus = options.gpus;
   start.schedule = options.schedule;
-  profiler::exec(start);
+  profiler::replace_process_by_program(start);
 }
 
 // Splits the command line of run, profile or check: words that belong to nvcc and to the program

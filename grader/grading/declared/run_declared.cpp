@@ -226,7 +226,8 @@ std::string check_name_of_table(Check& check, const std::string& table) {
 
 void withhold_details_if_declared(Check& check) {
   if (check.row.has("withheld_until"))
-    withhold_until_passed(check, check_name_of_table(check, check.row.text("withheld_until")));
+    withhold_details_until_passed(check,
+                                  check_name_of_table(check, check.row.text("withheld_until")));
 }
 
 // Shows conflicts that cost no points here, since a later check is about them.
@@ -235,7 +236,7 @@ void show_bank_conflicts(Check& check, const CheckDeclaration& declaration,
   if (!declaration.conflicts) return;
   const std::string questions = check_name_of_table(check, declaration.conflicts->questions);
   const counters::Counters& c = counters_of(check, run);
-  withhold_until_passed(check, questions);
+  withhold_details_until_passed(check, questions);
   if (check.has_passed(questions))
     check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
   check.figure("ideal_wavefronts", static_cast<double>(c.ideal_shared_wavefronts()));

@@ -382,7 +382,7 @@ std::string reason_without_picture(const report::LabResult& lab, const report::C
 
 }  // namespace
 
-pictures::Explanation explain_check(GradeOptions options, const std::string& check) {
+pictures::PicturedCheck explain_check(GradeOptions options, const std::string& check) {
   if (!options.launch_detail) options.launch_detail.emplace();
   // For pictures, caches and time are modelled in each launch, which takes longer than grading.
   options.time_limit *= 4;
@@ -404,7 +404,7 @@ pictures::Explanation explain_check(GradeOptions options, const std::string& che
   const bool found =
       test.pictures && (!test.pictures->accesses.empty() || test.pictures->fault ||
                         test.pictures->race || location_text(*options.launch_detail).empty());
-  pictures::Explanation shown{lab.name, test.name, test.file, test.message, {}};
+  pictures::PicturedCheck shown{lab.name, test.name, test.file, test.message, {}};
   if (found)
     shown.launch = *test.pictures;
   else

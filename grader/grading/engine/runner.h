@@ -85,7 +85,7 @@ std::vector<std::string> checks_matching(const Rubric& rubric, const std::string
 // Grades the one lab of `options`, in the detail that its launch_detail sets. Shows the check of
 // that name, or whose name begins so; of several, or without a name, the one that has lost most.
 // Throws Error with the reason if it has nothing to show, and the lab draws no pictures itself.
-pictures::Explanation explain_check(GradeOptions options, const std::string& check);
+pictures::PicturedCheck explain_check(GradeOptions options, const std::string& check);
 
 // Whether the lab draws its subject itself, by its checks' figures: grader/labs/<lab>/pictures.py.
 bool lab_has_own_pictures(const std::string& lab);

@@ -87,7 +87,7 @@ int line_of_most_atomics(Check& check, const device::LaunchResult& run) {
   return found;
 }
 
-void withhold_until_passed(Check& check, const std::string& question) {
+void withhold_details_until_passed(Check& check, const std::string& question) {
   check.withheld = check.has_passed(question) ? "" : question;
 }
 

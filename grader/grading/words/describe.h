@@ -27,7 +27,7 @@ const char* access_plural(const device::WorstAccess& access);
 
 // From here on the check withholds the details of its worst accesses, but not their lines, as long
 // as the check `question` has not passed.
-void withhold_until_passed(Check& check, const std::string& question);
+void withhold_details_until_passed(Check& check, const std::string& question);
 // `message`, which describes a WorstLine, or, while the check withholds it, a text that names the
 // check that must pass first.
 std::string message_unless_withheld(Check& check, std::string message);

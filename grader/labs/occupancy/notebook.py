@@ -57,10 +57,10 @@ def relative_wave_times():
     """Measured times of (blocks with equal work each, the same total work in one wave), as multiples of the time of 132
     blocks."""
 
-    def times_by_blocks(points):
+    def relative_times_by_label(points):
         return {f"{blocks} blocks": ms / dict(measured_wave_times()[0])[132] for blocks, ms in points}
 
     return tuple(
-        {label: times for label, times in times_by_blocks(points).items() if label in STAIRS}
+        {label: times for label, times in relative_times_by_label(points).items() if label in STAIRS}
         for points in measured_wave_times()
     )

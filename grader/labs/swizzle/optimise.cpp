@@ -134,7 +134,7 @@ int line_to_blame(Check& check, const char* kernel, int line) {
 // Launches the kernel without and with .trans, and checks the launch that takes more wavefronts.
 void check_wavefronts(Check& check, const char* kernel, const std::string& idea) {
   // The skeleton's kernels access shared memory as weigh_plain does, about which C1 asks.
-  withhold_until_passed(check, "C1 plain: wavefronts");
+  withhold_details_until_passed(check, "C1 plain: wavefronts");
   for (const char* transpose : {"false", "true"})
     require_static_shared_at_most(check, fmt::format("{}<{}>", kernel, transpose),
                                   check.row.number("shared_bytes"));

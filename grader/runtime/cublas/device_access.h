@@ -68,8 +68,8 @@ class DeviceAccess {
     return found;
   }
 
-  // Call if the call only moves elements, so that NaNs keep their bits. Without it, NaNs get the
-  // bits that the GPU computes.
+  // For cuBLAS functions that only move elements (copy, swap), after the pointers were requested:
+  // NaNs in the results keep their bits. In others they get the bits that the GPU computes.
   void keep_bits() { canonicalise_.clear(); }
   void canonicalise_result_nans() const {
     for (const auto& f : canonicalise_) f();

@@ -56,19 +56,19 @@ class InterruptedThread {
 
 // The pages that one instruction of the host may access, although unfinished work writes to other
 // words of them.
-struct OpenedPages {
+struct PagesOpenForOneStep {
   std::array<uint64_t, 4> pages;
   size_t count = 0;
   struct sigaction before;
 };
-OpenedPages& opened_pages() {
-  static OpenedPages step;
+PagesOpenForOneStep& opened_pages() {
+  static PagesOpenForOneStep step;
   return step;
 }
 
 void close_opened_pages(int, siginfo_t*, void* context) {
   InterruptedThread(context).set_single_step(false);
-  OpenedPages& step = opened_pages();
+  PagesOpenForOneStep& step = opened_pages();
   for (size_t i = 0; i < step.count; ++i) runtime().unfinished.close_page_of(step.pages[i]);
   step.count = 0;
   sigaction(SIGTRAP, &step.before, nullptr);
@@ -76,7 +76,7 @@ void close_opened_pages(int, siginfo_t*, void* context) {
 
 // Opens the page to the interrupted instruction only. False: that is not possible.
 bool step_over_access(InterruptedThread& at, uint64_t address) {
-  OpenedPages& step = opened_pages();
+  PagesOpenForOneStep& step = opened_pages();
   if (!InterruptedThread::kHasSteps || step.count == step.pages.size()) return false;
   if (step.count == 0) {
     struct sigaction trap {};

@@ -177,7 +177,7 @@ class KernelArguments {
       }
       if (!block) return CUDA_ERROR_INVALID_VALUE;
       const size_t all = info.parameter_offsets.back() + info.parameter_bytes.back();
-      // The error that a GPU's driver returns in this case.
+      // The error of a GPU's driver for an argument buffer that is larger than the parameters.
       if (bytes > all) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
       if (bytes < all)
         throw lab32::Error(

@@ -59,7 +59,7 @@ struct ExplainOptions {
 
 // Draws the launch that wastes most on the line. The program's output goes to stderr. Throws Error
 // if no launch executes the line.
-pictures::Explanation explain(const ExplainOptions& options);
+pictures::PicturedCheck explain(const ExplainOptions& options);
 
 // ---------------------------------------------------------------------------------------------
 // The report that `lab32 check` prints about a program's launches, and the counts by which it

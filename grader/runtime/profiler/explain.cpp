@@ -165,7 +165,7 @@ RecordedRun run_with_details(const ExplainOptions& options, const counters::Deta
 
 }  // namespace
 
-pictures::Explanation explain(const ExplainOptions& options) {
+pictures::PicturedCheck explain(const ExplainOptions& options) {
   const fs::path path(options.program.file);
   const std::string shown = visible_name(options.program.file);
   if (path.extension() != ".cu")

@@ -280,19 +280,19 @@ std::string range_text(const LaunchGroup& group, F value) {
   return low == high ? low : low + " to " + high;
 }
 
-struct L2SectorsOf {
+struct LaunchL2Sectors {
   uint64_t operator()(const LaunchProfile& r) const {
     return r.run.counters ? r.run.counters->l2_sectors : 0;
   }
   std::string text(const LaunchProfile& r) const { return grouped_digits((*this)(r)); }
 };
-struct WavefrontsOf {
+struct LaunchWavefronts {
   uint64_t operator()(const LaunchProfile& r) const {
     return r.run.counters ? r.run.counters->shared_wavefronts() : 0;
   }
   std::string text(const LaunchProfile& r) const { return grouped_digits((*this)(r)); }
 };
-struct PredictedSecondsOf {
+struct LaunchPredictedSeconds {
   double operator()(const LaunchProfile& r) const {
     return r.run.predicted ? r.run.predicted->seconds : 0;
   }
@@ -301,13 +301,13 @@ struct PredictedSecondsOf {
 
 std::string differing_figures_text(const LaunchGroup& group) {
   double seconds = 0;
-  for (const LaunchProfile* r : group.records) seconds += PredictedSecondsOf()(*r);
+  for (const LaunchProfile* r : group.records) seconds += LaunchPredictedSeconds()(*r);
   return sentence_text(
       "figures differ",
       fmt::format("{} sectors in L2 in theory, {} wavefronts of shared memory, {} "
                   "(modelled), {} together; --csv has each",
-                  range_text(group, L2SectorsOf()), range_text(group, WavefrontsOf()),
-                  range_text(group, PredictedSecondsOf()), duration_text(seconds)));
+                  range_text(group, LaunchL2Sectors()), range_text(group, LaunchWavefronts()),
+                  range_text(group, LaunchPredictedSeconds()), duration_text(seconds)));
 }
 
 std::string table_title(const std::string& number, const std::string& name) {

@@ -29,7 +29,7 @@ namespace lab32::profiler {
 namespace {
 
 // The program's environment and arguments. They are prepared before fork(), so that the child only
-// calls exec().
+// calls replace_process_by_program().
 class ArgumentsAndEnvironment {
  public:
   explicit ArgumentsAndEnvironment(const ProgramStart& start) {
@@ -107,7 +107,7 @@ std::string device_profile_name(const std::string& device) {
   throw Error("programs run on the simulator only: --device sim or sim:NAME, not " + device);
 }
 
-void exec(const ProgramStart& start) {
+void replace_process_by_program(const ProgramStart& start) {
   ArgumentsAndEnvironment image(start);
   image.exec(start.program.c_str());
   fail(start, errno);

@@ -30,7 +30,7 @@ std::string device_profile_name(const std::string& device);
 
 // Replaces this process by the program, so input, output and exit status are the program's own.
 // Returns only by an Error, if the program cannot be started.
-[[noreturn]] void exec(const ProgramStart& start);
+[[noreturn]] void replace_process_by_program(const ProgramStart& start);
 
 // Runs the program as a child process with this process's input and output. Returns its exit
 // status, or 128 plus the signal's number if a signal killed it, as a shell does. Throws Error if

@@ -182,8 +182,8 @@ void keep_copies_in_loops(const std::map<int, EmittedBlock>& blocks, std::map<in
 
 // Whether ptxas replaced the branch around the instruction by a guard: the block then runs even
 // when the instruction does not.
-bool is_predicated(const std::vector<const SassSite*>& copies, int block,
-                   const ptx::Instruction& in) {
+bool branch_became_guard(const std::vector<const SassSite*>& copies, int block,
+                         const ptx::Instruction& in) {
   if (in.guard >= 0) return false;
   return std::any_of(copies.begin(), copies.end(), [&](const SassSite* site) {
     return site->block == block && !site->instruction->guard.empty();
@@ -225,8 +225,8 @@ std::vector<int32_t> unguarded_predecessors(const ptx::Function& function,
 
 // For each instruction in a PTX loop: instructions in the blocks from which its innermost loop is
 // entered. They are issued as often as the loop is entered.
-std::vector<std::vector<int32_t>> loop_entries(const ptx::Function& function,
-                                               const ptx::ControlFlow& flow) {
+std::vector<std::vector<int32_t>> instructions_before_loop_of(const ptx::Function& function,
+                                                              const ptx::ControlFlow& flow) {
   std::vector<std::vector<int32_t>> entries(function.body.size());
   Graph graph;
   for (const ptx::BasicBlock& block : flow.blocks) graph.next.push_back(block.successors);
@@ -260,7 +260,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sa
   add_instructions_and_loops(function, sites, std::move(code), blocks);
   std::vector<std::vector<const SassSite*>> copies(function.body.size());
   const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
-  const std::vector<std::vector<int32_t>> entries = loop_entries(function, flow);
+  const std::vector<std::vector<int32_t>> entries = instructions_before_loop_of(function, flow);
   const std::vector<int32_t> before = unguarded_predecessors(function, flow);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const ptx::Instruction& in = function.body[i];
@@ -288,7 +288,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sa
       if (!known && count != blocks_with.rbegin()->first) continue;
       EmittedBlock::Origin origin{static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
                                   is_copied_unchanged(in) && !is_merged(copies[i], block, in)};
-      if (!is_spin_loop && origin.anchor && is_predicated(copies[i], block, in)) {
+      if (!is_spin_loop && origin.anchor && branch_became_guard(copies[i], block, in)) {
         origin.anchor = known && before[i] >= 0;
         if (origin.anchor) origin.index = before[i];
       }

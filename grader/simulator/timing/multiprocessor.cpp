@@ -40,7 +40,8 @@ double MemoryPath::accepts_from() const { return l1_free_ - kBacklog; }
 
 double MemoryPath::end() const { return std::max({l1_free_, memory_free_, updates_free_}); }
 
-MemoryPath::AccessTimes MemoryPath::access_shared(const TraceInstruction& in, double now) {
+MemoryPath::ResultAndOperandTimes MemoryPath::access_shared(const TraceInstruction& in,
+                                                            double now) {
   const double start = std::max(now, l1_free_);
   l1_free_ = start + in.busy;
   return {l1_free_ - 1 + shared_latency_ + in.latency, start + kOperandsRead};
@@ -80,13 +81,13 @@ double MemoryPath::serve_atomic(const TraceInstruction& in, double now) {
   return std::max(updates_free_, now + l2_latency_ / 2) + l2_latency_ / 2;
 }
 
-MemoryPath::AccessTimes MemoryPath::access_global(const TraceInstruction& in, double now,
-                                                  uint64_t warp, LoadHistory& history) {
+MemoryPath::ResultAndOperandTimes MemoryPath::access_global(const TraceInstruction& in, double now,
+                                                            uint64_t warp, LoadHistory& history) {
   const bool store = in.kind == TraceInstruction::Kind::global_store;
   double& way = store ? stores_free_ : l1_free_;
   way = std::max(now, way) + in.busy;
   if (store) l1_free_ = std::max(l1_free_, now) + 1;
-  AccessTimes times{way - 1 + l1_latency_, way + kOperandsRead};
+  ResultAndOperandTimes times{way - 1 + l1_latency_, way + kOperandsRead};
   bool waits_for_dram = false;
   const bool misses = store || waits_for_l2(in, warp, history, waits_for_dram);
   const double latency = (waits_for_dram ? dram_latency_ : l2_latency_) * congestion_;

@@ -37,13 +37,13 @@ class MemoryPath {
   // `congestion` is the factor by which loads take longer because L2 and device memory are busy.
   MemoryPath(const TimeParameters& time, const SmWork& work, double congestion);
 
-  struct AccessTimes {
+  struct ResultAndOperandTimes {
     double ready = 0;  // when the result is available
     double read = 0;   // when the operands have been read
   };
-  AccessTimes access_shared(const TraceInstruction& in, double now);
-  AccessTimes access_global(const TraceInstruction& in, double now, uint64_t warp,
-                            LoadHistory& history);
+  ResultAndOperandTimes access_shared(const TraceInstruction& in, double now);
+  ResultAndOperandTimes access_global(const TraceInstruction& in, double now, uint64_t warp,
+                                      LoadHistory& history);
 
   // The earliest time at which a warp can issue an access; before that too many are waiting.
   double accepts_from() const;
@@ -124,7 +124,7 @@ class SmWarps {
   bool is_preferred_warp(size_t slot, size_t s) const;
   void issue_instruction(WarpState& warp, double now);
   void schedule_after_branch(WarpState& warp, double now);
-  MemoryPath::AccessTimes issue_access(WarpState& warp, double now);
+  MemoryPath::ResultAndOperandTimes issue_access(WarpState& warp, double now);
   static bool is_branch_taken(const WarpState& warp);
   static bool is_next_block_different(const WarpState& warp);
   void attempt_compare_and_swap(WarpState& warp, double served);

@@ -259,7 +259,7 @@ void SmWarps::issue_instruction(WarpState& warp, double now) {
   stale_[s] = true;
   if (in.kind == Kind::barrier) return arrive_at_barrier(warp, now);
   schedule_after_branch(warp, now);
-  const MemoryPath::AccessTimes times = issue_access(warp, now);
+  const MemoryPath::ResultAndOperandTimes times = issue_access(warp, now);
   for (const uint16_t reg : in.writes) warp.ready[reg] = times.ready;
   const auto raise = [&](int8_t which, double until) {
     if (which < 0) return;
@@ -293,9 +293,9 @@ void SmWarps::schedule_after_branch(WarpState& warp, double now) {
 }
 
 // Issues the access and returns when its result is available.
-MemoryPath::AccessTimes SmWarps::issue_access(WarpState& warp, double now) {
+MemoryPath::ResultAndOperandTimes SmWarps::issue_access(WarpState& warp, double now) {
   const TraceInstruction& in = *warp.in;
-  MemoryPath::AccessTimes times{now + in.latency, now + kOperandsRead};
+  MemoryPath::ResultAndOperandTimes times{now + in.latency, now + kOperandsRead};
   switch (in.kind) {
     case Kind::shared:
       times = memory_.access_shared(in, now);

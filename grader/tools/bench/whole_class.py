@@ -49,7 +49,7 @@ def texts_by_submission_kind(lab):
     return kinds
 
 
-def class_submissions(options):
+def make_random_class(options):
     """[{lab: text}], one per student."""
     draw = random.Random(options.seed)
     if options.kind == "corpus":
@@ -265,7 +265,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lab32-whole-class-") as made:
         folder = Path(made)
         environment = dict(os.environ, LAB32_ROOT=str(make_checkout_without_cache(folder)), XDG_CACHE_HOME=str(folder / "cache"))
-        make(folder / "in", class_submissions(options))
+        make(folder / "in", make_random_class(options))
         grade_class(options, folder, environment)
         print_slowest_checks(folder)
         sys.exit(1 if options.kind == "corpus" and compare_gradings(options, folder, environment) else 0)

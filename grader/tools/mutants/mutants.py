@@ -69,7 +69,7 @@ RULES = [
     ("mask", r"\b0xffffffffu?\b", "0x7fffffff"),
     ("mask", r"\bkFullMask\b", "0x0000ffff"),
     ("mask", r"\bkFull\b", "0x0000ffff"),
-    ("atomic", r"atomicAdd\(([^,()]+), ", r"*(\1) += ("),
+    ("atomic", r"atomicAdd\(([^,()]+), ", r"*(\1) += ("),  # the call's own closing parenthesis closes the new one
     ("atomic", r"atomicAdd\(", "atomicMax("),
     ("shuffle", r"__shfl_down_sync", "__shfl_up_sync"),
     ("shuffle", r"__shfl_xor_sync", "__shfl_down_sync"),
@@ -150,7 +150,6 @@ def mutants_of(lab, source):
             for found in re.finditer(pattern, bare):
                 to = by(found) if callable(by) else found.expand(by)
                 new = line[: found.start()] + to + line[found.end() :]
-                # The atomic's own parenthesis is still open here.
                 if new != line and (number, new) not in seen:
                     seen.add((number, new))
                     yield Mutant(lab, number, found.start(), kind, line, new)

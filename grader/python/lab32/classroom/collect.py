@@ -204,14 +204,14 @@ def attempts_of_top_entry(name, inner, labs, lab, metadata, users):
         bare = stem if not plain or stem != names.normalised_text(name) else name.rpartition(".")[0] or name
         named = names.lab_in_name(bare, labs) if plain else None
         if named and named.exactness == 1:
-            who = names.owner_in_hand_made_name(named.prefix)
+            who = names.owner_named_by_whole_name(named.prefix)
         elif plain and inner[0].is_source() and not (lab and not named):
             person, dash, _ = stem.rpartition(" - ")  # Google Classroom: `Jane Doe - FILE.cu`
             told = bool(dash) and not named
             problem = "" if told else NO_STUDENT.format(lab or "LAB")
-            who = names.owner_in_hand_made_name(person if told else name)
+            who = names.owner_named_by_whole_name(person if told else name)
         else:
-            who = names.owner_in_hand_made_name(bare)
+            who = names.owner_named_by_whole_name(bare)
     if who.platform == "blackboard":
         prefix = names.BLACKBOARD.fullmatch(names.normalised_text(name))["prefix"]
         user, person = users.get(prefix, (who.id, who.name))
@@ -306,8 +306,8 @@ def read_submitted_file(candidate, attempt, entries):
     )  # fmt: skip
 
 
-def exported_file_names(several):
-    """The names of the files in the export as text, with the attempts if there are several."""
+def names_of_candidate_files(several):
+    """The names of a student's candidate files for one lab, as text; if they are of several attempts, as ATTEMPT/FILE."""
     in_one = len({attempt.name for _, attempt, _ in several}) == 1
     return [
         candidate.entry.printable_name() if in_one or attempt.who.file else f"{printable_line(attempt.name)}/{candidate.entry.printable_name()}"
@@ -336,7 +336,7 @@ def student_from_attempts(key, all_attempts, labs, every_attempt=False):
                 attempts.setdefault(attempt_key(*each), each)
             student.attempts[lab] = [read_submitted_file(*each) for each in attempts.values()]
             if len(several) > 1:
-                graded, *passed = exported_file_names(several)
+                graded, *passed = names_of_candidate_files(several)
                 student.notes.append(
                     f"{lab}: {len(several)} files, graded is {graded}; passed over: {', '.join(passed[:3])}"
                 )

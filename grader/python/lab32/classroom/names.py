@@ -162,7 +162,7 @@ def parse_local_time(text, *formats):
     return None
 
 
-def owner_in_hand_made_name(name):
+def owner_named_by_whole_name(name):
     """The SubmissionOwner of a folder or an archive that was named after the student by hand."""
     name = normalised_text(name).strip()
     return SubmissionOwner("name", name, name, (("plain", name),))

@@ -83,8 +83,8 @@ void bulk_copy_to_shared(const ExecContext& x, const Inst& in) {
     copy.data.resize(bulk_bytes_of(c, op));
     report_whole_bulk_copy(c, op, BulkMove::Kind::load, c.address(op.from), c.address(op.to),
                            static_cast<uint32_t>(copy.data.size()));
-    read_device_memory(c, c.address(op.from), static_cast<uint32_t>(copy.data.size()), kBulkPiece,
-                       copy, 0);
+    read_source_of_bulk_copy(c, c.address(op.from), static_cast<uint32_t>(copy.data.size()),
+                             kBulkPiece, copy, 0);
     const auto span = static_cast<uint32_t>(copy.data.size());
     make_bulk_copy_pending(c, op, std::move(copy), span);
   });
@@ -177,8 +177,8 @@ void report_bulk_move(const CopyLane& c, const BulkOp& op, BulkMove move) {
   block.reports().bulk_move(c.x.warp->index(), move);
 }
 
-void read_device_memory(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece,
-                        PendingBulkCopy& copy, uint32_t at) {
+void read_source_of_bulk_copy(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece,
+                              PendingBulkCopy& copy, uint32_t at) {
   BlockContext& block = c.block();
   const Memory& memory = *block.launch().memory;
   const bool right = is_whole_range_valid(c, from, bytes, piece);

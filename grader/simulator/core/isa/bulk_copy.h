@@ -36,8 +36,8 @@ struct CopyLane {
 // Reads `bytes` of device memory into copy.data from `at` on, in pieces of `piece` bytes. Each
 // piece is checked and reported like an access of the lane. Marks bytes that were never written in
 // copy.undefined.
-void read_device_memory(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece,
-                        PendingBulkCopy& copy, uint32_t at);
+void read_source_of_bulk_copy(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece,
+                              PendingBulkCopy& copy, uint32_t at);
 // Writes `values` to device memory. If the operation is a reduction, updates the elements there
 // with `values` instead.
 void write_device_memory(const CopyLane& c, uint64_t to, uint32_t bytes, unsigned piece,

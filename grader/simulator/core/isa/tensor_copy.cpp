@@ -140,8 +140,8 @@ void load_tensor_box(const ExecContext& x, const Inst& in) {
       report_box_row(c, op, map, row, BulkMove::Kind::load, c.address(op.to));
       const uint32_t bytes = (row.end - row.from) * map.element_bytes;
       if (bytes == 0) return;
-      read_device_memory(c, row.address, bytes, piece_size_of_row(map, row.address, bytes), copy,
-                         row.number * map.row_bytes() + row.from * map.element_bytes);
+      read_source_of_bulk_copy(c, row.address, bytes, piece_size_of_row(map, row.address, bytes),
+                               copy, row.number * map.row_bytes() + row.from * map.element_bytes);
     });
     check_box_alignment(c, c.address(op.to), AccessUse::write);
     make_bulk_copy_pending(c, op, std::move(copy), map.rows_of_box() * map.pitch());

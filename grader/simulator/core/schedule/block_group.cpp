@@ -92,8 +92,8 @@ BlockGroup::BlockGroup(const LaunchContext& launch, const std::vector<Observer*>
   const auto blocks = static_cast<uint32_t>(launch.cluster.count());
   if (launch.has_clusters()) cluster_.emplace(launch, launch.checks_reads());
   for (uint32_t rank = 0; rank < blocks; ++rank)
-    members_.push_back(std::make_unique<BlockOfGroup>(launch, observers, guard, suspects,
-                                                      cluster_ ? &*cluster_ : nullptr, rank));
+    members_.push_back(std::make_unique<GroupMember>(launch, observers, guard, suspects,
+                                                     cluster_ ? &*cluster_ : nullptr, rank));
   if (!cluster_) return;
   for (const auto& member : members_)
     for (size_t i = 0; i < observers.size(); ++i)
@@ -110,7 +110,7 @@ uint64_t BlockGroup::block_index(uint64_t nth, uint32_t rank) const {
 }
 
 template <class What>
-void BlockGroup::run_member(BlockOfGroup& member, What what) {
+void BlockGroup::run_member(GroupMember& member, What what) {
   try {
     what();
   } catch (Trap& trap) {
@@ -131,7 +131,7 @@ void BlockGroup::begin(uint64_t nth) {
   if (cluster_) cluster_->begin(std::move(blocks));
 }
 
-void BlockGroup::end(BlockOfGroup& member) {
+void BlockGroup::end(GroupMember& member) {
   member.block.end();
   member.ended = true;
 }
@@ -148,7 +148,7 @@ Block::State BlockGroup::run_round_robin(uint64_t slice) {
   for (;;) {
     bool all_ended = true, moved = false, polls = false;
     for (size_t i = 0; i < members_.size() && !trapped_; ++i) {
-      BlockOfGroup& member = *members_[launch_.reversed ? members_.size() - 1 - i : i];
+      GroupMember& member = *members_[launch_.reversed ? members_.size() - 1 - i : i];
       if (member.ended) continue;
       run_member(member, [&] {
         const Block::SliceResult result = member.block.run_slice_of_each_warp(slice);
@@ -176,7 +176,7 @@ Block::State BlockGroup::resume_random_warp(Random& random) {
   const uint32_t first = random.below(static_cast<uint32_t>(members_.size()));
   bool moved = false;
   for (size_t i = 0; i < members_.size() && !moved && !trapped_; ++i) {
-    BlockOfGroup& member = *members_[(first + i) % members_.size()];
+    GroupMember& member = *members_[(first + i) % members_.size()];
     if (member.ended) continue;
     run_member(member, [&] {
       const Block::SliceResult result = member.block.run_random_slice(random);
@@ -193,7 +193,7 @@ Block::State BlockGroup::resume_random_warp(Random& random) {
 // Called when no block can run. A block that waits at the cluster's barrier waits for another block
 // that is stuck within itself; the trap should name the latter.
 void BlockGroup::trap_stuck_group() {
-  BlockOfGroup* stuck = nullptr;
+  GroupMember* stuck = nullptr;
   for (const auto& member : members_)
     if (!member->ended && (stuck == nullptr || !stuck->block.is_stuck_within_block()))
       stuck = member.get();

@@ -138,10 +138,10 @@ class BlockGroup {
   void append_results_to(std::vector<WorkerResult*>& all);
 
  private:
-  struct BlockOfGroup {
-    BlockOfGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                 BlockOrderGuard::Worker* guard, const RaceFilter* suspects,
-                 ClusterContext* cluster, uint32_t rank)
+  struct GroupMember {
+    GroupMember(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                BlockOrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
+                uint32_t rank)
         : result(observers), block(launch, result.own_observers(), guard, suspects, cluster, rank) {
       if (suspects != nullptr)
         for (const auto& o : result.observers) o->begin_ordered_reports();
@@ -154,14 +154,14 @@ class BlockGroup {
   // Calls `what`, which runs a member for a while. If it throws a trap, stores it in the member's
   // result.
   template <class What>
-  void run_member(BlockOfGroup& member, What what);
+  void run_member(GroupMember& member, What what);
   Block::State run_round_robin(uint64_t slice);
-  void end(BlockOfGroup& member);
+  void end(GroupMember& member);
   void trap_stuck_group();
 
   const LaunchContext& launch_;
   std::optional<ClusterBarrier> cluster_;
-  std::vector<std::unique_ptr<BlockOfGroup>> members_;
+  std::vector<std::unique_ptr<GroupMember>> members_;
   bool trapped_ = false;
 };
 

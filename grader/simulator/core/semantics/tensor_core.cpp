@@ -131,8 +131,8 @@ int position_in_block_order(const TileForm& form, int i) {
   return i % 4 / 2 * (form.stored_columns() / 2) + i / 4 * 2 + i % 2;
 }
 
-void multiply_short_floats(const TileForm& form, const uint64_t* a, const uint64_t* b,
-                           const uint64_t* c, uint64_t* d, const uint16_t* k_index) {
+void multiply_narrow_float_tile(const TileForm& form, const uint64_t* a, const uint64_t* b,
+                                const uint64_t* c, uint64_t* d, const uint16_t* k_index) {
   constexpr int kMost = 32 * 16, kMostKept = 32;
   UnpackedNumber left[kMost], right[kMost], matched[kMostKept];
   const int kept = form.stored_columns(), fraction_bits = fraction_bits_of(form.a);
@@ -236,7 +236,7 @@ void multiply_tile(const TileForm& form, const uint64_t* a, const uint64_t* b, c
   if (form.order == TileForm::Order::float_chain)
     return multiply_in_float_arithmetic(form, a, b, c, d);
   if (form.a != DataType::f64 && ptx::is_float(form.a))
-    return multiply_short_floats(form, a, b, c, d, k_index);
+    return multiply_narrow_float_tile(form, a, b, c, d, k_index);
   for (int row = 0; row < form.m; ++row)
     for (int column = 0; column < form.n; ++column) {
       const uint64_t *const left = a + row * form.stored_columns(), *const right =

@@ -50,7 +50,7 @@ bool any_lane_set(const std::byte* bits, const uint64_t* address, size_t stride,
 
 }  // namespace
 
-void UndefinedBytes::reset(size_t bytes, size_t size) {
+void UndefinedBytes::mark_first_undefined(size_t bytes, size_t size) {
   bits_.resize(size);
   left_ = bytes;
   std::memset(bits_.data(), 0xff, bytes);

@@ -137,7 +137,7 @@ class UndefinedBytes {
     left_ = kNotCounted;
   }
   // Marks the first `bytes` of `size` as undefined and the rest as defined.
-  void reset(size_t bytes, size_t size);
+  void mark_first_undefined(size_t bytes, size_t size);
   // The undefined bits, for callers that set them directly. The number of undefined bytes is not
   // counted from then on.
   std::byte* data() {

@@ -41,7 +41,7 @@ void SharedMemory::reset_for_next_block() {
   if (follows_) {
     const bool undefined = launch_.begins_undefined();
     if (cluster_ == nullptr)
-      undefined_.reset(undefined ? size() : 0, own_.size());
+      undefined_.mark_first_undefined(undefined ? size() : 0, own_.size());
     else
       std::memset(undefined_.data() + base_, undefined ? 0xff : 0, size());
   }

@@ -268,7 +268,7 @@ void LocalMemory::grow_stacks(uint32_t least, bool in_call) {
   old.swap(bytes_);
   UndefinedBytes old_undefined = std::move(undefined_);
   undefined_ = {};
-  if (block_.checks_reads()) undefined_.reset(0, bytes_.size());
+  if (block_.checks_reads()) undefined_.mark_first_undefined(0, bytes_.size());
   for (int l = 0; l < kWarpSize; ++l) {
     const size_t at = static_cast<size_t>(l) * before;
     std::copy_n(old.data() + at, before, of(l));  // `old` is empty at first

@@ -126,7 +126,7 @@ constexpr uint64_t kEngineWord = 4;
 
 }  // namespace
 
-void CopyEngineCheck::block_begin(const sim::BlockInfo& block) {
+void BulkCopyRaceCheck::block_begin(const sim::BlockInfo& block) {
   block_ = block;
   // Addresses in a cluster may belong to several blocks, and this class does not follow the order
   // between blocks.
@@ -140,14 +140,14 @@ void CopyEngineCheck::block_begin(const sim::BlockInfo& block) {
   readings_.clear();
 }
 
-void CopyEngineCheck::note_synchronisation() {
+void BulkCopyRaceCheck::note_synchronisation() {
   ++synchronisations_;
   readings_.erase(std::remove_if(readings_.begin(), readings_.end(),
                                  [](const EngineRead& r) { return r.waited; }),
                   readings_.end());
 }
 
-void CopyEngineCheck::shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) {
+void BulkCopyRaceCheck::shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) {
   if (!checked_ || access.kind == sim::AccessKind::load) return;
   // An atomic may synchronise threads.
   if (access.kind != sim::AccessKind::store) note_synchronisation();
@@ -170,12 +170,12 @@ void CopyEngineCheck::shared_ptx_access(uint32_t warp, const sim::PtxSharedAcces
   }
 }
 
-void CopyEngineCheck::check_engine_read(uint32_t warp, const CopyEngineEvent& event) {
+void BulkCopyRaceCheck::check_engine_read(uint32_t warp, const CopyEngineEvent& event) {
   const uint32_t thread = warp * 32 + static_cast<uint32_t>(__builtin_ctz(event.mask));
   const uint64_t end = event.address + event.bytes;
   for (uint64_t word = event.address / kEngineWord;
        word * kEngineWord < end && word < words_.size(); ++word) {
-    const LastWrite& write = words_[word];
+    const LastThreadWrite& write = words_[word];
     if (write.when == 0 || fence_of_thread_[write.thread] > write.when) continue;
     // After the write, threads synchronised, and one of them then executed the fence.
     if (fenced_ && last_fence_ > write.synchronisation) continue;
@@ -195,7 +195,7 @@ void CopyEngineCheck::check_engine_read(uint32_t warp, const CopyEngineEvent& ev
   readings_.push_back({event.site, thread, group, event.address, end});
 }
 
-void CopyEngineCheck::copy_engine_event(uint32_t warp, const CopyEngineEvent& event) {
+void BulkCopyRaceCheck::copy_engine_event(uint32_t warp, const CopyEngineEvent& event) {
   if (!checked_) return;
   ++now_;
   if (event.kind == CopyEngineEvent::Kind::reads) return check_engine_read(warp, event);
@@ -227,7 +227,7 @@ void CopyEngineCheck::copy_engine_event(uint32_t warp, const CopyEngineEvent& ev
   }
 }
 
-void CopyEngineCheck::block_end() {
+void BulkCopyRaceCheck::block_end() {
   if (!checked_) return;
   for (const EngineRead& reading : readings_)
     if (!reading.waited)
@@ -237,14 +237,15 @@ void CopyEngineCheck::block_end() {
   readings_.clear();
 }
 
-sim::ThreadId CopyEngineCheck::thread_id(uint32_t thread) const {
+sim::ThreadId BulkCopyRaceCheck::thread_id(uint32_t thread) const {
   return {{block_.x, block_.y, block_.z},
           {thread % block_.dim_x, thread / block_.dim_x % block_.dim_y,
            thread / block_.dim_x / block_.dim_y}};
 }
 
-void CopyEngineCheck::report(sim::TrapReason reason, uint32_t site, uint32_t thread, uint32_t other,
-                             uint64_t offset, uint32_t bytes, sim::AccessUse use) {
+void BulkCopyRaceCheck::report(sim::TrapReason reason, uint32_t site, uint32_t thread,
+                               uint32_t other, uint64_t offset, uint32_t bytes,
+                               sim::AccessUse use) {
   const auto [at, fresh] = seen_.try_emplace({reason, site});
   Hazard& hazard = at->second;
   ++hazard.count;
@@ -268,8 +269,8 @@ void CopyEngineCheck::report(sim::TrapReason reason, uint32_t site, uint32_t thr
   access.size = block_.shared_bytes;
 }
 
-void CopyEngineCheck::merge(sim::Observer& other) {
-  for (const auto& [key, hazard] : static_cast<CopyEngineCheck&>(other).seen_) {
+void BulkCopyRaceCheck::merge(sim::Observer& other) {
+  for (const auto& [key, hazard] : static_cast<BulkCopyRaceCheck&>(other).seen_) {
     const auto [at, fresh] = seen_.try_emplace(key, hazard);
     if (fresh) continue;
     // The example to show is that of the first block that has the hazard.
@@ -279,7 +280,7 @@ void CopyEngineCheck::merge(sim::Observer& other) {
   }
 }
 
-std::vector<Finding> CopyEngineCheck::findings(const PositionOf& position) const {
+std::vector<Finding> BulkCopyRaceCheck::findings(const PositionOf& position) const {
   std::vector<Finding> all;
   for (const auto& [key, hazard] : seen_) all.push_back(finding_of(hazard, {}, position));
   return all;

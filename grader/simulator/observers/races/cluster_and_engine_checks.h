@@ -1,5 +1,6 @@
 // Checks of accesses to a block's shared memory that its own threads do not make: those of the
-// other blocks of its cluster (ClusterAccessCheck), and those of the copy engine (CopyEngineCheck).
+// other blocks of its cluster (ClusterAccessCheck), and those of the copy engine
+// (BulkCopyRaceCheck).
 #pragma once
 
 #include <cstdint>
@@ -81,10 +82,10 @@ class ClusterAccessCheck {
 // by fence.proxy.async before a copy reads them. Memory that a copy reads must not change until the
 // copying thread has waited for the group (cp.async.bulk.wait_group). An error is reported only if
 // no order of the block's threads makes the access valid.
-class CopyEngineCheck : public sim::Observer {
+class BulkCopyRaceCheck : public sim::Observer {
  public:
   std::unique_ptr<sim::Observer> fork() const override {
-    return std::make_unique<CopyEngineCheck>();
+    return std::make_unique<BulkCopyRaceCheck>();
   }
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override;
@@ -103,7 +104,7 @@ class CopyEngineCheck : public sim::Observer {
 
  private:
   // The last write of a thread to a word of shared memory.
-  struct LastWrite {
+  struct LastThreadWrite {
     uint32_t when = 0, synchronisation = 0,
              thread = 0;  // `when` is 0 if the word is unwritten, or was written by the copy engine
   };
@@ -127,7 +128,7 @@ class CopyEngineCheck : public sim::Observer {
   sim::BlockInfo block_{};
   uint32_t now_ = 0, synchronisations_ = 0, last_fence_ = 0;
   bool fenced_ = false;
-  std::vector<LastWrite> words_;
+  std::vector<LastThreadWrite> words_;
   std::vector<uint32_t> fence_of_thread_, groups_of_thread_;
   std::vector<EngineRead> readings_;
   std::map<std::pair<sim::TrapReason, uint32_t>, Hazard> seen_;  // by site

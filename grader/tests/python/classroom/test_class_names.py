@@ -123,7 +123,7 @@ def test_names_without_a_platforms_form(name):
 
 
 def test_two_spellings_of_a_name_are_one_student():
-    composed, apart = names.owner_in_hand_made_name("J\u00f6rg"), names.owner_in_hand_made_name("Jo\u0308rg")
+    composed, apart = names.owner_named_by_whole_name("J\u00f6rg"), names.owner_named_by_whole_name("Jo\u0308rg")
     assert composed == apart
 
 
