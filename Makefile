@@ -34,7 +34,7 @@ FUZZ_SEED    := 0
 VENV := .venv/bin/python
 include grader/build.mk
 
-.PHONY: help build runtime grade report class test test-slow test-full install wheel dist mutants measure \
+.PHONY: help build runtime grade report class test test-slow test-full test-arm install wheel dist mutants measure \
         bench notebooks figures book sheets jupyter format lint fuzz clean
 
 help:       ## this list
@@ -66,6 +66,9 @@ test-slow: setup-test $(BUILD)/lab32_tests $(BUILD)/runtime_tests program $(if $
 test-full:  ## run test and test-slow, with the documented launches at full size
 	@LAB32_TEST_ALL=1 $(MAKE) --no-print-directory test-slow
 	@LAB32_TEST_ALL=1 $(MAKE) --no-print-directory test
+
+test-arm:   ## cross-compile for 64-bit Arm; run the simulator's tests, and two labs' golden texts, in an emulator
+	@$(MAKE) --no-print-directory ARCH=aarch64 emulated-tests
 
 install: runtime | setup-python  ## install lab32, labs and handouts in PREFIX=/usr/local; may be moved
 	@grader/setup/install '$(DESTDIR)$(PREFIX)/lib/lab32' build

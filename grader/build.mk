@@ -196,9 +196,19 @@ SANITIZED := $(if $(SAN),ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
   TSAN_OPTIONS=die_after_fork=0:suppressions=$(CURDIR)/grader/tests/thread_sanitizer.txt \
   setarch -R)
 
+# Tests of another architecture run in an emulator. The compilers are this machine's; what they compile is the same
+# everywhere, and so are the golden texts.
+EMULATED_FOLDERS := core observers ptx sass
+EMULATED_GOLDEN  := grading: golden: the untouched skeleton: bank_conflicts,grading: golden: the untouched skeleton: swizzle
+EMULATE = build/emulator/usr/bin/qemu-$(ARCH) -L /usr/$(ARCH)-linux-gnu -E LD_LIBRARY_PATH=$(CROSS_LIBRARIES) $<
+.PHONY: emulated-tests
+emulated-tests: $(BUILD)/lab32_tests | setup-emulator setup-cuda
+	@$(EMULATE) -sf='$(subst $() ,$(comma),$(EMULATED_FOLDERS:%=*/tests/%/*))'
+	@$(EMULATE) -tc='$(EMULATED_GOLDEN)'
+
 # ---- set-up --------------------------------------------------------------------------------------
 
-SETUP_PARTS := aarch64 cuda openblas python jupyter wheel atheris book sheets slurm chromium
+SETUP_PARTS := aarch64 emulator cuda openblas python jupyter wheel atheris book sheets slurm chromium
 .PHONY: setup-packages setup-bench setup-format setup-lint setup-fuzz setup-test $(SETUP_PARTS:%=setup-%)
 setup-packages:        ; @grader/setup/setup packages
 setup-bench:           ; @grader/setup/setup packages bench

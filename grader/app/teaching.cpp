@@ -83,9 +83,8 @@ CopiedFiles write_student_files(const fs::path& directory) {
 std::string describe(const CopiedFiles& files, const fs::path& directory) {
   const std::string where = visible_name(directory.string());
   const size_t kept = files.kept.size();
-  std::string text =
-      fmt::format("{}: {} files written, in labs/ and handouts/", where, files.written.size());
-  text += "\n";
+  std::string text = fmt::format("{}: {} file{} written, in labs/ and handouts/\n", where,
+                                 files.written.size(), files.written.size() == 1 ? "" : "s");
   if (kept > 0) {
     // The files that a student edits come first.
     std::vector<std::string> shown = files.kept;

@@ -108,8 +108,8 @@ std::string github(const GradingResult& result) {
     }
     if (lab.status == Status::error) {
       // All its checks failed for one reason, which belongs to the lab.
-      const std::string file = lab.tests.empty() ? "" : lab.tests.front().file;
-      out += annotation("error", lab_summary(lab), file, 0, lab.message);
+      const ErrorPlace place = place_of_error(lab);
+      out += annotation("error", lab_summary(lab), place.file, place.line, lab.message);
       continue;
     }
     for (const CheckResult& test : lab.tests)

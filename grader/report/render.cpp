@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <sstream>
 
 #include "base/environment.h"
 #include "base/error.h"
@@ -143,6 +146,17 @@ std::string lab_summary(const LabResult& lab) {
          (lab.status == Status::not_graded
               ? to_string(lab.status)
               : format_points(lab.score) + " / " + format_points(lab.max_score));
+}
+
+ErrorPlace place_of_error(const LabResult& lab) {
+  ErrorPlace place{lab.tests.empty() ? "" : lab.tests.front().file};
+  if (place.file.empty()) return place;
+  // nvcc writes FILE(LINE): error, the host's compiler FILE:LINE:COLUMN: error.
+  std::istringstream lines(lab.message);
+  for (std::string line; place.line == 0 && std::getline(lines, line);)
+    if (line.rfind(place.file, 0) == 0 && line.find(": error") != std::string::npos)
+      place.line = std::atoi(line.c_str() + std::min(place.file.size() + 1, line.size()));
+  return place;
 }
 
 std::string device_and_seed_text(const GradingResult& result) {

@@ -72,6 +72,13 @@ std::string points_text(const CheckResult& test);
 // A lab's name with its points or status: "coalescing: 5 / 12", "shuffle: not graded".
 std::string lab_summary(const LabResult& lab);
 
+// The file of a lab that has status error, and the line of the compiler's first error in it, or 0.
+struct ErrorPlace {
+  std::string file;
+  int line = 0;
+};
+ErrorPlace place_of_error(const LabResult& lab);
+
 // "sim:h200 (simulated counts), seed 7".
 std::string device_and_seed_text(const GradingResult& result);
 

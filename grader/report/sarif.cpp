@@ -53,10 +53,11 @@ class SarifRun {
     }
     // All checks of a lab that did not compile failed for one reason.
     if (lab.status == Status::error) {
-      const std::string file = lab.tests.empty() ? "" : lab.tests.front().file;
-      add_result(lab.name, lab.name,
-                 sarif_result(lab.name, lab_summary(lab) + "\n" + lab.message, file, 0),
-                 {lab.score, lab.max_score});
+      const ErrorPlace place = place_of_error(lab);
+      add_result(
+          lab.name, lab.name,
+          sarif_result(lab.name, lab_summary(lab) + "\n" + lab.message, place.file, place.line),
+          {lab.score, lab.max_score});
       return;
     }
     for (const CheckResult& test : lab.tests) {

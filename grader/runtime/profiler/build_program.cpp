@@ -160,7 +160,8 @@ class ProgramBuilder {
       debug |= has_debug_level(option);
       given.insert(given.end(), option.begin(), option.end());
     }
-    options_ = nvcc_words_for_simulator(with_toolkit_library_paths(given), arch, runtime);
+    options_ =
+        nvcc_words_for_simulator(with_toolkit_library_paths(given, tools.cuda_home), arch, runtime);
     // Messages about unsupported functions name the line of the call (runtime/cudart/errors.cpp).
     // With DWARF 5, addr2line of binutils 2.40 names the wrong file.
     if (!debug) options_.insert(options_.end(), {"-Xcompiler", "-g1,-gdwarf-4"});
@@ -373,7 +374,8 @@ void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {
   // CMake's launchers pass the compiler's name first.
   const bool named = !words.empty() && fs::path(words[0]).filename() == "nvcc";
   std::vector<std::string> all = nvcc_words_for_simulator(
-      with_toolkit_library_paths({words.begin() + named, words.end()}), arch, runtime_directory());
+      with_toolkit_library_paths({words.begin() + named, words.end()}, tools.cuda_home), arch,
+      runtime_directory());
   all.insert(all.begin(), tools.nvcc.string());
   setenv(variables::kPath.name, (tools.path + ":" + environment_value(variables::kPath)).c_str(),
          1);

@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/process.h"
-#include "toolchain/toolchain.h"
 
 namespace lab32::profiler {
 namespace {
@@ -96,9 +95,9 @@ bool is_linked_with(const std::filesystem::path& program, const std::string& lib
                      [&](const std::string& name) { return name.rfind(library, 0) == 0; });
 }
 
-std::vector<std::string> with_toolkit_library_paths(std::vector<std::string> words) {
-  const std::filesystem::path home = toolchain::installed_toolchain().cuda_home,
-                              library = home / "lib";
+std::vector<std::string> with_toolkit_library_paths(std::vector<std::string> words,
+                                                    const std::filesystem::path& home) {
+  const std::filesystem::path library = home / "lib";
   std::error_code none;
   if (!std::filesystem::exists(home / "lib64", none) &&
       std::filesystem::exists(library / "libcudadevrt.a", none))

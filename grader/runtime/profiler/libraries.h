@@ -25,11 +25,12 @@ std::vector<LoadedLibrary> loaded_libraries(const std::filesystem::path& program
 // Whether the program itself is linked with a library whose name has this prefix.
 bool is_linked_with(const std::filesystem::path& program, const std::string& library);
 
-// Adds the folder of NVIDIA's libraries where nvcc does not look: its wheels have lib/, a toolkit
-// has lib64/. Adds the options that `-lnvrtc` needs: NVIDIA's NVRTC (in the toolkit, or in the
-// wheel beside nvcc's) may lack the linker's symlink, and may be outside the loader's search path.
-// Throws Error if NVRTC is not installed.
-std::vector<std::string> with_toolkit_library_paths(std::vector<std::string> words);
+// Adds the folder of the toolkit's own libraries where nvcc does not look: NVIDIA's wheels have
+// lib/, a full toolkit has lib64/. `home` is the toolkit's folder. Adds the options that `-lnvrtc`
+// needs: NVIDIA's NVRTC (in the toolkit, or in the wheel beside nvcc's) may lack the linker's
+// symlink, and may be outside the loader's search path. Throws Error if NVRTC is not installed.
+std::vector<std::string> with_toolkit_library_paths(std::vector<std::string> words,
+                                                    const std::filesystem::path& home);
 
 // Whether the program is linked with no CUDA library and contains no device code, but may load such
 // libraries: an interpreter such as Python, or a script for one.

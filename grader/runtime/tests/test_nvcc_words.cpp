@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "runtime/profiler/libraries.h"
 #include "runtime/profiler/nvcc_words.h"
+#include "tests/fixtures/scratch.h"
 #include "tests/fixtures/slow.h"
 
 namespace lab32::tests {
@@ -101,6 +103,26 @@ TEST_CASE(
   // A program's arguments may have any form.
   CHECK(split("./a b.cu -") == " | ./a |  | b.cu -");
   CHECK(split("./a -x") == " | ./a | -x | ");
+}
+
+TEST_CASE("profiler: nvcc gets the folder of a wheel's libraries, where it does not look itself") {
+  const ScratchDirectory wheel, toolkit;
+  const auto adapted = [](const ScratchDirectory& home, const std::string& text) {
+    return joined(profiler::with_toolkit_library_paths(words_of(text), home.path));
+  };
+  CHECK(adapted(wheel, "a.cu") == "a.cu");
+  const std::string lib = wheel.write("lib/libcudadevrt.a", "").parent_path().string();
+  CHECK(adapted(wheel, "-O2 a.cu") == "-O2 a.cu -L" + lib);
+  // With both folders, lib/ is another package's.
+  toolkit.write("lib64/libcudadevrt.a", "");
+  toolkit.write("lib/libcudadevrt.a", "");
+  CHECK(adapted(toolkit, "-O2 a.cu") == "-O2 a.cu");
+
+  CHECK_THROWS_WITH_AS(adapted(wheel, "a.cu -lnvrtc"),
+                       doctest::Contains("NVRTC is not installed beside nvcc"), Error);
+  wheel.write(std::string("lib/") + profiler::kNvrtc, "");
+  CHECK(adapted(wheel, "a.cu -lnvrtc") ==
+        "a.cu -l:libnvrtc.so.13 -L" + lib + " -L" + lib + " -Xlinker -rpath=" + lib);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // golden texts as the platforms do.
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 
@@ -117,6 +118,33 @@ TEST_CASE("report: each annotation is one line and points to the student's line"
       holds(github(tricky_result()),
             "\n::error file=labs/a%2Cb%3Ac%25/shuffle.cu,line=3,title=shuffle%3A A1%2C \"quoted\" "
             "| 100%25 <T> (0.33 / 1)::measured: "));
+}
+
+TEST_CASE("report: the annotation of a file that does not compile points to the first error") {
+  GradingResult result = tests::sample_result();
+  LabResult broken;
+  broken.name = "shuffle";
+  broken.status = Status::error;
+  broken.tests.emplace_back();
+  broken.tests[0].file = "shuffle.cu";
+  const auto line_for = [&](const std::string& message) {
+    broken.message = message;
+    result.labs = {broken};
+    const auto log = nlohmann::json::parse(render(result, "sarif"));
+    const auto& place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    const int line = place.contains("region") ? place["region"]["startLine"].get<int>() : 0;
+    const bool annotated =
+        render(result, "github").find(fmt::format("line={},", line)) != std::string::npos;
+    CHECK(annotated == (line != 0));
+    return line;
+  };
+  CHECK(
+      line_for("shuffle.cu does not compile:\nshuffle.cu(3): warning #1\nshuffle.cu(7): error: x\n"
+               "shuffle.cu(9): error: y") == 7);
+  CHECK(line_for("shuffle.cu:5:2: error: stray") == 5);
+  CHECK(line_for("util.h(4): error: x") == 0);
+  CHECK(line_for("it is empty") == 0);
+  CHECK(line_for("shuffle.cu: error") == 0);
 }
 
 TEST_CASE("report: the error for an unknown format lists the known ones") {

@@ -1,7 +1,7 @@
 """Turns a platform's export into one file per student and lab, with the student's own headers.
 
-These layouts are accepted: flat files, folders and zips as Canvas, Moodle, Gradescope, Blackboard, D2L Brightspace and
-Sakai name them, a folder or an archive per student, files named STUDENT_LAB.cu, a folder per lab around any of these,
+These layouts are accepted: flat files, folders and zips as the platforms of names.py name them, a folder or an archive
+per student, files named STUDENT_LAB.cu, a folder per lab around any of these,
 and an archive of all that. The last attempt counts. Every file of an export belongs to a student or to the list of
 what was left out; what cannot be read is listed with its student."""
 
@@ -97,9 +97,18 @@ def owner_in_exported_name(name, plain):
     return names.owner_in_platform_file_name(name) or (names.owner_in_platform_file_name(names.stem_of_file_name(name)) if plain else None)
 
 
+def folders_around_students(tops):
+    """The names of folders that a platform has put around those of the students, if there is nothing else but its own
+    folders."""
+    around = [name for name, inner in tops.items() if name in names.AROUND_STUDENTS and not is_single_file(inner)]
+    return around if tops.keys() <= names.NOT_HANDED_IN | set(around) else []
+
+
 def is_class_export(entries, labs):
     """Whether the entries, which share one folder at the top, are a whole class rather than one student's files."""
     tops, hand_made = entries_by_top_folder(entries), 0
+    if folders_around_students(tops):
+        return True
     if "labs" in tops and not is_single_file(tops["labs"]):
         return False  # a student's whole project
     for name, inner in tops.items():
@@ -133,8 +142,14 @@ def attempts_in_export(entries, labs, left_out, lab="", metadata=None):
             # assignment_123_export/submission_456/...
             yield from attempts_in_export(entries_relative_to_top_folder(inner), labs, left_out, lab, metadata)
             return
+    if around := folders_around_students(tops):
+        inner = [entry for name in around for entry in entries_relative_to_top_folder(tops[name])]
+        yield from attempts_in_export(inner, labs, left_out, lab, metadata)
+        return
     if any(owner_in_exported_name(name, is_single_file(inner)) for name, inner in tops.items()):
         tops = {name: inner for name, inner in tops.items() if name not in names.PLATFORM_OWN}
+    if not all(is_single_file(inner) for inner in tops.values()):
+        tops.pop(names.SCORES_OF_REPOSITORIES, None)
     users = blackboard_users(tops)
     for name, inner in tops.items():
         plain = is_single_file(inner)

@@ -37,12 +37,26 @@ SAKAI_FOLDER = "Submission attachment(s)"
 SAKAI_TIME = "timestamp.txt"
 # Files that Sakai itself writes beside a submission.
 SAKAI_OWN = re.compile(r"(?i)timestamp\.txt|comments\.txt|feedbackText\.html|.*_submissionText\.html|Feedback Attachment\(s\)")
-# Autolab: jdoe@uni.edu_3_reduction.cu, with the number of the attempt. PrairieLearn: the number of the assessment, then
-# jdoe@uni.edu_1_QUESTION_VARIANT_ATTEMPT_SUBMISSION_reduction.cu.
-EMAIL = re.compile(r"(?P<user>[^/@\s]+@[A-Za-z0-9.-]+)_(?P<order>\d+)_(?P<file>.+)")
-PRAIRIELEARN = re.compile(r".+_\d+_\d+_(?P<order>\d+)_(?P<file>.+)")
+# Autolab: jdoe@uni.edu_3_reduction.cu, with the number of the attempt.
+AUTOLAB = re.compile(r"(?P<user>[^/@\s]+@[A-Za-z0-9.-]+)_(?P<order>\d+)_(?P<file>.+)")
+# PrairieLearn: USER_INSTANCE_QUESTION_VARIANT_ATTEMPT_SUBMISSION_reduction.cu, where USER is an address or a group. No
+# pair of numbers comes before the question, as it does in Canvas' names.
+PRAIRIELEARN = re.compile(
+    r"(?P<user>(?:(?!_\d+_\d+_)[^/])+?)_\d+_[^\W\d_][^/]*_\d+_\d+_(?P<order>\d+)_(?P<file>.+)"
+)
+# PrairieLearn's files for manual grading: USER_ID_QUESTION_SUBMISSION_reduction.cu, where ID may be empty. A short number
+# is an attempt of Autolab.
+PRAIRIELEARN_MANUAL = re.compile(
+    r"(?P<user>[^/@\s]+@[A-Za-z0-9.-]+)_(?:\d{5,}|[^_\d][^_]*|)_[^/]+_(?P<order>\d+)_(?P<file>.+)"
+)
+# Folders that platforms put around those of the students: Submitty's, whose checkout/ has what students pushed, and Teams'.
+AROUND_STUDENTS = {"submissions", "checkout", "Submitted files"}
+# Folders beside these, with the platform's own results or with drafts that were not handed in.
+NOT_HANDED_IN = {"results", "results_public", "Working files"}
 # Files that platforms write beside the students' folders.
 PLATFORM_OWN = {"index.html", "grades.csv", "grades.xls", "grades.xlsx"}
+# The file that Classroom 50 writes beside the repositories, whose names do not tell the platform.
+SCORES_OF_REPOSITORIES = "scores.csv"
 # The attempt at the end of the file's own name: "-1" (Canvas), " (1)" (a browser), "_v2".
 ATTEMPT = r"(?:-(\d+)|[ _]?\((\d+)\)|[ _-]?(?:v|attempt|try)?[ _-]?(\d+))?"
 
@@ -125,9 +139,10 @@ def _parse_canvas_name(name):
 
 
 def _parse_email_name(name):
-    if found := EMAIL.fullmatch(name):
-        user, own = found["user"], PRAIRIELEARN.fullmatch(found["file"]) or found
-        return SubmissionOwner("email", user, user, (("email", user),), order=int(own["order"]), file=own["file"])
+    if found := PRAIRIELEARN.fullmatch(name) or PRAIRIELEARN_MANUAL.fullmatch(name) or AUTOLAB.fullmatch(name):
+        user = found["user"]
+        kind, plain = ("email", "email") if "@" in user else ("name", "plain")
+        return SubmissionOwner(kind, user, user, ((plain, user),), order=int(found["order"]), file=found["file"])
     return None
 
 

@@ -177,11 +177,15 @@ def without_seed(text, seed):
     return head + line + re.sub(rb" +(?=\n)", b"", last)
 
 
+# What the grader says of a file that it does not compile (grader/toolchain/submission.cpp), in short.
+ZERO_REASONS = {"it is empty": "empty", "it is not a text file": "not text"}
+
+
 def reason_for_zero_points(message):
     """The reason why a lab has no points, in a few words taken from the grader's message: `does not compile: line
     12`."""
     first = message.partition("\n")[0]
-    for words, short in (("it is empty", "empty"), ("it is no text", "not text")):
+    for words, short in ZERO_REASONS.items():
         if words in first:
             return short
     if where := re.search(r"^(?P<file>[^\s:(]+)[:(](?P<line>\d+)\b.*\berror\b", message, re.M):

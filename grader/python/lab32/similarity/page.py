@@ -206,7 +206,8 @@ def lab_html(page):
         out.append("<p>No pair is similar enough to be suggested.</p>\n")
     if page.kernels:
         out.append(
-            "<h3>Single kernels</h3>\n<p>These pairs are similar in one kernel but not as a whole: a weaker signal.</p>\n"
+            "<h3>Single kernels</h3>\n<p>These pairs are similar in one kernel but not as a whole. This is a weaker signal, "
+            "and the page does not show their files.</p>\n"
         )
         shown = [
             [text_cell(escaped_text(a)), text_cell(escaped_text(b)), text_cell(escaped_text(kernel)), number_cell(per_cent_text(alike.share())),

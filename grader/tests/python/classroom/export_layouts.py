@@ -152,17 +152,45 @@ LAYOUTS = [
         "jdoe@uni.edu_1_shuffle_1_1_101_shuffle.cu": points(10), "jdoe@uni.edu_1_shuffle_1_2_103_shuffle.cu": points(50),
         "alee@uni.edu_1_shuffle_1_1_102_shuffle.cu": points(60),
     }, {"jdoe@uni.edu": (GRADED, "50", "passed over: "), "alee@uni.edu": (GRADED, "60", "")}),
+    Layout("PrairieLearn", "all files of groups, with --groups", {
+        "Lab1/Team A_1_shuffle_1_1_101_shuffle.cu": points(50), "Lab1/Team A_1_shuffle_1_1_101_util.h": "",
+        "Lab1/Team B_1_shuffle_1_1_102_shuffle.cu": points(60),
+    }, {"Jane Doe": (GRADED, "50", ""), "Ann Lee": (GRADED, "50", ""), "Bob Roe": (GRADED, "60", "")}, groups=GROUPS),
+    Layout("PrairieLearn", "files for manual grading, with and without ids", {
+        "Lab1/jdoe@uni.edu_123456789_shuffle_103_shuffle.cu": points(50),
+        "Lab1/alee@uni.edu__shuffle_104_shuffle.cu": points(60), "Lab1/roe@uni.edu_u123_shuffle_105_shuffle.cu": points(70),
+    }, {"jdoe@uni.edu": (GRADED, "50", ""), "alee@uni.edu": (GRADED, "60", ""), "roe@uni.edu": (GRADED, "70", "")}),
+    Layout("Microsoft Teams", "the synchronised library, with drafts", {
+        "Lab - Student Work/Submitted files/Jane Doe/Lab 1/Version 1/shuffle.cu": points(50),
+        "Lab - Student Work/Submitted files/Ann Lee/Lab 1/Version 1/shuffle.cu": points(60),
+        "Lab - Student Work/Working files/Ann Lee/Lab 1/shuffle.cu": points(10),
+    }, {"Jane Doe": (GRADED, "50", ""), "Ann Lee": (GRADED, "60", "")}),
     Layout("Microsoft Teams", "a folder per student with versions", {
         "Submitted files/Jane Doe/Lab 1/Version 1/shuffle.cu": points(10),
         "Submitted files/Jane Doe/Lab 1/Version 2/shuffle.cu": points(50),
         "Submitted files/Ann Lee/Lab 1/Version 1/shuffle.cu": points(60),
         "Submitted files/Pat Poe/Lab 1/Version 1/report.pdf": b"%PDF",
     }, {"Jane Doe": (GRADED, "50", "passed over: "), "Ann Lee": (GRADED, "60", ""), "Pat Poe": (NOT_READABLE, "", "report.pdf")}),
-    Layout("GitHub Classroom, Classroom 50", "a repository per student", {
+    Layout("GitHub Classroom", "gh classroom clone student-repos", {
         "lab1-submissions/lab1-janedoe/labs/shuffle/shuffle.cu": points(50), "lab1-submissions/lab1-janedoe/README.md": "",
         "lab1-submissions/lab1-janedoe/.github/workflows/lab32.yml": "",
         "lab1-submissions/lab1-annlee/labs/shuffle/shuffle.cu": points(60), "lab1-submissions/lab1-ppoe/README.md": "",
     }, {"lab1-janedoe": (GRADED, "50", ""), "lab1-annlee": (GRADED, "60", ""), "lab1-ppoe": (NOT_READABLE, "", "README.md")}),
+    Layout("Classroom 50", "gh teacher download", {
+        "cs-lab1_submissions_2026_11_22_T_14_30_45/scores.csv": "username,score\n",
+        "cs-lab1_submissions_2026_11_22_T_14_30_45/cs-lab1-janedoe/labs/shuffle/shuffle.cu": points(50),
+        "cs-lab1_submissions_2026_11_22_T_14_30_45/cs-lab1-janedoe/result.json": "{}",
+        "cs-lab1_submissions_2026_11_22_T_14_30_45/cs-lab1-annlee/labs/shuffle/shuffle.cu": points(60),
+    }, {"cs-lab1-janedoe": (GRADED, "50", ""), "cs-lab1-annlee": (GRADED, "60", "")}),
+    Layout("Submitty", "all versions, with results", {
+        "submissions/jdoe/1/shuffle.cu": points(10), "submissions/jdoe/2/shuffle.cu": points(50),
+        "submissions/jdoe/user_assignment_settings.json": "{}", "submissions/alee/1/shuffle.cu": points(60),
+        "results/jdoe/2/results.json": "{}", "results/alee/1/results.json": "{}",
+    }, {"jdoe": (GRADED, "50", "passed over: 1/shuffle.cu"), "alee": (GRADED, "60", "")}),
+    Layout("Submitty", "active versions of repositories", {
+        "submissions/jdoe/.submit.VCS_CHECKOUT": "", "checkout/jdoe/shuffle.cu": points(50),
+        "submissions/alee/.submit.VCS_CHECKOUT": "", "checkout/alee/shuffle.cu": points(60),
+    }, {"jdoe": (GRADED, "50", ""), "alee": (GRADED, "60", "")}),
     Layout("Submitty", "a folder per student with numbered attempts", {
         "jdoe/1/shuffle.cu": points(10), "jdoe/2/shuffle.cu": points(50), "jdoe/user_assignment_settings.json": "{}",
         "alee/1/shuffle.cu": points(60), "alee/1/.submit.timestamp": "", "ppoe/1/report.pdf": b"%PDF",

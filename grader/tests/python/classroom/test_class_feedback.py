@@ -68,7 +68,7 @@ def test_the_notes_say_why_a_zero_is_a_zero(tmp_path):
     "message, reason",
     [
         ("shuffle/shuffle.cu cannot be read: it is empty", "empty"),
-        ("shuffle/shuffle.cu cannot be read: it is no text: line 3 has a byte of 0", "not text"),
+        ("shuffle/shuffle.cu cannot be read: it is not a text file: line 3 contains a zero byte", "not text"),
         ("shuffle/shuffle.cu:12:3: error: expected a `;`\n   12 | x\n", "does not compile: line 12"),
         ("shuffle/util.h:7:1: error: unknown type\n", "does not compile: util.h line 7"),
         ("shuffle/shuffle.cu:3:10: fatal error: a.h: No such file\n", "does not compile: line 3"),

@@ -15,8 +15,19 @@ D2L         https://github.com/cgmb/d2lmf (parse_submission_dirname): '<id_numbe
             folder for each attempt; the colon of the time is missing in folders' names
 Sakai       `Doe, Jane(eid)/Submission attachment(s)/file` beside timestamp.txt, as scripts of several universities read it
 Autolab     https://github.com/autolab/Autolab/blob/master/app/models/submission.rb: the email, the version, the handin's name
-PrairieLearn  uid, number of the assessment, question, variant, number of the submission, its id, the file's name, as its
-            page "Downloads" of an assessment writes them
+PrairieLearn  https://github.com/PrairieLearn/PrairieLearn, apps/prairielearn/src/pages/instructorAssessmentDownloads/
+            instructorAssessmentDownloads.tsx (extractFilesForSubmissions, extractFilesForManualGrading): the address or
+            the group, numbers and the question, the file's name, in a folder named after the assessment
+Submitty    https://github.com/Submitty/Submitty/blob/main/site/app/controllers/MiscController.php (downloadAssignedZips):
+            submissions/, checkout/ and results/ with a folder per student, in which each version has a folder unless
+            only active ones are downloaded; a grader's own sections have the students' folders at the top
+Teams       https://github.com/rtotheb2000/Microsoft-Teams-Retrieve-Assignments-Hand-In (HandedInFile): the library of a
+            class, the folder of what was submitted, the student, the assignment, `Version 1`. In English the library is
+            `CLASS - Student Work`, its folders `Submitted files` and `Working files`
+GitHub      https://github.com/github/gh-classroom/blob/main/cmd/gh-classroom/clone/student-repos/student-repos.go:
+Classroom   ASSIGNMENT-submissions/REPOSITORY
+Classroom   https://github.com/foundation50/classroom50/wiki/CLI-Teacher-Guide (download): CLASSROOM-ASSIGNMENT-USER below
+50          CLASSROOM-ASSIGNMENT_submissions_TIME/, beside scores.csv, with result.json and results.json in each
 """
 
 import pytest
@@ -108,6 +119,24 @@ def test_d2l(name, person, file, time):
 def test_sakai(name, person, user, file):
     who = names.owner_in_platform_file_name(name)
     assert (who.platform, who.name, who.ids, who.file) == ("sakai", person, (("sid", user),), file)
+
+
+@pytest.mark.parametrize(
+    "name, kind, user, order, file",
+    [
+        ("jdoe@uni.edu_3_shuffle.cu", "email", "jdoe@uni.edu", 3, "shuffle.cu"),
+        ("j_doe@uni.edu_12_lab_1_shuffle.cu", "email", "j_doe@uni.edu", 12, "lab_1_shuffle.cu"),
+        ("jdoe@uni.edu_1_bank_conflicts_1_2_101_bank_conflicts.cu", "email", "jdoe@uni.edu", 101, "bank_conflicts.cu"),
+        ("jdoe@uni.edu_1_lab_2_1_1_101_shuffle.cu", "email", "jdoe@uni.edu", 101, "shuffle.cu"),
+        ("Team_A_1_shuffle_1_1_102_my_shuffle.cu", "name", "Team_A", 102, "my_shuffle.cu"),
+        ("jdoe@uni.edu_123456789_bank_conflicts_103_file.cu", "email", "jdoe@uni.edu", 103, "file.cu"),
+        ("jdoe@uni.edu_u12_shuffle_104_shuffle.cu", "email", "jdoe@uni.edu", 104, "shuffle.cu"),
+        ("jdoe@uni.edu__shuffle_105_shuffle.cu", "email", "jdoe@uni.edu", 105, "shuffle.cu"),
+    ],
+)  # fmt: skip
+def test_autolab_and_prairielearn(name, kind, user, order, file):
+    who = names.owner_in_platform_file_name(name)
+    assert (who.kind, who.id, who.order, who.file) == (kind, user, order, file)
 
 
 def test_gradescope():
