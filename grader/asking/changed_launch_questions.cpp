@@ -71,7 +71,7 @@ std::vector<Question> block_size_questions(const LaunchRecord& record,
       continue;
     const uint64_t was = known->second, in_proportion = was * threads / now;
     // A difference of 1 is only that of the last warp, or that of rounding.
-    const bool near = cost * now + threads >= was * threads && cost * now <= (was + 1) * threads;
+    const bool near = cost * now + now >= was * threads && cost * now <= was * threads + now;
     if (cost == was || near || !record.shows_access(line.first)) continue;
     const char* const unit = line.second ? "wavefronts" : "sectors";
     Question q = record.new_question(QuestionKind::what_if, "block size",

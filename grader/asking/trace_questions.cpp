@@ -179,23 +179,29 @@ class TraceQuestions {
     const uint32_t lane = r_.random_active_lane(*c.request);
     const uint64_t address = c.request->address[lane];
     const ElementName element = parse_element_name(c.named.name[lane]);
-    if (element.array.empty() || c.request->bytes > kBankBytes ||
-        !array_begins_in_bank_0(address) ||
+    if (element.array.empty() || !array_begins_in_bank_0(address) ||
         __builtin_popcount(c.request->mask) < static_cast<int>(kManyLanes))
       return;
     Question q = r_.new_question(QuestionKind::trace, "bank", "banks", c.line->line);
     q.answer = static_cast<int64_t>(address / kBankBytes % kBanks);
-    q.text = fmt::format(
-        "Which bank does the {} of {} by lane {} of {} use{}? `{}` begins in bank 0.",
-        verb_of(c.request->kind), c.array, lane, r_.warp_name(c), c.which, element.array);
+    const bool wide = c.request->bytes > kBankBytes;
+    q.text =
+        fmt::format("{} bank does the {} of {} by lane {} of {} {}{}? {}`{}` begins in bank 0.",
+                    wide ? "At which" : "Which", verb_of(c.request->kind), c.array, lane,
+                    r_.warp_name(c), wide ? "begin" : "use", c.which,
+                    wide ? fmt::format("Each lane accesses {} bytes, and ", c.request->bytes) : "",
+                    element.array);
     q.reason =
         "Count the 4-byte words from the beginning of the array to the element; the bank is that "
         "number modulo 32.";
     if (q.answer == lane || q.answer == c.request->warp) return;
     const int64_t last = element.index.back();
+    if (wide)
+      add_wrong_answer(q, int64_t{lane} * c.request->bytes / kBankBytes % kBanks,
+                       "That is the lane's place in the warp, in banks: the address decides.");
     add_wrong_answer(
         q, last % kBanks,
-        element.index.size() > 1
+        element.index.size() > 1 && !wide
             ? "That counts only the last index. The rows before the element take words, too."
             : "That counts elements. A bank is 4 bytes (one word) wide.");
     add_wrong_answer(q, lane, "A lane has no bank of its own: the address decides.");

@@ -5,8 +5,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
 
+#include "asking/launch_record.h"
 #include "asking/question.h"
 #include "base/environment.h"
 #include "base/error.h"
@@ -35,7 +37,18 @@ AskOptions options_for(const std::string& lab, const fs::path& file, const std::
 
 fs::path solution(const std::string& lab) { return fs::path("solutions") / lab / (lab + ".cu"); }
 
-// The lanes with equally spaced addresses in one line: "lanes 4-7: 128 + 16 k, tile[1][0]".
+// The difference between the last indices of two elements of one row; nullopt: they are not.
+std::optional<int64_t> distance_between(const std::string& from, const std::string& to) {
+  asking::ElementName a = asking::parse_element_name(from), b = asking::parse_element_name(to);
+  if (a.array.empty() || a.array != b.array || a.index.size() != b.index.size())
+    return std::nullopt;
+  const int64_t distance = b.index.back() - a.index.back();
+  a.index.back() = b.index.back();
+  return a.index == b.index ? std::optional(distance) : std::nullopt;
+}
+
+// The lanes with equally spaced addresses in one line: "lanes 4-7: 128 + 16 k, tile[1][0]". With
+// names, the indices of the elements are equally spaced, too: "tile[1][0] by 4".
 std::string lanes_of(const pictures::PicturedRequest& request, bool with_names) {
   std::string out;
   for (uint32_t lane = 0; lane < kWarpSize;) {
@@ -45,14 +58,21 @@ std::string lanes_of(const pictures::PicturedRequest& request, bool with_names) 
     }
     const uint32_t first = lane++;
     const uint64_t begin = request.address[first];
-    const auto is_next = [&](uint64_t stride) {
-      return lane < kWarpSize && request.mask >> lane & 1 && !with_names &&
-             request.address[lane] == begin + stride * (lane - first);
-    };
     const uint64_t stride = lane < kWarpSize ? request.address[lane] - begin : 0;
-    while (is_next(stride)) ++lane;
-    out += fmt::format("    lanes {}-{}: {} + {} k, {}\n", first, lane - 1, begin,
-                       lane == first + 1 ? 0 : static_cast<int64_t>(stride), request.name[first]);
+    const std::optional<int64_t> step =
+        with_names && lane < kWarpSize ? distance_between(request.name[first], request.name[lane])
+                                       : std::nullopt;
+    const auto is_next = [&] {
+      return lane < kWarpSize && request.mask >> lane & 1 &&
+             request.address[lane] == begin + stride * (lane - first) &&
+             (!with_names || (step && distance_between(request.name[first], request.name[lane]) ==
+                                          *step * (lane - first)));
+    };
+    while (is_next()) ++lane;
+    const bool several = lane > first + 1;
+    out += fmt::format("    lanes {}-{}: {} + {} k, {}{}\n", first, lane - 1, begin,
+                       several ? static_cast<int64_t>(stride) : 0, request.name[first],
+                       several && step ? fmt::format(" by {}", *step) : "");
   }
   return out;
 }

@@ -62,10 +62,10 @@ def accesses_of(lines):
     for line in lines:
         if head := re.match(r"  line (\d+), block (\d+), warp (\d+): (\w+) of (\d+) bytes", line):
             found.append(Access(*map(int, head.groups()[:3]), head[4], int(head[5])))
-        elif run := re.match(r"    lanes (\d+)-(\d+): (\d+) \+ (-?\d+) k, (.*)", line):
+        elif run := re.match(r"    lanes (\d+)-(\d+): (\d+) \+ (-?\d+) k, (.*?)(?: by (-?\d+))?$", line):
             first, last, begin, stride = map(int, run.groups()[:4])
             for k in range(last - first + 1):
-                name = element_after(run[5], k * stride // found[-1].bytes)
+                name = element_after(run[5], k * int(run[6] or 0))
                 found[-1].lanes[first + k] = (begin + k * stride, name)
     return found
 
