@@ -80,7 +80,9 @@ class AskedQuestions:
     def _repr_pretty_(self, printer, cycle):
         lines = [f"No questions: {self.why_none}."] if not self.questions else []
         for n, question in enumerate(self.questions):
-            lines += [f"Question {n + 1}: {question.launch}", f"Line {question.line}: {question.source}", question.text]
+            lines.append(f"Question {n + 1}: {question.launch}")
+            lines += [f"Line {question.line}: {question.source}"] if question.line else []
+            lines.append(question.text)
             lines += [f"    {k + 1}  {option}" for k, option in enumerate(question.options)]
             if n < len(self.answers):
                 lines.append(feedback_text(question, self.answers[n]))

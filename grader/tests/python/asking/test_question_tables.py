@@ -6,103 +6,13 @@ import math
 import os
 import re
 import subprocess
-from dataclasses import dataclass, field
 from functools import cache
 
 import corpus
 import pytest
+from question_tables import ASKED, EMPTY, Access
 
 from lab32 import ROOT
-
-
-@dataclass
-class Access:
-    line: int
-    block: int
-    warp: int
-    kind: str
-    bytes: int
-    lanes: dict = field(default_factory=dict)  # {lane: (address, name of the element)}
-
-    def addresses(self):
-        return [address for address, _ in self.lanes.values()]
-
-
-@dataclass
-class Asked:
-    lab: str
-    file: str
-    id: str
-    kind: str
-    subject: str
-    spaced: str
-    check: str
-    launch: str
-    text: str  # with the line and its source
-    line: int
-    source: str
-    options: dict  # {number: text}
-    answer: int
-    wrong: list
-    accesses: list
-    sources: list  # of a shuffle: the lane from which each lane receives
-
-    def number(self, pattern):
-        return int(re.search(pattern, self.text)[1].replace(",", ""))
-
-
-def element_after(name, elements):
-    """The name of an element so many behind the named one."""
-    found = re.fullmatch(r"(.*\[)(\d+)\]", name)
-    return f"{found[1]}{int(found[2]) + elements}]" if found else name
-
-
-def accesses_of(lines):
-    found = []
-    for line in lines:
-        if head := re.match(r"  line (\d+), block (\d+), warp (\d+): (\w+) of (\d+) bytes", line):
-            found.append(Access(*map(int, head.groups()[:3]), head[4], int(head[5])))
-        elif run := re.match(r"    lanes (\d+)-(\d+): (\d+) \+ (-?\d+) k, (.*?)(?: by (-?\d+))?$", line):
-            first, last, begin, stride = map(int, run.groups()[:4])
-            for k in range(last - first + 1):
-                name = element_after(run[5], k * int(run[6] or 0))
-                found[-1].lanes[first + k] = (begin + k * stride, name)
-    return found
-
-
-def read_table(lab, file, student, block):
-    head, launch, *rest = block.splitlines()
-    kind, subject, spaced, check = re.fullmatch(r"\[(.*?)\] (.*?)(?:, an idea of (\w+))?; (.*)", head).groups()
-    end = next(n for n, line in enumerate(rest) if line.startswith("Answer: "))
-    text, after = rest[:end], rest[end + 1 :]
-    line, source = (int(text[0][5:-1]), text[1].strip()) if text[0].startswith("Line ") else (0, "")
-    reason = next(n for n, each in enumerate(after) if each.startswith("Reason: "))
-    sources = [each.split()[2:] for each in after if each.startswith("  from lanes ")]
-    return Asked(
-        lab, file, student, kind, subject, spaced or "", check, launch, "\n".join(text), line, source,
-        {int(each[:5]): each[5:].strip() for each in text if re.match(r"    \d  ", each)},
-        int(rest[end][8:]),
-        [int(each.split(":")[0]) for each in after[:reason]],
-        accesses_of(after[reason + 1 :]),
-        [int(lane) for lane in sources[0]] if sources else [],
-    )  # fmt: skip
-
-
-def read_tables():
-    asked, empty = [], []
-    for path in sorted((ROOT / "grader/labs").glob("*/golden/questions.txt")):
-        for part in re.split(r"^=== ", path.read_text(), flags=re.MULTILINE)[1:]:
-            head, body = part.split("\n", 1)
-            file, student = head.split(", ")
-            blocks = [block for block in body.split("\n\n") if block.strip()]
-            if body.startswith("No questions: "):
-                empty.append((path.parts[-3], file, student, blocks[0]))
-            else:
-                asked += [read_table(path.parts[-3], file, student, block) for block in blocks]
-    return asked, empty
-
-
-ASKED, EMPTY = read_tables()
 
 
 def of(*subjects):
@@ -214,6 +124,10 @@ def c_value(expression, source):
     return eval(expression.replace("/", "//"), constants_of(source))
 
 
+def source_lane(kind, lane, distance):
+    return {"down": lane + distance, "up": lane - distance, "xor": lane ^ distance}[kind]
+
+
 @pytest.mark.parametrize("question", of("shuffle"))
 def test_shuffle(question):
     """By the shuffle's arguments and the head of the loop around it, in the text of the submission."""
@@ -226,7 +140,12 @@ def test_shuffle(question):
         distance = values[times % len(values)]
     else:
         distance = c_value(argument, source)
-    moved = {"down": lane + distance, "up": lane - distance, "xor": lane ^ distance}[kind]
+    for wrong, misconception in question.wrong.items():
+        neighbour = next((by for words, by in (("round before", -1), ("next round", 1)) if words in misconception), None)
+        if neighbour:
+            assert times + neighbour >= 0 and wrong == source_lane(kind, lane, values[(times + neighbour) % len(values)])
+        assert 0 <= wrong < 32 or "There is no such lane" in misconception
+    moved = source_lane(kind, lane, distance)
     first = lane // int(width or 32) * int(width or 32)
     assert question.answer == (moved if first <= moved < first + int(width or 32) else lane)
     assert question.sources[lane] == question.answer
@@ -302,7 +221,12 @@ def test_occupancy(question):
         grid, gpu = question.number(r"grid had ([\d,]+) blocks"), question.number(r"GPU has (\d+) multiprocessors")
         assert question.answer == math.ceil(grid / (blocks * gpu))
     else:
-        assert question.answer == (blocks * threads if question.subject == "shape" else blocks)
+        factor = threads if question.subject == "shape" else 1
+        assert question.answer == blocks * factor
+        for wrong, misconception in question.wrong.items():
+            if misconception.startswith("That counts only "):
+                named = misconception[17:].split(". ")[0].split(" or only ")
+                assert set(named) == {name for name in limits if limits[name] * factor == wrong}
 
 
 @pytest.mark.parametrize("question", of("limit"))
@@ -349,6 +273,36 @@ def test_the_submission_without_the_barrier_races(question, tmp_path):
 
 
 # ---- the quality of the questions
+
+
+@pytest.mark.parametrize("question", of("barrier"))
+def test_reasons_of_harmless_pairs(question):
+    """A pair is called atomic or reading only if its lines are, and some wrong option looks like a race."""
+    source = text_of(question.lab, question.file).splitlines()
+    likely = 0
+    for number, misconception in question.wrong.items():
+        pair = lines_in(question.options[number])
+        if "atomic" in misconception:
+            assert all("atomic" in source[line - 1] for line in pair)
+        likely += bool(pair) and ("atomic" in misconception or pair[0] != pair[1])
+    assert likely
+
+
+@pytest.mark.parametrize("question", of("element", "sectors", "bank", "wavefronts", "writer", "storing thread", "block size"))
+def test_the_line_shows_the_access(question):
+    assert re.search(r"\[|\*|->|copy|load|store", question.source)
+    array = re.search(r"`(\w+)[^`]*`(?: \(`(\w+)` points into it\))?", question.text)
+    if array and question.subject != "block size":
+        assert re.search(rf"\b{array[2] or array[1]}\b", question.source)
+
+
+def test_coalesced_accesses_and_numbers_in_the_text_are_not_asked_about():
+    for q in ASKED:
+        if q.subject == "sectors":
+            (access,) = q.accesses
+            assert len(access.lanes) < 32 or sectors(access) > access.bytes
+        if q.subject in ("bank", "writer"):
+            assert q.answer not in (lane_in(q), q.accesses[-1].warp)
 
 
 def test_the_tables_cover_all_labs_and_kinds():

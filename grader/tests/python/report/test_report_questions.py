@@ -56,6 +56,13 @@ def test_feedback_names_the_misconception():
     assert len(questions.pictures_of_answer(ASKED[0])) == len(ASKED[0].picture["accesses"])
 
 
+def test_a_question_without_a_line_names_none():
+    asked = questions.AskedQuestions("coalescing", [question(8), SimpleNamespace(**vars(question(2)) | {"line": 0, "source": ""})])
+    printed = []
+    asked._repr_pretty_(SimpleNamespace(text=printed.append), False)
+    assert printed[0].count("\nLine 52: ") == 1 and "Line 0" not in printed[0]
+
+
 @pytest.mark.slow
 def test_the_form_reveals_the_picture_after_the_answer(tmp_path):
     with devtools.page(f"file://{report(tmp_path)}", tmp_path) as shown:
