@@ -256,8 +256,10 @@ std::vector<Question> choose_questions(std::vector<Question> pool, size_t count,
 
 std::string reason_for_no_questions(const report::LabResult& lab,
                                     const std::set<std::string>& passed) {
-  if (lab.status == report::Status::error || lab.status == report::Status::not_graded)
-    return lab.message.substr(0, lab.message.find('\n'));
+  if (lab.status == report::Status::error || lab.status == report::Status::not_graded) {
+    const std::string first_line = lab.message.substr(0, lab.message.find('\n'));
+    return first_line.substr(0, first_line.find_last_not_of(':') + 1);
+  }
   if (passed.empty())
     return fmt::format(
         "no check of {} has passed yet, and questions are asked about launches that "
