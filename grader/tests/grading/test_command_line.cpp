@@ -68,7 +68,7 @@ TEST_CASE("grading: lost points end with status 1, and -o writes the whole repor
   fs::create_directories(dir);
   const fs::path file = dir / "result.json";
   const ProcessOutcome outcome =
-      lab32({"grade", "coalescing", "--format", "json", "--seed", "3", "-o", file.string()});
+      lab32({"grade", "histogram", "--format", "json", "--seed", "3", "-o", file.string()});
   CHECK(outcome.status == 1);
   CHECK(outcome.out == "");
   // Only the progress lines of slow steps, which a busy machine prints: "running add4 ...".
@@ -77,7 +77,7 @@ TEST_CASE("grading: lost points end with status 1, and -o writes the whole repor
   std::ifstream in(file);
   const auto result = nlohmann::json::parse(in);
   CHECK(result["seed"] == 3);
-  CHECK(result["labs"][0]["lab"] == "coalescing");
+  CHECK(result["labs"][0]["lab"] == "histogram");
   double seconds = 0;
   for (const auto& test : result["labs"][0]["tests"]) seconds += test["seconds"].get<double>();
   CHECK(seconds > 0.01);
@@ -93,7 +93,7 @@ TEST_CASE(
   const ScratchDirectory scratch;
   const fs::path file = scratch.path / "result.json";
   const ProcessOutcome outcome =
-      lab32({"grade", "coalescing", "--dir", "solutions", "--seed", "3", "--json", file.string()});
+      lab32({"grade", "histogram", "--dir", "solutions", "--seed", "3", "--json", file.string()});
   CHECK(outcome.status == 0);
   std::ifstream in(file);
   CHECK(nlohmann::json::parse(in)["score"] == 100);
@@ -163,27 +163,27 @@ TEST_CASE("grading: an output that cannot be written ends with status 2 and leav
 
 TEST_CASE("grading: --rubric takes points and thresholds from another folder") {
   const ScratchDirectory scratch;
-  const fs::path rubric = scratch.path / "coalescing.toml", file = scratch.path / "result.json";
-  std::ifstream own(lab32_root() / "data/limits/coalescing.toml");
+  const fs::path rubric = scratch.path / "histogram.toml", file = scratch.path / "result.json";
+  std::ifstream own(lab32_root() / "data/limits/histogram.toml");
   std::string text{std::istreambuf_iterator<char>(own), {}};
   const auto edit = [&](const std::string& from, const std::string& to) {
     const size_t at = text.find(from);
     REQUIRE(at != std::string::npos);
     text.replace(at, from.size(), to);
-    scratch.write("coalescing.toml", text);
+    scratch.write("histogram.toml", text);
   };
-  edit("points = 14", "points = 24");
-  const std::string line = "/coalescing.toml:23: max_score is 100, and the points add up to 110";
-  check_refused({"grade", "coalescing", "--rubric", scratch.path.string()}, line);
+  edit("points = 10", "points = 20");
+  const std::string line = "/histogram.toml:10: max_score is 100, and the points add up to 110";
+  check_refused({"grade", "histogram", "--rubric", scratch.path.string()}, line);
   edit("max_score = 100", "max_score = 110");
-  const ProcessOutcome outcome = lab32({"grade", "coalescing", "--dir", "solutions", "--rubric",
+  const ProcessOutcome outcome = lab32({"grade", "histogram", "--dir", "solutions", "--rubric",
                                         scratch.path.string(), "--json", file.string()});
   CHECK(outcome.status == 0);
   std::ifstream in(file);
   CHECK(nlohmann::json::parse(in)["score"] == 110);
-  edit("ideal = 262144", "idael = 262144");
-  check_refused({"grade", "coalescing", "--rubric", scratch.path.string()},
-                "\"B2 fields: sectors\" takes no `idael` (it takes ");
+  edit("ideal = ", "idael = ");
+  check_refused({"grade", "histogram", "--rubric", scratch.path.string()},
+                "\"B1 block: adds\" takes no `idael` (it takes ");
   check_refused({"grade", "shuffle", "--rubric", scratch.path.string()},
                 "/shuffle.toml: no such file; --rubric names the folder");
 }
