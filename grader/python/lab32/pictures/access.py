@@ -261,7 +261,8 @@ def draw_access(access, number):
     key = legend_text(access, request, shown, unused, bare)
     if not shared and atomic:
         picture.text(12, y + 38, "an atomic costs one sector per lane that adds to the same word", 10.5, kind="soft")
-    picture.text(12, y + 22, key, 10.5, kind="soft")
+    # A long key is set smaller, so that it ends within the picture: a letter is about half as wide as high.
+    picture.text(12, y + 22, key, round(min(10.5, 2 * (width - 24) / len(key)), 1), kind="soft")
     if any(0 not in row.lanes for row in shown):
         picture.text(12, y + (38 if shared or not atomic else 54), IN_FRONT, 10.5, kind="soft")
     return picture
