@@ -370,7 +370,7 @@ CleanSignalExit::CleanSignalExit(Interrupt interrupt) {
       }
       if (signal == kWake) return;
       // timeout(1) sends its signal to this process and once more to the whole group.
-      if (passed_on && Clock::now() - *passed_on < std::chrono::seconds(1)) continue;
+      if (passed_on && Clock::now() - *passed_on < std::chrono::seconds(3)) continue;
       if (!passes_on || passed_on || !ChildProcess::forward_signal(signal)) break;
       passed_on = Clock::now();
     }

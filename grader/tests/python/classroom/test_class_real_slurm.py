@@ -99,7 +99,7 @@ def cluster(tmp_path_factory):
         made.start()
         yield made
     finally:
-        made.stop()
+        made.request_stop()
     assert made.left() == []
 
 

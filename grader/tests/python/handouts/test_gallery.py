@@ -38,7 +38,7 @@ def shell(monkeymodule):
     """A notebook's shell without slow computations, which test_transpose and test_shuffle test."""
     monkeymodule.setattr(transpose, "run_cpu_walks", lambda: WALKS)
     monkeymodule.setattr(shuffle, "sums_of_ones", sums_of_ones)
-    monkeymodule.setattr(shuffle, "errors", errors)
+    monkeymodule.setattr(shuffle, "relative_sum_errors", errors)
     monkeymodule.setattr(explained, "picture_of_costliest_check", lambda lab: explained.MissingPicture("drawn elsewhere"))
     yield InteractiveShell.instance()
     InteractiveShell.clear_instance()

@@ -507,7 +507,7 @@ def test_students_who_grade_at_once_get_the_same_score(autograder, dist):
     shutil.copytree(dist / "container", top)
     (top / "handed_in.cu").write_text(skeleton())
     outcome = root.run("python3", top / "hub.py", "load", "12", LAB, top / "handed_in.cu", "--home", root.environment["LAB32_HOME"])
-    assert outcome.returncode == 0 and outcome.stdout.startswith(f"12 students, {LAB}: "), outcome.stderr
+    assert outcome.returncode == 0 and outcome.stdout.startswith(f"12 students, {LAB}, 12 at once: "), outcome.stderr
 
 
 # ---- make dist -------------------------------------------------------------------------------------

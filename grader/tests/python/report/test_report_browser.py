@@ -84,7 +84,7 @@ def test_a_contact_sheet_shows_a_page_to_its_end(tmp_path):
     sheets = contact_sheets.ContactSheets(tmp_path, "sheet")
     for name, image in contact_sheets.page_screenshots(page, tmp_path, 390):
         sheets.add(name, image)
-    sheets.flush()
+    sheets.save_contact_sheet()
     with Image.open(tmp_path / "sheet-01.png") as sheet:
         blue = sum(count for count, colour in sheet.getcolors(1 << 22) if colour == (0, 0, 255))
     assert blue == 390 * 2000

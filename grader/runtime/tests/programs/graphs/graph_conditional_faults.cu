@@ -135,4 +135,5 @@ int main(int argc, char** argv) {
     return cudaGetLastError() != cudaSuccess;
   }
   wrong();
+  return 0;
 }
