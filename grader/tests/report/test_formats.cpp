@@ -120,6 +120,18 @@ TEST_CASE("report: each annotation is one line and points to the student's line"
             "| 100%25 <T> (0.33 / 1)::measured: "));
 }
 
+TEST_CASE("report: SARIF shows unanswered questions at the first of their lines") {
+  GradingResult result = tests::sample_result();
+  CheckResult& test = result.labs[0].tests[1];
+  REQUIRE(test.status == Status::failed);
+  test.file = "coalescing.cu";
+  test.line = 0;
+  test.message = "Not answered yet: add2_sectors (line 31), add4_sectors (line 32).";
+  const auto log = nlohmann::json::parse(sarif(result));
+  const auto& place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+  CHECK(place["region"]["startLine"] == 31);
+}
+
 TEST_CASE("report: the annotation of a file that does not compile points to the first error") {
   GradingResult result = tests::sample_result();
   LabResult broken;
