@@ -216,7 +216,7 @@ class OccupancyQuestions {
   }
 
   void ask_blocks(const model::DeviceProfile& gpu, const Limits& limits) {
-    if (limits.blocks == limits.allowed[0]) return;  // the same answer for most kernels
+    if (limits.blocks == limits.allowed[0]) return;  // most kernels have this answer
     Question q = new_question("occupancy");
     q.answer = limits.blocks;
     q.text = fmt::format(

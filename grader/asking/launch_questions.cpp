@@ -183,8 +183,8 @@ class LaunchQuestions {
     add_if_enough_wrong_answers(std::move(q), 1);
   }
 
-  // How the source lane follows from the lane: a distance, or a mask of an exclusive or, if it is
-  // the same for all lanes.
+  // How the source lane follows from the lane, if all lanes follow one rule: a distance, or a mask
+  // of an exclusive or.
   struct ShuffleRule {
     int64_t distance = 0, flipped = 0;
     bool shifts = false, flips = false;

@@ -51,7 +51,7 @@ std::map<LinePair, const counters::Finding*> races_by_line_pair(const device::La
 }
 
 struct KernelWithoutBarrier {
-  int line = 0;       // of the barrier that it lacks
+  int line = 0;       // where the barrier stood
   size_t copies = 0;  // instructions of the barrier
   std::string ptx;
 };

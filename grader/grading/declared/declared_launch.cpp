@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "base/work.h"
 #include "device/run_text.h"
 #include "grading/engine/compiled.h"
 #include "grading/launch/arrays.h"
@@ -17,9 +16,7 @@
 namespace lab32::grading {
 namespace {
 
-constexpr size_t kPart = size_t{1} << 22, kParts = 16;
-constexpr size_t kTogether = 1024;  // values that are computed at once
-constexpr uint64_t kMostElements = uint64_t{1} << 28, kMostBlocks = 0x7fffffff, kMostThreads = 1024;
+constexpr uint64_t kMostBlocks = 0x7fffffff, kMostThreads = 1024;
 
 // A device array with the values of a TypedElements.
 class ElementsOnDevice : public DeviceArray {
@@ -74,45 +71,7 @@ std::vector<device::KernelArgument> arguments_of(const DeclaredLaunch& launch,
   return args;
 }
 
-ExpressionValues expression_values(std::vector<double> numbers, Random* random = nullptr) {
-  return {std::move(numbers), {}, random};
-}
-
-// Sets the elements from `begin` up to `end`. `no_value`: the error where the type cannot hold one.
-template <class NoValue>
-void fill_elements(TypedElements& to, const Expression& each, ExpressionValues& values,
-                   size_t begin, size_t end, NoValue no_value) {
-  double results[kTogether];
-  for (size_t first = begin, count; first < end; first += count) {
-    count = std::min(kTogether, end - first);
-    each.values_in_range(values, first, count, results);
-    for (size_t i = 0; i < count; ++i)
-      if (!to.set(first + i, results[i])) throw Error(no_value(first + i, results[i]));
-  }
-}
-
-TypedElements random_array(const DeclaredArray& array, const std::vector<double>& numbers,
-                           size_t turn, Random& random) {
-  const ExpressionValues values = expression_values(numbers);
-  TypedElements elements(*array.type, array.count.whole_value(values, 0, kMostElements));
-  if (array.contents.empty()) {
-    elements.bytes.clear();
-    return elements;
-  }
-  const DeclaredArrayContent& content = array.contents[turn % array.contents.size()];
-  ElementRange range;
-  if (array.below) range = {true, array.from->value(values), array.below->value(values)};
-  if (!content.name.empty()) {
-    find_distribution(content.name)(elements, range, random);
-    return elements;
-  }
-  ExpressionValues each = expression_values(numbers, &random);
-  each.numbers.push_back(0);
-  fill_elements(elements, content.each, each, 0, elements.count, [&](size_t, double value) {
-    return fmt::format("`values` of {}: {} is no {}", array.name, value, array.type->name);
-  });
-  return elements;
-}
+ExpressionValues expression_values(std::vector<double> numbers) { return {std::move(numbers), {}}; }
 
 Dim3 evaluate_extents(const DeclaredExtents& extents, const std::vector<double>& numbers,
                       uint64_t most) {
@@ -161,49 +120,6 @@ Random random_for_launch(Check& check, const DeclaredLaunch& launch, const std::
   return Random(seed_of_stream(check.session.setup.seed, launch.check + ", " + setting));
 }
 
-// The array `before` after all additions. Doubles add whole numbers exactly.
-TypedElements expected_sums(const DeclaredArray& output, const TypedElements& before,
-                            const ExpressionValues& values) {
-  TypedElements want(*output.type, before.count);
-  std::vector<double> sums(want.count);
-  for (size_t i = 0; i < want.count && !before.bytes.empty(); ++i) sums[i] = before.at(i);
-  const ExpressionValues of_launch{{values.numbers.begin(), values.numbers.end() - 1}, {}, nullptr};
-  const uint64_t over = output.over->whole_value(of_launch, 0, kMostElements);
-  const auto add = [&output](ExpressionValues& of, std::vector<double>& to, size_t begin,
-                             size_t end) {
-    double places[kTogether], amounts[kTogether];
-    for (size_t first = begin, count; first < end; first += count) {
-      count = std::min(kTogether, end - first);
-      output.at->values_in_range(of, first, count, places);
-      output.expected->values_in_range(of, first, count, amounts);
-      for (size_t i = 0; i < count; ++i) {
-        if (!(places[i] >= 0 && places[i] < static_cast<double>(to.size())))
-          throw Error(fmt::format("`at` of {}: {} is not among its {} elements", output.name,
-                                  places[i], to.size()));
-        to[static_cast<size_t>(places[i])] += amounts[i];
-      }
-    }
-  };
-  // Large arrays are those of timing checks.
-  const size_t count = over > kPart ? kParts : 1;
-  std::vector<std::vector<double>> part_sums(count, std::vector<double>(want.count));
-  std::vector<BackgroundWork> parts;
-  for (size_t k = 1; k < count; ++k)
-    parts.emplace_back([&, k, own = values]() mutable {
-      add(own, part_sums[k], over * k / count, over * (k + 1) / count);
-    });
-  ExpressionValues own = values;
-  add(own, part_sums[0], 0, over / count);
-  for (BackgroundWork& part : parts) part.wait_and_rethrow();
-  for (const std::vector<double>& part : part_sums)
-    for (size_t i = 0; i < want.count; ++i) sums[i] += part[i];
-  for (size_t i = 0; i < want.count; ++i)
-    if (!want.set(i, sums[i]))
-      throw Error(
-          fmt::format("the sum {}[{}]: {} is no {}", output.name, i, sums[i], output.type->name));
-  return want;
-}
-
 }  // namespace
 
 std::string setting_of(const DeclaredLaunch& launch, const LaunchSize& size, size_t turn) {
@@ -226,75 +142,6 @@ std::string setting_of(const DeclaredLaunch& launch, const LaunchSize& size, siz
                                       : fmt::format(", {} {}", array.name, content.name);
     }
   return setting;
-}
-
-std::vector<double> size_and_scalar_values(const DeclaredLaunch& launch, const LaunchSize& size,
-                                           Random& random) {
-  ExpressionValues values = expression_values({size.begin(), size.end()}, &random);
-  for (const DeclaredScalar& scalar : launch.scalars) {
-    TypedElements one(*scalar.type, 1);
-    const double value = scalar.value.value(values);
-    if (!one.set(0, value))
-      throw Error(fmt::format("the scalar {}: {} is no {}", scalar.name, value, scalar.type->name));
-    values.numbers.push_back(one.at(0));
-  }
-  return values.numbers;
-}
-
-std::vector<TypedElements> random_arrays(const std::vector<DeclaredArray>& arrays,
-                                         const std::vector<double>& numbers, size_t turn,
-                                         Random& random) {
-  std::vector<TypedElements> drawn;
-  for (const DeclaredArray& array : arrays)
-    drawn.push_back(random_array(array, numbers, turn, random));
-  return drawn;
-}
-
-std::vector<TypedElements> expected_elements(const DeclaredLaunch& launch,
-                                             const std::vector<double>& numbers,
-                                             const std::vector<TypedElements>& inputs,
-                                             const std::vector<TypedElements>& outputs) {
-  ExpressionValues values = expression_values(numbers);
-  values.numbers.push_back(0);
-  for (const auto* arrays : {&inputs, &outputs})
-    for (const TypedElements& array : *arrays)
-      values.arrays.push_back(
-          {array.bytes.empty() ? 0 : array.count, [&array](size_t i) { return array.at(i); }});
-  values.arrays.emplace_back();  // the expected values so far
-  std::vector<TypedElements> expected;
-  for (size_t k = 0; k < launch.outputs.size(); ++k) {
-    const DeclaredArray& output = launch.outputs[k];
-    expected.emplace_back();
-    if (!output.expected) continue;
-    TypedElements& want = expected.back() = TypedElements(*output.type, outputs[k].count);
-    if (output.at) {
-      want = expected_sums(output, outputs[k], values);
-      continue;
-    }
-    const auto fill = [&output, &want](ExpressionValues& of, size_t begin, size_t end) {
-      const auto no_value = [&](size_t i, double value) {
-        return fmt::format("`expected` of {}[{}]: {} is no {}", output.name, i, value,
-                           output.type->name);
-      };
-      if (!output.expected->uses_array("expected"))
-        return fill_elements(want, *output.expected, of, begin, end, no_value);
-      for (size_t i = begin; i < end; ++i) {
-        of.arrays.back().count = i;
-        fill_elements(want, *output.expected, of, i, i + 1, no_value);
-      }
-    };
-    values.arrays.back().at = [&want](size_t i) { return want.at(i); };
-    // Large arrays are those of timing checks. A value that needs those before it has to wait.
-    const bool in_parts = want.count > kPart && !output.expected->uses_array("expected");
-    std::vector<BackgroundWork> parts;
-    for (size_t begin = 0; in_parts && begin < want.count; begin += want.count / kParts + 1)
-      parts.emplace_back([&, begin, own = values]() mutable {
-        fill(own, begin, std::min(want.count, begin + want.count / kParts + 1));
-      });
-    for (BackgroundWork& part : parts) part.wait_and_rethrow();
-    if (!in_parts) fill(values, 0, want.count);
-  }
-  return expected;
 }
 
 device::LaunchShape shape_of(Check& check, const DeclaredLaunch& launch,

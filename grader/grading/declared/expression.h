@@ -71,7 +71,7 @@ class Expression {
   struct Node {
     ExpressionOp op = ExpressionOp::number;
     double number = 0;
-    size_t slot = 0;  // of a name or an array
+    size_t slot = 0;  // the index of the name, array or bound variable
     std::vector<Node> parts = {};
   };
   // Elements that are evaluated together; `last`: the last number of the values for each.

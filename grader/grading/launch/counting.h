@@ -62,7 +62,7 @@ enum class Work : uint8_t { barriers, shared_accesses };
 
 struct NeedlessWork {
   size_t removed = 0;        // instructions of the PTX
-  device::LaunchResult run;  // of the kernel without them; its counts are those of the PTX
+  device::LaunchResult run;  // the launch without them; it counts accesses as the PTX has them
 };
 
 // Launches a kernel. nullopt: its result is wrong, or it has a hazard or a fault.

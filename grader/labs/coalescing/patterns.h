@@ -23,7 +23,7 @@ struct GlobalAccessPattern {
   uint32_t sectors() const;
 
   int lanes() const { return __builtin_popcount(active); }
-  int hand_check_effort() const { return lanes(); }  // of checking by hand
+  int hand_check_effort() const { return lanes(); }
 
   // The address of each lane, as an offset from a line of 128 bytes; a table if there are many
   // lanes.

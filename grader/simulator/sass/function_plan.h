@@ -1,6 +1,6 @@
-// Plans how each access of one PTX function is issued by the machine code. plan_function() does all
-// of it: grouping.cpp fills in a DraftAccessPlans, control_dependence.cpp checks it, and
-// function_plan.cpp makes the final plan. Accesses that cannot be explained with certainty are
+// Plans how each access of one PTX function is issued by the machine code. plan_function() calls
+// the three steps: grouping.cpp fills in the DraftAccessPlans, control_dependence.cpp checks them,
+// and function_plan.cpp makes the final plan. Accesses that cannot be explained with certainty are
 // marked as failed, with a reason.
 #pragma once
 

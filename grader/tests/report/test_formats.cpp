@@ -129,6 +129,7 @@ TEST_CASE("report: SARIF shows unanswered questions at the first of their lines"
   test.message = "Not answered yet: add2_sectors (line 31), add4_sectors (line 32).";
   const auto log = nlohmann::json::parse(sarif(result));
   const auto& place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+  REQUIRE(place.contains("region"));
   CHECK(place["region"]["startLine"] == 31);
 }
 

@@ -43,7 +43,7 @@ def choose_best_attempts(course, row, scores):
             days, _ = days_late_and_note(course, lab, attempts[number], row.all_ids(), when)
             return points_after_deduction(scores.get((lab, number), 0), deduction_per_cent(course, days))
 
-        best = max(range(len(attempts)), key=attempt_points_after_deduction)  # of equal ones the latest
+        best = max(range(len(attempts)), key=attempt_points_after_deduction)  # the latest among equal ones
         row.student.files[lab] = attempts[best]
         if len(row.student.attempts[lab]) > 1:
             row.student.notes = [note for note in row.student.notes if not note.startswith(f"{lab}: ")]

@@ -38,10 +38,10 @@ class BlockTrace {
     uint8_t bytes;  // per lane; fault: its kind
     uint32_t site;  // for an mbarrier: its offset in shared memory
     uint32_t mask;  // mask of lanes, or of the row's elements; fault: how the value was used
-    // access or copy: odd if the addresses of each half-warp have the same stride; the other bits
-    // of the end of a copy are PtxSharedAccess::mbarrier. block_barrier: 1 if it is of the whole
-    // block. mbarrier_arrive: 1 if it completes the phase. missing_lanes_used: absent lanes. fault:
-    // number of lanes.
+    // access or copy: odd if the addresses of each half-warp have the same stride; at the
+    // end of a copy, the other bits are PtxSharedAccess::mbarrier. block_barrier: 1 if the whole
+    // block takes part. mbarrier_arrive: 1 if it completes the phase. missing_lanes_used: absent
+    // lanes. fault: number of lanes.
     uint32_t detail;
 
     // True if a row of 32 numbers belongs to the event: addresses, or the barrier's lane mask of
