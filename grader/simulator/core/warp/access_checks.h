@@ -1,6 +1,6 @@
 // Checks every memory access: for bounds and alignment, for null, freed and read-only memory, and
-// for reads of memory that was never written. AccessChecks finds a faulty access; FaultReporter raises a trap
-// for it, or reports it to the observers in a launch that keeps going.
+// for reads of memory that was never written. AccessChecks finds a faulty access; FaultReporter
+// raises a trap for it, or reports it to the observers in a launch that keeps going.
 #pragma once
 
 #include <array>
