@@ -1,6 +1,7 @@
 #include "simulator/observers/races/global_races.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <tuple>
 #include <utility>
@@ -14,8 +15,9 @@ bool writes(Kind kind) { return kind != Kind::load; }
 
 // How far apart two threads are. An example between blocks is preferred, then one between warps,
 // because whatever orders these also orders closer threads.
+constexpr int kBetweenBlocks = 2;
 int scope_distance(const GridThread& a, const GridThread& b) {
-  return a.block != b.block ? 2 : a.thread / 32 != b.thread / 32 ? 1 : 0;
+  return a.block != b.block ? kBetweenBlocks : a.thread / 32 != b.thread / 32 ? 1 : 0;
 }
 
 }  // namespace
@@ -102,6 +104,15 @@ bool GlobalRaceObserver::is_race(const WordState& word, const AccessRecord& befo
 
 // The newest access of a thread replaces its older ones.
 void GlobalRaceObserver::EarlierAccesses::add(const AccessRecord& now) {
+  one_site =
+      records.empty() || (one_site && records[0].site == now.site && records[0].kind == now.kind);
+  if (const AccessRecord* last =
+          last_of_instruction < records.size() ? &records[last_of_instruction] : nullptr;
+      last != nullptr && last->sequence == now.sequence && last->touched == now.touched) {
+    records[last_of_instruction] = now;
+    return;
+  }
+  last_of_instruction = kMost;
   // accesses of other threads of the warp to the same bytes
   AccessRecord *newest = nullptr, *oldest = nullptr;
   for (AccessRecord& record : records) {
@@ -120,7 +131,9 @@ void GlobalRaceObserver::EarlierAccesses::add(const AccessRecord& now) {
   }
   // Two threads of an instruction are kept: its first and its last.
   if (oldest != newest) {
-    *(newest->sequence == now.sequence && oldest->sequence == now.sequence ? newest : oldest) = now;
+    const bool has_first = newest->sequence == now.sequence && oldest->sequence == now.sequence;
+    if (has_first) last_of_instruction = static_cast<size_t>(newest - records.data());
+    *(has_first ? newest : oldest) = now;
     return;
   }
   if (records.size() >= kMost) drop_oldest_record();
@@ -128,12 +141,23 @@ void GlobalRaceObserver::EarlierAccesses::add(const AccessRecord& now) {
 }
 
 void GlobalRaceObserver::EarlierAccesses::drop_oldest_record() {
-  std::unordered_map<uint64_t, size_t> of_block;
-  size_t most = 0;
-  for (const AccessRecord& record : records) most = std::max(most, ++of_block[record.by.block]);
-  records.erase(std::find_if(records.begin(), records.end(), [&](const AccessRecord& record) {
-    return of_block[record.by.block] == most;
-  }));
+  // Blocks whose numbers differ by a multiple of the table's length are counted together.
+  std::array<uint8_t, 256> records_of_block{};
+  const auto count_of = [&](const AccessRecord& record) -> uint8_t& {
+    return records_of_block[record.by.block % records_of_block.size()];
+  };
+  uint8_t most = 0;
+  for (const AccessRecord& record : records) most = std::max(most, ++count_of(record));
+  records.erase(std::find_if(records.begin(), records.end(),
+                             [&](const AccessRecord& record) { return count_of(record) == most; }));
+}
+
+void GlobalRaceObserver::EarlierAccesses::remove_covered(uint8_t bytes) {
+  records.erase(
+      std::remove_if(records.begin(), records.end(),
+                     [&](const AccessRecord& record) { return (record.touched & ~bytes) == 0; }),
+      records.end());
+  last_of_instruction = kMost;
 }
 
 void GlobalRaceObserver::record_access(const AccessRecord& now, uint64_t address,
@@ -159,11 +183,15 @@ void GlobalRaceObserver::record_access(const AccessRecord& now, uint64_t address
            scope_distance(before.by, now.by) <=
                scope_distance(counted->earlier.by, counted->later.by);
   };
+  const auto is_best_example = [](const Race& race) {
+    return scope_distance(race.earlier.by, race.later.by) == kBetweenBlocks;
+  };
   const auto compare_with = [&](const EarlierAccesses& owners) {
     for (const AccessRecord& before : owners.records) {
       if (is_counted(before) || !is_race(word, before, now)) continue;
       raced = true;
       counted = &report(before, now, address, same && before.kind == Kind::store);
+      if (owners.one_site && is_best_example(*counted)) break;
     }
   };
   if (now.strong) {
@@ -181,10 +209,7 @@ void GlobalRaceObserver::record_access(const AccessRecord& now, uint64_t address
   // write, so the older records can go.
   if (!now.strong && writes(now.kind) && !raced)
     for (EarlierAccesses* older : {&word.reads, &word.writes, &word.strong})
-      older->records.erase(
-          std::remove_if(older->records.begin(), older->records.end(),
-                         [&](const AccessRecord& r) { return (r.touched & ~now.touched) == 0; }),
-          older->records.end());
+      older->remove_covered(now.touched);
   if (stores) {
     for (int b = 0, from = 0; b < 4; ++b)
       if ((now.touched >> b & 1) != 0) word.value[b] = static_cast<uint8_t>(value[from++]);

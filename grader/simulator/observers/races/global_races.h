@@ -52,9 +52,14 @@ class GlobalRaceObserver : public CausalityObserver {
   struct EarlierAccesses {
     static constexpr size_t kMost = 64;
     std::vector<AccessRecord> records;
+    bool one_site = true;  // all records are accesses of one kind by one instruction
     void add(const AccessRecord& now);
+    // Removes the records that access none but `bytes` of the word, one bit each.
+    void remove_covered(uint8_t bytes);
 
    private:
+    // Index of the record that a further lane of its instruction replaces; kMost: none.
+    size_t last_of_instruction = kMost;
     void drop_oldest_record();
   };
   struct WordState {
