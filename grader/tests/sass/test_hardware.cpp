@@ -11,7 +11,7 @@
 #include "device/run_text.h"
 #include "toolchain/nvcc.h"
 #include "toolchain/toolchain.h"
-#include "tools/measure/sass/inputs.h"
+#include "tools/measure/sass/launches.inc"
 
 using namespace lab32;
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "../../../../grader/tests/fixtures/sass/kernels.cu"
-#include "inputs.h"
+#include "launches.inc"
 
 namespace {
 
