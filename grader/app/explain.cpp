@@ -45,7 +45,7 @@ pictures::PicturedCheck explain_swizzle(const std::string& text) {
                     "{1} explain {0} --swizzle {2}",
                     lab->name, program_name_as_typed(), text));
   std::vector<uint32_t> to;
-  for (const uint32_t offset : pictures::group_offsets(shape))
+  for (const uint32_t offset : pictures::offsets_of_drawn_groups(shape))
     to.push_back(pictures::swizzled_offset(shape, offset));
   pictures::PicturedCheck shown;
   shown.launch.mappings = {pictures::mapping_of(shape, to)};
@@ -61,8 +61,8 @@ pictures::PicturedCheck explain_submitted_swizzle(const grading::SwizzleLab& lab
   pictures::PicturedCheck shown;
   shown.file = file.string();
   shown.launch.mappings = {pictures::mapping_of(
-      shape, grading::run_given_kernel(lab.name, file, options.device, lab.kernel(shape),
-                                       pictures::group_offsets(shape)))};
+      shape, grading::output_of_given_kernel(lab.name, file, options.device, lab.kernel(shape),
+                                             pictures::offsets_of_drawn_groups(shape)))};
   return shown;
 }
 

@@ -72,7 +72,7 @@ std::vector<Question> block_size_questions(const LaunchRecord& record,
     const uint64_t was = known->second, in_proportion = was * threads / now;
     // A difference of 1 is only that of the last warp, or that of rounding.
     const bool near = cost * now + now >= was * threads && cost * now <= was * threads + now;
-    if (cost == was || near || !record.shows_access(line.first)) continue;
+    if (cost == was || near || !record.has_access_in_line_text(line.first)) continue;
     const char* const unit = line.second ? "wavefronts" : "sectors";
     Question q = record.new_question(QuestionKind::what_if, "block size",
                                      line.second ? "banks" : "sectors", line.first);
@@ -125,7 +125,7 @@ std::optional<FewerElements> with_fewer_elements(const LaunchRecord& record) {
   return std::nullopt;
 }
 
-void make_inputs_equal(const LaunchRecord& record) {
+void fill_inputs_with_first_element(const LaunchRecord& record) {
   device::Device& device = record.check.device();
   for (const grading::DeviceArray* array : record.check.arrays) {
     if (!array->read_only()) continue;
@@ -150,10 +150,10 @@ class FewerElementsQuestions {
           line.requests.begin(), line.requests.end(),
           [&](const RequestDetail& r) { return is_atomic(r) || (line.shared && is_store(r)); });
       if (line.requests.size() != line.requests_in_block || !changes ||
-          r_.is_independent_of_inputs(line) || !r_.shows_access(line.line))
+          r_.is_independent_of_inputs(line) || !r_.has_access_in_line_text(line.line))
         continue;
       ask_additions(line);
-      ask_equal_words(line);
+      ask_lanes_per_word_of_equal_inputs(line);
     }
     return std::move(questions_);
   }
@@ -205,12 +205,12 @@ class FewerElementsQuestions {
     const auto& [round, working] = *loading.rbegin();
     const auto& types = r_.kernel.parameter_types;
     const bool one_integer = std::count(types.begin(), types.end(), "int") == 1;
-    if (round > 0 && (lines > 1 || !one_integer || round > 3 || !loads_once(*shown))) return;
+    if (round > 0 && (lines > 1 || !one_integer || round > 3 || !has_single_load(*shown))) return;
     const auto threads = static_cast<int64_t>(r_.block().count());
     const int64_t idle = threads - static_cast<int64_t>(working.size());
     if (idle == 0 || working.size() < kManyLanes) return;
-    Question q =
-        new_question("idle threads", "indices", r_.shows_access(shown->line) ? shown->line : 0, "");
+    Question q = new_question("idle threads", "indices",
+                              r_.has_access_in_line_text(shown->line) ? shown->line : 0, "");
     q.answer = idle;
     q.text += fmt::format(
         "How many of the {} threads of the last block, {}, load nothing from "
@@ -239,7 +239,7 @@ class FewerElementsQuestions {
   }
 
   // Whether the line has only one load, so that the requests of a warp are rounds of a loop.
-  bool loads_once(const LineDetail& line) const {
+  bool has_single_load(const LineDetail& line) const {
     const std::string source = r_.names.source.text_of(line.line);
     std::set<std::string> arrays;
     for (const RequestDetail& request : line.requests)
@@ -250,7 +250,7 @@ class FewerElementsQuestions {
                           .array);
     const std::string& array = *arrays.begin();
     return arrays.size() == 1 && !array.empty() &&
-           times_on_line(source, name_on_line(source, array, AccessKind::load)) == 1;
+           count_indexed_uses_on_line(source, name_on_line(source, array, AccessKind::load)) == 1;
   }
 
   const char* all_equal() const {
@@ -293,7 +293,7 @@ class FewerElementsQuestions {
 
   // Asks how many lanes of one request access one word if all inputs are equal. The request with
   // the fewest lanes is the one at the end of the data.
-  void ask_equal_words(const LineDetail& line) {
+  void ask_lanes_per_word_of_equal_inputs(const LineDetail& line) {
     const RequestDetail* least = nullptr;
     std::map<uint32_t, size_t> rounds;
     size_t round = 0;
@@ -354,7 +354,7 @@ std::vector<Question> changed_launch_questions(const LaunchRecord& record, devic
   }
   if (const auto changed = with_fewer_elements(record)) {
     before.put_back();
-    make_inputs_equal(record);
+    fill_inputs_with_first_element(record);
     options.launch_detail->block = record.launch.shape.grid.count() - 1;
     const device::LaunchResult run =
         device.launch(kernel, changed->launch.shape, changed->launch.args, options);

@@ -50,7 +50,7 @@ std::optional<Question> pitch_question(const LaunchRecord& record, const LineDet
       line.requests[record.random.below(static_cast<uint32_t>(line.requests.size()))];
   const bool load = request.kind == AccessKind::load;
   if (!line.shared || line.ptx_level || !record.is_independent_of_inputs(line) || request.matrix ||
-      request.bytes != 4 || !record.shows_access(line.line) ||
+      request.bytes != 4 || !record.has_access_in_line_text(line.line) ||
       (!load && request.kind != AccessKind::store))
     return std::nullopt;
   for (const RequestDetail& other : line.requests)
@@ -105,12 +105,12 @@ std::optional<Question> pitch_question(const LaunchRecord& record, const LineDet
 }
 
 // What one block of a kernel takes, and how many blocks each resource of a multiprocessor allows.
-struct Usage {
+struct BlockResourceUsage {
   uint32_t threads = 0, registers = 0, static_shared = 0, dynamic_shared = 0;
   uint32_t shared() const { return static_shared + dynamic_shared; }
 };
 
-struct Limits {
+struct ResidentBlockLimits {
   std::array<int64_t, 4> allowed{};  // in the order of kResources
   int64_t blocks = 0;                // the smallest of them
 };
@@ -120,11 +120,12 @@ constexpr std::array<const char*, 4> kResources = {"threads", "registers", "shar
 
 // nullopt if no block fits, or if the units in which the hardware allocates registers and shared
 // memory make a difference: questions do not mention them.
-std::optional<Limits> limits_of(const model::DeviceProfile& gpu, const Usage& usage) {
+std::optional<ResidentBlockLimits> limits_of(const model::DeviceProfile& gpu,
+                                             const BlockResourceUsage& usage) {
   const model::SmLimits& sm = gpu.multiprocessor;
   if (usage.threads > gpu.max_threads_per_block) return std::nullopt;
   const int64_t shared = usage.shared();
-  Limits limits;
+  ResidentBlockLimits limits;
   limits.allowed = {
       sm.max_threads / usage.threads,
       static_cast<int64_t>(sm.registers / (uint64_t{usage.registers} * usage.threads)),
@@ -143,7 +144,7 @@ std::optional<Limits> limits_of(const model::DeviceProfile& gpu, const Usage& us
 
 // What a block takes and a multiprocessor has, as text; without the registers of a thread if a
 // question has named another number of them.
-std::string usage_text(const model::DeviceProfile& gpu, const Usage& usage,
+std::string usage_text(const model::DeviceProfile& gpu, const BlockResourceUsage& usage,
                        bool with_registers = true) {
   const model::SmLimits& sm = gpu.multiprocessor;
   std::string text;
@@ -165,7 +166,8 @@ std::string usage_text(const model::DeviceProfile& gpu, const Usage& usage,
 }
 
 // Adds the numbers that follow from one resource alone, each times `factor`.
-void add_other_limits(Question& q, const Limits& limits, const Usage& usage, int64_t factor) {
+void add_other_limits(Question& q, const ResidentBlockLimits& limits,
+                      const BlockResourceUsage& usage, int64_t factor) {
   for (size_t i = 0; i < kResources.size(); ++i) {
     if (i == 2 && usage.shared() == 0) continue;
     std::vector<std::string> names;
@@ -215,7 +217,7 @@ class OccupancyQuestions {
     if (question.wrong.size() >= 2) questions_.push_back(std::move(question));
   }
 
-  void ask_blocks(const model::DeviceProfile& gpu, const Limits& limits) {
+  void ask_blocks(const model::DeviceProfile& gpu, const ResidentBlockLimits& limits) {
     if (limits.blocks == limits.allowed[0]) return;  // most kernels have this answer
     Question q = new_question("occupancy");
     q.answer = limits.blocks;
@@ -230,7 +232,7 @@ class OccupancyQuestions {
     add_if_enough_wrong_answers(std::move(q));
   }
 
-  void ask_limit(const model::DeviceProfile& gpu, const Limits& limits) {
+  void ask_limit(const model::DeviceProfile& gpu, const ResidentBlockLimits& limits) {
     if (std::count(limits.allowed.begin(), limits.allowed.end(), limits.blocks) != 1) return;
     Question q = new_question("limit");
     q.text = fmt::format(
@@ -252,11 +254,11 @@ class OccupancyQuestions {
     questions_.push_back(std::move(q));
   }
 
-  void ask_registers(const model::DeviceProfile& gpu, const Limits& now) {
+  void ask_registers(const model::DeviceProfile& gpu, const ResidentBlockLimits& now) {
     static constexpr std::array<uint32_t, 7> kRegisters = {32, 40, 48, 64, 80, 96, 128};
-    std::vector<std::pair<Usage, Limits>> changes;
+    std::vector<std::pair<BlockResourceUsage, ResidentBlockLimits>> changes;
     for (const uint32_t registers : kRegisters) {
-      Usage usage = now_;
+      BlockResourceUsage usage = now_;
       usage.registers = registers;
       const auto limits = limits_of(gpu, usage);
       if (limits && registers > now_.registers && limits->blocks != now.blocks)
@@ -282,12 +284,12 @@ class OccupancyQuestions {
   }
 
   // A dynamic size of shared memory depends on the block, so it is not asked what other blocks do.
-  void ask_shape(const model::DeviceProfile& gpu, const Limits& now) {
+  void ask_shape(const model::DeviceProfile& gpu, const ResidentBlockLimits& now) {
     static constexpr std::array<uint32_t, 8> kThreads = {32, 64, 128, 256, 384, 512, 768, 1024};
     if (now_.shared() > 0) return;
-    std::vector<std::pair<Usage, Limits>> changes;
+    std::vector<std::pair<BlockResourceUsage, ResidentBlockLimits>> changes;
     for (const uint32_t threads : kThreads) {
-      Usage usage = now_;
+      BlockResourceUsage usage = now_;
       usage.threads = threads;
       const auto limits = limits_of(gpu, usage);
       if (limits && limits->blocks * threads != now.blocks * now_.threads)
@@ -309,7 +311,7 @@ class OccupancyQuestions {
     add_if_enough_wrong_answers(std::move(q));
   }
 
-  void ask_waves(const model::DeviceProfile& gpu, const Limits& limits) {
+  void ask_waves(const model::DeviceProfile& gpu, const ResidentBlockLimits& limits) {
     const int64_t of_wave = limits.blocks * gpu.multiprocessors;
     const int64_t grid = of_wave * (1 + r_.random.below(4)) + 1 +
                          r_.random.below(static_cast<uint32_t>(of_wave / 2));
@@ -335,7 +337,7 @@ class OccupancyQuestions {
   }
 
   const LaunchRecord& r_;
-  Usage now_;
+  BlockResourceUsage now_;
   std::vector<Question> questions_;
 };
 

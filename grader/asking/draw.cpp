@@ -64,13 +64,13 @@ class QuestionMaker : public grading::LaunchWatcher {
         launch_text(check, launch, kernel.info()),
         random_,
         {}};
-    compare_with_shifted_inputs(record, kernel, *memory);
-    keep_questions(trace_questions(record));
-    keep_questions(launch_questions(record));
-    keep_questions(calculation_questions(record));
+    compare_with_rotated_inputs(record, kernel, *memory);
+    append_questions(single_access_questions(record));
+    append_questions(launch_questions(record));
+    append_questions(calculation_questions(record));
     if (mutated_.insert(launch.kernel).second) {
-      keep_questions(mutant_questions(record, *memory));
-      keep_questions(changed_launch_questions(record, kernel, *memory));
+      append_questions(mutant_questions(record, *memory));
+      append_questions(changed_launch_questions(record, kernel, *memory));
     }
   }
 
@@ -98,7 +98,7 @@ class QuestionMaker : public grading::LaunchWatcher {
 
   // Runs the launch again with the elements of each input rotated, and records the lines whose
   // accesses do not depend on the inputs' values.
-  void compare_with_shifted_inputs(LaunchRecord& record, device::Kernel& kernel,
+  void compare_with_rotated_inputs(LaunchRecord& record, device::Kernel& kernel,
                                    device::SavedMemory& before) const {
     device::Device& device = record.check.device();
     const auto after = device.save();
@@ -154,7 +154,7 @@ class QuestionMaker : public grading::LaunchWatcher {
            std::tie(b.warp, b.number, b.kind, b.mask, b.address);
   }
 
-  void keep_questions(std::vector<Question> made) {
+  void append_questions(std::vector<Question> made) {
     for (Question& question : made) questions.push_back(std::move(question));
   }
 
@@ -179,13 +179,13 @@ std::vector<std::string> checks_to_grade(const grading::Rubric& rubric, const st
 }
 
 // The idea that a lab teaches, from its rubric, and the lab's place in the course.
-struct LabIdea {
+struct LabMainConcept {
   std::string lab, idea;
   int64_t order = 0;
 };
 
-std::vector<LabIdea> ideas_of(const std::vector<std::string>& labs) {
-  std::vector<LabIdea> ideas;
+std::vector<LabMainConcept> main_concepts_of_labs(const std::vector<std::string>& labs) {
+  std::vector<LabMainConcept> ideas;
   for (const std::string& lab : labs) {
     const std::filesystem::path file = grading::rubric_folder(lab) / (lab + ".toml");
     std::error_code error;
@@ -200,10 +200,10 @@ std::vector<LabIdea> ideas_of(const std::vector<std::string>& labs) {
 // If the question is about the idea of an earlier lab and not of its own, stores that lab in
 // `spaced`.
 void mark_repeated_idea(Question& question, const std::string& lab,
-                        const std::vector<LabIdea>& ideas) {
-  const auto own =
-      std::find_if(ideas.begin(), ideas.end(), [&](const LabIdea& i) { return i.lab == lab; });
-  for (const LabIdea& earlier : ideas)
+                        const std::vector<LabMainConcept>& ideas) {
+  const auto own = std::find_if(ideas.begin(), ideas.end(),
+                                [&](const LabMainConcept& i) { return i.lab == lab; });
+  for (const LabMainConcept& earlier : ideas)
     if (own != ideas.end() && earlier.order < own->order && earlier.idea == question.idea &&
         own->idea != question.idea)
       question.spaced = earlier.lab;
@@ -327,7 +327,7 @@ DrawnQuestions draw_questions(const AskOptions& options) {
     if (options.labs.empty() ||
         std::find(options.labs.begin(), options.labs.end(), lab) != options.labs.end())
       drawn.labs.push_back(lab);
-  const std::vector<LabIdea> ideas = ideas_of(drawn.labs);
+  const std::vector<LabMainConcept> ideas = main_concepts_of_labs(drawn.labs);
   std::vector<Question> pool;
   std::set<std::string> passed;
   report::LabResult lab;

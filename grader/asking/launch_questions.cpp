@@ -23,7 +23,7 @@ class LaunchQuestions {
   std::vector<Question> all_questions() {
     for (const LineDetail& line : r_.detail().lines)
       for (int attempt = 0; attempt < 4 && r_.is_usable_for_questions(line); ++attempt) {
-        const ChosenRequest chosen = r_.choose_request(line);
+        const RequestInQuestion chosen = r_.choose_request(line);
         if (chosen.array.empty()) continue;
         if (chosen.request->kind == AccessKind::store)
           ask_storing_thread(chosen);
@@ -73,18 +73,18 @@ class LaunchQuestions {
     return writer;
   }
 
-  std::string number_of_thread() const {
+  std::string linear_thread_index_text() const {
     return r_.one_dimensional() ? "threadIdx.x"
                                 : fmt::format("threadIdx.x + {} * threadIdx.y", r_.block().x);
   }
 
-  // The note on the array of ChosenRequest, "" or " (`from` points into it)".
-  static std::string note_on_array(const ChosenRequest& c) {
+  // The note on the array of RequestInQuestion, "" or " (`from` points into it)".
+  static std::string note_on_array(const RequestInQuestion& c) {
     const size_t at = c.array.find(" (");
     return at == std::string::npos ? "" : c.array.substr(at);
   }
 
-  void ask_storing_thread(const ChosenRequest& c) {
+  void ask_storing_thread(const RequestInQuestion& c) {
     const uint32_t lane = r_.random_active_lane(*c.request);
     const std::string& name = c.named.name[lane];
     const ElementName element = parse_element_name(name);
@@ -102,7 +102,7 @@ class LaunchQuestions {
     q.answer = thread;
     q.text = fmt::format(
         "Which thread of {} stores `{}`{} on this line? Answer with its number, {}.",
-        block_name(r_.launch, c.line->block), name, note_on_array(c), number_of_thread());
+        block_name(r_.launch, c.line->block), name, note_on_array(c), linear_thread_index_text());
     q.reason = "For which thread does the index of the line give this element?";
     if (!r_.one_dimensional())
       add_wrong_answer(q, r_.thread_with_exchanged_xy(thread), "That exchanges x and y.");
@@ -131,8 +131,8 @@ class LaunchQuestions {
     return false;
   }
 
-  void add_writer_question(const ChosenRequest& c) {
-    if (!r_.are_all_shared_lines_exact()) return;
+  void add_writer_question(const RequestInQuestion& c) {
+    if (!r_.are_shared_lines_exactly_recorded()) return;
     const uint32_t lane = r_.random_active_lane(*c.request);
     const std::string& name = c.named.name[lane];
     const ElementName element = parse_element_name(name);
@@ -157,7 +157,7 @@ class LaunchQuestions {
     q.text = fmt::format(
         "Lane {} of {} reads `{}`{}. Which thread of the block was the last to store there before "
         "this read? Answer with its number, {}.",
-        lane, r_.warp_name(c), name, note_on_array(c), number_of_thread());
+        lane, r_.warp_name(c), name, note_on_array(c), linear_thread_index_text());
     q.reason = fmt::format(
         "Line {} stored it: for which thread does the index of that line give this element?",
         writer.line->line);

@@ -13,12 +13,12 @@ namespace lab32::asking {
 
 using sim::AccessKind;
 
-bool LaunchRecord::are_all_shared_lines_exact() const {
+bool LaunchRecord::are_shared_lines_exactly_recorded() const {
   return std::all_of(detail().lines.begin(), detail().lines.end(),
-                     [&](const LineDetail& l) { return !l.shared || is_exact(l); });
+                     [&](const LineDetail& l) { return !l.shared || is_exactly_recorded(l); });
 }
 
-bool LaunchRecord::shows_access(int line) const {
+bool LaunchRecord::has_access_in_line_text(int line) const {
   static const RegularExpression access(
       "\\[|->|(^|return|[=(,;{+<>!&|?:-])\\s*\\*\\s*[A-Za-z_(]|"
       "(ld|st|load|store|copy|async)\\w*\\s*(<[^>]*>\\s*)?\\(");
@@ -38,7 +38,7 @@ std::string name_on_line(const std::string& source, const std::string& array, Ac
   return names.size() == 1 ? *names.begin() : "";
 }
 
-size_t times_on_line(const std::string& source, const std::string& name) {
+size_t count_indexed_uses_on_line(const std::string& source, const std::string& name) {
   return RegularExpression("\\b" + name + "\\s*\\[").all(source).size();
 }
 
@@ -60,11 +60,11 @@ int64_t LaunchRecord::thread_with_exchanged_xy(int64_t thread) const {
   return y < w && x < h ? x * w + y : -1;
 }
 
-ChosenRequest LaunchRecord::choose_request(const LineDetail& line) const {
+RequestInQuestion LaunchRecord::choose_request(const LineDetail& line) const {
   const RequestDetail& any =
       line.requests[random.below(static_cast<uint32_t>(line.requests.size()))];
   if (any.matrix || (any.kind != AccessKind::load && any.kind != AccessKind::store)) return {};
-  ChosenRequest chosen{
+  RequestInQuestion chosen{
       &line, &any, false, "", "", pictures::access_of(line, any, names).requests[0], {}, 0};
   bool one_site = true;
   for (const RequestDetail& other : line.requests) {
@@ -80,7 +80,7 @@ ChosenRequest LaunchRecord::choose_request(const LineDetail& line) const {
   chosen.array = "`" + array + "`";
   if (name != array) chosen.array += fmt::format(" (`{}` points into it)", name);
   chosen.told =
-      chosen.round < 4 && (one_site || (times_on_line(source, name) == 1 &&
+      chosen.round < 4 && (one_site || (count_indexed_uses_on_line(source, name) == 1 &&
                                         are_rounds_of_a_loop(chosen.rounds, chosen.round)));
   if (chosen.told && chosen.rounds.size() > 1)
     chosen.which =
@@ -94,7 +94,7 @@ uint32_t LaunchRecord::random_active_lane(const RequestDetail& request) const {
   return lane;
 }
 
-std::string LaunchRecord::warp_name(const ChosenRequest& chosen) const {
+std::string LaunchRecord::warp_name(const RequestInQuestion& chosen) const {
   return fmt::format("warp {} of {}", chosen.request->warp, block_name(launch, chosen.line->block));
 }
 

@@ -29,7 +29,7 @@ ElementName parse_element_name(const std::string& name);
 
 // The request that a question is about, and the words that tell it from the other requests of its
 // line.
-struct ChosenRequest {
+struct RequestInQuestion {
   const LineDetail* line = nullptr;
   const RequestDetail* request = nullptr;  // null: none can be chosen
   bool told = false;  // whether words can tell it from the other requests of its line and warp
@@ -63,25 +63,25 @@ struct LaunchRecord {
   }
   // Whether all accesses of the line in the block were recorded as the machine code issues them,
   // and do not depend on the inputs' values.
-  bool is_exact(const LineDetail& line) const {
+  bool is_exactly_recorded(const LineDetail& line) const {
     return line.requests.size() == line.requests_in_block && !line.ptx_level &&
            is_independent_of_inputs(line);
   }
-  bool are_all_shared_lines_exact() const;
+  bool are_shared_lines_exactly_recorded() const;
   // Whether the text of the line shows an access: nvcc gives the accesses of an inlined function's
   // arguments to the line of the function's body.
-  bool shows_access(int line) const;
+  bool has_access_in_line_text(int line) const;
   bool is_usable_for_questions(const LineDetail& line) const {
-    return is_exact(line) && shows_access(line.line);
+    return is_exactly_recorded(line) && has_access_in_line_text(line.line);
   }
   Dim3 block() const { return launch.shape.block; }
   bool one_dimensional() const { return block().y == 1 && block().z == 1; }
   // The number of the thread whose x and y are those of `thread`, exchanged; -1: there is none.
   int64_t thread_with_exchanged_xy(int64_t thread) const;
   // A random load or store of the line, and a random lane that takes part.
-  ChosenRequest choose_request(const LineDetail& line) const;
+  RequestInQuestion choose_request(const LineDetail& line) const;
   uint32_t random_active_lane(const RequestDetail& request) const;
-  std::string warp_name(const ChosenRequest& chosen) const;  // "warp 3 of block 2"
+  std::string warp_name(const RequestInQuestion& chosen) const;  // "warp 3 of block 2"
   // A question about a line, in which only the text and the answer are still missing.
   Question new_question(QuestionKind kind, const std::string& subject, const std::string& idea,
                         int line) const;
@@ -98,7 +98,7 @@ inline int64_t thread_of(uint32_t warp, uint32_t lane) { return int64_t{warp} * 
 // line uses; "": unknown.
 std::string name_on_line(const std::string& source, const std::string& array, sim::AccessKind kind);
 // The number of times that the line has the name with an index.
-size_t times_on_line(const std::string& source, const std::string& name);
+size_t count_indexed_uses_on_line(const std::string& source, const std::string& name);
 const char* verb_of(sim::AccessKind kind);  // of a load or a store
 std::string ordinal_word(size_t number);    // 0: "first", at most 3: "fourth"
 // "block 2", "block 5 (x 1, y 1)": pictures number the blocks
@@ -111,7 +111,7 @@ std::string launch_text(grading::Check& check, const grading::Launch& launch,
                         const device::KernelInfo& kernel);
 
 // Questions about one access: its element, its bank, its sectors and its wavefronts.
-std::vector<Question> trace_questions(const LaunchRecord& record);
+std::vector<Question> single_access_questions(const LaunchRecord& record);
 // Questions about the whole launch: which thread stores, where a value comes from, and which line
 // wastes most.
 std::vector<Question> launch_questions(const LaunchRecord& record);

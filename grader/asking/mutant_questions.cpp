@@ -139,7 +139,7 @@ std::vector<HarmlessPair> harmless_pairs(
 
 // Whether the launch executes the barrier that the run lacks, accesses memory after it, and does
 // not need it, neither for the order of two lines nor for anything else.
-bool is_superfluous(const LaunchRecord& record, const device::LaunchResult& run) {
+bool is_barrier_superfluous(const LaunchRecord& record, const device::LaunchResult& run) {
   const counters::LaunchDetail& with = record.detail();
   return !run.fault && !grading::has_hazard_finding(run) && run.launch_detail && !with.more_steps &&
          run.launch_detail->steps.size() < with.steps.size();
@@ -149,7 +149,8 @@ std::optional<Question> barrier_question(const LaunchRecord& record,
                                          const KernelWithoutBarrier& mutant,
                                          const device::LaunchResult& run) {
   const auto races = races_by_line_pair(run, record.names.file);
-  if (races.size() > 3 || (races.empty() && !is_superfluous(record, run))) return std::nullopt;
+  if (races.size() > 3 || (races.empty() && !is_barrier_superfluous(record, run)))
+    return std::nullopt;
   std::vector<HarmlessPair> others = harmless_pairs(record, mutant.line, races);
   // Lines with themselves look like no race, so that the answer would be guessed.
   if (others.empty() || others[0].rank > 2) return std::nullopt;
@@ -200,7 +201,7 @@ std::optional<KernelWithoutBarrier> kernel_without_one_barrier(const LaunchRecor
   const auto symbol = device::find_kernel(symbols, record.launch.kernel);
   if (!symbol) return std::nullopt;
   const std::vector<std::string> ptx =
-      grading::ptx_without_other_kernels(s.artifact->ptx, symbols[*symbol]);
+      grading::ptx_lines_without_other_kernels(s.artifact->ptx, symbols[*symbol]);
   const std::vector<int> positions = source_line_of_each_ptx_line(ptx);
   std::vector<bool> is_barrier;
   std::set<int> lines;

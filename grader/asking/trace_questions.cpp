@@ -17,15 +17,15 @@ using sim::AccessKind;
 
 constexpr uint32_t kSectorBytes = 32, kLineBytes = 128, kBankBytes = 4, kBanks = 32;
 
-class TraceQuestions {
+class SingleAccessQuestions {
  public:
-  explicit TraceQuestions(const LaunchRecord& record) : r_(record) {}
+  explicit SingleAccessQuestions(const LaunchRecord& record) : r_(record) {}
 
   std::vector<Question> all_questions() {
     for (const LineDetail& line : r_.detail().lines) {
       if (!r_.is_usable_for_questions(line)) continue;
       for (int attempt = 0; attempt < 4; ++attempt) {
-        const ChosenRequest chosen = r_.choose_request(line);
+        const RequestInQuestion chosen = r_.choose_request(line);
         if (!chosen.request || !chosen.told) continue;
         if (line.shared) {
           add_bank_question(chosen);
@@ -54,7 +54,7 @@ class TraceQuestions {
 
   // About the index of an element; about bytes if the lane accesses several elements at once, since
   // the kernel may have another type for them than the host.
-  void add_element_question(const ChosenRequest& c) {
+  void add_element_question(const RequestInQuestion& c) {
     const uint32_t lane = r_.random_active_lane(*c.request);
     const uint64_t address = c.request->address[lane];
     const grading::LaunchedArray* const array = array_at(address);
@@ -122,7 +122,7 @@ class TraceQuestions {
     add_if_enough_wrong_answers(std::move(q), usual && r_.one_dimensional() ? 2 : 1);
   }
 
-  void add_sectors_question(const ChosenRequest& c) {
+  void add_sectors_question(const RequestInQuestion& c) {
     const RequestDetail& request = *c.request;
     std::set<uint64_t> lines;
     int64_t bytes = 0;
@@ -175,7 +175,7 @@ class TraceQuestions {
     return false;
   }
 
-  void add_bank_question(const ChosenRequest& c) {
+  void add_bank_question(const RequestInQuestion& c) {
     const uint32_t lane = r_.random_active_lane(*c.request);
     const uint64_t address = c.request->address[lane];
     const ElementName element = parse_element_name(c.named.name[lane]);
@@ -240,7 +240,7 @@ class TraceQuestions {
     return phases;
   }
 
-  void add_wavefronts_question(const ChosenRequest& c) {
+  void add_wavefronts_question(const RequestInQuestion& c) {
     const RequestDetail& request = *c.request;
     const auto first = static_cast<uint32_t>(__builtin_ctz(request.mask));
     const ElementName element = parse_element_name(c.named.name[first]);
@@ -306,8 +306,8 @@ class TraceQuestions {
 
 }  // namespace
 
-std::vector<Question> trace_questions(const LaunchRecord& record) {
-  return TraceQuestions(record).all_questions();
+std::vector<Question> single_access_questions(const LaunchRecord& record) {
+  return SingleAccessQuestions(record).all_questions();
 }
 
 }  // namespace lab32::asking

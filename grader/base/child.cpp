@@ -43,12 +43,12 @@ Pipe::Pipe() {
   write.reset(fds[1]);
 }
 
-void ExecReport::report_and_exit(int error) const {
+void ExecStatusPipe::send_errno_and_exit(int error) const {
   [[maybe_unused]] const ssize_t written = ::write(pipe_.write.get(), &error, sizeof error);
   _exit(127);
 }
 
-int ExecReport::exec_error() {
+int ExecStatusPipe::exec_error() {
   pipe_.write.close();
   int error = 0;
   ssize_t got;

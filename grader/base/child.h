@@ -1,6 +1,6 @@
 // The child process that run_process() and run_forked() start. ChildProcess forks, kills and waits
 // for it; it makes sure that no child outlives this process, however this process ends.
-// FileDescriptor, Pipe and ExecReport own the file descriptors between the two. run_process()
+// FileDescriptor, Pipe and ExecStatusPipe own the file descriptors between the two. run_process()
 // (process.h) and run_forked() (work.h) are what most callers want.
 #pragma once
 
@@ -41,10 +41,10 @@ struct Pipe {
 };
 
 // Tells the parent whether the child's exec() succeeded. Create it before the fork.
-class ExecReport {
+class ExecStatusPipe {
  public:
   // Called in the child when exec() has failed; `error` is errno.
-  [[noreturn]] void report_and_exit(int error) const;
+  [[noreturn]] void send_errno_and_exit(int error) const;
   // Called in a child that leaves exec() to a child of its own.
   void leave() { pipe_.write.close(); }
   // Called in the parent. Returns 0 once the child's program runs, else the errno of the failed

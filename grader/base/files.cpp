@@ -256,12 +256,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct ScratchOwners {
+struct ScratchDirectoryOwners {
   std::mutex mutex;
   std::map<fs::path, pid_t> owners;  // a forked child has its parent's entries, too
 };
-ScratchOwners& scratch_owners() {
-  static ScratchOwners all;
+ScratchDirectoryOwners& scratch_directory_owners() {
+  static ScratchDirectoryOwners all;
   return all;
 }
 
@@ -304,7 +304,7 @@ void remove_unlocked_directories(const fs::path& root) {
 }  // namespace
 
 ScratchDirectory::ScratchDirectory() {
-  const std::lock_guard guard(scratch_owners().mutex);
+  const std::lock_guard guard(scratch_directory_owners().mutex);
   const fs::path directory = temporary_directory();
   fs::path root = directory / ("lab32-" + std::to_string(geteuid()));
   mkdir(root.c_str(), 0700);
@@ -322,22 +322,22 @@ ScratchDirectory::ScratchDirectory() {
   path = fs::canonical(pattern);
   lock_.reset(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   lock_directory(lock_, LOCK_EX | LOCK_NB);
-  scratch_owners().owners[path] = getpid();
+  scratch_directory_owners().owners[path] = getpid();
 }
 
 ScratchDirectory::~ScratchDirectory() {
   std::error_code ignored;
   fs::remove_all(path, ignored);
-  const std::lock_guard guard(scratch_owners().mutex);
-  scratch_owners().owners.erase(path);
+  const std::lock_guard guard(scratch_directory_owners().mutex);
+  scratch_directory_owners().owners.erase(path);
 }
 
 void ScratchDirectory::remove_all() {
   // The mutex is never unlocked: a thread that misses its files must not get to report an error
   // about them.
-  scratch_owners().mutex.lock();
+  scratch_directory_owners().mutex.lock();
   std::error_code ignored;
-  for (const auto& [path, owner] : scratch_owners().owners)
+  for (const auto& [path, owner] : scratch_directory_owners().owners)
     if (owner == getpid()) fs::remove_all(path, ignored);
 }
 

@@ -204,7 +204,7 @@ struct ChildSetup {
   const ProcessLimits* limits;
   const Confinement* confinement;
   int in, out, err;
-  ExecReport* report;
+  ExecStatusPipe* report;
 };
 
 [[noreturn]] void exec(const ChildSetup& p) {
@@ -217,7 +217,7 @@ struct ChildSetup {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   if (dup2(p.in, 0) < 0 || dup2(p.out, 1) < 0 || dup2(p.err, 2) < 0)
-    p.report->report_and_exit(errno);
+    p.report->send_errno_and_exit(errno);
   keep_descriptors_from_child();
   const ProcessLimits& l = *p.limits;
   rlimit no_core{0, 0};
@@ -225,12 +225,12 @@ struct ChildSetup {
   if (!set_process_limit(RLIMIT_CPU, l.cpu_seconds) ||
       !set_process_limit(RLIMIT_AS, l.memory_bytes) ||
       !set_process_limit(RLIMIT_FSIZE, l.file_bytes))
-    p.report->report_and_exit(errno);
-  if (p.directory[0] && chdir(p.directory) != 0) p.report->report_and_exit(errno);
+    p.report->send_errno_and_exit(errno);
+  if (p.directory[0] && chdir(p.directory) != 0) p.report->send_errno_and_exit(errno);
   if (const int error = p.confinement ? p.confinement->enter() : 0)
-    p.report->report_and_exit(error);
+    p.report->send_errno_and_exit(error);
   execve(p.argv[0], p.argv, p.environment);
-  p.report->report_and_exit(errno);
+  p.report->send_errno_and_exit(errno);
 }
 
 void kill_group(int) { kill(0, SIGKILL); }
@@ -246,7 +246,7 @@ void kill_group(int) { kill(0, SIGKILL); }
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);
   const pid_t keeper = getpid(), program = fork();
-  if (program < 0) p.report->report_and_exit(errno);
+  if (program < 0) p.report->send_errno_and_exit(errno);
   if (program == 0) {
     // The program must end, too, if only the keeper is killed.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -301,7 +301,7 @@ bool read_within_limit(FileDescriptor& fd, std::string& text, uint64_t limit) {
 ProcessOutcome run_process(const ProcessCommand& command) {
   if (command.argv.empty()) throw Error("no program to run");
   Pipe out, err;
-  ExecReport report;
+  ExecStatusPipe report;
   FileDescriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (in.get() < 0) throw MachineError("/dev/null cannot be opened");
   auto argv = argv_pointers(command.argv), environment = argv_pointers(command.environment);

@@ -54,7 +54,8 @@ bool changes_text_direction(uint32_t c) {
          c == 0xfffe || c == 0xffff;
 }
 
-std::string escaped_text(const std::string& text, const char* as_it_is, const char* escaped) {
+std::string escape_invisible_characters(const std::string& text, const char* as_it_is,
+                                        const char* escaped) {
   const auto one_of = [](const char* set, uint32_t c) {
     for (; *set; ++set)
       if (static_cast<unsigned char>(*set) == c) return true;
@@ -90,9 +91,13 @@ std::string grouped_digits(uint64_t value) {
   return digits;
 }
 
-std::string visible(const std::string& text) { return escaped_text(text, "\n\t", ""); }
+std::string visible(const std::string& text) {
+  return escape_invisible_characters(text, "\n\t", "");
+}
 
-std::string visible_name(const std::string& name) { return escaped_text(name, "", "\"\\"); }
+std::string visible_name(const std::string& name) {
+  return escape_invisible_characters(name, "", "\"\\");
+}
 
 // ---- columns ---------------------------------------------------------------------------------
 

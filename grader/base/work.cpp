@@ -239,7 +239,9 @@ double measure_machine_slowness() {
   return slowness();
 }
 
-AssumedSlowness::AssumedSlowness(double slowness) : before_(pretended) { pretended = slowness; }
-AssumedSlowness::~AssumedSlowness() { pretended = before_; }
+ScopedSlownessOverride::ScopedSlownessOverride(double slowness) : before_(pretended) {
+  pretended = slowness;
+}
+ScopedSlownessOverride::~ScopedSlownessOverride() { pretended = before_; }
 
 }  // namespace lab32

@@ -80,14 +80,14 @@ class InterprocessMemory {
 template <class T, class Tag>
 T& thread_variable() {
   thread_local T* mine = nullptr;
-  struct DeleteAtThreadEnd {
+  struct PointeeDeleterAtThreadEnd {
     T** variable;
-    ~DeleteAtThreadEnd() {
+    ~PointeeDeleterAtThreadEnd() {
       if (gettid() != getpid()) delete std::exchange(*variable, nullptr);
     }
   };
   if (mine == nullptr) {
-    thread_local const DeleteAtThreadEnd end{&mine};
+    thread_local const PointeeDeleterAtThreadEnd end{&mine};
     mine = new T;
   }
   return *mine;
@@ -103,7 +103,7 @@ class WorkTimer {
  public:
   // Wall time, or this process's CPU time if that is less: on a busy machine work takes longer
   // through no fault of its own.
-  double seconds() const {
+  double min_of_wall_and_cpu_seconds() const {
     return std::min(wall_seconds(), process_cpu_seconds() - worked_before_);
   }
   // Wall time alone; never less than seconds(), and cheaper to read.
@@ -135,12 +135,12 @@ double slowness();
 double measure_machine_slowness();
 
 // Sets what measure_machine_slowness() returns while this object lives. Only tests use it.
-class AssumedSlowness {
+class ScopedSlownessOverride {
  public:
-  explicit AssumedSlowness(double slowness);
-  ~AssumedSlowness();
-  AssumedSlowness(const AssumedSlowness&) = delete;
-  AssumedSlowness& operator=(const AssumedSlowness&) = delete;
+  explicit ScopedSlownessOverride(double slowness);
+  ~ScopedSlownessOverride();
+  ScopedSlownessOverride(const ScopedSlownessOverride&) = delete;
+  ScopedSlownessOverride& operator=(const ScopedSlownessOverride&) = delete;
 
  private:
   double before_;

@@ -138,7 +138,7 @@ struct LaunchOptions {
   // (simulator).
   std::optional<uint64_t> schedule;
   // Only some threads of one block run; the others count as exited (simulator).
-  std::optional<PartialBlock> part;
+  std::optional<BlockWithAbsentThreads> part;
   // What a strong load returns if a newer store is not ordered before it: the newest value, as
   // the simulator executes; or the oldest that the memory model allows, or a random one
   // (observers/races/stale_values.h). LaunchResult::stale has the loads that returned an older
@@ -174,7 +174,7 @@ struct WorstAccess {
 
 // An access that could not be matched with the machine code, so that its counts are those of the
 // PTX.
-struct PtxLevelAccess {
+struct AccessCountedAsPtx {
   std::string file;
   int line = 0, ptx_line = 0;
   std::string instruction;  // "ld"
@@ -215,15 +215,15 @@ struct LaunchResult {
   std::optional<model::Occupancy> occupancy;
   std::optional<counters::CacheCounters> caches;  // LaunchOptions::model
   std::optional<model::TimePrediction>
-      predicted;                             // LaunchOptions::model; always reported as modelled
-  std::optional<model::LaunchWork> work;     // the input of `predicted`
-  std::optional<KernelFault> uninitialised;  // LaunchOptions::note_uninitialised (simulator)
-  std::string output;                        // printf
-  bool grid_races_unchecked = false;         // races between blocks were not checked
-  bool output_lost = false;                  // printf wrote more than the device's buffer holds
+      predicted;                                // LaunchOptions::model; always reported as modelled
+  std::optional<model::LaunchWorkCounts> work;  // the input of `predicted`
+  std::optional<KernelFault> uninitialised;     // LaunchOptions::note_uninitialised (simulator)
+  std::string output;                           // printf
+  bool grid_races_unchecked = false;            // races between blocks were not checked
+  bool output_lost = false;                     // printf wrote more than the device's buffer holds
   // the first one in the lowest block that has one (simulator)
   std::optional<OutOfRangeShiftOrShuffle> out_of_range_shift_or_shuffle;
-  std::vector<PtxLevelAccess> ptx_level;
+  std::vector<AccessCountedAsPtx> ptx_level;
   uint64_t child_launches = 0;  // launches by kernels; no figure includes them (simulator)
   // Accesses to the memory of another device. The counters include them as accesses to the device's
   // own memory.

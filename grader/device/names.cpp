@@ -213,11 +213,11 @@ std::string element_name(const std::string& symbol, const std::string& part) {
 
 // The symbol of an array and the index of an element. nvcc splits a small array in shared memory
 // into variables of one element each. For the symbol of any other variable, the index is 0.
-struct ArrayElementVariable {
+struct ArrayElementSymbol {
   std::string array;
   int64_t element = 0;
 };
-ArrayElementVariable parse_element_variable(const std::string& symbol) {
+ArrayElementSymbol parse_element_variable(const std::string& symbol) {
   static constexpr std::string_view kMark = "_$_";
   const size_t mark = symbol.find(kMark);
   if (mark == std::string::npos) return {symbol, 0};
@@ -240,7 +240,7 @@ void ElementNames::name_element(counters::Finding& f) {
   if (f.global && module_.find_variable(f.object) == nullptr) return;  // the host allocated it
   const bool race = f.kind == counters::Finding::Kind::race;
   const uint32_t bytes = race ? std::min(f.party.bytes, f.other.bytes) : f.party.bytes;
-  const ArrayElementVariable piece = parse_element_variable(f.object);
+  const ArrayElementSymbol piece = parse_element_variable(f.object);
   const int64_t offset = static_cast<int64_t>(f.offset) + piece.element * bytes;
   f.place = element_name(piece.array, types().element_path(piece.array, offset, bytes));
   f.object = variable_name(piece.array);
@@ -257,7 +257,7 @@ void ElementNames::name_element(sim::FaultyMemoryAccess& access,
       const int64_t offset = access.offset - int64_t{v.offset};
       const bool holds = offset >= 0 && offset + access.bytes <= int64_t{v.bytes};
       if (outside ? shared.size() > 1 : !holds) continue;
-      const ArrayElementVariable piece = parse_element_variable(v.name);
+      const ArrayElementSymbol piece = parse_element_variable(v.name);
       symbol = piece.array;
       access.object = variable_name(symbol);
       access.offset = offset + piece.element * int64_t{v.bytes};
@@ -270,7 +270,7 @@ void ElementNames::name_element(sim::FaultyMemoryAccess& access,
   access.object = variable_name(symbol);
   access.place = element_name(symbol, types().element_path(symbol, access.offset, access.bytes));
   access.last_place = element_name(
-      symbol, types().last_element_path(symbol, access.offset, access.bytes, access.size));
+      symbol, types().last_valid_element_path(symbol, access.offset, access.bytes, access.size));
 }
 
 }  // namespace lab32::device

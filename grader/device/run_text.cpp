@@ -69,9 +69,9 @@ std::string describe(const KernelFault& fault) {
   }
 }
 
-std::vector<std::string> describe(const std::vector<PtxLevelAccess>& accesses) {
+std::vector<std::string> describe(const std::vector<AccessCountedAsPtx>& accesses) {
   std::vector<std::string> lines;
-  for (const PtxLevelAccess& a : accesses) {
+  for (const AccessCountedAsPtx& a : accesses) {
     const std::string name = access_name(a.why);
     std::string line = sim::source_or_ptx_line(a.line, a.ptx_line) + ": " +
                        (name.empty() ? a.instruction : name) + ": " + describe(a.why);

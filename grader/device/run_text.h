@@ -15,6 +15,6 @@ namespace lab32::device {
 std::string describe(const KernelFault& fault);
 
 // "line 31: shared load of 4 bytes: ptxas moved it out of a loop"; equal texts appear once.
-std::vector<std::string> describe(const std::vector<PtxLevelAccess>& accesses);
+std::vector<std::string> describe(const std::vector<AccessCountedAsPtx>& accesses);
 
 }  // namespace lab32::device

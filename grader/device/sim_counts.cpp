@@ -55,7 +55,7 @@ namespace {
 using ptx::Modifier;
 
 // Used without machine code: adds the costs of the PTX instructions.
-void add_ptx_issue_work(model::LaunchWork& work, const sim::KernelProgram& program,
+void add_ptx_issue_work(model::LaunchWorkCounts& work, const sim::KernelProgram& program,
                         const FunctionIssueCounts& f) {
   for (size_t i = 0; i < f.times.size(); ++i) {
     if (f.times[i] == 0) continue;
@@ -72,7 +72,7 @@ void add_ptx_issue_work(model::LaunchWork& work, const sim::KernelProgram& progr
   }
 }
 
-void add_issue_work(model::LaunchWork& work, const sim::KernelProgram& program,
+void add_issue_work(model::LaunchWorkCounts& work, const sim::KernelProgram& program,
                     const sass::EmittedFunctions& emitted, const FunctionIssueCounts& f) {
   const auto found = emitted.find(f.function->ptx->name);
   if (found == emitted.end() || found->second.empty()) {
@@ -88,7 +88,7 @@ void add_issue_work(model::LaunchWork& work, const sim::KernelProgram& program,
   }
 }
 
-void add_warp_split_counts(model::LaunchWork& work,
+void add_warp_split_counts(model::LaunchWorkCounts& work,
                            const std::vector<sim::InstructionIssueCounts>& tally,
                            const FunctionIssueCounts& f) {
   for (size_t i = 0; i < f.times.size(); ++i)
@@ -97,12 +97,13 @@ void add_warp_split_counts(model::LaunchWork& work,
 
 }  // namespace
 
-std::vector<counters::CacheUseOfInstruction> cache_use_by_site(const sim::KernelProgram& program) {
-  std::vector<counters::CacheUseOfInstruction> uses;
+std::vector<counters::CachePolicyOfInstruction> cache_policy_by_site(
+    const sim::KernelProgram& program) {
+  std::vector<counters::CachePolicyOfInstruction> uses;
   const std::vector<uint8_t> groups = load_group_by_site(program);
   for (const sim::InstructionSite& site : program.sites) {
     const ptx::Instruction& in = *site.ptx;
-    counters::CacheUseOfInstruction use;
+    counters::CachePolicyOfInstruction use;
     use.group = groups[uses.size()];
     // L1 is not coherent, so an access that other blocks must see goes to L2 (PTX ISA, "Cache
     // Operators" and "Memory Consistency Model").
@@ -136,11 +137,13 @@ counters::CacheShape cache_shape(const model::DeviceProfile& profile,
   return shape;
 }
 
-model::LaunchWork model_work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
-                                const counters::Counters& counters,
-                                const counters::CacheCounters& caches, uint32_t warps_per_block) {
+model::LaunchWorkCounts launch_work_counts_of(const sim::KernelProgram& program,
+                                              const LaunchObservations& seen,
+                                              const counters::Counters& counters,
+                                              const counters::CacheCounters& caches,
+                                              uint32_t warps_per_block) {
   const auto number = [](uint64_t count) { return static_cast<double>(count); };
-  model::LaunchWork work;
+  model::LaunchWorkCounts work;
   work.warps_per_block = warps_per_block;
   for (const FunctionIssueCounts& f : issue_counts_by_function(program, seen.tally, seen.traffic)) {
     add_issue_work(work, program, seen.emitted, f);

@@ -32,15 +32,18 @@ std::optional<sim::UnmatchedAccess> ptx_level_reason(const sim::KernelProgram& p
                                                      const sim::LaunchOutcome& outcome);
 
 // How the caches treat each instruction of a program, by site.
-std::vector<counters::CacheUseOfInstruction> cache_use_by_site(const sim::KernelProgram& program);
+std::vector<counters::CachePolicyOfInstruction> cache_policy_by_site(
+    const sim::KernelProgram& program);
 
 // The sizes of a GPU's caches for a launch with that occupancy.
 counters::CacheShape cache_shape(const model::DeviceProfile& profile,
                                  const model::Occupancy& occupancy);
 
-// Computes all fields of LaunchWork except blocks, occupancy and warm.
-model::LaunchWork model_work_of(const sim::KernelProgram& program, const LaunchObservations& seen,
-                                const counters::Counters& counters,
-                                const counters::CacheCounters& caches, uint32_t warps_per_block);
+// Computes all fields of LaunchWorkCounts except blocks, occupancy and warm.
+model::LaunchWorkCounts launch_work_counts_of(const sim::KernelProgram& program,
+                                              const LaunchObservations& seen,
+                                              const counters::Counters& counters,
+                                              const counters::CacheCounters& caches,
+                                              uint32_t warps_per_block);
 
 }  // namespace lab32::device

@@ -263,7 +263,7 @@ void SimDevice::run_children(const SimKernel& parent, sim::DeviceLaunches launch
       run.hazards->insert(run.hazards->end(), done.hazards->begin(), done.hazards->end());
     }
     if (!done.fault) continue;
-    const bool goes_on = options.keep_going && sim::is_finding(done.fault->kind);
+    const bool goes_on = options.keep_going && sim::is_nonfatal_trap(done.fault->kind);
     if (!run.fault) run.fault = std::move(done.fault);
     if (!goes_on) return;
   }
@@ -290,7 +290,7 @@ LaunchResult SimDevice::run_kernel(SimKernel& kernel, const LaunchShape& shape,
   launch.param_address = program.param_address;
   launch.multiprocessors = profile_.multiprocessors;
   launch.warp_budget = options.warp_budget;
-  sim::LaunchMeter meter(options.launch_budget, options.seconds, options.block_local_bytes);
+  sim::LaunchLimitMeter meter(options.launch_budget, options.seconds, options.block_local_bytes);
   launch.meter = &meter;
   heap_.set_limit(options.heap_bytes);
   launch.heap = &heap_;
@@ -341,7 +341,7 @@ LaunchResult SimDevice::run_kernel(SimKernel& kernel, const LaunchShape& shape,
   }
   if (kernel.info().registers) run.occupancy = occupancy(kernel, shape);
   if (options.model != LaunchOptions::Model::none) l2_ = observers.take_l2();
-  const bool ended = run.fault && !(options.keep_going && sim::is_finding(run.fault->kind));
+  const bool ended = run.fault && !(options.keep_going && sim::is_nonfatal_trap(run.fault->kind));
   for (const auto& [error, address] : launches.texts)
     if (address != 0) memory_.release(address);
   if (!ended) run_children(kernel, std::move(launches), options, depth, run);

@@ -195,7 +195,7 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   info.static_shared = program->static_shared;
   info.uses_heap = program->uses_heap;
   info.reads_clock = program->reads_clock;
-  info.may_read_old_values = counters::StaleValueObserver::has_loads_of_old_values(*program);
+  info.may_read_old_values = counters::StaleValueInjector::has_loads_of_old_values(*program);
   if (auto r = registers_.find(symbol); r != registers_.end()) info.registers = r->second;
   info.cluster = {static_cast<uint32_t>(f.cluster[0]), static_cast<uint32_t>(f.cluster[1]),
                   static_cast<uint32_t>(f.cluster[2])};

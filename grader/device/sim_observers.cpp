@@ -146,11 +146,11 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
     if (!program_.bulk_ops.empty()) all_.push_back(&engine_use_);
   }
   if (options.loads != LaunchOptions::Loads::newest && !launch.has_clusters() &&
-      counters::StaleValueObserver::has_loads_of_old_values(program_)) {
+      counters::StaleValueInjector::has_loads_of_old_values(program_)) {
     const bool oldest = options.loads == LaunchOptions::Loads::oldest;
     all_.push_back(&stale_.emplace(*launch.memory, memory_orders_by_site(program_),
-                                   oldest ? counters::StaleValueObserver::Choice::oldest
-                                          : counters::StaleValueObserver::Choice::any,
+                                   oldest ? counters::StaleValueInjector::Choice::oldest
+                                          : counters::StaleValueInjector::Choice::any,
                                    options.schedule.value_or(0)));
   }
 }
@@ -159,7 +159,7 @@ void LaunchObservers::observe_for_time_model(const model::DeviceProfile& profile
                                              const model::Occupancy& occupancy,
                                              const sass::EmittedFunctions& emitted,
                                              std::optional<counters::L2> l2) {
-  caches_.emplace(cache_shape(profile, occupancy), cache_use_by_site(program_), std::move(l2));
+  caches_.emplace(cache_shape(profile, occupancy), cache_policy_by_site(program_), std::move(l2));
   all_.push_back(&*caches_);
   for (const sim::AccessPlan& plan : program_.plans)
     for (const sim::PlannedSassAccess& issue : plan.issues)
@@ -173,7 +173,7 @@ void LaunchObservers::observe_for_time_model(const model::DeviceProfile& profile
 namespace {
 
 model::UnmatchedAccesses unmatched_accesses(const LaunchResult& run) {
-  const auto is_atomic = [](const PtxLevelAccess& access) {
+  const auto is_atomic = [](const AccessCountedAsPtx& access) {
     return access.instruction == "atom" || access.instruction == "red";
   };
   return {!run.ptx_level.empty(),
@@ -220,7 +220,7 @@ LaunchResult LaunchObservers::collect_results(sim::LaunchOutcome outcome) {
   add_copy_and_matrix_counters(program_, traffic_, *run.counters);
   run.lines = traffic_.counters_by_line(position_);
   if (caches_) add_predicted_time(outcome, run);
-  add_accesses_by_site(outcome, run);
+  add_worst_accesses_by_site(outcome, run);
   if (run.predicted)
     model::widen_error_estimate(*run.predicted, *run.work, unmatched_accesses(run));
   return run;
@@ -295,8 +295,9 @@ counters::LaunchDetail LaunchObservers::launch_detail() {
 
 void LaunchObservers::add_predicted_time(const sim::LaunchOutcome& outcome, LaunchResult& run) {
   run.caches = caches_->counters();
-  run.work = model_work_of(program_, {*emitted_, outcome.tally, traffic_, *caches_}, *run.counters,
-                           *run.caches, static_cast<uint32_t>((launch_.block.count() + 31) / 32));
+  run.work =
+      launch_work_counts_of(program_, {*emitted_, outcome.tally, traffic_, *caches_}, *run.counters,
+                            *run.caches, static_cast<uint32_t>((launch_.block.count() + 31) / 32));
   add_cycles(outcome, *run.work);
   run.work->blocks = launch_.grid.count();
   run.work->occupancy = occupancy_;
@@ -312,12 +313,12 @@ void LaunchObservers::add_predicted_time(const sim::LaunchOutcome& outcome, Laun
 }
 
 // Adds the cycles of the multiprocessor that finishes last.
-void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::LaunchWork& work) {
+void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::LaunchWorkCounts& work) {
   work.blocks = launch_.grid.count();
   work.occupancy = occupancy_;
   const double warps = static_cast<double>(work.blocks) * work.warps_per_block;
   double units = 0;
-  const model::WarpTrace trace = build_warp_trace(
+  const model::AverageWarpTrace trace = build_warp_trace(
       program_, {*emitted_, outcome.tally, traffic_, *caches_}, work, warps, &units);
   model::SmWork at;
   // Rounds, so that the result does not depend on the order in which the counts of the blocks were
@@ -334,7 +335,7 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Launc
                                                   profile_->multiprocessors, work.blocks));
   if (units > 0) {
     at.memory_cycles = model::memory_seconds(*profile_, work) * share / units;
-    at.read_write_balance = model::read_write_balance(work);
+    at.read_write_mixing_degree = model::read_write_mixing_degree(work);
   }
   if (work.atomics > 0)
     at.update_cycles = model::atomic_seconds(*profile_, work) * share / work.atomics;
@@ -347,8 +348,8 @@ void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::Launc
 }
 
 // Adds the most expensive access of each site, and the accesses whose counts are PTX-level.
-void LaunchObservers::add_accesses_by_site(const sim::LaunchOutcome& outcome,
-                                           LaunchResult& run) const {
+void LaunchObservers::add_worst_accesses_by_site(const sim::LaunchOutcome& outcome,
+                                                 LaunchResult& run) const {
   for (uint32_t site = 0; site < program_.sites.size(); ++site) {
     const auto at = position_(site);
     if (const counters::ExampleAccess* e = traffic_.worst_example(site))
@@ -372,7 +373,7 @@ void LaunchObservers::add_accesses_by_site(const sim::LaunchOutcome& outcome,
       line.counters.global_ptx_level |= global;
       line.counters.shared_ptx_level |= shared;
     }
-    PtxLevelAccess access;
+    AccessCountedAsPtx access;
     if (at) {
       access.file = at->file;
       access.line = at->line;

@@ -48,8 +48,8 @@ class LaunchObservers {
   counters::LaunchDetail launch_detail();
   std::vector<counters::Finding> findings();
   void add_predicted_time(const sim::LaunchOutcome& outcome, LaunchResult& run);
-  void add_cycles(const sim::LaunchOutcome& outcome, model::LaunchWork& work);
-  void add_accesses_by_site(const sim::LaunchOutcome& outcome, LaunchResult& run) const;
+  void add_cycles(const sim::LaunchOutcome& outcome, model::LaunchWorkCounts& work);
+  void add_worst_accesses_by_site(const sim::LaunchOutcome& outcome, LaunchResult& run) const;
 
   const sim::LaunchContext& launch_;
   const LaunchOptions& options_;
@@ -60,9 +60,9 @@ class LaunchObservers {
   counters::HazardObserver hazards_;
   counters::GlobalRaceObserver races_;
   counters::BulkCopyRaceCheck engine_use_;
-  std::optional<counters::StaleValueObserver> stale_;
+  std::optional<counters::StaleValueInjector> stale_;
   std::optional<counters::CacheObserver> caches_;
-  std::optional<counters::SwapLoopObserver> spins_;
+  std::optional<counters::CasLoopObserver> spins_;
   std::optional<counters::DetailObserver> launch_detail_;
   const model::DeviceProfile* profile_ = nullptr;  // null: time is not modelled
   const sass::EmittedFunctions* emitted_ = nullptr;

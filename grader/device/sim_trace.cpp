@@ -40,7 +40,7 @@ double runs_by_all_warps(const sass::EmittedBlock& block, const FunctionIssueCou
 
 namespace {
 
-using Kind = model::TraceInstruction::Kind;
+using Kind = model::ModelledInstruction::Kind;
 
 // The average cost of the accesses that the machine code issues for one PTX instruction.
 struct MeanAccessCost {
@@ -49,7 +49,7 @@ struct MeanAccessCost {
 };
 
 sass::ControlStructure control_structure_of(const ptx::ControlFlow& flow) {
-  sass::Graph graph;
+  sass::ControlFlowGraph graph;
   for (const ptx::BasicBlock& block : flow.blocks) {
     graph.next.push_back(block.successors);
     if (block.may_exit) graph.next.back().push_back(static_cast<int>(flow.blocks.size()));
@@ -57,10 +57,10 @@ sass::ControlStructure control_structure_of(const ptx::ControlFlow& flow) {
   return sass::analyse_control_structure(graph);
 }
 
-class WarpTraceBuilder {
+class AverageWarpTraceBuilder {
  public:
-  WarpTraceBuilder(const sim::KernelProgram& program, const LaunchObservations& source,
-                   const model::LaunchWork& work, double warps)
+  AverageWarpTraceBuilder(const sim::KernelProgram& program, const LaunchObservations& source,
+                          const model::LaunchWorkCounts& work, double warps)
       : program_(program),
         source_(source),
         work_(work),
@@ -74,14 +74,14 @@ class WarpTraceBuilder {
     }
   }
 
-  model::WarpTrace build_trace() {
+  model::AverageWarpTrace build_trace() {
     for (const FunctionIssueCounts& f :
          issue_counts_by_function(program_, source_.tally, source_.traffic)) {
       const auto found = source_.emitted.find(f.function->ptx->name);
       if (found == source_.emitted.end() || found->second.empty())
         add_ptx_code(f);
       else
-        add_machine_code(f, found->second);
+        append_basic_blocks(f, found->second);
       for (size_t i = 0; i < f.times.size(); ++i)
         trace_.splits += static_cast<double>(source_.tally[f.first_site + i].splits) / warps_;
     }
@@ -148,8 +148,8 @@ class WarpTraceBuilder {
     return cost;
   }
 
-  void add_machine_code(const FunctionIssueCounts& f,
-                        const std::vector<sass::EmittedBlock>& blocks) {
+  void append_basic_blocks(const FunctionIssueCounts& f,
+                           const std::vector<sass::EmittedBlock>& blocks) {
     std::vector<double> executed(f.times.size(), 0), runs;
     for (const sass::EmittedBlock& block : blocks) {
       runs.push_back(device::runs_by_all_warps(block, f));
@@ -163,7 +163,7 @@ class WarpTraceBuilder {
       to.runs = runs[b] / warps_;
       for (const size_t header : blocks[b].loops) to.loops.push_back(before + header);
       for (const sass::EmittedInstruction& in : blocks[b].code) {
-        model::TraceInstruction made = model::trace_instruction_of_opcode(in.opcode);
+        model::ModelledInstruction made = model::trace_instruction_of_opcode(in.opcode);
         made.line =
             static_cast<uint16_t>(lines + static_cast<uint32_t>(in.address) / model::kCodeLine);
         trace_.lines = std::max<uint32_t>(trace_.lines, made.line + 1u);
@@ -174,8 +174,9 @@ class WarpTraceBuilder {
         made.read_barrier = in.control.read;
         made.banks = in.banks;
         if (blocks[b].spin_loop >= 0 && in.opcode.rfind("LDS", 0) == 0)
-          made.spin = model::TraceInstruction::Spin::load;
-        if (in.opcode.rfind("ATOMS.CAST", 0) == 0) made.spin = model::TraceInstruction::Spin::swap;
+          made.spin = model::ModelledInstruction::Spin::load;
+        if (in.opcode.rfind("ATOMS.CAST", 0) == 0)
+          made.spin = model::ModelledInstruction::Spin::swap;
         made.reads.assign(in.registers.reads.begin(), in.registers.reads.end());
         made.writes.assign(in.registers.writes.begin(), in.registers.writes.end());
         if (made.kind == Kind::copy_wait) made.slots = static_cast<uint8_t>(1 + in.pending);
@@ -222,8 +223,8 @@ class WarpTraceBuilder {
         const ptx::Instruction& in = function.body[at];
         const model::InstructionCost estimate = model::cost_of(in);
         if (estimate.issue.all <= 0) continue;
-        model::TraceInstruction made = model::trace_instruction_of_ptx(estimate);
-        if (made.unit == model::TraceInstruction::Unit::memory) {
+        model::ModelledInstruction made = model::trace_instruction_of_ptx(estimate);
+        if (made.unit == model::ModelledInstruction::Unit::memory) {
           const MeanAccessCost c =
               access_cost_of(f.first_site + at, static_cast<double>(f.times[at]), made.kind);
           made.busy = c.busy, made.weight = c.weight, made.updates = c.updates;
@@ -242,12 +243,12 @@ class WarpTraceBuilder {
 
   const sim::KernelProgram& program_;
   const LaunchObservations& source_;
-  const model::LaunchWork& work_;
+  const model::LaunchWorkCounts& work_;
   const double warps_;
   const std::vector<uint8_t> groups_;
   const std::array<counters::LoadGroupCounts, counters::kLoadGroups> of_groups_;
   std::map<size_t, MeanAccessCost> costs_;
-  model::WarpTrace trace_;
+  model::AverageWarpTrace trace_;
   std::array<double, counters::kLoadGroups> loaded_{};  // sectors
   double stores_ = 0, units_ = 0;
 };
@@ -265,11 +266,12 @@ std::vector<uint8_t> load_group_by_site(const sim::KernelProgram& program) {
   return groups;
 }
 
-model::WarpTrace build_warp_trace(const sim::KernelProgram& program,
-                                  const LaunchObservations& source, const model::LaunchWork& work,
-                                  double warps, double* units) {
-  WarpTraceBuilder builder(program, source, work, warps);
-  model::WarpTrace trace = builder.build_trace();
+model::AverageWarpTrace build_warp_trace(const sim::KernelProgram& program,
+                                         const LaunchObservations& source,
+                                         const model::LaunchWorkCounts& work, double warps,
+                                         double* units) {
+  AverageWarpTraceBuilder builder(program, source, work, warps);
+  model::AverageWarpTrace trace = builder.build_trace();
   *units = builder.units();
   return trace;
 }

@@ -39,12 +39,13 @@ struct LaunchObservations {
   const counters::CacheObserver& caches;
 };
 
-// The load group of each site (CacheUseOfInstruction::group).
+// The load group of each site (CachePolicyOfInstruction::group).
 std::vector<uint8_t> load_group_by_site(const sim::KernelProgram& program);
 
 // `units` receives the sum of the weights of the accesses over all warps.
-model::WarpTrace build_warp_trace(const sim::KernelProgram& program,
-                                  const LaunchObservations& source, const model::LaunchWork& work,
-                                  double warps, double* units);
+model::AverageWarpTrace build_warp_trace(const sim::KernelProgram& program,
+                                         const LaunchObservations& source,
+                                         const model::LaunchWorkCounts& work, double warps,
+                                         double* units);
 
 }  // namespace lab32::device

@@ -106,7 +106,7 @@ class GpuModule final : public LoadedModule {
     session_->make_context_current();
     session_->require_success(session_->api.module_load(&handle_, artifact.cubin.data()),
                               "the GPU does not load " + artifact.source);
-    for (const EntryPoint& entry : read_kernel_entry_points(artifact.ptx)) add_kernel(entry);
+    for (const KernelSignature& entry : read_kernel_entry_points(artifact.ptx)) add_kernel(entry);
   }
   ~GpuModule() override {
     if (handle_ && session_->alive()) session_->api.module_unload(handle_);
@@ -137,7 +137,7 @@ class GpuModule final : public LoadedModule {
   }
 
  private:
-  void add_kernel(const EntryPoint& entry) {
+  void add_kernel(const KernelSignature& entry) {
     cuda::Function f = nullptr;
     session_->require_success(session_->api.module_function(&f, handle_, entry.symbol.c_str()),
                               "kernel " + kernel_name(entry.symbol));
@@ -388,9 +388,9 @@ uint32_t parameter_size(const std::string& parameter, const std::string& symbol)
 
 }  // namespace
 
-std::vector<EntryPoint> read_kernel_entry_points(const std::string& ptx) {
+std::vector<KernelSignature> read_kernel_entry_points(const std::string& ptx) {
   static const std::string keyword = ".entry";
-  std::vector<EntryPoint> entries;
+  std::vector<KernelSignature> entries;
   for (size_t at = 0; (at = ptx.find(keyword, at)) != std::string::npos;) {
     at += keyword.size();
     // A directive begins a line, after .visible or .weak; nvcc writes comments on lines of their
@@ -400,7 +400,7 @@ std::vector<EntryPoint> read_kernel_entry_points(const std::string& ptx) {
     size_t name = ptx.find_first_not_of(" \t", at);
     size_t end = ptx.find_first_of(" \t\n(", name);
     if (name == std::string::npos || end == std::string::npos) break;
-    EntryPoint entry;
+    KernelSignature entry;
     entry.symbol = ptx.substr(name, end - name);
     size_t open = ptx.find_first_not_of(" \t\n", end);
     if (open != std::string::npos && ptx[open] == '(') {

@@ -50,10 +50,10 @@ GpuSearchResult find_gpu();
 // round to round. Before every run the outputs are poisoned, the variables of the module are
 // initialised as in its source, L2 is full of other data, and the queue is busy. A digest after
 // each run tells outputs apart; the digests of the inputs must not have changed at the end.
-TimingResult run_timing_rounds(Gpu& gpu, const TimingPlan& plan,
-                               const toolchain::CompiledArtifact& helpers,
-                               const std::string& baselines,
-                               const InterprocessMemory& output_region);
+GpuTimingResult run_timing_rounds(Gpu& gpu, const TimingPlan& plan,
+                                  const toolchain::CompiledArtifact& helpers,
+                                  const std::string& baselines,
+                                  const InterprocessMemory& output_region);
 
 // ---- kernels of a PTX text ----
 
@@ -61,11 +61,11 @@ TimingResult run_timing_rounds(Gpu& gpu, const TimingPlan& plan,
 // a GPU runs programs whose instructions the simulator does not support. Throws Error for a
 // parameter that it does not understand.
 
-struct EntryPoint {
+struct KernelSignature {
   std::string symbol;  // mangled, as in the PTX
   std::vector<uint32_t> parameter_bytes;
 };
 
-std::vector<EntryPoint> read_kernel_entry_points(const std::string& ptx);
+std::vector<KernelSignature> read_kernel_entry_points(const std::string& ptx);
 
 }  // namespace lab32::device

@@ -185,7 +185,7 @@ class TimingRoundsRunner {
   }
 
   // The parts of one run of a candidate; only `work` is timed.
-  struct RunPhases {
+  struct TimedRunCallbacks {
     std::string name;
     std::function<void()> before, work;
     std::function<void(const KernelFault&)> failed;
@@ -193,7 +193,7 @@ class TimingRoundsRunner {
   };
 
   // Times one run between two events. Work that was enqueued before may still be running.
-  double seconds_of_work(const RunPhases& run) {
+  double seconds_of_work(const TimedRunCallbacks& run) {
     check_result(api_.event_record(start_, nullptr));
     run.work();
     check_result(api_.event_record(stop_, nullptr));
@@ -204,7 +204,7 @@ class TimingRoundsRunner {
   }
 
   // Runs a candidate cold, then warm.
-  void time_cold_and_warm(TimeSamples& samples, bool record, const RunPhases& run) {
+  void time_cold_and_warm(TimeSamples& samples, bool record, const TimedRunCallbacks& run) {
     run.before();
     flush_l2();
     const double cold = seconds_of_work(run);
@@ -258,7 +258,7 @@ class TimingRoundsRunner {
         time_cold_and_warm(timing_.copy, record, {"the copy", nothing, copy, broken, nothing});
       } else {
         time_cold_and_warm(*timing_.baseline, record,
-                           {"CUB", nothing, [&] { run_baseline(set); }, broken, nothing});
+                           {"CUB", nothing, [&] { run_cub_sum_baseline(set); }, broken, nothing});
       }
     }
   }
@@ -308,7 +308,7 @@ class TimingRoundsRunner {
     run_cub_sum(nullptr, buffer_of_array(plan_.baseline_input, 0));
     temporary_ = gpu_.allocate(temporary_bytes_, "CUB's temporary storage");
   }
-  void run_baseline(size_t set) {
+  void run_cub_sum_baseline(size_t set) {
     run_cub_sum(reinterpret_cast<void*>(temporary_.address),
                 buffer_of_array(plan_.baseline_input, set));
   }
@@ -342,11 +342,11 @@ class TimingRoundsRunner {
 
 }  // namespace
 
-TimingResult run_timing_rounds(Gpu& gpu, const TimingPlan& plan,
-                               const toolchain::CompiledArtifact& helpers,
-                               const std::string& baselines,
-                               const InterprocessMemory& output_region) {
-  TimingResult timed;
+GpuTimingResult run_timing_rounds(Gpu& gpu, const TimingPlan& plan,
+                                  const toolchain::CompiledArtifact& helpers,
+                                  const std::string& baselines,
+                                  const InterprocessMemory& output_region) {
+  GpuTimingResult timed;
   try {
     timed.timing = TimingRoundsRunner(gpu, plan, helpers, baselines, output_region).run();
   } catch (const KernelFailed& failed) {

@@ -90,8 +90,8 @@ KernelFault fault_from_json(const json& j) {
 
 }  // namespace
 
-std::vector<std::byte> encode_timing_result(const TimingResult& timed,
-                                            const InterprocessMemory& region) {
+std::vector<std::byte> encode_gpu_timing_result(const GpuTimingResult& timed,
+                                                const InterprocessMemory& region) {
   json j;
   if (timed.timing) j["timing"] = to_json(*timed.timing, region);
   if (timed.fault) j["fault"] = to_json(*timed.fault);
@@ -100,12 +100,12 @@ std::vector<std::byte> encode_timing_result(const TimingResult& timed,
   return {begin, begin + text.size()};
 }
 
-TimingResult decode_timing_result(const std::vector<std::byte>& bytes,
-                                  const std::shared_ptr<const InterprocessMemory>& region) {
+GpuTimingResult decode_gpu_timing_result(const std::vector<std::byte>& bytes,
+                                         const std::shared_ptr<const InterprocessMemory>& region) {
   try {
     const auto* begin = reinterpret_cast<const char*>(bytes.data());
     const json j = json::parse(std::string(begin, bytes.size()));
-    TimingResult timed;
+    GpuTimingResult timed;
     if (j.contains("timing")) timed.timing = timing_from_json(j["timing"], region);
     if (j.contains("fault")) timed.fault = fault_from_json(j["fault"]);
     return timed;

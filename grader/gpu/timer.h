@@ -144,7 +144,7 @@ struct TimingData {
   double start_seconds = 0, rounds_seconds = 0;
 };
 
-struct TimingResult {
+struct GpuTimingResult {
   std::optional<TimingData> timing;
   std::optional<KernelFault> fault;  // fault of the submission's kernels; `timing` is then absent
 };
@@ -161,7 +161,7 @@ class KernelTimer {
   virtual void prepare() {}
 
   // Throws Error if the timing is impossible (the machine's fault, not the submission's).
-  virtual TimingResult time(const TimingPlan& plan) = 0;
+  virtual GpuTimingResult time(const TimingPlan& plan) = 0;
 };
 
 struct TimerSearchResult {
@@ -170,19 +170,19 @@ struct TimerSearchResult {
 };
 
 // The first GPU. The call takes as long as the driver takes to wake up, a second or so.
-TimerSearchResult find_gpu_timer();
+TimerSearchResult find_gpu_for_timing();
 
 // The timer for `--device`: "gpu" demands a GPU (Error with the reason), "auto" uses one if there
 // is one, and any other value uses none.
 std::unique_ptr<KernelTimer> open_timer(const std::string& spec);
 
-// Serialises a TimingResult. Outputs are in `region`, and the bytes refer to them.
-std::vector<std::byte> encode_timing_result(const TimingResult& timed,
-                                            const InterprocessMemory& region);
-// Reads the bytes of encode_timing_result(). Throws Error if they are invalid. The outputs keep the
-// region alive.
-TimingResult decode_timing_result(const std::vector<std::byte>& bytes,
-                                  const std::shared_ptr<const InterprocessMemory>& region);
+// Serialises a GpuTimingResult. Outputs are in `region`, and the bytes refer to them.
+std::vector<std::byte> encode_gpu_timing_result(const GpuTimingResult& timed,
+                                                const InterprocessMemory& region);
+// Reads the bytes of encode_gpu_timing_result(). Throws Error if they are invalid. The outputs keep
+// the region alive.
+GpuTimingResult decode_gpu_timing_result(const std::vector<std::byte>& bytes,
+                                         const std::shared_ptr<const InterprocessMemory>& region);
 
 // A median with a confidence interval that makes no assumption about the distribution: times have a
 // minimum, a long tail and sometimes two peaks, so mean and standard deviation say little about

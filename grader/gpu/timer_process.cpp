@@ -64,7 +64,7 @@ class CardLock {
 
 // CUB's host code must launch its kernels, as NVIDIA intends, so the baselines are built as a
 // library, once for each toolchain and card.
-std::string build_baseline_library(const std::string& arch) {
+std::string build_cub_baseline_library(const std::string& arch) {
   const toolchain::Toolchain& tools = toolchain::installed_toolchain();
   const fs::path source = toolchain::checkout_directory() / "grader/gpu/baselines.cu";
   const fs::path library = toolchain::cache_directory() /
@@ -105,10 +105,10 @@ class GpuTimer final : public KernelTimer {
   // Builds the baselines: half a minute of nvcc, once for each card and toolchain.
   void prepare() override {
     if (!begun_.valid())
-      begun_ = BackgroundWork([this] { baselines_ = build_baseline_library(card_.arch); });
+      begun_ = BackgroundWork([this] { baselines_ = build_cub_baseline_library(card_.arch); });
   }
 
-  TimingResult time(const TimingPlan& plan) override {
+  GpuTimingResult time(const TimingPlan& plan) override {
     const fs::path helpers = toolchain::checkout_directory() / "grader/gpu/timer_kernels.cu";
     const toolchain::CompiledArtifact artifact =
         toolchain::compile(helpers, card_.arch, helpers.filename());
@@ -129,14 +129,15 @@ class GpuTimer final : public KernelTimer {
           // Without this, the kernels' printf output would appear inside the report.
           if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0)
             dup2(nowhere, STDOUT_FILENO);
-          TimingResult timed = run_timing_rounds(*search.device, plan, artifact, baselines, *kept);
+          GpuTimingResult timed =
+              run_timing_rounds(*search.device, plan, artifact, baselines, *kept);
           if (timed.timing) timed.timing->start_seconds += woken;
-          return encode_timing_result(timed, *kept);
+          return encode_gpu_timing_result(timed, *kept);
         },
         plan.seconds + kSlack);
     switch (forked.end) {
       case ForkResult::End::done:
-        return decode_timing_result(forked.answer, kept);
+        return decode_gpu_timing_result(forked.answer, kept);
       case ForkResult::End::timed_out:
         return {std::nullopt, timeout_fault(plan.seconds + kSlack)};
       case ForkResult::End::died:
@@ -153,7 +154,7 @@ class GpuTimer final : public KernelTimer {
 
 }  // namespace
 
-TimerSearchResult find_gpu_timer() {
+TimerSearchResult find_gpu_for_timing() {
   TimerSearchResult search;
   // Without a driver there is no GPU to look for in a child process.
   if (!cuda::driver_api(search.reason)) return search;
@@ -189,7 +190,7 @@ TimerSearchResult find_gpu_timer() {
 
 std::unique_ptr<KernelTimer> open_timer(const std::string& spec) {
   if (spec != "auto" && spec != "gpu") return nullptr;
-  TimerSearchResult search = find_gpu_timer();
+  TimerSearchResult search = find_gpu_for_timing();
   if (!search.timer && spec == "gpu") throw Error(search.reason);
   return std::move(search.timer);
 }

@@ -117,7 +117,8 @@ std::vector<PicturedAccess> accesses_of(const device::LaunchResult& run, const L
   return accesses;
 }
 
-std::optional<StepsOfBlock> steps_of(const counters::LaunchDetail& seen, const LaunchNames& names) {
+std::optional<StepsOfBlock> steps_between_barriers_of(const counters::LaunchDetail& seen,
+                                                      const LaunchNames& names) {
   // A block with fewer than two steps has no picture of steps, since no lane waits in it.
   if (seen.steps.size() < 2) return std::nullopt;
   StepsOfBlock steps{seen.block, seen.threads, {}, seen.more_steps};
@@ -268,7 +269,7 @@ PicturedLaunch make_pictured_launch(const device::LaunchResult& run,
   }
   if (run.launch_detail) {
     launch.accesses = accesses_of(run, names);
-    launch.steps = steps_of(*run.launch_detail, names);
+    launch.steps = steps_between_barriers_of(*run.launch_detail, names);
     launch.shuffles = shuffles_of(*run.launch_detail, names);
   }
   if (run.counters) {

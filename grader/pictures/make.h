@@ -61,7 +61,7 @@ uint32_t swizzled_offset(const SwizzleShape& shape, uint32_t offset);
 
 // The offsets of the first elements of the groups that are drawn, row by row; and the table that
 // results if `to` gives the new offset of each.
-std::vector<uint32_t> group_offsets(const SwizzleShape& shape);
+std::vector<uint32_t> offsets_of_drawn_groups(const SwizzleShape& shape);
 SwizzleMapping mapping_of(const SwizzleShape& shape, const std::vector<uint32_t>& to);
 
 }  // namespace lab32::pictures

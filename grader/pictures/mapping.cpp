@@ -91,7 +91,7 @@ uint32_t swizzled_offset(const SwizzleShape& s, uint32_t offset) {
   return offset ^ ((offset >> y & ((1u << s.bits) - 1)) << z);
 }
 
-std::vector<uint32_t> group_offsets(const SwizzleShape& s) {
+std::vector<uint32_t> offsets_of_drawn_groups(const SwizzleShape& s) {
   std::vector<uint32_t> offsets;
   for (uint32_t row = 0; row < drawn(s.rows()); ++row)
     for (uint32_t column = 0; column < drawn(s.columns()); ++column)

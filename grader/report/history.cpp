@@ -75,15 +75,15 @@ Json first_predictions(const std::vector<Json>& kept, const LabResult& lab) {
 }
 
 // A pipe would be waited for, and a device may never end.
-bool is_history_file(const fs::path& file) {
+bool is_readable_history_file(const fs::path& file) {
   std::error_code error;
   return fs::is_regular_file(file, error) && fs::file_size(file, error) <= kLargestHistory;
 }
 
 // Invalid lines are ignored, since the student can edit the file.
-std::vector<Json> read_attempts(const fs::path& file) {
+std::vector<Json> read_graded_attempts(const fs::path& file) {
   std::vector<Json> attempts;
-  if (!is_history_file(file)) return attempts;
+  if (!is_readable_history_file(file)) return attempts;
   std::istringstream in(read_file(file).value_or(""));
   for (std::string line; std::getline(in, line);) {
     if (nests_too_deeply(line)) continue;
@@ -136,8 +136,8 @@ void append_to_history(const fs::path& directory, const GradingResult& result,
                        const std::string& when) {
   const fs::path file = directory / ".lab32" / "history";
   std::error_code error;
-  if (fs::exists(file, error) && !is_history_file(file)) return;
-  std::vector<Json> kept = read_attempts(file);
+  if (fs::exists(file, error) && !is_readable_history_file(file)) return;
+  std::vector<Json> kept = read_graded_attempts(file);
   bool more = false;
   for (const LabResult& lab : result.labs) {
     if (lab.status == Status::not_graded) continue;

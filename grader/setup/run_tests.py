@@ -102,7 +102,7 @@ def sort_longest_first(units, seconds):
     return sorted(units, key=expected_seconds, reverse=True)
 
 
-def output_worth_showing(output):
+def informative_test_output(output):
     """Returns the output without cases that printed nothing of their own, and without the counts."""
     shown = []
     for block in output.split(RULE):
@@ -129,7 +129,7 @@ def run_test_unit(binary, unit):
     tally = TestTally(passed=sum(map(int, SUMMARY.findall(done.stdout))))
     # Each case that did not pass has failed, including those that did not run because of a crash.
     tally.failed = max(len(unit.cases) - tally.passed, int(done.returncode != 0))
-    output = output_worth_showing(done.stdout)
+    output = informative_test_output(done.stdout)
     if done.returncode < 0:
         output += f"{unit.file}: killed by signal {-done.returncode}\n"
     # doctest changes names (it cuts them and joins lines), but prints the cases in the order of the file.

@@ -16,7 +16,7 @@ std::string_view next_word(std::string_view& line) {
 }
 
 // The bytes of the types ".b8", ".u64", ".f32" and so on; 0: the word is no such type.
-uint64_t bytes_of_type(std::string_view word) {
+uint64_t bytes_of_ptx_type(std::string_view word) {
   if (word.size() < 3 || std::string_view("busf").find(word[1]) == std::string_view::npos) return 0;
   const std::string_view bits = word.substr(2);
   return bits == "8" ? 1 : bits == "16" ? 2 : bits == "32" ? 4 : bits == "64" ? 8 : 0;
@@ -52,7 +52,7 @@ uint64_t declared_bytes_of_line(std::string_view line) {
     variable |= word == ".global" || word == ".const";
     if (word == ".align")
       next_word(line);
-    else if (const uint64_t bytes = bytes_of_type(word))
+    else if (const uint64_t bytes = bytes_of_ptx_type(word))
       return variable ? saturating_product(bytes, element_count(line)) : 0;
   }
 }

@@ -40,11 +40,11 @@ uintmax_t cache_size_limit() {
 fs::path directory() { return cache_directory() / "artifacts"; }
 
 // A field consists of its length in decimal, a newline, and its bytes.
-void append_field(std::string& out, const std::string& field) {
+void append_length_prefixed_field(std::string& out, const std::string& field) {
   out += std::to_string(field.size()) + "\n" + field;
 }
 
-bool read_field(const std::string& in, size_t& at, std::string& field) {
+bool read_length_prefixed_field(const std::string& in, size_t& at, std::string& field) {
   size_t newline = in.find('\n', at);
   if (newline == std::string::npos || newline == at || newline - at > 12) return false;
   uint64_t size = 0;
@@ -114,7 +114,7 @@ std::optional<CompiledArtifact> load_cached_artifact(const std::string& key) {
   CompiledArtifact a;
   for (std::string* field :
        {&a.source, &a.arch, &a.ptx, &a.cubin, &a.sass, &a.warnings, &registers})
-    if (!read_field(in, at, *field)) return std::nullopt;
+    if (!read_length_prefixed_field(in, at, *field)) return std::nullopt;
   if (at != in.size()) return std::nullopt;
   std::istringstream pairs(registers);
   uint32_t count;
@@ -127,7 +127,7 @@ void store_cached_artifact(const std::string& key, const CompiledArtifact& a) {
   for (const auto& [kernel, count] : a.registers)
     registers += kernel + " " + std::to_string(count) + "\n";
   for (const std::string& field : {a.source, a.arch, a.ptx, a.cubin, a.sass, a.warnings, registers})
-    append_field(out, field);
+    append_length_prefixed_field(out, field);
   store_cached_text(key, out);
 }
 

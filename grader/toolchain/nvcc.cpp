@@ -134,7 +134,7 @@ CompilerMessages split_messages(const std::string& err) {
 }
 
 void refuse_foreign_files(const Sandbox& sandbox, const Toolchain& toolchain,
-                          const OpenedFiles& opened, const std::string& display) {
+                          const FilesOpenedByCompiler& opened, const std::string& display) {
   const ReadableFiles readable({sandbox.submission(), sandbox.include()}, toolchain.roots);
   for (const auto& file : opened.files)
     if (!readable.allows(file, sandbox.output()))
@@ -198,7 +198,8 @@ bool reached_cpu_limit(const ProcessOutcome& outcome, const ProcessLimits& limit
 
 // Reports a compiler that something else has killed, such as the kernel for lack of memory. lab32's
 // own limits end it in another way, or later.
-void throw_if_compiler_was_killed(const ProcessOutcome& outcome, const ProcessLimits& limits) {
+void throw_if_compiler_killed_by_system(const ProcessOutcome& outcome,
+                                        const ProcessLimits& limits) {
   if (outcome.seconds >= static_cast<double>(limits.cpu_seconds)) return;
   bool killed = outcome.end == ProcessOutcome::End::signalled && outcome.status == SIGKILL;
   if (outcome.end == ProcessOutcome::End::exited) {
@@ -226,7 +227,7 @@ void refuse_large_variables(const std::string& ptx, const std::string& display, 
 // Writes what the compilers see: the submission's files, without #line directives, which would make
 // messages point at other files.
 void write_submission(const Sandbox& sandbox, const Submission& submission,
-                      const SurroundingCode& around) {
+                      const CodeAroundSubmission& around) {
   const std::string inner = sandbox.submission_path_in_sandbox() + "/" + submission.name;
   const auto named = [&](const std::string& text) {
     return RegularExpression("@SUBMISSION@").replace(text, inner);
@@ -241,7 +242,7 @@ void write_submission(const Sandbox& sandbox, const Submission& submission,
   }
 }
 
-CompiledArtifact run_compilers(const Submission& submission, const SurroundingCode& around,
+CompiledArtifact run_compilers(const Submission& submission, const CodeAroundSubmission& around,
                                const std::string& arch, const std::string& display,
                                const CompileOptions& options) {
   const Toolchain& tools = installed_toolchain();
@@ -274,7 +275,7 @@ CompiledArtifact run_compilers(const Submission& submission, const SurroundingCo
         "--keep-dir=" + sandbox.output_path_in_sandbox(), "--output-file=" + cubin, inner})
     argv.push_back(word);
   ProcessOutcome nvcc = sandbox.run(argv, options.limits);
-  OpenedFiles opened{{}, nvcc.out + nvcc.err};
+  FilesOpenedByCompiler opened{{}, nvcc.out + nvcc.err};
   if (lists_opened_files) {
     opened = split_opened_files(nvcc.out + nvcc.err);
     refuse_foreign_files(sandbox, tools, opened, display);
@@ -286,7 +287,7 @@ CompiledArtifact run_compilers(const Submission& submission, const SurroundingCo
   if (!nvcc.ok()) {
     require_disk_space(sandbox);
     throw_if_timed_out(nvcc, "nvcc", options.limits.wall_seconds);
-    throw_if_compiler_was_killed(nvcc, options.limits);
+    throw_if_compiler_killed_by_system(nvcc, options.limits);
     std::string text = without_warnings(
         use_source_spelling(replace_sandbox_paths(messages.text, submission.name, display)));
     text = move_to_unclosed_macro(text, submission.text(), display);
@@ -324,7 +325,7 @@ CompiledArtifact run_compilers(const Submission& submission, const SurroundingCo
 }
 
 // Compiles a text that has compiled before, so a failure needs no message.
-std::string compile_debug_ptx(const Submission& submission, const SurroundingCode& around,
+std::string compile_debug_ptx(const Submission& submission, const CodeAroundSubmission& around,
                               const std::string& arch, const CompileOptions& options) {
   // -G defines a macro, so this compilation may open files that were not checked.
   if (options.isolation == Isolation::plain) return "";
@@ -345,7 +346,7 @@ std::string compile_debug_ptx(const Submission& submission, const SurroundingCod
 // Everything on which the result depends. nvcc's identity stands for the CUDA headers, gcc's for
 // those of C++.
 std::string cache_key_text(const Submission& submission, const std::string& arch,
-                           const SurroundingCode& around) {
+                           const CodeAroundSubmission& around) {
   std::string all = installed_toolchain().identity + arch + "\n" + submission.name + "\n" +
                     around.before + "\n" + around.behind;
   for (const auto& flags : {kFlags, kListingFlags})
@@ -365,7 +366,7 @@ std::string cache_key_text(const Submission& submission, const std::string& arch
   return all;
 }
 
-std::string debug_ptx(const Submission& submission, const SurroundingCode& around,
+std::string debug_ptx(const Submission& submission, const CodeAroundSubmission& around,
                       const std::string& arch, const CompileOptions& options,
                       const std::string& key_of_artifact) {
   const std::string key = cache_key(key_of_artifact + " with types");
@@ -411,8 +412,8 @@ CompiledArtifact compile(const Submission& submission, const std::string& arch,
   // nvcc passes the architecture to a shell, so it must be harmless.
   if (!RegularExpression("sm_[0-9]{2,3}[af]?").match(arch))
     throw Error("'" + arch + "' is not a GPU architecture; an example is sm_90");
-  const SurroundingCode around =
-      options.around ? options.around(submission.text()) : SurroundingCode();
+  const CodeAroundSubmission around =
+      options.around ? options.around(submission.text()) : CodeAroundSubmission();
   std::string key = cache_key(cache_key_text(submission, arch, around));
   std::optional<CompiledArtifact> artifact;
   if (options.cache) artifact = load_cached_artifact(key);

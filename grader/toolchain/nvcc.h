@@ -30,7 +30,7 @@ CompiledArtifact compile(const std::filesystem::path& source, const std::string&
 
 // Code that is compiled in the same translation unit as a submission, in front of it and behind it.
 // @SUBMISSION@ in it becomes the file's name.
-struct SurroundingCode {
+struct CodeAroundSubmission {
   std::string before, behind;
 };
 
@@ -40,7 +40,7 @@ struct CompileOptions {
   uint64_t variables = 128 << 20;  // bytes of __device__ and __constant__ arrays in all
   bool cache = true;               // whether to compile the same text only once
   // Returns the code around the file, given the text of the file. Null if the file stands alone.
-  std::function<SurroundingCode(const std::string&)> around = {};
+  std::function<CodeAroundSubmission(const std::string&)> around = {};
   CompileOptions();  // the defaults of compile() above
 };
 CompiledArtifact compile(const std::filesystem::path& source, const std::string& arch,

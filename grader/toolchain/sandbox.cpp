@@ -198,7 +198,7 @@ constexpr char kGuards[] = "Multiple include guards may be useful for:";
 
 // Whether the line names a file that gcc has opened: ". /usr/include/math.h", with a dot for each
 // file that it is included from.
-bool is_opened_file_line(const std::string& line, size_t& name) {
+bool is_include_trace_line(const std::string& line, size_t& name) {
   name = std::min(line.find_first_not_of('.'), line.size());
   if (name == line.size() || line[name] != ' ') return false;
   ++name;
@@ -219,15 +219,15 @@ bool read_file_id(const fs::path& file, Id& id) {
 
 const std::vector<std::string> kReportOpenedFiles = {"-Xcompiler", "-H"};
 
-OpenedFiles split_opened_files(const std::string& output) {
-  OpenedFiles result;
+FilesOpenedByCompiler split_opened_files(const std::string& output) {
+  FilesOpenedByCompiler result;
   std::istringstream lines(output);
   bool guards = false;
   for (std::string line; std::getline(lines, line);) {
     size_t name = 0;
     if (line == kGuards) {
       guards = true;
-    } else if (is_opened_file_line(line, name)) {
+    } else if (is_include_trace_line(line, name)) {
       result.files.emplace_back(line.substr(name));
     } else if (guards && !line.empty() && line.find_first_of(":( ") == std::string::npos) {
       // All files below this line were also listed above it.

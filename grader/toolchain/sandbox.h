@@ -65,11 +65,11 @@ class Sandbox {
 // gcc's option -H, in the form in which nvcc passes it on.
 extern const std::vector<std::string> kReportOpenedFiles;
 
-struct OpenedFiles {
+struct FilesOpenedByCompiler {
   std::vector<std::filesystem::path> files;  // with the names that gcc gives them
   std::string messages;                      // gcc's output without the list of files
 };
-OpenedFiles split_opened_files(const std::string& output);
+FilesOpenedByCompiler split_opened_files(const std::string& output);
 
 // The files that a compilation may read: everything below these directories. Files are compared by
 // device and inode number and not by name, since a name may lead through links or through /proc.

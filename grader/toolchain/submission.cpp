@@ -26,9 +26,9 @@ namespace {
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // The text as the preprocessor sees it: lines that end in a backslash are joined with the next.
-class SplicedText {
+class LineSplicedText {
  public:
-  explicit SplicedText(const std::string& text) : text_(text) {
+  explicit LineSplicedText(const std::string& text) : text_(text) {
     for (size_t at = 0; at < text.size(); ++at) {
       if (text[at] == '\\') {
         // gcc allows blanks after the backslash.
@@ -68,7 +68,7 @@ class SplicedText {
 
 // Each of these functions reads a token that begins at `i` and returns the position behind it.
 
-size_t skip_comment(const SplicedText& in, size_t i) {
+size_t skip_comment(const LineSplicedText& in, size_t i) {
   if (in.starts_with(i, "//")) {
     while (i < in.size() && in[i] != '\n') ++i;
     return i;
@@ -78,7 +78,7 @@ size_t skip_comment(const SplicedText& in, size_t i) {
   return i;
 }
 
-size_t skip_blanks(const SplicedText& in, size_t i) {
+size_t skip_blanks(const LineSplicedText& in, size_t i) {
   for (;;) {
     if (in.starts_with(i, "/*"))
       i = skip_comment(in, i);
@@ -90,7 +90,7 @@ size_t skip_blanks(const SplicedText& in, size_t i) {
 }
 
 // Skips a string or character literal. A literal without an end ends with its line.
-size_t skip_literal(const SplicedText& in, size_t i) {
+size_t skip_literal(const LineSplicedText& in, size_t i) {
   const char quote = in[i];
   for (++i; i < in.size() && in[i] != '\n'; ++i) {
     if (in[i] == quote) return i + 1;
@@ -100,7 +100,7 @@ size_t skip_literal(const SplicedText& in, size_t i) {
 }
 
 // Skips R"x(...)x", in which lines are not joined. `i` is at the quotation mark.
-size_t skip_raw_string(const SplicedText& in, size_t i) {
+size_t skip_raw_string(const LineSplicedText& in, size_t i) {
   const size_t begin = in.origin(i) + 1, open = in.text().find('(', begin);
   if (open == std::string::npos || open - begin > 16) return i + 1;
   const std::string end = ")" + in.text().substr(begin, open - begin) + "\"";
@@ -108,7 +108,7 @@ size_t skip_raw_string(const SplicedText& in, size_t i) {
   return close == std::string::npos ? in.size() : in.joined_index_of_offset(close + end.size());
 }
 
-size_t skip_number(const SplicedText& in, size_t i) {
+size_t skip_number(const LineSplicedText& in, size_t i) {
   for (++i; i < in.size(); ++i) {
     const bool sign = (in[i] == '+' || in[i] == '-') &&
                       std::string_view("eEpP").find(in[i - 1]) != std::string_view::npos;
@@ -119,7 +119,7 @@ size_t skip_number(const SplicedText& in, size_t i) {
 }
 
 // Skips a name, with the raw string or the <...> of an #include that follows it.
-size_t skip_name(const SplicedText& in, size_t i) {
+size_t skip_name(const LineSplicedText& in, size_t i) {
   const std::string_view name = in.name_at(i);
   i += name.size();
   if (in[i] == '"')
@@ -138,7 +138,7 @@ size_t skip_name(const SplicedText& in, size_t i) {
   return i;
 }
 
-size_t skip_token(const SplicedText& in, size_t i) {
+size_t skip_token(const LineSplicedText& in, size_t i) {
   if (in.starts_with(i, "//") || in.starts_with(i, "/*")) return skip_comment(in, i);
   if (in[i] == '"' || in[i] == '\'') return skip_literal(in, i);
   if (std::isdigit(static_cast<unsigned char>(in[i]))) return skip_number(in, i);
@@ -146,7 +146,7 @@ size_t skip_token(const SplicedText& in, size_t i) {
   return i + 1;
 }
 
-size_t skip_line(const SplicedText& in, size_t i) {
+size_t skip_line(const LineSplicedText& in, size_t i) {
   while (i < in.size() && in[i] != '\n') i = skip_token(in, i);
   return i;
 }
@@ -154,7 +154,7 @@ size_t skip_line(const SplicedText& in, size_t i) {
 }  // namespace
 
 std::string without_line_directives(const std::string& text) {
-  const SplicedText in(text);
+  const LineSplicedText in(text);
   std::string out = text;
   for (size_t i = 0; i < in.size();) {
     i = skip_blanks(in, i);

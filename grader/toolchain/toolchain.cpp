@@ -55,7 +55,7 @@ fs::path find_program_in_wheels(const fs::path& packages, const std::string& pro
 
 // If lab32 is an installed wheel, its root is PACKAGES/lab32/tree, and nvcc's wheels are in
 // PACKAGES.
-fs::path find_program_beside_lab32(const fs::path& root, const std::string& program) {
+fs::path find_program_in_sibling_wheels(const fs::path& root, const std::string& program) {
   return root.filename() == "tree"
              ? find_program_in_wheels(root.parent_path().parent_path(), program)
              : fs::path();
@@ -85,7 +85,8 @@ fs::path program_named_by_user(const char* variable, const std::string& value) {
 fs::path find_program(const ToolchainSearchPlaces& where, const std::string& program,
                       const std::string& setting) {
   if (is_program(setting)) return setting;
-  if (fs::path found = find_program_beside_lab32(where.root, program); !found.empty()) return found;
+  if (fs::path found = find_program_in_sibling_wheels(where.root, program); !found.empty())
+    return found;
   if (fs::path found = find_program_in_path(where.path, program); !found.empty()) return found;
   if (fs::path found = where.usual / "bin" / program; is_program(found)) return found;
   return find_program_in_venv_wheels(where.root, program);

@@ -91,7 +91,7 @@ void set_up_run(Subcommand& command) {
 }
 
 void set_up_profile(Subcommand& command) {
-  const auto options = add_program_options(command, profiler::profile);
+  const auto options = add_program_options(command, profiler::profile_program);
   command.app->add_option("--metrics", options->metrics,
                           "print these metrics of Nsight Compute (A,B,...) instead of tables");
   command.app->add_option("--kernel", options->kernel,
@@ -104,7 +104,7 @@ void set_up_profile(Subcommand& command) {
 }
 
 void set_up_check(Subcommand& command) {
-  const auto options = add_program_options(command, profiler::check);
+  const auto options = add_program_options(command, profiler::check_program);
   options->lab32 = program_name_as_typed();
   add_schedule_option(command.app, options->schedule);
   command.clean_end = CleanSignalExit::Interrupt::passed_on;

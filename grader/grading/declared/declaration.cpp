@@ -14,7 +14,7 @@ namespace {
 using Kind = CheckDeclaration::Kind;
 
 // Reads what a row says besides its launches: limits of counters, times, what a question shows.
-class DeclarationReader : private DeclarationRowReader {
+class CheckDeclarationReader : private DeclarationRowReader {
  public:
   using DeclarationRowReader::DeclarationRowReader;
 
@@ -279,7 +279,7 @@ const toml::table* launch_table(const toml::table& file, const std::string& name
 CheckDeclaration read_declaration(const DeclaredRubricRow& row, Kind kind) {
   CheckDeclaration declaration;
   declaration.kind = kind;
-  DeclarationReader reader(row);
+  CheckDeclarationReader reader(row);
   if (kind == Kind::question) {
     reader.read_question_displays(declaration);
     return declaration;

@@ -90,7 +90,7 @@ std::vector<TypedElements> run_reference_kernel(Check& check, const DeclaredLaun
                                                 const std::vector<double>& numbers,
                                                 const LaunchArrayValues& arrays) {
   const std::string& lab = check.session.rubric.lab();
-  const std::string name = given_kernel_name(check, launch.reference);
+  const std::string name = grader_or_submitted_kernel_name(check, launch.reference);
   device::Kernel* kernel = check.session.module.find(name);
   if (!kernel || !is_given_kernel(name))
     throw Error(fmt::format("grader/labs/{}/given.cu has no kernel `{}`, the `reference` of \"{}\"",
@@ -216,7 +216,7 @@ class PreparedLaunch {
     return arguments_of(launch_, numbers_, inputs_, outputs_);
   }
   // Empty: all outputs are right.
-  std::string mismatch() const {
+  std::string wrong_output_message() const {
     const double tolerance = check_.row.has("relative_tolerance") ? relative_tolerance(check_) : 0;
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const std::string wrong = output_mismatch(launch_.outputs[i], outputs_[i]->read(),
@@ -262,9 +262,9 @@ device::LaunchResult run_declared_launch(Check& check, const DeclaredLaunch& lau
                                          const LaunchSize& size, size_t turn) {
   const std::string setting = setting_of(launch, size, turn);
   const PreparedLaunch prepared(check, launch, size, turn);
-  device::LaunchResult done = run(check, {given_kernel_name(check, launch.kernel), prepared.shape(),
-                                          prepared.arguments(), setting});
-  check_result(check, setting, check.line_of(launch.function), prepared.mismatch());
+  device::LaunchResult done = run(check, {grader_or_submitted_kernel_name(check, launch.kernel),
+                                          prepared.shape(), prepared.arguments(), setting});
+  check_result(check, setting, check.line_of(launch.function), prepared.wrong_output_message());
   return done;
 }
 
@@ -275,7 +275,8 @@ std::optional<device::LaunchResult> try_declared_launch(Check& check, device::Ke
   const PreparedLaunch prepared(check, launch, size, 0);
   device::LaunchResult done =
       launch_without_verdict(check, kernel, prepared.shape(), prepared.arguments(), kMost);
-  if (done.fault || has_hazard_finding(done) || !prepared.mismatch().empty()) return std::nullopt;
+  if (done.fault || has_hazard_finding(done) || !prepared.wrong_output_message().empty())
+    return std::nullopt;
   return done;
 }
 
@@ -298,7 +299,7 @@ std::pair<device::LaunchResult, std::vector<TypedElements>> run_given_launch(
   const OnDevice inputs = allocate_arrays(check, launch.inputs, before, Use::input),
                  outputs = allocate_arrays(check, launch.outputs, after, Use::output);
   device::LaunchResult done =
-      run_to_count(check, {given_kernel_name(check, launch.kernel),
+      run_to_count(check, {grader_or_submitted_kernel_name(check, launch.kernel),
                            shape_of(check, launch, numbers, check.session.module),
                            arguments_of(launch, numbers, inputs, outputs), launch.kernel});
   for (size_t i = 0; i < after.size(); ++i) after[i].bytes = outputs[i]->read();
@@ -310,7 +311,7 @@ std::string base_name(const std::string& kernel) { return kernel.substr(0, kerne
 namespace {
 
 template <class T>
-std::vector<T> decoded_elements(const std::vector<std::byte>& bytes) {
+std::vector<T> elements_from_bytes(const std::vector<std::byte>& bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
@@ -319,7 +320,8 @@ std::vector<T> decoded_elements(const std::vector<std::byte>& bytes) {
 template <class T>
 std::string typed_mismatch(const std::string& name, const std::vector<std::byte>& got,
                            const std::vector<std::byte>& want, double relative_tolerance) {
-  return mismatch(name, decoded_elements<T>(got), decoded_elements<T>(want), relative_tolerance);
+  return mismatch(name, elements_from_bytes<T>(got), elements_from_bytes<T>(want),
+                  relative_tolerance);
 }
 
 struct TypedComparison {

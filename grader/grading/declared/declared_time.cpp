@@ -36,7 +36,7 @@ std::vector<device::TimedStep> declared_steps(Check& check, const DeclaredLaunch
   std::string kernel = launch.kernel;
   if (const size_t at = kernel.find("{block}"); at != std::string::npos)
     kernel.replace(at, std::string("{block}").size(), std::to_string(shape.block.count()));
-  device::TimedLaunch timed{given_kernel_name(kernel, module), shape, {}};
+  device::TimedLaunch timed{grader_or_submitted_kernel_name(kernel, module), shape, {}};
   for (const DeclaredArgument& argument : launch.arguments) {
     if (argument.kind == DeclaredArgument::Kind::input)
       timed.args.emplace_back(device::TimedArrayIndex{argument.index});
@@ -50,8 +50,8 @@ std::vector<device::TimedStep> declared_steps(Check& check, const DeclaredLaunch
 }
 
 // Adds the arrays that the version writes to those of `work`.
-TimedVersion declared_version(Check& check, const DeclaredLaunch& launch, const LaunchSize& size,
-                              const Sets& sets, TimedWork& work) {
+VersionToTime declared_version(Check& check, const DeclaredLaunch& launch, const LaunchSize& size,
+                               const Sets& sets, TimedWork& work) {
   Random random = check.random();
   const std::vector<double> numbers = size_and_scalar_values(launch, size, random);
   const auto outputs = std::make_shared<const std::vector<TypedElements>>(
@@ -59,7 +59,7 @@ TimedVersion declared_version(Check& check, const DeclaredLaunch& launch, const 
   const size_t first_output = work.arrays.size(), inputs = launch.inputs.size();
   add_timed_outputs(work, *outputs, launch, first_output > inputs ? " of the version before" : "");
   const double tolerance = check.row.has("relative_tolerance") ? relative_tolerance(check) : 0;
-  TimedVersion version;
+  VersionToTime version;
   version.steps = [&check, &launch, numbers, first_output](device::LoadedModule& module, uint32_t) {
     return declared_steps(check, launch, numbers, first_output, module);
   };
@@ -103,7 +103,7 @@ TimedWork declared_work(Check& check, const CheckDeclaration& declaration, uint3
   const ExpressionValues values = values_with_launch_shape(
       launch, numbers, shape_of(check, launch, numbers, check.session.module));
   work.bytes = declaration.bytes.whole_value(values, 1, uint64_t{1} << 40);
-  static_cast<TimedVersion&>(work) = declared_version(check, launch, size, sets, work);
+  static_cast<VersionToTime&>(work) = declared_version(check, launch, size, sets, work);
   if (declaration.before)
     work.before = declared_version(check, *declaration.before, size, sets, work);
   return work;
@@ -117,8 +117,8 @@ void run_declared_timing_check(Check& check, const CheckDeclaration& declaration
   };
   const std::string& kernel = declaration.launches.front().function;
   if (declaration.before)
-    return credit_step(check,
-                       {kernel, declaration.before->function, declaration.form_before, make});
+    return credit_speedup_of_step(
+        check, {kernel, declaration.before->function, declaration.form_before, make});
   credit_speed(
       check, {kernel, make,
               check.row.has("baseline") ? device::Baseline::cub_sum_int : device::Baseline::none});

@@ -37,7 +37,7 @@ TypedElements random_array(const DeclaredArray& array, const std::vector<double>
     return elements;
   }
   const DeclaredArrayContent& content = array.contents[turn % array.contents.size()];
-  ElementRange range;
+  ElementValueRange range;
   if (array.below) range = {true, array.from->value(values), array.below->value(values)};
   if (!content.name.empty()) {
     find_distribution(content.name)(elements, range, random);

@@ -41,12 +41,12 @@ struct TypedElements {
 
 // What a distribution draws from: the numbers from `from` up to, but not including, `below`.
 // Without it: floats from -1 to 1, integers of any bits.
-struct ElementRange {
+struct ElementValueRange {
   bool given = false;
   double from = 0, below = 0;
 };
 
-using Distribution = void (*)(TypedElements& to, const ElementRange& range, Random& random);
+using Distribution = void (*)(TypedElements& to, const ElementValueRange& range, Random& random);
 // uniform, any, small, sorted, constant, ramp, special, minus_infinity; nullptr: there is no such
 // one.
 Distribution find_distribution(const std::string& name);

@@ -24,14 +24,14 @@ struct ExpressionNames {
   bool random = false;
 };
 
-struct ExpressionArray {
+struct ExpressionArrayOperand {
   size_t count = 0;
   std::function<double(size_t)> at;
 };
 
 struct ExpressionValues {
   std::vector<double> numbers;
-  std::vector<ExpressionArray> arrays;
+  std::vector<ExpressionArrayOperand> arrays;
   Random* random = nullptr;
   mutable std::vector<double> bound = {};  // the variables of sum(), least() and greatest()
 };
@@ -83,8 +83,8 @@ class Expression {
   void evaluate(const Node& node, const ExpressionValues& values, Batch batch, double* to) const;
   void evaluate_branches(const Node& node, const ExpressionValues& values, Batch batch,
                          double* to) const;
-  void evaluate_range(const Node& node, const ExpressionValues& values, Batch batch,
-                      double* to) const;
+  void evaluate_reduction_over_range(const Node& node, const ExpressionValues& values, Batch batch,
+                                     double* to) const;
   [[noreturn]] void throw_error(const std::string& message) const;
 
   std::string text_, where_;

@@ -16,7 +16,9 @@ using Op = ExpressionOp;
 constexpr size_t kBatch = 256;
 
 bool is_branch(Op op) { return op == Op::choose || op == Op::either || op == Op::both; }
-bool is_range(Op op) { return op == Op::sum || op == Op::least || op == Op::greatest; }
+bool is_reduction_over_range(Op op) {
+  return op == Op::sum || op == Op::least || op == Op::greatest;
+}
 
 // fmod() of whole numbers, which is exact and several times faster than fmod() itself.
 double remainder_of(double a, double b) {
@@ -121,7 +123,8 @@ void Expression::values_in_range(const ExpressionValues& values, size_t begin, s
 void Expression::evaluate(const Node& node, const ExpressionValues& values, Batch batch,
                           double* to) const {
   if (is_branch(node.op)) return evaluate_branches(node, values, batch, to);
-  if (is_range(node.op)) return evaluate_range(node, values, batch, to);
+  if (is_reduction_over_range(node.op))
+    return evaluate_reduction_over_range(node, values, batch, to);
   if (node.op == Op::number) {
     std::fill_n(to, batch.count, node.number);
   } else if (node.op == Op::name) {
@@ -134,7 +137,7 @@ void Expression::evaluate(const Node& node, const ExpressionValues& values, Batc
   } else {
     evaluate(node.parts[0], values, batch, to);
     if (node.op == Op::element) {
-      const ExpressionArray& array = values.arrays[node.slot];
+      const ExpressionArrayOperand& array = values.arrays[node.slot];
       const auto count = static_cast<double>(array.count);
       for_each_value(to, batch.count, [&](double index) {
         if (!(index >= 0 && index < count) || index != std::floor(index))
@@ -181,8 +184,8 @@ void Expression::evaluate_branches(const Node& node, const ExpressionValues& val
   }
 }
 
-void Expression::evaluate_range(const Node& node, const ExpressionValues& values, Batch batch,
-                                double* to) const {
+void Expression::evaluate_reduction_over_range(const Node& node, const ExpressionValues& values,
+                                               Batch batch, double* to) const {
   double from[kBatch], below[kBatch], one[kBatch];
   evaluate(node.parts[0], values, batch, from);
   evaluate(node.parts[1], values, batch, below);

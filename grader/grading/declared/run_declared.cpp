@@ -41,7 +41,7 @@ void judge_declared_answers(Check& check, const CheckDeclaration& declaration) {
 
 constexpr uint32_t kLanes = 32;
 
-void require_declared_shared_bytes(Check& check, const DeclaredLaunch& launch) {
+void require_shared_bytes_within_limit(Check& check, const DeclaredLaunch& launch) {
   if (check.row.has("shared_bytes"))
     require_static_shared_at_most(check, launch.kernel, check.row.number("shared_bytes"));
 }
@@ -72,7 +72,7 @@ std::vector<LaunchSize> result_check_sizes(Check& check, const DeclaredLaunch& l
 
 void check_declared_result(Check& check, const CheckDeclaration& declaration) {
   for (const DeclaredLaunch& launch : declaration.launches)
-    require_declared_shared_bytes(check, launch);
+    require_shared_bytes_within_limit(check, launch);
   const DeclaredLaunch& first = declaration.launches.front();
   if (first.extents.size() == 1) {
     for (const DeclaredLaunch& launch : declaration.launches)
@@ -231,8 +231,8 @@ void withhold_details_if_declared(Check& check) {
 }
 
 // Shows conflicts that cost no points here, since a later check is about them.
-void show_bank_conflicts(Check& check, const CheckDeclaration& declaration,
-                         const device::LaunchResult& run) {
+void show_unscored_bank_conflicts(Check& check, const CheckDeclaration& declaration,
+                                  const device::LaunchResult& run) {
   if (!declaration.conflicts) return;
   const std::string questions = check_name_of_table(check, declaration.conflicts->questions);
   const counters::Counters& c = counters_of(check, run);
@@ -251,7 +251,7 @@ constexpr uint32_t kUnitsOfTrial = 2;
 
 // The part of the kernel's count that is left without the accesses to shared memory that change
 // nothing.
-double needed_share_of_count(Check& check, const CheckDeclaration& declaration) {
+double share_left_without_needless_work(Check& check, const CheckDeclaration& declaration) {
   const DeclaredLaunch& launch = declaration.launches.front();
   const uint32_t unit = check.row.has("unit") ? check.row.count("unit") : kLanes;
   const LaunchSize size(launch.extents.size(), kUnitsOfTrial * unit);
@@ -263,11 +263,12 @@ double needed_share_of_count(Check& check, const CheckDeclaration& declaration) 
                  .counted_value(declaration.limit);
     return tried;
   };
-  if (device::Kernel* kernel = check.session.module.find(given_kernel_name(check, launch.kernel)))
+  if (device::Kernel* kernel =
+          check.session.module.find(grader_or_submitted_kernel_name(check, launch.kernel)))
     if (attempt(*kernel)) all = needed;
   if (!all || *all <= 0) return 1;
-  find_needless_work(check, given_kernel_name(check, launch.kernel), Work::shared_accesses,
-                     attempt);
+  find_needless_work(check, grader_or_submitted_kernel_name(check, launch.kernel),
+                     Work::shared_accesses, attempt);
   return *needed / *all;
 }
 
@@ -279,7 +280,7 @@ void reject_later_version(Check& check, const CheckDeclaration& declaration,
   double got = count.counted_value(declaration.limit);
   std::string counted = "it takes";
   if (got >= least) {
-    got *= needed_share_of_count(check, declaration);
+    got *= share_left_without_needless_work(check, declaration);
     counted = "without those of its accesses that change nothing it takes";
   }
   if (got >= least) return;
@@ -295,7 +296,7 @@ void reject_later_version(Check& check, const CheckDeclaration& declaration,
                          grouped_digits(static_cast<uint64_t>(least)), declaration.later));
 }
 
-void require_lanes_only_if_declared(Check& check, const device::LaunchResult& run) {
+void require_only_lane_accesses_if_set(Check& check, const device::LaunchResult& run) {
   if (check.row.has("lanes_only") && check.row.flag("lanes_only"))
     require_only_lane_accesses(check, run);
 }
@@ -321,7 +322,7 @@ std::shared_ptr<const device::LaunchResult> counted_launch(Check& check,
   return reused_launch(check,
                        fmt::format("{}, {}{}", launch.check, setting_of(launch, size, 0),
                                    declaration.changes_launch ? ", as " + check.row.check : ""),
-                       given_kernel_name(check, launch.kernel),
+                       grader_or_submitted_kernel_name(check, launch.kernel),
                        [&] { return run_declared_launch(check, launch, size, 0); });
 }
 
@@ -333,17 +334,17 @@ void recount_declared_at_random_size(Check& check, const CheckDeclaration& decla
   if (published <= least) return;
   const LaunchSize size = random_launch_size(check, launch);
   std::shared_ptr<const device::LaunchResult> run;
-  launch_keeping_score_row(check, [&] {
+  launch_keeping_report_row(check, [&] {
     run = counted_launch(check, declaration, launch, size);
     return device::LaunchResult();
   });
-  require_lanes_only_if_declared(check, *run);
+  require_only_lane_accesses_if_set(check, *run);
   const CountsOfLaunch count(check, *run, values_for_ideal(check, launch, size));
   const std::string where = fmt::format("{}:", setting_of(launch, size, 0));
   const auto recount_limit = [&](const DeclaredLimit& limit) {
-    recount_at_secret_size(check, where, limit.counted.c_str(), count.ideal(limit),
-                           static_cast<uint64_t>(count.counted_value(limit)),
-                           count.worst_line(limit));
+    limit_credit_at_secret_size(check, where, limit.counted.c_str(), count.ideal(limit),
+                                static_cast<uint64_t>(count.counted_value(limit)),
+                                count.worst_line(limit));
   };
   recount_limit(declaration.limit);
   for (const DeclaredLimit& also : declaration.also) recount_limit(also);
@@ -359,9 +360,9 @@ void check_declared_counter(Check& check, const CheckDeclaration& declaration) {
   withhold_details_if_declared(check);
   // The figures are those of the first.
   for (size_t i = declaration.launches.size(); i-- > 0;)
-    require_declared_shared_bytes(check, declaration.launches[i]);
+    require_shared_bytes_within_limit(check, declaration.launches[i]);
   const auto run = counted_launch(check, declaration, launch, size);
-  require_lanes_only_if_declared(check, *run);
+  require_only_lane_accesses_if_set(check, *run);
   const CountsOfLaunch published(check, *run, values_for_ideal(check, launch, size));
   reject_later_version(check, declaration, published);
   credit_counter(check, declaration, *run, published);
@@ -369,7 +370,7 @@ void check_declared_counter(Check& check, const CheckDeclaration& declaration) {
     credit_below_sector_limit(check, *run, published.ideal(*declaration.most_sectors));
   for (const DeclaredLaunch& variant : declaration.launches)
     recount_declared_at_random_size(check, declaration, variant);
-  show_bank_conflicts(check, declaration, *run);
+  show_unscored_bank_conflicts(check, declaration, *run);
 }
 
 }  // namespace

@@ -90,13 +90,13 @@ void Check::withhold_count(const std::string& question) {
   session.counts_withheld = true;
 }
 
-void Check::fail(const CheckFailure& failure) {
+void Check::mark_as_failed(const CheckFailure& failure) {
   verdict.lost = true;
   verdict.failure = failure;
 }
 
 void Check::lose(const CheckFailure& failure, int line, const std::string& message) {
-  fail(failure);
+  mark_as_failed(failure);
   explain(line, message);
   throw TestOver{};
 }

@@ -130,8 +130,8 @@ struct Check {
   // would be fast, so checks of counts and of time need the check of the result.
   const RubricRow* first_unpassed_prerequisite() const;
   // Loses the check unless all prerequisites have passed. The runner calls this before a check
-  // begins. For a bonus, credit_speed and credit_step call it themselves, after they know whether
-  // this machine can time the check.
+  // begins. For a bonus, credit_speed and credit_speedup_of_step call it themselves, after they
+  // know whether this machine can time the check.
   void require_prerequisites();
 
   // The texts for the two columns of the score report. Keep them short.
@@ -163,7 +163,7 @@ struct Check {
   [[noreturn]] void lose(const CheckFailure& failure, int line = 0);
 
   // Marks the check as lost, but goes on: it has more to report.
-  void fail(const CheckFailure& failure);
+  void mark_as_failed(const CheckFailure& failure);
 
   // Loses the check for a wrong result.
   [[noreturn]] void lose(int line, const std::string& message);

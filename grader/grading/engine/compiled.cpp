@@ -92,12 +92,12 @@ std::string line_directive_for(const std::string& piece, const SourceFile& sourc
 
 }  // namespace
 
-toolchain::SurroundingCode code_around_submission(const std::string& lab,
-                                                  const SourceFile& source) {
+toolchain::CodeAroundSubmission code_around_submission(const std::string& lab,
+                                                       const SourceFile& source) {
   const auto text = read_file(root_of_lab(lab) / "grader/labs" / lab / "given.cu");
   if (!text) return {};
   const std::string open = "namespace lab32_given {\n", close = "}  // namespace lab32_given\n";
-  toolchain::SurroundingCode around{open, open};
+  toolchain::CodeAroundSubmission around{open, open};
   size_t begin = text->find(open);
   const size_t last = text->rfind(close);
   if (begin == std::string::npos || last == std::string::npos)
@@ -177,12 +177,13 @@ std::string translate_given_names(const std::string& messages, const std::string
 
 bool is_given_kernel(const std::string& kernel) { return kernel.rfind(kNamespace, 0) == 0; }
 
-std::string given_kernel_name(const std::string& kernel, device::LoadedModule& module) {
+std::string grader_or_submitted_kernel_name(const std::string& kernel,
+                                            device::LoadedModule& module) {
   return module.find(kNamespace + kernel) ? kNamespace + kernel : kernel;
 }
 
-std::string given_kernel_name(const Check& check, const std::string& kernel) {
-  return given_kernel_name(kernel, check.session.module);
+std::string grader_or_submitted_kernel_name(const Check& check, const std::string& kernel) {
+  return grader_or_submitted_kernel_name(kernel, check.session.module);
 }
 
 toolchain::CompiledArtifact compile_with_given_kernels(const std::string& lab,
@@ -193,7 +194,7 @@ toolchain::CompiledArtifact compile_with_given_kernels(const std::string& lab,
   refuse_reserved_namespace(submission, display);
   toolchain::CompileOptions options;
   options.around = [&](const std::string& text) {
-    toolchain::SurroundingCode around =
+    toolchain::CodeAroundSubmission around =
         code_around_submission(lab, SourceFile::from_text(text, display));
     around.behind += more;
     return around;
@@ -255,9 +256,10 @@ toolchain::CompiledArtifact compile_with_kernel_instance(const std::string& lab,
 
 }  // namespace
 
-std::vector<uint32_t> run_given_kernel(const std::string& lab, const std::filesystem::path& file,
-                                       const std::string& device, const std::string& kernel,
-                                       const std::vector<uint32_t>& in) {
+std::vector<uint32_t> output_of_given_kernel(const std::string& lab,
+                                             const std::filesystem::path& file,
+                                             const std::string& device, const std::string& kernel,
+                                             const std::vector<uint32_t>& in) {
   constexpr uint32_t kBlock = 256;
   const auto on = device::open_device(device);
   const std::string display = visible_name(file.string());
@@ -265,7 +267,7 @@ std::vector<uint32_t> run_given_kernel(const std::string& lab, const std::filesy
                                                     on->arch(), display));
   if (!module->find(kNamespace + kernel))
     module = on->load(compile_with_kernel_instance(lab, file, on->arch(), kernel));
-  device::Kernel* found = module->find(given_kernel_name(kernel, *module));
+  device::Kernel* found = module->find(grader_or_submitted_kernel_name(kernel, *module));
   if (!found) throw Error(display + " has no " + kernel);
   const auto n = static_cast<uint32_t>(in.size());
   const device::DeviceBuffer from = on->allocate(n * sizeof(uint32_t), "in"),

@@ -27,7 +27,8 @@ struct Check;
 // The code that is compiled around the submission `source`; none if the lab has no given.cu. The
 // part behind it undefines the submission's macros first. Each kernel has the line numbers of its
 // copy in the submission, so that tables can refer to them.
-toolchain::SurroundingCode code_around_submission(const std::string& lab, const SourceFile& source);
+toolchain::CodeAroundSubmission code_around_submission(const std::string& lab,
+                                                       const SourceFile& source);
 
 // Throws CompileError if a file of the submission names the grader's namespace.
 void refuse_reserved_namespace(const toolchain::Submission& submission, const std::string& display);
@@ -39,11 +40,12 @@ std::string translate_given_names(const std::string& messages, const std::string
 
 // The full name of a given kernel in a module. If the module has no copy of the grader's, this is
 // the name of the submission's own kernel.
-std::string given_kernel_name(const std::string& kernel, device::LoadedModule& module);
+std::string grader_or_submitted_kernel_name(const std::string& kernel,
+                                            device::LoadedModule& module);
 // Whether the kernel of that name is one of the grader's.
 bool is_given_kernel(const std::string& kernel);
 // The full name of a given kernel in the module of the check.
-std::string given_kernel_name(const Check& check, const std::string& kernel);
+std::string grader_or_submitted_kernel_name(const Check& check, const std::string& kernel);
 
 // Compiles the submission with the lab's given kernels. `more` is compiled behind them.
 toolchain::CompiledArtifact compile_with_given_kernels(const std::string& lab,
@@ -90,9 +92,10 @@ PtxOrMessages compile_to_ptx(const std::string& lab, const std::filesystem::path
 // instance, as "swizzle_all<3, 0, 3>", with the parameters (const unsigned* in, unsigned* out, int
 // n); given.cu need not instantiate it. Throws Error if the file does not compile with it, or if
 // the kernel faults.
-std::vector<uint32_t> run_given_kernel(const std::string& lab, const std::filesystem::path& file,
-                                       const std::string& device, const std::string& kernel,
-                                       const std::vector<uint32_t>& in);
+std::vector<uint32_t> output_of_given_kernel(const std::string& lab,
+                                             const std::filesystem::path& file,
+                                             const std::string& device, const std::string& kernel,
+                                             const std::vector<uint32_t>& in);
 
 // The lab in which students write a swizzle, so that `lab32 explain` can draw theirs. The lab's
 // code sets it before main().

@@ -65,7 +65,7 @@ class TimeLimit {
   void leave_out(double seconds) { left_out_ += seconds; }
   // Seconds that are left; below 0 once the limit is reached.
   double seconds_left() const {
-    const double worked = watch_.seconds() - left_out_;
+    const double worked = watch_.min_of_wall_and_cpu_seconds() - left_out_;
     if (seconds_ != default_seconds()) return seconds_ - compiling_ - worked;
     // The compilation is timed by the wall clock and has limits of its own. On a busy machine it
     // must not leave too little time for the kernels.

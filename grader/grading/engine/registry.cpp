@@ -61,7 +61,7 @@ std::vector<RegisteredCheck> registered_checks(const std::string& lab) {
   return checks;
 }
 
-CaseFunction function_of_case(const std::string& lab, const std::string& check) {
+CaseFunction doctest_function_of_check(const std::string& lab, const std::string& check) {
   for (const RegisteredInSuite& found : collected_checks())
     if (found.suite == suite_of(lab) && found.check.name == check) return found.function;
   throw std::logic_error("no doctest case is called " + check);

@@ -55,7 +55,7 @@ std::vector<RegisteredCheck> registered_checks(const std::string& lab);
 // The function of the doctest TEST_CASE of a LAB_CHECK. Throws std::logic_error if the lab has no
 // LAB_CHECK of that name.
 using CaseFunction = void (*)();
-CaseFunction function_of_case(const std::string& lab, const std::string& check);
+CaseFunction doctest_function_of_check(const std::string& lab, const std::string& check);
 
 // The suite of a lab: "lab:coalescing". The grader's own tests leave suites of this prefix out.
 inline std::string suite_of(const std::string& lab) { return "lab:" + lab; }

@@ -154,7 +154,7 @@ void run_doctest_case(Check& check) {
     if (check.row.declaration)
       run_check_body(&run_declared_check);
     else
-      function_of_case(check.session.rubric.lab(), check.row.check)();
+      doctest_function_of_check(check.session.rubric.lab(), check.row.check)();
   } catch (const doctest::detail::TestFailureException&) {
     // A REQUIRE has failed; note_failed_assert() has recorded its words.
     if (doctest::is_running_in_test) throw;
@@ -200,7 +200,8 @@ void run_check_and_trial(GradingSession& session, const RubricRow& row, report::
   if (!may_check_begin(check, lab)) return;
   const WorkTimer watch;
   run_check(check, lab);
-  if (row.bonus && session.time.timer) session.time_limit.leave_out(watch.seconds());
+  if (row.bonus && session.time.timer)
+    session.time_limit.leave_out(watch.min_of_wall_and_cpu_seconds());
   if (!check.trial.differs() || lab.tests.back().status != report::Status::passed) return;
   const report::CheckResult in_order = lab.tests.back();
   lab.tests.pop_back();

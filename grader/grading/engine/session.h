@@ -50,7 +50,7 @@ struct LaunchedArray {
 };
 
 // A launch that several checks use (launch.h).
-struct ReusedLaunch {
+struct LaunchSharedByChecks {
   std::shared_ptr<const device::LaunchResult> run;
   std::vector<LaunchedArray> launched;  // the launch's arrays
   std::shared_ptr<const pictures::PicturedLaunch> pictures;
@@ -80,7 +80,7 @@ struct GradingSession {
   // Results of the checks that have run.
   std::set<const RubricRow*> passed = {};  // checks with at least 98 % of their points
   SimulationBudget spending{};             // the cost of their launches
-  std::map<std::string, ReusedLaunch> shared_launches = {};
+  std::map<std::string, LaunchSharedByChecks> shared_launches = {};
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
   bool counts_withheld = false;    // some check called Check::withhold_count
   std::string shift_warning = {};  // the compiler's; empty once a check has reported it

@@ -160,8 +160,8 @@ std::string mismatch(const std::string& name, const std::vector<T>& got, const s
 // Replaces one element of `values` by each of `special`, at places that are drawn. Leaves arrays
 // that are shorter as they are.
 template <class T>
-void insert_at_random_places(Random& random, std::vector<T>& values,
-                             const std::vector<T>& special) {
+void overwrite_at_random_places(Random& random, std::vector<T>& values,
+                                const std::vector<T>& special) {
   const size_t part = values.size() / special.size();
   if (part == 0) return;
   for (size_t i = 0; i < special.size(); ++i)
@@ -169,12 +169,12 @@ void insert_at_random_places(Random& random, std::vector<T>& values,
 }
 
 // Floats of any kind but NaN, which equals nothing.
-inline std::vector<float> floats_with_special_values(Random& random, size_t count) {
+inline std::vector<float> special_floats_without_nan(Random& random, size_t count) {
   using Limits = std::numeric_limits<float>;
   std::vector<float> values = random.floats(count);
-  insert_at_random_places(random, values,
-                          {0.0f, -0.0f, Limits::denorm_min(), -Limits::min() / 3, Limits::max(),
-                           Limits::lowest(), Limits::infinity(), -Limits::infinity()});
+  overwrite_at_random_places(random, values,
+                             {0.0f, -0.0f, Limits::denorm_min(), -Limits::min() / 3, Limits::max(),
+                              Limits::lowest(), Limits::infinity(), -Limits::infinity()});
   return values;
 }
 

@@ -26,7 +26,7 @@ namespace {
 constexpr uint64_t kMostOfPart = 1'000'000;
 
 // A fault inside a toolkit header has a line number, too, but not one of the student's file.
-int line_in_submission(Check& check, const std::string& file, int line) {
+int line_if_in_submission(Check& check, const std::string& file, int line) {
   return file.empty() || file == check.session.source.display() ? line : 0;
 }
 
@@ -160,7 +160,7 @@ void check_fault(Check& check, const device::LaunchResult& run, const std::strin
   if (!fix.empty()) message += "\n" + fix;
   CheckFailure failure{CheckFailure::Kind::fault, setting, "", to_string(f.kind)};
   if (f.trap) failure.access = access_of(*f.trap);
-  check.lose(failure, line_in_submission(check, f.file, f.line), message);
+  check.lose(failure, line_if_in_submission(check, f.file, f.line), message);
 }
 
 void check_hazards(Check& check, const device::LaunchResult& run, const std::string& setting) {
@@ -181,7 +181,7 @@ void check_hazards(Check& check, const device::LaunchResult& run, const std::str
     message += fmt::format("\n{} more finding{} elsewhere.", others, others == 1 ? "" : "s");
   CheckFailure failure{CheckFailure::Kind::hazard, setting, "", name_of(first->kind)};
   failure.access = access_of(*first);
-  check.lose(failure, line_in_submission(check, first->file, first->line), message);
+  check.lose(failure, line_if_in_submission(check, first->file, first->line), message);
 }
 
 void check_inputs_unchanged(Check& check, const std::string& setting) {
@@ -250,7 +250,8 @@ device::LaunchResult run(Check& check, const Launch& launch) {
   // A launch that was stopped may leave values in `__device__` variables that a later check must
   // not find.
   if (result.fault) s.module.reset_module_variables();
-  s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
+  s.spending.add(check.row.check, result.warp_instructions.value_or(0),
+                 watch.min_of_wall_and_cpu_seconds());
   if (!result.output.empty()) check.printed = printf_output_text(launch.setting, result.output);
   keep_launch_pictures(check, launch, result);
   if (result.out_of_range_shift_or_shuffle && check.undefined_amount.empty())
@@ -268,7 +269,8 @@ device::LaunchResult run(Check& check, const Launch& launch) {
     apply_limits(check, limits);
     check.trial.rerun_in_random_order(check.device(), kernel, launch.shape, launch.args, *before,
                                       limits);
-    s.spending.add(check.row.check, result.warp_instructions.value_or(0), again.seconds());
+    s.spending.add(check.row.check, result.warp_instructions.value_or(0),
+                   again.min_of_wall_and_cpu_seconds());
   }
   return result;
 }
@@ -285,7 +287,8 @@ device::LaunchResult run_to_count(Check& check, const Launch& launch) {
   device::LaunchResult result =
       check.device().launch(find_kernel(check, launch), launch.shape, launch.args, options);
   if (result.fault) s.module.reset_module_variables();
-  s.spending.add(check.row.check, result.warp_instructions.value_or(0), watch.seconds());
+  s.spending.add(check.row.check, result.warp_instructions.value_or(0),
+                 watch.min_of_wall_and_cpu_seconds());
   if (launch.pictures_of_given) keep_launch_pictures(check, launch, result);
   check_fault(check, result, launch.setting);
   return result;
@@ -316,7 +319,8 @@ device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel
 }
 
 device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel,
-                                            const Launch& launch, const PartialBlock& part) {
+                                            const Launch& launch,
+                                            const BlockWithAbsentThreads& part) {
   device::LaunchOptions options;
   options.check_hazards = options.count = false;
   options.part = part;

@@ -34,7 +34,7 @@ int line_of_bulk_copy(Check& check, const device::LaunchResult& run) {
 
 // What made the copy engine move the data. A student who writes cuda::memcpy_async need not know
 // that it becomes a bulk copy if the size is known to be a multiple of 16 bytes.
-std::string bulk_copy_text(Check& check, const device::LaunchResult& run) {
+std::string bulk_copy_cause_text(Check& check, const device::LaunchResult& run) {
   const std::string line = check.session.source.text_of(line_of_bulk_copy(check, run));
   return line.find("memcpy_async") == std::string::npos
              ? "has the copy engine move data (cp.async.bulk)"
@@ -48,7 +48,7 @@ std::string uncounted_units_text(Check& check, const device::LaunchResult& run, 
   if (!run.counters) return {};
   const counters::TextureBulkRemoteTraffic& w = run.counters->other;
   if (w.bulk_load.instructions + w.bulk_store.instructions + w.bulk_unknown > 0)
-    return bulk_copy_text(check, run);
+    return bulk_copy_cause_text(check, run);
   if (w.texture.requests + w.surface_load.requests + w.surface_store.requests + w.texture_unknown >
       0)
     return "reads textures or surfaces";
@@ -185,7 +185,7 @@ std::optional<std::string> clear_register_instructions(const std::string& predic
 }
 
 // The line of PTX without its instruction, if that is of the kind `work`; nullopt: it is not.
-std::optional<std::string> line_without_instruction(const std::string& line, Work work) {
+std::optional<std::string> ptx_line_with_instruction_removed(const std::string& line, Work work) {
   static const RegularExpression store("^\\s*(@!?%p[0-9]+\\s+)?st(\\.[a-z]+)*\\.shared\\b[^;]*;$"),
       load(
           "^\\s*(@!?%p[0-9]+\\s+)?ld(\\.[a-z]+)*\\.shared\\b\\S*\\s+(\\{[^}]*\\}|%[a-z0-9]+)\\s*,"
@@ -223,7 +223,7 @@ void remove_needless_instructions(Check& check, std::vector<std::string>& lines,
                                   std::optional<NeedlessWork>& found) {
   size_t tries = 0;
   for (auto line = lines.rbegin(); line != lines.rend() && tries < kMostTries; ++line) {
-    const std::optional<std::string> without = line_without_instruction(*line, work);
+    const std::optional<std::string> without = ptx_line_with_instruction_removed(*line, work);
     if (!without) continue;
     ++tries;
     const std::string before = std::exchange(*line, *without);
@@ -258,7 +258,7 @@ std::optional<double> needed_thread_share(Check& check, device::Kernel& kernel,
   const auto blocks = static_cast<uint32_t>(launch.shape.grid.count()),
              threads = static_cast<uint32_t>(launch.shape.block.count());
   const std::unique_ptr<device::SavedMemory> after = check.device().save();
-  const auto runs = [&](const PartialBlock& part) {
+  const auto runs = [&](const BlockWithAbsentThreads& part) {
     before.put_back();
     return !launch_without_verdict(check, kernel, launch, part).fault;
   };
@@ -271,7 +271,9 @@ std::optional<double> needed_thread_share(Check& check, device::Kernel& kernel,
     const uint64_t block = random.below(blocks);
     if (!runs({block})) break;
     const std::unique_ptr<device::SavedMemory> whole = check.device().save();
-    const auto needs = [&](const PartialBlock& part) { return !runs(part) || !whole->same(); };
+    const auto needs = [&](const BlockWithAbsentThreads& part) {
+      return !runs(part) || !whole->same();
+    };
     if (!needs({block, kAllLanes})) continue;
     const uint32_t warps = (threads + kWarpSize - 1) / kWarpSize,
                    lanes = std::min<uint32_t>(threads, kWarpSize);
@@ -287,8 +289,8 @@ std::optional<double> needed_thread_share(Check& check, device::Kernel& kernel,
   return share;
 }
 
-std::vector<std::string> ptx_without_other_kernels(const std::string& ptx,
-                                                   const std::string& symbol) {
+std::vector<std::string> ptx_lines_without_other_kernels(const std::string& ptx,
+                                                         const std::string& symbol) {
   std::vector<std::string> kept;
   bool other = false;
   std::istringstream lines(ptx);
@@ -317,7 +319,8 @@ std::optional<NeedlessWork> find_needless_work(Check& check, const std::string& 
   const std::vector<std::string> symbols = s.module.kernel_symbols();
   const auto symbol = device::find_kernel(symbols, kernel);
   if (!symbol) return std::nullopt;
-  std::vector<std::string> lines = ptx_without_other_kernels(s.artifact->ptx, symbols[*symbol]);
+  std::vector<std::string> lines =
+      ptx_lines_without_other_kernels(s.artifact->ptx, symbols[*symbol]);
   std::optional<NeedlessWork> found;
   remove_needless_instructions(check, lines, kernel, Work::shared_accesses, attempt, found);
   if (work == Work::barriers)

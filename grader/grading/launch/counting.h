@@ -51,8 +51,8 @@ std::optional<double> needed_thread_share(Check& check, device::Kernel& kernel,
 
 // The lines of a PTX text that remain without its other kernels, because each attempt parses the
 // text again.
-std::vector<std::string> ptx_without_other_kernels(const std::string& ptx,
-                                                   const std::string& symbol);
+std::vector<std::string> ptx_lines_without_other_kernels(const std::string& ptx,
+                                                         const std::string& symbol);
 // Whether the line of PTX is a barrier of the block.
 bool is_block_barrier(const std::string& line);
 

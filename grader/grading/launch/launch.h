@@ -66,16 +66,17 @@ std::optional<std::vector<std::byte>> read_submission_record(Check& check,
 
 // The fields of a LAB32_LAUNCH record, besides .block and .items_per_thread, that a task leaves
 // free.
-struct FreeLaunchFields {
+struct StudentChosenLaunchFields {
   bool blocks_per_sm = true, dynamic_shared = true;
 };
 
 // The LAB32_LAUNCH record of `kernel`, a name without template arguments. items_per_thread defaults
 // to 1. If the file has no such record, or an invalid one, the check is lost and the message says
 // what to write.
-LaunchConfig launch_config(Check& check, const std::string& kernel, FreeLaunchFields free = {});
+LaunchConfig launch_config(Check& check, const std::string& kernel,
+                           StudentChosenLaunchFields free = {});
 LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
-                           FreeLaunchFields free = {});
+                           StudentChosenLaunchFields free = {});
 
 // LAB32_TILE: the tile of a matrix that a block moves, and the threads of a block.
 struct TileConfig {
@@ -108,7 +109,8 @@ device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel
                                             uint64_t most = device::LaunchOptions().warp_budget);
 // Launches a part of one block, for what it leaves in memory.
 device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel,
-                                            const Launch& launch, const PartialBlock& part);
+                                            const Launch& launch,
+                                            const BlockWithAbsentThreads& part);
 // Whether the launch has a race or another hazard.
 bool has_hazard_finding(const device::LaunchResult& run);
 

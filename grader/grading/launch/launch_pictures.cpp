@@ -161,7 +161,7 @@ void add_pictures(Check& check, report::CheckResult& test) {
   test.pictures->mappings = check.mappings;
   if (check.pictures)
     test.pictures->reference =
-        reference_traffic_of_task(compared_task_of(s.rubric.lab(), *check.pictures));
+        reference_traffic_of_task(launch_comparison_key_of(s.rubric.lab(), *check.pictures));
   // The texts of the verdict say which memory the check is about, while the picture may have
   // counters of both.
   const auto says = [&](const char* what) { return test.measured.find(what) != std::string::npos; };
@@ -217,10 +217,11 @@ std::string csv_field(const std::string& text) {
 
 }  // namespace
 
-ComparedTask compared_task_of(const std::string& lab, const pictures::PicturedLaunch& launch) {
+LaunchComparisonKey launch_comparison_key_of(const std::string& lab,
+                                             const pictures::PicturedLaunch& launch) {
   static const RegularExpression blocks("([0-9]+) blocks? of ([0-9]+)");
   static const RegularExpression shape(", [0-9]+ blocks? of [0-9]+$");
-  ComparedTask task{lab, launch.kernel.substr(0, launch.kernel.find('<')), launch.setting};
+  LaunchComparisonKey task{lab, launch.kernel.substr(0, launch.kernel.find('<')), launch.setting};
   if (const auto match = blocks.match(launch.setting)) {
     task.times = std::stoull((*match)[1]);
     task.setting = "a block of " + (*match)[2];
@@ -230,9 +231,9 @@ ComparedTask compared_task_of(const std::string& lab, const pictures::PicturedLa
   return task;
 }
 
-std::optional<ReferenceTrafficRow> reference_row_of(const std::string& lab,
-                                                    const pictures::PicturedLaunch& launch) {
-  ReferenceTrafficRow row{compared_task_of(lab, launch), {}};
+std::optional<ReferenceTrafficRow> reference_row_from_launch(
+    const std::string& lab, const pictures::PicturedLaunch& launch) {
+  ReferenceTrafficRow row{launch_comparison_key_of(lab, launch), {}};
   if (!launch.traffic || row.task.setting.empty() || row.task.times == 0) return std::nullopt;
   row.traffic = *launch.traffic;
   if (row.task.times > 1) {
@@ -286,7 +287,7 @@ std::string reference_rows_csv(const std::vector<ReferenceTrafficRow>& rows) {
   return out;
 }
 
-std::optional<PicturedTraffic> reference_traffic_of_task(const ComparedTask& task) {
+std::optional<PicturedTraffic> reference_traffic_of_task(const LaunchComparisonKey& task) {
   static const std::vector<ReferenceTrafficRow> rows = read_reference_rows();
   for (const ReferenceTrafficRow& row : rows) {
     if (row.task < task || task < row.task) continue;

@@ -38,23 +38,24 @@ void add_pictures(Check& check, report::CheckResult& test);
 // What two submissions' launches must have in common to be compared: the kernel without template
 // arguments, and the setting without the shape that a submission chooses. A launch of "44 blocks of
 // 128" is 44 times "a block of 128".
-struct ComparedTask {
+struct LaunchComparisonKey {
   std::string lab, kernel, setting;
   uint64_t times = 1;
 
-  bool operator<(const ComparedTask& other) const {
+  bool operator<(const LaunchComparisonKey& other) const {
     return std::tie(lab, kernel, setting) < std::tie(other.lab, other.kernel, other.setting);
   }
 };
-ComparedTask compared_task_of(const std::string& lab, const pictures::PicturedLaunch& launch);
+LaunchComparisonKey launch_comparison_key_of(const std::string& lab,
+                                             const pictures::PicturedLaunch& launch);
 
 // The recorded traffic of the reference solution's launch of the task; absent if there is none.
-std::optional<pictures::PicturedTraffic> reference_traffic_of_task(const ComparedTask& task);
+std::optional<pictures::PicturedTraffic> reference_traffic_of_task(const LaunchComparisonKey& task);
 
 // A row of data/simulated/solutions.csv. Its counts are those of one of the task's `times` equal
 // parts.
 struct ReferenceTrafficRow {
-  ComparedTask task;
+  LaunchComparisonKey task;
   pictures::PicturedTraffic traffic;
 };
 std::vector<ReferenceTrafficRow> read_reference_rows();  // none if the file does not exist
@@ -62,7 +63,7 @@ std::string reference_rows_csv(const std::vector<ReferenceTrafficRow>& rows);
 
 // The launch as a row of the record. Its counts are divided by `times` if all of them are
 // divisible; cache counts are kept for whole launches only.
-std::optional<ReferenceTrafficRow> reference_row_of(const std::string& lab,
-                                                    const pictures::PicturedLaunch& launch);
+std::optional<ReferenceTrafficRow> reference_row_from_launch(
+    const std::string& lab, const pictures::PicturedLaunch& launch);
 
 }  // namespace lab32::grading

@@ -31,12 +31,13 @@ std::optional<std::vector<std::byte>> read_submission_record(Check& check,
   return bytes;
 }
 
-LaunchConfig launch_config(Check& check, const std::string& kernel, FreeLaunchFields free) {
+LaunchConfig launch_config(Check& check, const std::string& kernel,
+                           StudentChosenLaunchFields free) {
   return launch_config(check, kernel, check.session.module, free);
 }
 
 LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
-                           FreeLaunchFields free) {
+                           StudentChosenLaunchFields free) {
   const auto bytes = read_submission_record(check, module, "lab32_launch_" + kernel);
   std::array<int32_t, 4> said{};
   if (!bytes || bytes->size() != sizeof(said))

@@ -92,8 +92,8 @@ void credit_sectors(Check& check, const device::LaunchResult& run, double ideal,
   check.explain(0, idea);
 }
 
-device::LaunchResult launch_keeping_score_row(Check& check,
-                                              const std::function<device::LaunchResult()>& launch) {
+device::LaunchResult launch_keeping_report_row(
+    Check& check, const std::function<device::LaunchResult()>& launch) {
   const std::string shown = check.verdict.measured, wanted = check.verdict.expected;
   const auto pictures = check.pictures;
   device::LaunchResult launched = launch();
@@ -116,8 +116,8 @@ SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::st
   return {n, (n + full) / check.row.number(key)};
 }
 
-void recount_at_secret_size(Check& check, const std::string& where, const char* what, double limit,
-                            uint64_t got, const WorstLine& waste) {
+void limit_credit_at_secret_size(Check& check, const std::string& where, const char* what,
+                                 double limit, uint64_t got, const WorstLine& waste) {
   // A count that is nearly proportional to the size must not make points depend on the seed.
   constexpr double kSlack = 1.01;
   const double published = check.verdict.credit;
@@ -139,9 +139,9 @@ void recount_at_secret_size(Check& check, const std::string& where, const char* 
 
 void recount_sectors(Check& check, const std::string& where, double limit,
                      const device::LaunchResult& run) {
-  recount_at_secret_size(check, where, "sectors", limit,
-                         counters_of(check, run, Counted::global).global_sectors(),
-                         worst_global_line(check, run));
+  limit_credit_at_secret_size(check, where, "sectors", limit,
+                              counters_of(check, run, Counted::global).global_sectors(),
+                              worst_global_line(check, run));
 }
 
 void credit_below_sector_limit(Check& check, const device::LaunchResult& run, double most) {
@@ -263,9 +263,9 @@ void credit_wavefronts(Check& check, const device::LaunchResult& run, double ide
 
 void recount_wavefronts(Check& check, const std::string& where, double limit,
                         const device::LaunchResult& run) {
-  recount_at_secret_size(check, where, "wavefronts", limit,
-                         counters_of(check, run, Counted::shared).shared_wavefronts(),
-                         worst_shared_line(check, run));
+  limit_credit_at_secret_size(check, where, "wavefronts", limit,
+                              counters_of(check, run, Counted::shared).shared_wavefronts(),
+                              worst_shared_line(check, run));
 }
 
 void require_static_shared_at_most(Check& check, const std::string& kernel, double bytes) {
@@ -357,7 +357,7 @@ bool judge_answers(Check& check) {
   CheckFailure failure{CheckFailure::Kind::wrong_answer};
   failure.measured = static_cast<double>(correct);
   failure.expected = static_cast<double>(asked);
-  check.fail(failure);
+  check.mark_as_failed(failure);
   return false;
 }
 

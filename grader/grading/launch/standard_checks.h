@@ -44,8 +44,8 @@ void credit_sectors(Check& check, const device::LaunchResult& run, double ideal,
 
 // Makes a further launch, whose texts the score report does not show: its row stays as it is unless
 // this launch loses the check.
-device::LaunchResult launch_keeping_score_row(Check& check,
-                                              const std::function<device::LaunchResult()>& launch);
+device::LaunchResult launch_keeping_report_row(Check& check,
+                                               const std::function<device::LaunchResult()>& launch);
 
 // A size for a second count, which depends on the seed: a multiple of `unit` in the rubric's range
 // `drawn`. `share`: the factor from the limit at the published size, which the rubric's `key`
@@ -60,8 +60,8 @@ SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::st
 // Compares a count at a secret size with its limit. The smaller of the two shares counts: that at
 // the published size, and limit / got here, where one percent more is allowed. `what`: the unit of
 // the count `got`; `where`: the launch, for the message; `waste`: its worst access.
-void recount_at_secret_size(Check& check, const std::string& where, const char* what, double limit,
-                            uint64_t got, const WorstLine& waste);
+void limit_credit_at_secret_size(Check& check, const std::string& where, const char* what,
+                                 double limit, uint64_t got, const WorstLine& waste);
 // Compares the sectors at a secret size with their limit in the same way.
 void recount_sectors(Check& check, const std::string& where, double limit,
                      const device::LaunchResult& run);

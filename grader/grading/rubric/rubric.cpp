@@ -85,7 +85,7 @@ class RubricReader {
     }
     require_row_for_each_check();
     require_lab_wide_keys_are_used();
-    require_lab_table(lab);
+    check_lab_keys(lab);
     require_max_score_is_sum();
     return std::move(rows_);
   }
@@ -291,7 +291,7 @@ class RubricReader {
     }
   }
 
-  void require_lab_table(const std::string& lab) const {
+  void check_lab_keys(const std::string& lab) const {
     const std::string named = require_text(file_->values, "lab");
     if (named != lab)
       fail(line_of(*file_->values.get("lab")), "the file of lab {} says lab = \"{}\"", lab, named);

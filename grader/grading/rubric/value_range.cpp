@@ -17,7 +17,7 @@ using Form = ValueRange::Form;
 constexpr double kLargestN = 1 << 26, kLargestTimedN = 1 << 28, kLargestCount = 1e12,
                  kMostCases = 10'000, kMostSharedBytes = 232'448;
 
-const std::vector<RubricKey>& keys_of_all_labs() {
+const std::vector<RubricKey>& common_rubric_keys() {
   static const std::vector<RubricKey> keys = {
       whole("n", 1, kLargestTimedN),
       whole("n_modelled", 1, kLargestN),
@@ -105,7 +105,7 @@ bool accepts(const ValueRange& range, const toml::node& value) {
 }  // namespace
 
 RubricKey::RubricKey(const char* common) : name(common) {
-  const std::vector<RubricKey>& all = keys_of_all_labs();
+  const std::vector<RubricKey>& all = common_rubric_keys();
   const auto known =
       std::find_if(all.begin(), all.end(), [&](const RubricKey& key) { return key.name == name; });
   if (known == all.end())
@@ -165,7 +165,7 @@ RubricKey with_length_of(const char* other, RubricKey list) {
   return list;
 }
 
-std::vector<RubricKey> common_keys() { return keys_of_all_labs(); }
+std::vector<RubricKey> common_keys() { return common_rubric_keys(); }
 
 std::string ValueRange::describe() const {
   std::string limits = fmt::format("from {:.15g} to {:.15g}", least, most);

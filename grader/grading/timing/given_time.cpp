@@ -70,7 +70,7 @@ std::string without_label_numbers(const std::string& text) {
 
 }  // namespace
 
-KernelCode::KernelCode(const std::string& ptx) {
+NormalisedKernelTexts::NormalisedKernelTexts(const std::string& ptx) {
   std::istringstream lines(ptx);
   std::string* item = nullptr;
   for (std::string line; std::getline(lines, line);) {
@@ -87,7 +87,7 @@ KernelCode::KernelCode(const std::string& ptx) {
   for (auto& [name, text] : text_) text = without_label_numbers(text);
 }
 
-std::string KernelCode::code(const std::string& name) const {
+std::string NormalisedKernelTexts::code(const std::string& name) const {
   std::string symbol = name;
   if (text_.count(symbol) == 0) {
     try {
@@ -145,14 +145,15 @@ std::optional<double> parse_number(const std::string& text) {
 
 }  // namespace
 
-std::string cached_text_of_given_kernel(Check& check, const std::string& kernel,
-                                        const std::string& work,
-                                        const std::function<std::string(Check&)>& compute) {
+std::string cached_result_text_of_given_kernel(Check& check, const std::string& kernel,
+                                               const std::string& work,
+                                               const std::function<std::string(Check&)>& compute) {
   const GradingSession& s = check.session;
   const std::string device = check.device().name();
   // A device that a test has made has no profile that could identify it.
   if (!s.artifact || device.rfind(kSimulator, 0) != 0) return compute(check);
-  const std::string code = KernelCode(s.artifact->ptx).code(given_kernel_name(check, kernel));
+  const std::string code =
+      NormalisedKernelTexts(s.artifact->ptx).code(grader_or_submitted_kernel_name(check, kernel));
   const auto profile =
       read_file(lab32_root() / "data/devices" / (device.substr(kSimulator.size()) + ".toml"));
   if (code.empty() || !profile) return compute_on_new_device(check, compute);
@@ -171,7 +172,7 @@ double cached_time_of_given_kernel(Check& check, const std::string& kernel, cons
                                    const std::function<double(Check&)>& compute) {
   const auto text = [&](Check& own) { return fmt::format("{:.17g}", compute(own)); };
   const std::optional<double> kept =
-      parse_number(cached_text_of_given_kernel(check, kernel, work, text));
+      parse_number(cached_result_text_of_given_kernel(check, kernel, work, text));
   // The cached text is no number if its file was damaged; the time is then computed again.
   return kept ? *kept : *parse_number(compute_on_new_device(check, text));
 }

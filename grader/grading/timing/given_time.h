@@ -19,26 +19,28 @@ struct Check;
 double cached_time_of_given_kernel(Check& check, const std::string& kernel, const std::string& work,
                                    const std::function<double(Check& own)>& compute);
 // As above, for a text.
-std::string cached_text_of_given_kernel(Check& check, const std::string& kernel,
-                                        const std::string& work,
-                                        const std::function<std::string(Check& own)>& compute);
+std::string cached_result_text_of_given_kernel(
+    Check& check, const std::string& kernel, const std::string& work,
+    const std::function<std::string(Check& own)>& compute);
 
 // ---- code of kernels ----
 
 // The code of each kernel of a PTX module, as text. Two modules can be compared kernel by kernel,
 // and a result about a kernel can be cached for as long as its code stays the same.
 
-class KernelCode {
+class NormalisedKernelTexts {
  public:
-  KernelCode() = default;
-  explicit KernelCode(const std::string& ptx);
+  NormalisedKernelTexts() = default;
+  explicit NormalisedKernelTexts(const std::string& ptx);
 
   // The code of a kernel, named as for device::LoadedModule::find, or of a variable, with
   // everything that it refers to; "" if no or several symbols match. Equal texts behave alike:
   // positions in the source and the numbering of functions are left out.
   std::string code(const std::string& name) const;
 
-  friend bool operator==(const KernelCode& a, const KernelCode& b) { return a.text_ == b.text_; }
+  friend bool operator==(const NormalisedKernelTexts& a, const NormalisedKernelTexts& b) {
+    return a.text_ == b.text_;
+  }
 
  private:
   std::map<std::string, std::string> text_;  // by symbol

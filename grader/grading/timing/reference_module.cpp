@@ -62,7 +62,7 @@ bool begins_with(const std::string& line, const char* word) {
 
 // Replaces the names of local variables, since they contain the names in the source, such as
 // `words` in _ZZ7softmaxPKfPfiE5words.
-std::string without_local_names(const std::string& text) {
+std::string with_numbered_local_variables(const std::string& text) {
   std::map<std::string, std::string> names;
   std::string out;
   for (size_t at = 0; at < text.size();) {
@@ -114,7 +114,7 @@ std::string ptx_without_debug_info(const std::string& ptx) {
     if (dropped) continue;
     out += line.substr(0, line.find("//")) + "\n";
   }
-  return without_local_names(out);
+  return with_numbered_local_variables(out);
 }
 
 std::string obfuscate_text(const std::string& text) {

@@ -78,7 +78,7 @@ std::vector<double> clamped_previous_seconds(const device::TimingData& timing, d
 }
 
 SpeedVerdict compare_with_previous(const device::TimingData& timing, uint64_t bytes,
-                                   const StepComparisonLimit& terms) {
+                                   const RequiredShareOfGain& terms) {
   const double gain = reference_gain(timing, kReferenceNow).median - 1;
   const double limit = 1 + terms.share * std::max(gain, 0.0);
   SpeedVerdict verdict = compare_samples(

@@ -37,7 +37,7 @@ SpeedVerdict compare_with_copy(const device::TimingData& timing, uint64_t bytes,
 
 // The limit of a step: `share` of the reference solution's gain in the same rounds. The step is
 // asked for only if that gain is at least `least`.
-struct StepComparisonLimit {
+struct RequiredShareOfGain {
   double share = 0, least = 0;
 };
 // The candidates of a step, in this order. With reference_first the first two are left out.
@@ -50,7 +50,7 @@ device::MedianInterval reference_gain(const device::TimingData& timing, size_t r
 // nothing. If failed, credit is the part of the way from halfway(limit) to the limit that the ratio
 // has reached.
 SpeedVerdict compare_with_previous(const device::TimingData& timing, uint64_t bytes,
-                                   const StepComparisonLimit& terms);
+                                   const RequiredShareOfGain& terms);
 inline double halfway(double limit) { return (1 + limit) / 2; }
 // The clamped seconds of the submission's previous version, for each round.
 std::vector<double> clamped_previous_seconds(const device::TimingData& timing, double limit);

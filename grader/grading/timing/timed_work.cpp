@@ -37,7 +37,7 @@ TimedWork work_with_in_and_out(const InputSets<float>& inputs) {
   return work;
 }
 
-std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const TimedVersion& version,
+std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const VersionToTime& version,
                                             const std::vector<device::TimedArray>& given) {
   GradingSession& s = check.session;
   std::vector<std::unique_ptr<ByteArray>> arrays;

@@ -19,7 +19,7 @@ namespace lab32::grading {
 // The arrays that launches write, in order.
 using Outputs = std::vector<device::RefCountedBytes>;
 
-struct TimedVersion {
+struct VersionToTime {
   // Returns the launches of this version. `module` is the submission's or the reference solution's,
   // whose LAB32_LAUNCH records choose the shapes.
   std::function<std::vector<device::TimedStep>(device::LoadedModule& module,
@@ -37,10 +37,10 @@ struct TimedVersion {
 };
 
 // The work for one n, from the input to the final result.
-struct TimedWork : TimedVersion {
+struct TimedWork : VersionToTime {
   std::vector<device::TimedArray> arrays;
-  uint64_t bytes = 0;   // to move: each input read once, each output written once
-  TimedVersion before;  // for a step: the previous version, on the same arrays
+  uint64_t bytes = 0;    // to move: each input read once, each output written once
+  VersionToTime before;  // for a step: the previous version, on the same arrays
 };
 // `sets`: the number of different inputs to make.
 using MakeWork = std::function<TimedWork(Check& check, uint32_t n, size_t sets)>;
@@ -100,7 +100,7 @@ device::TimedArray output_array(const std::string& name, size_t count) {
 
 // The modelled time of a version's launches, one after the other from a cold L2, on the session's
 // device. nullopt: the device has no model. A launch that fails loses the check.
-std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const TimedVersion& version,
+std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const VersionToTime& version,
                                             const std::vector<device::TimedArray>& arrays);
 
 }  // namespace lab32::grading

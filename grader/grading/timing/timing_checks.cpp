@@ -26,7 +26,7 @@ constexpr double kNotable = 0.03;  // smaller differences are noise
 // For a given kernel over inputs that are the same for all submissions. The result is cached by
 // these inputs and the shapes (given_time.h).
 std::optional<PredictedTime> predict_given_kernel(Check& check, uint32_t n,
-                                                  const TimedVersion& version,
+                                                  const VersionToTime& version,
                                                   const TimedWork& work) {
   GradingSession& s = check.session;
   std::string all = fmt::format("as events see it\n{}\nn {}", version.given->inputs, n);
@@ -38,7 +38,7 @@ std::optional<PredictedTime> predict_given_kernel(Check& check, uint32_t n,
   }
   const TimeLimit& limit = s.time_limit;
   const std::string text =
-      cached_text_of_given_kernel(check, version.given->kernel, all, [&](Check& own) {
+      cached_result_text_of_given_kernel(check, version.given->kernel, all, [&](Check& own) {
         own.session.time_limit = limit;  // the shape is the submission's, so its time limit applies
         const std::optional<PredictedTime> time = predicted_time(own, n, version, work.arrays);
         return time
@@ -55,8 +55,9 @@ std::optional<PredictedTime> predict_given_kernel(Check& check, uint32_t n,
 
 // The time of the kernel's launches over n elements. A version that ends one step and begins the
 // next is simulated once.
-std::optional<PredictedTime> predict_time_once(Check& check, const std::string& kernel, uint32_t n,
-                                               const TimedVersion& version, const TimedWork& work) {
+std::optional<PredictedTime> cached_predicted_time(Check& check, const std::string& kernel,
+                                                   uint32_t n, const VersionToTime& version,
+                                                   const TimedWork& work) {
   auto& known = check.session.predicted;
   const std::pair key{kernel, n};
   if (const auto at = known.find(key); at != known.end()) return at->second;
@@ -76,9 +77,9 @@ std::string bottleneck_text(Check& check, const PredictedTime& time) {
 
 // The reason why the check is not run: there is no GPU. It carries the modelled time of the
 // launches, if the device has a model.
-NotRunReason modelled_time_reason(Check& check, const std::string& kernel, uint32_t n,
-                                  const TimedWork& work) {
-  const std::optional<PredictedTime> time = predict_time_once(check, kernel, n, work, work);
+NotRunReason no_gpu_reason_with_modelled_time(Check& check, const std::string& kernel, uint32_t n,
+                                              const TimedWork& work) {
+  const std::optional<PredictedTime> time = cached_predicted_time(check, kernel, n, work, work);
   check.measured("");
   NotRunReason reason{NotRunReason::Kind::no_gpu, check.device().name()};
   if (!time) return reason;
@@ -97,9 +98,9 @@ NotRunReason modelled_time_reason(Check& check, const std::string& kernel, uint3
 
 NotRunReason modelled_step_reason(Check& check, const StepCheck& step, uint32_t n,
                                   const TimedWork& work) {
-  const std::optional<PredictedTime> now = predict_time_once(check, step.kernel, n, work, work),
-                                     before = predict_time_once(check, step.before, n, work.before,
-                                                                work);
+  const std::optional<PredictedTime> now = cached_predicted_time(check, step.kernel, n, work, work),
+                                     before = cached_predicted_time(check, step.before, n,
+                                                                    work.before, work);
   check.measured("");
   NotRunReason reason{NotRunReason::Kind::no_gpu, check.device().name()};
   if (!now || !before) return reason;
@@ -133,14 +134,14 @@ template <class Predict>
 }
 
 device::TimedCandidate submitted_candidate(Check& check, const std::string& name,
-                                           const TimedVersion& version) {
+                                           const VersionToTime& version) {
   GradingSession& s = check.session;
   return {name, s.time.submission, version.steps(s.module, s.time.timer->multiprocessors())};
 }
 
 // A candidate for the timer: the reference solution's launches of this version, in `module`.
 device::TimedCandidate reference_candidate(Check& check, const std::string& name,
-                                           const TimedVersion& version,
+                                           const VersionToTime& version,
                                            device::LoadedModule& module) {
   const TimingSetup& time = check.session.time;
   return {name, time.reference, version.steps(module, time.timer->multiprocessors()), false};
@@ -172,7 +173,7 @@ void verify_outputs(Check& check, const device::TimingData& timing, const TimedW
   std::vector<BackgroundWork> comparisons;
   for (size_t i = 0; i < wrong.size(); ++i) {
     const device::TimedOutput& output = timing.outputs[i];
-    const TimedVersion& version = output.candidate == kNow ? work : work.before;
+    const VersionToTime& version = output.candidate == kNow ? work : work.before;
     comparisons.emplace_back([&version, &output, &words = wrong[i]] {
       words = version.mismatch(output.set, output.arrays);
     });
@@ -219,7 +220,7 @@ TimedResult time_until_decided(Check& check, const std::string& kernel, uint32_t
     const ProgressReporter::ScopedStep progress(
         s.setup.progress, "timing " + kernel + (twice ? " again, with more rounds" : ""));
     const WorkTimer watch;
-    device::TimingResult timed = s.time.timer->time(plan);
+    device::GpuTimingResult timed = s.time.timer->time(plan);
     spent.card += watch.wall_seconds();
     if (timed.fault) {
       check.measured(words(timed.fault->kind));
@@ -315,7 +316,7 @@ void record_reference_gain(Check& check, const device::MedianInterval& gain) {
 }
 
 [[noreturn]] void not_asked(Check& check, const device::MedianInterval& gain,
-                            const StepComparisonLimit& terms) {
+                            const RequiredShareOfGain& terms) {
   NotRunReason reason{NotRunReason::Kind::no_such_step, check.session.time.timer->name()};
   reason.gain = gain.median;
   reason.least_gain = 1 + terms.least;
@@ -327,14 +328,14 @@ void record_reference_gain(Check& check, const device::MedianInterval& gain) {
 // the step at all, so that the points that can be reached are the same for all submissions.
 [[noreturn]] void end_without_submission(Check& check, const StepCheck& step, const TimedWork& work,
                                          const std::vector<device::TimedCandidate>& reference,
-                                         const StepComparisonLimit& terms) {
+                                         const RequiredShareOfGain& terms) {
   GradingSession& s = check.session;
   device::TimingPlan plan = timing_plan(work);
   plan.candidates = reference;
   plan.required_ratios = {{0, 1}};
   const ProgressReporter::ScopedStep progress(s.setup.progress,
                                               "timing the reference solution's " + step.kernel);
-  const device::TimingResult timed = s.time.timer->time(plan);
+  const device::GpuTimingResult timed = s.time.timer->time(plan);
   if (!timed.timing) throw Error("the reference solution: " + describe(*timed.fault));
   const device::MedianInterval gain = reference_gain(*timed.timing, 0);
   record_reference_gain(check, gain);
@@ -351,7 +352,7 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
   check.expected(fmt::format("{:.2f} of a copy", fraction));
   if (!s.time.timer)
     not_run_here(check, speed.make, [&](uint32_t n, const TimedWork& work) {
-      return modelled_time_reason(check, speed.kernel, n, work);
+      return no_gpu_reason_with_modelled_time(check, speed.kernel, n, work);
     });
 
   check.require_prerequisites();
@@ -402,7 +403,7 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
   end_with_verdict(check, result, work.bytes, line, std::move(story));
 }
 
-void credit_step(Check& check, const StepCheck& step) {
+void credit_speedup_of_step(Check& check, const StepCheck& step) {
   GradingSession& s = check.session;
   check.expected("ahead of " + step.form_before);
   if (!s.time.timer)
@@ -415,7 +416,7 @@ void credit_step(Check& check, const StepCheck& step) {
 
   const uint32_t n = check.row.count("n");
   const int line = check.line_of(step.kernel);
-  const StepComparisonLimit terms{check.row.number("steps.share_of_gain"),
+  const RequiredShareOfGain terms{check.row.number("steps.share_of_gain"),
                                   check.row.number("steps.least_gain")};
   const TimedWork work = make_timed_work(check, step.make, n);
   const auto module = loaded_reference(check);

@@ -44,7 +44,7 @@ struct StepCheck {
 // Gives points for a step from one version to the next. The check counts only if the reference
 // solution's two versions differ by at least steps.least_gain in the same rounds. All points need
 // steps.share_of_gain of that gain.
-void credit_step(Check& check, const StepCheck& step);
+void credit_speedup_of_step(Check& check, const StepCheck& step);
 inline takes keys_of_step_check() {
   return takes("n", "n_modelled", "steps.share_of_gain", "steps.least_gain");
 }

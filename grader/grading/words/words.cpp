@@ -14,7 +14,7 @@ namespace {
 using report::CheckFailure;
 using report::NotRunReason;
 
-std::string modelled_time_words(const NotRunReason& reason) {
+std::string model_prediction_text(const NotRunReason& reason) {
   const NotRunReason::ModelledTime& m = *reason.modelled;
   if (m.seconds_before)
     return fmt::format("No GPU here. For n = {} the model predicts {} for {} and {} for your {}.",
@@ -51,7 +51,7 @@ std::string prefix(const std::string& setting) { return setting.empty() ? "" : s
 std::string words(const NotRunReason& reason) {
   switch (reason.kind) {
     case NotRunReason::Kind::no_gpu:
-      return reason.modelled ? modelled_time_words(reason)
+      return reason.modelled ? model_prediction_text(reason)
                              : "The check needs a GPU, and this machine has none.";
     case NotRunReason::Kind::no_counters:
       return "The device `" + reason.device + "` does not count sectors.";

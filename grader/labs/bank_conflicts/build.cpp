@@ -37,10 +37,11 @@ counters::Counters count_strided_accesses(Check& check, const std::string& type,
                                           uint32_t stride) {
   Input<uint8_t> in(check, "in", std::vector<uint8_t>(32 * bytes, 1));
   Output<uint8_t> out(check, "out", 32 * bytes);
-  return counters_of(check, run(check, {given_kernel_name(check, fmt::format("touch<{}>", type)),
-                                        {{1}, {32}},
-                                        {in, out, static_cast<int>(stride)},
-                                        fmt::format("{}, stride {}", type, stride)}));
+  return counters_of(
+      check, run(check, {grader_or_submitted_kernel_name(check, fmt::format("touch<{}>", type)),
+                         {{1}, {32}},
+                         {in, out, static_cast<int>(stride)},
+                         fmt::format("{}, stride {}", type, stride)}));
 }
 
 // Asks the student's functions about variants of the launches' accesses: the same addresses with
@@ -96,14 +97,14 @@ TEST_SUITE("lab:bank_conflicts") {
     };
     const TouchedType types[] = {
         {"char", 1}, {"short", 2}, {"int", 4}, {"double", 8}, {"int4", 16}};
-    struct TouchLaunch {
+    struct StridedAccessCounts {
       const TouchedType* type;
       uint32_t stride;
       counters::Counters counted;
     };
     // All kernels are launched before any answer is checked, so that the result of a failed check
     // has the figures of all kernels.
-    std::vector<TouchLaunch> launches;
+    std::vector<StridedAccessCounts> launches;
     std::vector<BankPattern> patterns;
     std::string table = "The profiler's table of the given kernel, wavefronts of its store:\n    " +
                         fmt::format("{:<8}", "stride");
@@ -138,7 +139,7 @@ TEST_SUITE("lab:bank_conflicts") {
                       store ? answers.second[i] : answers.first[i], patterns[i].show()));
     }
     std::vector<std::string> names;
-    for (const TouchLaunch& launch : launches)
+    for (const StridedAccessCounts& launch : launches)
       names.push_back(fmt::format("{} {}", launch.type->name, launch.stride));
     check_rearranged_accesses(check, patterns, names);
     check.measured(fmt::format("{} launches right", launches.size()));

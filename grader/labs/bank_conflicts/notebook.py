@@ -20,7 +20,7 @@ def wavefronts_by_type_and_stride(lab, way="store"):
     """The counts {type: {stride: wavefronts}} from the result's figures; `way` is store or load. The counts of int4 are
     included once C1, which asks for one of them, has passed."""
     found = {name: {} for name in TYPES}
-    for name, value in lab.numbers_of_checks().items():
+    for name, value in lab.figures_of_checks().items():
         if match := re.fullmatch(rf"touch<(\w+)>\((\d+)\) {way} wavefronts", name):
             found[match[1]][int(match[2])] = value
     if not lab.has_passed("C1 staging 128 ints"):

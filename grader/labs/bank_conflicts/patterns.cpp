@@ -287,7 +287,7 @@ std::vector<BankPattern> named_and_random_bank_patterns(Random& random,
 }
 
 std::vector<BankPattern> rearranged_patterns(const BankPattern& p) {
-  return grading::rearranged_patterns(p, kWindow, kRowOfBanks);
+  return grading::access_pattern_variants(p, kWindow, kRowOfBanks);
 }
 
 std::string bank_misconception_hint(const std::vector<BankPattern>& patterns,

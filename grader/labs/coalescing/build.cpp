@@ -60,7 +60,7 @@ CountedLaunch count_given_launch(Check& check, const GivenKernelLaunch& launch, 
       counted.patterns.push_back(p);
     }
   counted.counters =
-      counters_of(check, run_to_count(check, {given_kernel_name(check, launch.kernel),
+      counters_of(check, run_to_count(check, {grader_or_submitted_kernel_name(check, launch.kernel),
                                               {{threads / block}, {block}},
                                               args,
                                               launch.name}));
@@ -79,9 +79,10 @@ std::string requests_and_sectors_row(const std::string& name, const counters::Co
 
 // Compares the student's answers about the sampled warps of a kernel with the counters of its
 // launch.
-void check_given_launch(Check& check, const GivenKernelLaunch& launch,
-                        const std::vector<GlobalAccessPattern>& patterns, const int* requests,
-                        const int* sectors, const counters::Counters& c, uint64_t warps) {
+void check_answers_against_counters(Check& check, const GivenKernelLaunch& launch,
+                                    const std::vector<GlobalAccessPattern>& patterns,
+                                    const int* requests, const int* sectors,
+                                    const counters::Counters& c, uint64_t warps) {
   uint64_t sum_requests = 0, sum_sectors = 0;
   for (size_t i = 0; i < patterns.size(); ++i) {
     sum_requests += static_cast<uint64_t>(static_cast<int64_t>(requests[i]));
@@ -208,8 +209,8 @@ TEST_SUITE("lab:coalescing") {
     const StudentFunctionAnswers answers = student_answers_for_patterns(check, all);
     size_t at = 0;
     for (size_t k = 0; k < kernels.size(); ++k) {
-      check_given_launch(check, kernels[k], counted[k].patterns, &answers.first[at],
-                         &answers.second[at], counted[k].counters, threads / 32);
+      check_answers_against_counters(check, kernels[k], counted[k].patterns, &answers.first[at],
+                                     &answers.second[at], counted[k].counters, threads / 32);
       at += counted[k].patterns.size();
     }
     check_rearranged_accesses(check, kernels, counted);

@@ -24,7 +24,7 @@ def kernels_with_hidden_counts(lab):
 
 def sectors_per_request(lab, op):
     """The counts {kernel: sectors per request} from the result's figures; `op` is load or store."""
-    figures = lab.numbers_of_checks()
+    figures = lab.figures_of_checks()
     found = {}
     for name, sectors in figures.items():
         kernel = name.removesuffix(f" {op} sectors")

@@ -24,10 +24,10 @@ constexpr int kFields = 8;
 // lets each field begin at such a line.
 size_t particle_floats(uint32_t n) { return size_t{kFields} * ceil_div(n, 32) * 32; }
 
-void run_pack_kernel(Check& check, const DeviceArray& particles, const std::vector<float>& values,
-                     int field, uint32_t n) {
+void store_particle_field(Check& check, const DeviceArray& particles,
+                          const std::vector<float>& values, int field, uint32_t n) {
   Input<float> in(check, "values", values);
-  run(check, {given_kernel_name(check, "pack"),
+  run(check, {grader_or_submitted_kernel_name(check, "pack"),
               {{blocks_for(n, kBlock)}, {kBlock}},
               {in, particles, field, static_cast<int>(n)},
               fmt::format("{}, storing field {}", setting_of(n), field)});
@@ -40,7 +40,7 @@ device::LaunchResult run_scale_field_kernel(Check& check, const DeviceArray& par
   const float factor = random_factor(random);
   const std::string setting = fmt::format("{}, reading field {}", setting_of(n), field);
   Output<float> out(check, "out", n);
-  Launch launch{given_kernel_name(check, "scale_field"),
+  Launch launch{grader_or_submitted_kernel_name(check, "scale_field"),
                 {{blocks_for(n, kBlock)}, {kBlock}},
                 {particles, out, field, factor, static_cast<int>(n)},
                 setting};
@@ -74,8 +74,8 @@ TEST_SUITE("lab:coalescing") {
       Output<float> particles(check, "particles", particle_floats(n));
       std::array<std::vector<float>, kFields> values;
       for (int field = 0; field < kFields; ++field) {
-        values[field] = floats_with_special_values(random, n);
-        run_pack_kernel(check, particles, values[field], field, n);
+        values[field] = special_floats_without_nan(random, n);
+        store_particle_field(check, particles, values[field], field, n);
       }
       for (int field = 0; field < kFields; ++field)
         run_scale_field_kernel(check, particles, values[field], field, n);
@@ -89,7 +89,7 @@ TEST_SUITE("lab:coalescing") {
       const int field = static_cast<int>(random.below(kFields));
       const std::vector<float> values = random.floats(n);
       Output<float> particles(check, "particles", particle_floats(n));
-      run_pack_kernel(check, particles, values, field, n);
+      store_particle_field(check, particles, values, field, n);
       return run_scale_field_kernel(check, particles, values, field, n);
     };
     const device::LaunchResult counted = read_one(check.row.count("n"));
@@ -99,7 +99,7 @@ TEST_SUITE("lab:coalescing") {
                    "values side by side that neighbouring lanes read together.");
     const SecretSize size = secret_size(check);
     recount_sectors_at_size(
-        check, launch_keeping_score_row(check, [&] { return read_one(size.n); }), size);
+        check, launch_keeping_report_row(check, [&] { return read_one(size.n); }), size);
   }
 }
 

@@ -199,7 +199,7 @@ std::vector<GlobalAccessPattern> random_and_edge_patterns(Random& random, int co
 }
 
 std::vector<GlobalAccessPattern> rearranged_patterns(const GlobalAccessPattern& p) {
-  return grading::rearranged_patterns(p, 0, kSector);
+  return grading::access_pattern_variants(p, 0, kSector);
 }
 
 std::string misconception_hint(const std::vector<GlobalAccessPattern>& patterns,

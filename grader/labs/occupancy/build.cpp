@@ -8,15 +8,16 @@
 namespace lab32::checks::occupancy {
 namespace {
 
-struct StudentAnswers {
+struct StudentFunctionOutputs {
   std::vector<int> blocks, limits, waves;
   std::vector<float> last;
 };
 
 // Runs the student's functions on each case with the given kernel. Both kinds of cases must be
 // equally many.
-StudentAnswers student_answers_for_cases(Check& check, const std::vector<OccupancyCase>& cases,
-                                         const std::vector<WaveCase>& wave_cases) {
+StudentFunctionOutputs student_function_outputs(Check& check,
+                                                const std::vector<OccupancyCase>& cases,
+                                                const std::vector<WaveCase>& wave_cases) {
   const size_t count = std::max(cases.size(), wave_cases.size());
   std::vector<MultiprocessorLimits> sm;
   std::vector<BlockUsage> usage;
@@ -35,7 +36,7 @@ StudentAnswers student_answers_for_cases(Check& check, const std::vector<Occupan
   Output<int> blocks(check, "out_blocks", count), limits(check, "out_limits", count),
       waves(check, "out_waves", count);
   Output<float> last_wave_share(check, "out_last", count);
-  Launch launch{given_kernel_name(check, "calculator"),
+  Launch launch{grader_or_submitted_kernel_name(check, "calculator"),
                 {{blocks_for(count, 128)}, {128}},
                 {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last_wave_share,
                  static_cast<int>(count)},
@@ -90,7 +91,7 @@ bool are_all_zero(const std::vector<int>& values) {
 TEST_SUITE("lab:occupancy") {
   LAB_CHECK("A1 blocks that reside" * takes("random_cases")) {
     const std::vector<OccupancyCase> cases = random_occupancy_cases(check);
-    const std::vector<int> got = student_answers_for_cases(check, cases, {WaveCase{}}).blocks;
+    const std::vector<int> got = student_function_outputs(check, cases, {WaveCase{}}).blocks;
     std::vector<size_t> wrong;
     for (size_t i = 0; i < cases.size(); ++i)
       if (got[i] != cases[i].blocks) wrong.push_back(i);
@@ -102,7 +103,7 @@ TEST_SUITE("lab:occupancy") {
 
   LAB_CHECK("A2 what limits them" * takes("random_cases")) {
     const std::vector<OccupancyCase> cases = random_occupancy_cases(check);
-    const std::vector<int> got = student_answers_for_cases(check, cases, {WaveCase{}}).limits;
+    const std::vector<int> got = student_function_outputs(check, cases, {WaveCase{}}).limits;
     std::vector<size_t> wrong;
     bool part = true;  // every wrong answer names some of the limits, and no other resource
     for (size_t i = 0; i < cases.size(); ++i) {
@@ -121,8 +122,8 @@ TEST_SUITE("lab:occupancy") {
   LAB_CHECK("A3 waves and the last one" * takes("random_cases")) {
     Random random = check.random();
     const std::vector<WaveCase> cases = wave_cases(random, check.row.count("random_cases"));
-    const StudentAnswers got =
-        student_answers_for_cases(check, {occupancy_cases(random, 0).front()}, cases);
+    const StudentFunctionOutputs got =
+        student_function_outputs(check, {occupancy_cases(random, 0).front()}, cases);
     check.expected("all right");
     size_t wrong = 0, shown = 0;
     const auto wrong_waves = [&](size_t i) { return got.waves[i] != cases[i].waves(); };

@@ -21,7 +21,7 @@ int32_t rounded_up(int32_t n, int32_t unit) { return (n + unit - 1) / unit * uni
 
 // Rules that a student's calculator may ignore; each field is true if it does. With the default
 // values the calculation is right, as a test shows.
-struct IgnoredRules {
+struct OmittedOccupancyRules {
   bool warp = false;           // count single threads
   bool register_unit = false;  // a warp gets exactly the registers it asks for
   bool quarters = false;       // treat the registers as one pool
@@ -43,7 +43,7 @@ struct BlocksByResource {
 };
 
 BlocksByResource blocks_by_resource(const MultiprocessorLimits& sm, const BlockUsage& usage,
-                                    const IgnoredRules& f) {
+                                    const OmittedOccupancyRules& f) {
   const int32_t warps = (usage.threads + kWarpSize - 1) / kWarpSize;
   const int32_t threads =
       f.warp ? sm.threads / usage.threads : sm.threads / kWarpSize / std::max(warps, 1);
@@ -217,7 +217,7 @@ std::string misconception_hint(const std::vector<OccupancyCase>& cases,
                                const std::vector<int>& blocks) {
   struct Misconception {
     const char* words;
-    IgnoredRules ignored;
+    OmittedOccupancyRules ignored;
   };
   std::array<Misconception, 6> misconceptions{};
   misconceptions[0].words =
@@ -280,11 +280,11 @@ std::vector<int32_t> random_list_links(uint32_t nodes) {
 }
 
 // Positions in quarters of cells, so that their sums are exact.
-std::vector<FieldVector> random_vector_field(uint64_t seed) {
+std::vector<VectorFieldCell> random_vector_field(uint64_t seed) {
   Random random(seed);
-  std::vector<FieldVector> cells(size_t{kSide} * kSide * kSide);
+  std::vector<VectorFieldCell> cells(size_t{kSide} * kSide * kSide);
   const auto quarters = [&] { return static_cast<float>(random.below(64)) / 4; };
-  for (FieldVector& c : cells)
+  for (VectorFieldCell& c : cells)
     c = {quarters(), quarters(), quarters(), static_cast<float>(1 + random.below(16384)) / 16384};
   return cells;
 }
@@ -300,8 +300,9 @@ std::vector<float> start_positions(uint32_t n, uint32_t first) {
   return start;
 }
 
-std::vector<float> expected_traces(const std::vector<FieldVector>& field,
-                                   const std::vector<float>& start, uint32_t n, uint32_t steps) {
+std::vector<float> expected_path_statistics(const std::vector<VectorFieldCell>& field,
+                                            const std::vector<float>& start, uint32_t n,
+                                            uint32_t steps) {
   std::vector<float> out(size_t{kTraced} * n);
   for (size_t i = 0; i < n; ++i) {
     double at[3] = {start[i], start[n + i], start[2 * size_t{n} + i]};
@@ -309,7 +310,7 @@ std::vector<float> expected_traces(const std::vector<FieldVector>& field,
     sums[4] = 1e30, sums[5] = -1e30;
     for (uint32_t k = 0; k < steps; ++k) {
       const auto side = [](double v) { return static_cast<uint32_t>(v) % kSide; };
-      const FieldVector& f =
+      const VectorFieldCell& f =
           field[side(at[0]) + size_t{kSide} * (side(at[1]) + kSide * side(at[2]))];
       const double step[3] = {f.x, f.y, f.z};
       sums[4] = std::min(sums[4], double{f.w}), sums[5] = std::max(sums[5], double{f.w});

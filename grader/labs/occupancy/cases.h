@@ -69,7 +69,7 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases);
 // The fields of LAB32_LAUNCH that the submission chooses besides the block. No task leaves
 // dynamic_shared to it, because only the tile of `smooth` is in dynamic shared memory; and the
 // blocks of `smooth` cover n once, so it has no blocks_per_sm.
-inline FreeLaunchFields free_launch_fields(const std::string& kernel) {
+inline StudentChosenLaunchFields student_chosen_launch_fields(const std::string& kernel) {
   return {kernel != "smooth", false};
 }
 
@@ -79,15 +79,16 @@ std::vector<int32_t> random_list_links(uint32_t nodes);
 
 constexpr uint32_t kSide = 64;    // width of the field in cells
 constexpr uint32_t kTraced = 14;  // numbers per particle
-struct FieldVector {
+struct VectorFieldCell {
   float x, y, z, w;
 };
-std::vector<FieldVector> random_vector_field(uint64_t seed);
+std::vector<VectorFieldCell> random_vector_field(uint64_t seed);
 // x of all particles, then y, then z. Neighbours start in one cell and therefore stay together; the
 // first ones in cell `first`, counted along x, y, z.
 std::vector<float> start_positions(uint32_t n, uint32_t first);
-std::vector<float> expected_traces(const std::vector<FieldVector>& field,
-                                   const std::vector<float>& start, uint32_t n, uint32_t steps);
+std::vector<float> expected_path_statistics(const std::vector<VectorFieldCell>& field,
+                                            const std::vector<float>& start, uint32_t n,
+                                            uint32_t steps);
 
 // Record what a block uses and how many such blocks each resource allows, for the lab's own
 // pictures (labs/occupancy/pictures.py). Return the number of blocks that fit; 0: the device has no

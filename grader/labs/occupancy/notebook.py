@@ -43,11 +43,11 @@ def times_over_best(lab):
     """{check: modelled time} of the student's shapes and of copy, as multiples of the times that they are compared
     with."""
 
-    def time_ratio(figures):
+    def modelled_to_measured_ratio(figures):
         best = figures.get("best_seconds", figures.get("full_seconds"))
         return figures["modelled_seconds"] / best if best else None
 
-    return figure_ratios_by_check(lab, time_ratio)
+    return figure_ratios_by_check(lab, modelled_to_measured_ratio)
 
 
 STAIRS = ["66 blocks", "132 blocks", "139 blocks", "198 blocks", "264 blocks", "271 blocks"]

@@ -46,8 +46,8 @@ struct Residency {
   }
 };
 
-LaunchConfig launch_config_of_task(Check& check, const std::string& kernel) {
-  return launch_config(check, kernel, free_launch_fields(kernel));
+LaunchConfig launch_config_of_submission(Check& check, const std::string& kernel) {
+  return launch_config(check, kernel, student_chosen_launch_fields(kernel));
 }
 
 // The line of the kernel's LAB32_LAUNCH record.
@@ -60,7 +60,7 @@ int line_of_launch_record(Check& check, const std::string& kernel) {
 Residency residency_of_shape(Check& check, const std::string& kernel,
                              const device::LaunchShape& shape) {
   GradingSession& s = check.session;
-  device::Kernel* const found = s.module.find(given_kernel_name(check, kernel));
+  device::Kernel* const found = s.module.find(grader_or_submitted_kernel_name(check, kernel));
   uint64_t all = 0;
   try {
     all = check.device().resident_blocks(*found, shape);
@@ -161,8 +161,8 @@ void credit_shape_time(Check& check, const std::string& kernel, const LaunchConf
 
 // Gives points for `share`, how busy the multiprocessors are on average until the busiest one
 // finishes.
-void credit_balance(Check& check, double share, const Residency& resident,
-                    const std::string& kernel) {
+void credit_load_balance(Check& check, double share, const Residency& resident,
+                         const std::string& kernel) {
   const double least = check.row.number("balance");
   check.figure("balance", share);
   CheckFailure failure{CheckFailure::Kind::wasteful};
@@ -203,14 +203,14 @@ TEST_SUITE("lab:occupancy") {
             takes("n", whole("nodes", 8, 1 << 24, 8), whole("steps", 1, 4096), kSweep, kWithin)) {
     const uint32_t n = check.row.count("n"), nodes = check.row.count("nodes");
     const int steps = static_cast<int>(check.row.count("steps"));
-    const LaunchConfig config = launch_config_of_task(check, "follow");
+    const LaunchConfig config = launch_config_of_submission(check, "follow");
     const Residency resident =
         residency_of_shape(check, "follow", config.shape(n, check.device().multiprocessors()));
     const Work work = [&](Check& own) -> Launched {
       const auto next = std::make_shared<Input<int32_t>>(own, "next", random_list_links(nodes));
       return [=, &own](const LaunchConfig& shape) {
         const Output<int32_t> out(own, "out", n);
-        Launch launch{given_kernel_name(own, "follow"),
+        Launch launch{grader_or_submitted_kernel_name(own, "follow"),
                       shape.shape(n, own.device().multiprocessors()),
                       {*next, out, static_cast<int>(n), steps},
                       "",
@@ -228,7 +228,7 @@ TEST_SUITE("lab:occupancy") {
 
   LAB_CHECK("B4 smooth: the tile" * takes("n", kSweep, kWithin)) {
     const uint32_t n = check.row.count("n");
-    const LaunchConfig config = launch_config_of_task(check, "smooth");
+    const LaunchConfig config = launch_config_of_submission(check, "smooth");
     const auto shape_of = [&](const LaunchConfig& c) {
       constexpr uint32_t kPixel = 16, kBorder = 2 * 64;
       device::LaunchShape shape = c.shape(n, check.device().multiprocessors());
@@ -244,7 +244,7 @@ TEST_SUITE("lab:occupancy") {
       const auto in = std::make_shared<Input<float>>(own, "in", random.floats(size_t{4} * n));
       return [=, &own](const LaunchConfig& shape) {
         const Output<float> out(own, "out", size_t{4} * n);
-        Launch launch{given_kernel_name(own, "smooth"),
+        Launch launch{grader_or_submitted_kernel_name(own, "smooth"),
                       shape_of(shape),
                       {*in, out, static_cast<int>(n)},
                       "",
@@ -260,30 +260,31 @@ TEST_SUITE("lab:occupancy") {
 
   LAB_CHECK("B5 orbits: the tail" * takes("n", kBalance, kLeastWarps)) {
     const uint32_t n = check.row.count("n");
-    const LaunchConfig config = launch_config_of_task(check, "orbits");
+    const LaunchConfig config = launch_config_of_submission(check, "orbits");
     const device::LaunchShape shape = config.shape(n, check.device().multiprocessors());
     const Residency resident = residency_of_shape(check, "orbits", shape);
     const double share = balance_of_multiprocessors(check, n, shape);
     check.measured(fmt::format("{:.0f} % busy", 100 * share));
     check.expected(fmt::format("{:.0f} %", 100 * check.row.number("balance")));
-    credit_balance(check, share, resident, "orbits");
+    credit_load_balance(check, share, resident, "orbits");
     credit_resident_warps(check, resident, "orbits");
   }
 
   LAB_CHECK("B6 match: rows that stay in L1" *
             takes("n", whole("row_bytes", 4, 65536), kBalance, kLeastWarps)) {
     const uint32_t n = check.row.count("n");
-    const LaunchConfig config = launch_config_of_task(check, "match");
+    const LaunchConfig config = launch_config_of_submission(check, "match");
     const device::LaunchShape shape = config.shape(n, check.device().multiprocessors());
     const Residency resident = residency_of_shape(check, "match", shape);
     // One row is enough: the launch only measures how much of L1 the blocks' shared memory leaves
     // free.
     const Input<float> row(check, "rows", std::vector<float>(32, 1.0f));
     const Output<float> out(check, "out", 1);
-    const device::LaunchResult run = run_to_count(check, {given_kernel_name(check, "match"),
-                                                          {{1}, shape.block, shape.dynamic_shared},
-                                                          {row, row, row, row, out, 1},
-                                                          "one row"});
+    const device::LaunchResult run =
+        run_to_count(check, {grader_or_submitted_kernel_name(check, "match"),
+                             {{1}, shape.block, shape.dynamic_shared},
+                             {row, row, row, row, out, 1},
+                             "one row"});
     if (!run.occupancy) check.not_run({NotRunReason::Kind::no_counters, check.device().name()});
     const double bytes = check.row.number("row_bytes") * kWarpSize * resident.warps;
     check.measured(fmt::format("{:.0f} KB under way", bytes / 1024));
@@ -297,7 +298,7 @@ TEST_SUITE("lab:occupancy") {
           fmt::format("{} Their rows take {:.0f} KB, but L1 has {} KB: L1 has evicted the sectors "
                       "of a row before the warp reads the next column. How many warps' rows fit?",
                       resident.residency_text(), bytes / 1024, run.occupancy->l1_bytes / 1024));
-    credit_balance(check, balance_of_multiprocessors(check, n, shape), resident, "match");
+    credit_load_balance(check, balance_of_multiprocessors(check, n, shape), resident, "match");
     credit_resident_warps(check, resident, "match");
   }
 }

@@ -87,13 +87,13 @@ def occupancy_copies_table():
     )
 
 
-def occupancy_registers_table():
+def times_by_register_limit_table():
     """A table of measured times of trace in blocks of 1024, for several limits on registers."""
     counters = tables.read_measured("h200-occupancy-counters")
     rows = []
     for row in measured_shapes().where(task="trace", block=1024):
 
-        def counted_metric(metric, row=row):
+        def measured_metric(metric, row=row):
             form = f"{row['form']}; {row['shape']}"
             return counters.value("value", task="trace", form=form, metric=metric)
 
@@ -102,8 +102,8 @@ def occupancy_registers_table():
                 row["form"],
                 row["registers"],
                 row["warps"],
-                f"{counted_metric('sm__warps_active.avg.pct_of_peak_sustained_active'):.0f} %",
-                f"{counted_metric('smsp__sass_inst_executed_op_local_ld.sum'):,.0f}",
+                f"{measured_metric('sm__warps_active.avg.pct_of_peak_sustained_active'):.0f} %",
+                f"{measured_metric('smsp__sass_inst_executed_op_local_ld.sum'):,.0f}",
                 f"{float(row['median_ms']) * 1e3:.1f} µs",
             ]
         )
@@ -134,7 +134,7 @@ def multiprocessor_utilisation(n, block, grid, multiprocessors=132):
     return n / 32 / multiprocessors / max(busy)
 
 
-def assigned_and_measured_times():
+def block_assignment_and_measured_times():
     """[(time that follows from the assignment of blocks alone, measured time)] of the shapes of orbits with at least 8
     warps, in units of the median."""
     rows = [row for row in measured_shapes().where(task="orbits") if int(row["warps"]) >= 8]
@@ -146,7 +146,7 @@ def assigned_and_measured_times():
     return [(unit * time, ms) for time, ms in pairs]
 
 
-def occupancy_modelled_table():
+def modelled_and_measured_times_table():
     """A table that compares modelled with measured kernel times, over the shapes that Nsight Compute timed."""
     table = tables.read_measured("occupancy/modelled")
     rows = []
@@ -160,7 +160,7 @@ def occupancy_modelled_table():
         )
         for task, judged in JUDGED.items()
     }
-    compared["`orbits`, by evenness"] = ("", assigned_and_measured_times())
+    compared["`orbits`, by evenness"] = ("", block_assignment_and_measured_times())
     for name, (judged, pairs) in compared.items():
         count = len(pairs)
         first, second = (rank_of_each([pair[k] for pair in pairs]) for k in (0, 1))
@@ -172,7 +172,7 @@ def occupancy_modelled_table():
     return markdown_table(head, rows, numeric=[1, 2, 3])
 
 
-def memory_kinds_table(*forms):
+def memory_space_times_table(*forms):
     """A table of measured times to compare kinds of memory: a row for each task that has these forms, a column for each
     form."""
     times = {}
@@ -217,8 +217,8 @@ MAKERS = {
     "occupancy_limits": occupancy_limits_table,
     "occupancy_shapes": occupancy_shapes_table,
     "occupancy_copies": occupancy_copies_table,
-    "occupancy_registers": occupancy_registers_table,
-    "occupancy_modelled": occupancy_modelled_table,
+    "occupancy_registers": times_by_register_limit_table,
+    "occupancy_modelled": modelled_and_measured_times_table,
     "occupancy_predicted": occupancy_predicted_table,
-    "memory_kinds": memory_kinds_table,
+    "memory_kinds": memory_space_times_table,
 }

@@ -55,14 +55,15 @@ struct KernelInSubmissionShape {
   uint32_t pixel = 0, border = 0;
   std::string inputs = "";  // what the inputs depend on besides n
 
-  TimedVersion timed_version(Check& check, bool as_given,
-                             decltype(TimedVersion::mismatch) mismatch) const {
-    TimedVersion made;
+  VersionToTime timed_version(Check& check, bool as_given,
+                              decltype(VersionToTime::mismatch) mismatch) const {
+    VersionToTime made;
     const LaunchConfig skeletons = skeleton_launch_config(check);
     made.steps = [*this, &check, as_given, skeletons](device::LoadedModule& module,
                                                       uint32_t multiprocessors) {
       const LaunchConfig config =
-          as_given ? skeletons : launch_config(check, kernel, module, free_launch_fields(kernel));
+          as_given ? skeletons
+                   : launch_config(check, kernel, module, student_chosen_launch_fields(kernel));
       device::LaunchShape shape = config.shape(n, multiprocessors);
       if (pixel > 0) {
         const uint64_t width =
@@ -72,7 +73,7 @@ struct KernelInSubmissionShape {
             static_cast<uint32_t>(std::min<uint64_t>(pixel * (width + border), UINT32_MAX / 2));
       }
       return std::vector<device::TimedStep>{
-          device::TimedLaunch{given_kernel_name(kernel, module), shape, args}};
+          device::TimedLaunch{grader_or_submitted_kernel_name(kernel, module), shape, args}};
     };
     made.mismatch = std::move(mismatch);
     made.given = {kernel, inputs};
@@ -83,10 +84,11 @@ struct KernelInSubmissionShape {
 // Work of a given kernel that reads `inputs` and writes `outputs` floats, in the submission's shape
 // and in the skeleton's, each to an array of its own. All sets have the expected values `want`.
 template <class T>
-TimedWork work_in_both_shapes(Check& check, KernelInSubmissionShape shaped,
-                              std::vector<device::TimedArray> inputs,
-                              std::shared_ptr<const std::vector<T>> want, double tolerance,
-                              const std::vector<device::KernelArgument>& numbers) {
+TimedWork work_in_own_and_skeleton_shape(Check& check, KernelInSubmissionShape shaped,
+                                         std::vector<device::TimedArray> inputs,
+                                         std::shared_ptr<const std::vector<T>> want,
+                                         double tolerance,
+                                         const std::vector<device::KernelArgument>& numbers) {
   TimedWork work;
   work.arrays = std::move(inputs);
   const size_t out = work.arrays.size();
@@ -104,7 +106,7 @@ TimedWork work_in_both_shapes(Check& check, KernelInSubmissionShape shaped,
       return mismatch("out", values_of<T>(outputs[as_given ? 1 : 0]), *want, tolerance);
     });
   };
-  static_cast<TimedVersion&>(work) = version(false);
+  static_cast<VersionToTime&>(work) = version(false);
   work.before = version(true);
   return work;
 }
@@ -119,8 +121,8 @@ TimedWork follow_kernel_work(Check& check, uint32_t n, uint32_t nodes, uint32_t 
   }
   KernelInSubmissionShape shaped{"follow", n, {}};
   shaped.inputs = fmt::format("nodes {}, steps {}", nodes, steps);
-  return work_in_both_shapes<int32_t>(check, shaped, {input_array("next", next)}, want, 0,
-                                      {static_cast<int>(n), static_cast<int>(steps)});
+  return work_in_own_and_skeleton_shape<int32_t>(check, shaped, {input_array("next", next)}, want,
+                                                 0, {static_cast<int>(n), static_cast<int>(steps)});
 }
 
 TimedWork smooth_kernel_work(Check& check, uint32_t n, double tolerance) {
@@ -137,8 +139,8 @@ TimedWork smooth_kernel_work(Check& check, uint32_t n, double tolerance) {
     }
   KernelInSubmissionShape shaped{"smooth", n, {}};
   shaped.pixel = 16, shaped.border = 2 * kReach;
-  return work_in_both_shapes<float>(check, shaped, {input_array("in", in)}, want, tolerance,
-                                    {static_cast<int>(n)});
+  return work_in_own_and_skeleton_shape<float>(check, shaped, {input_array("in", in)}, want,
+                                               tolerance, {static_cast<int>(n)});
 }
 
 // The points of the orbits stay near 0, so a double follows them closely enough.
@@ -158,8 +160,8 @@ TimedWork orbits_kernel_work(Check& check, uint32_t n, double tolerance) {
     }
     (*want)[i] = static_cast<float>(sum);
   }
-  return work_in_both_shapes<float>(check, {"orbits", n, {}}, {}, want, tolerance,
-                                    {static_cast<int>(n), kOrbitSteps});
+  return work_in_own_and_skeleton_shape<float>(check, {"orbits", n, {}}, {}, want, tolerance,
+                                               {static_cast<int>(n), kOrbitSteps});
 }
 
 // Values are multiples of 1/8, so that sums of their products are exact.
@@ -179,8 +181,8 @@ TimedWork match_kernel_work(Check& check, uint32_t n) {
   std::vector<device::TimedArray> inputs;
   for (size_t i = 0; i < kArrays; ++i)
     inputs.push_back(input_array(std::string(1, "abcd"[i]), rows[i]));
-  return work_in_both_shapes<float>(check, {"match", n, {}}, std::move(inputs), want, 0,
-                                    {static_cast<int>(n)});
+  return work_in_own_and_skeleton_shape<float>(check, {"match", n, {}}, std::move(inputs), want, 0,
+                                               {static_cast<int>(n)});
 }
 
 // Times trace in blocks of 1024 threads: the submission's kernel next to the kernel without launch
@@ -188,7 +190,7 @@ TimedWork match_kernel_work(Check& check, uint32_t n) {
 TimedWork trace_kernel_work(Check& check, uint32_t n, uint32_t steps, double tolerance,
                             size_t sets) {
   constexpr uint32_t kBlock = 1024;
-  const auto fields = make_input_sets<FieldVector>(
+  const auto fields = make_input_sets<VectorFieldCell>(
       check, sets, [](Random& random) { return random_vector_field(random.bits()); });
   const std::vector<float> start = start_positions(n, 0);
   TimedWork work;
@@ -197,21 +199,21 @@ TimedWork trace_kernel_work(Check& check, uint32_t n, uint32_t steps, double tol
                  output_array<float>("out of the given bounds", size_t{kTraced} * n)};
   work.bytes = (size_t{kTraced} + 3) * n * sizeof(float);
   const auto version = [&](bool as_given) {
-    TimedVersion made;
+    VersionToTime made;
     made.steps = [=](device::LoadedModule& module, uint32_t) {
       return std::vector<device::TimedStep>{device::TimedLaunch{
-          as_given ? given_kernel_name("trace_as_given", module) : "trace",
+          as_given ? grader_or_submitted_kernel_name("trace_as_given", module) : "trace",
           {{blocks_for(n, kBlock)}, {kBlock}},
           {TimedArrayIndex{0}, TimedArrayIndex{1}, TimedArrayIndex{size_t{as_given ? 3u : 2u}},
            static_cast<int>(n), static_cast<int>(steps)}}};
     };
     made.mismatch = [=](size_t set, const Outputs& outputs) {
       return mismatch("out", values_of<float>(outputs[as_given ? 1 : 0]),
-                      expected_traces(*fields[set], start, n, steps), tolerance);
+                      expected_path_statistics(*fields[set], start, n, steps), tolerance);
     };
     return made;
   };
-  static_cast<TimedVersion&>(work) = version(false);
+  static_cast<VersionToTime&>(work) = version(false);
   work.before = version(true);
   return work;
 }
@@ -223,7 +225,7 @@ void check_launch_shape_speed(Check& check, const std::string& kernel, const std
   step.before = kernel + " as given";
   step.form_before = before;
   step.make = std::move(make);
-  credit_step(check, step);
+  credit_speedup_of_step(check, step);
 }
 
 const RubricKey kSkeleton = wholes("skeleton", 1, 1024, 2),

@@ -71,12 +71,13 @@ const counters::LineCounters* line_with_largest_count(Check& check, const device
 
 const char* key_of(Counter counter) { return counter_words(counter).key; }
 
-StepCounts::StepCounts(Check& check, const device::LaunchResult& run, uint64_t blocks,
-                       uint64_t elements)
-    : StepCounts(counters_of(check, run), static_cast<double>(blocks),
-                 static_cast<double>(elements)) {}
+NormalisedReductionCounts::NormalisedReductionCounts(Check& check, const device::LaunchResult& run,
+                                                     uint64_t blocks, uint64_t elements)
+    : NormalisedReductionCounts(counters_of(check, run), static_cast<double>(blocks),
+                                static_cast<double>(elements)) {}
 
-StepCounts::StepCounts(const counters::Counters& c, double blocks, double elements) {
+NormalisedReductionCounts::NormalisedReductionCounts(const counters::Counters& c, double blocks,
+                                                     double elements) {
   double requests = 0, active = 0;
   for (const counters::SharedTraffic& t : {c.shared_load, c.shared_store, c.shared_atom}) {
     requests += static_cast<double>(t.requests);
@@ -107,7 +108,7 @@ void StepVerdict::record_figures() const {
   check_.figure("instructions", counts_.instructions);
 }
 
-double StepVerdict::counter_value(const StepCounts& counts, Counter counter) {
+double StepVerdict::counter_value(const NormalisedReductionCounts& counts, Counter counter) {
   switch (counter) {
     case Counter::accesses:
       return counts.accesses;
@@ -172,8 +173,9 @@ void StepVerdict::credit_improvement(Counter counter, double limit, const std::s
   check_.explain(0, idea);
 }
 
-void StepVerdict::credit_working_lanes(const std::optional<StepCounts>& needed) const {
-  const StepCounts& counts = needed ? *needed : counts_;
+void StepVerdict::credit_working_lanes(
+    const std::optional<NormalisedReductionCounts>& needed) const {
+  const NormalisedReductionCounts& counts = needed ? *needed : counts_;
   const double share = counts.lanes / 32, least = check_.row.number("min_access_share");
   if (counts.accesses == 0 || share >= least) return;
   CheckFailure failure{CheckFailure::Kind::wasteful};
@@ -186,7 +188,7 @@ void StepVerdict::credit_working_lanes(const std::optional<StepCounts>& needed) 
                                 counts.lanes));
 }
 
-void StepVerdict::credit_earlier_step(Counter counter, double limit) {
+void StepVerdict::credit_counter_of_earlier_step(Counter counter, double limit) {
   const CounterWords words = counter_words(counter);
   const double got = reached(counter);
   const double of_own_idea = check_.verdict.credit;
@@ -228,13 +230,13 @@ void StepVerdict::recount_other_launch(Counter counter, double limit, const std:
 
 void StepVerdict::require_no_later_step(
     Counter counter, const std::string& later,
-    const std::function<std::optional<StepCounts>(Counter counter)>& needed) {
+    const std::function<std::optional<NormalisedReductionCounts>(Counter counter)>& needed) {
   const CounterWords words = counter_words(counter);
   const double least = check_.row.number(words.least);
   double got = reached(counter);
   std::string what = "it has";
   if (got >= least) {
-    const std::optional<StepCounts> without = needed(counter);
+    const std::optional<NormalisedReductionCounts> without = needed(counter);
     if (!without || counter_value(*without, counter) >= least) return;
     got = counter_value(*without, counter);
     what = fmt::format(

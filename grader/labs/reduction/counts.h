@@ -15,9 +15,10 @@
 namespace lab32::checks::reduction {
 
 // All blocks of a launch do the same, so dividing the counts of a launch by its blocks is exact.
-struct StepCounts {
-  StepCounts(Check& check, const device::LaunchResult& run, uint64_t blocks, uint64_t elements);
-  StepCounts(const counters::Counters& c, double blocks, double elements);
+struct NormalisedReductionCounts {
+  NormalisedReductionCounts(Check& check, const device::LaunchResult& run, uint64_t blocks,
+                            uint64_t elements);
+  NormalisedReductionCounts(const counters::Counters& c, double blocks, double elements);
 
   // Per block; an access is one instruction of a warp that reads or writes shared memory.
   double accesses, wavefronts, barriers;
@@ -26,7 +27,7 @@ struct StepCounts {
   double instructions;  // PTX instructions of a warp, per 32 elements
 };
 
-// A counter of StepCounts; key_of() is the name of its limit in the rubric.
+// A counter of NormalisedReductionCounts; key_of() is the name of its limit in the rubric.
 enum class Counter { accesses, wavefronts, idle_lanes, barriers, instructions };
 const char* key_of(Counter counter);
 
@@ -41,7 +42,7 @@ class StepVerdict {
   // Takes points in proportion if few lanes are active in the accesses on which the sum depends.
   // `needed` counts these accesses; nullopt means that the sum depends on all. A lane that does
   // something else meanwhile counts as inactive.
-  void credit_working_lanes(const std::optional<StepCounts>& needed) const;
+  void credit_working_lanes(const std::optional<NormalisedReductionCounts>& needed) const;
   // Records all counters, for plots.
   void record_figures() const;
   // Checks the counter that the step improves. Credit is limit / reached, and the table shows the
@@ -49,7 +50,7 @@ class StepVerdict {
   void credit_improvement(Counter counter, double limit, const std::string& idea);
   // Checks a counter that an earlier step has improved. Credit is limit / reached, and the message
   // mentions the counter only if points are lost.
-  void credit_earlier_step(Counter counter, double limit);
+  void credit_counter_of_earlier_step(Counter counter, double limit);
   // The share of the points: limit / reached, at most 1.
   double credit_share_for_limit(Counter counter, double limit) const;
   // Checks the counter in a launch other than the published one; the smaller of the two
@@ -61,18 +62,18 @@ class StepVerdict {
   // its needless work (grading/launch/counting.h); nullopt means that it has none.
   void require_no_later_step(
       Counter counter, const std::string& later,
-      const std::function<std::optional<StepCounts>(Counter counter)>& needed);
+      const std::function<std::optional<NormalisedReductionCounts>(Counter counter)>& needed);
 
  private:
   double reached(Counter counter) const { return counter_value(counts_, counter); }
-  static double counter_value(const StepCounts& counts, Counter counter);
+  static double counter_value(const NormalisedReductionCounts& counts, Counter counter);
   void explain_excess(Counter counter) const;
 
   Check& check_;
   const device::LaunchResult& run_;
   uint32_t block_;
   uint64_t blocks_;
-  StepCounts counts_;
+  NormalisedReductionCounts counts_;
 };
 
 }  // namespace lab32::checks::reduction

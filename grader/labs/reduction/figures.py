@@ -10,7 +10,7 @@ from lab32.labs.reduction import tables as reduction_tables
 THREADS, WARP = 16, 8  # of the small block in the picture
 
 
-def adding_threads(version, step):
+def words_added_by_thread(version, step):
     """For one step of a tree over THREADS words, {thread: (its own word, the word that it adds)}."""
     near, far = 1 << step, THREADS >> (step + 1)
     if version == "v1":
@@ -37,7 +37,7 @@ def draw_reduction_trees():
         drawing.text(16, top - 14, title, 15, font_weight="bold")
         steps = int(math.log2(THREADS))
         for step in range(steps):
-            who = adding_threads(version, step)
+            who = words_added_by_thread(version, step)
             y = top + step * (height + 8)
             drawing.text(16, y + 15, f"step {step + 1}", 12)
             for t in range(THREADS):

@@ -103,7 +103,7 @@ def modelled_times(lab):
     return {v: 1e3 * seconds for v, seconds in figure_by_version(lab, "modelled_seconds").items()}
 
 
-def times_by_source(lab, device):
+def times_by_provenance(lab, device):
     """{source: {version: ms}} for LECTURE ints."""
     mine, card = student_measured_times()
     return {
@@ -114,16 +114,16 @@ def times_by_source(lab, device):
     }
 
 
-def speed_ups_by_source(times):
-    """From times_by_source(): speed-ups over the version before and over v1, {source: {version: speed-up}}."""
+def speed_ups_by_provenance(times):
+    """From times_by_provenance(): speed-ups over the version before and over v1, {source: {version: speed-up}}."""
     found = [{kind: step_and_total_speed_ups(ms)[k] for kind, ms in times.items() if "v1" in ms} for k in (0, 1)]
     for series, metric in zip(found, ("step", "cumulative")):
         series["documented: G80"] = documented_by_version(f"{metric} speed-up")
     return found
 
 
-def bandwidths_by_source(times):
-    """From times_by_source(): {source: {version: GB/s}}."""
+def bandwidths_by_provenance(times):
+    """From times_by_provenance(): {source: {version: GB/s}}."""
     rates = {kind: bandwidths(ms) for kind, ms in times.items()}
     return rates | {"documented: G80": documented_by_version("bandwidth")}
 
@@ -146,7 +146,7 @@ TUTORIAL_FORMS = {  # {kernel of the tutorial: the form of our measurement with 
 }
 
 
-def tutorial_times_by_source():
+def tutorial_times_by_provenance():
     """({kernel: ms} documented, {kernel: ms} modelled, {kernel: ms} measured)."""
     then, now = tables.read_documented("reduce_ladder"), tables.read_measured("h200-reduction")
     documented = {k: then.value("value", kernel=k, metric="Duration") for k in TUTORIAL_FORMS}

@@ -17,10 +17,13 @@ namespace {
 std::string counter_table_of_v1(Check& check) {
   const uint32_t block = check.row.count("block"), blocks = check.row.count("blocks");
   Random random = check.random();
-  Input<int> in(check, "in", small_ints(random, size_t{block} * blocks));
+  Input<int> in(check, "in", ints_without_sum_overflow(random, size_t{block} * blocks));
   Output<int> out(check, "out", blocks);
-  const device::LaunchResult launched = run_to_count(
-      check, {given_kernel_name(check, "reduce_v1"), {{blocks}, {block}}, {in, out}, "reduce_v1"});
+  const device::LaunchResult launched =
+      run_to_count(check, {grader_or_submitted_kernel_name(check, "reduce_v1"),
+                           {{blocks}, {block}},
+                           {in, out},
+                           "reduce_v1"});
   // Recorded so that the notebook can plot them next to those of v2 to v6.
   StepVerdict(check, launched, block, blocks, in.count()).record_figures();
   std::string table = fmt::format(
@@ -42,10 +45,10 @@ std::string counter_table_of_v1(Check& check) {
 // affects the points.
 void show_reports_of_faulty_kernel(Check& check, const std::string& name, uint32_t block,
                                    uint32_t n) {
-  device::Kernel* kernel = check.session.module.find(given_kernel_name(check, name));
+  device::Kernel* kernel = check.session.module.find(grader_or_submitted_kernel_name(check, name));
   if (!kernel) return;
   Random random = check.random();
-  Input<int> in(check, "in", small_ints(random, n));
+  Input<int> in(check, "in", ints_without_sum_overflow(random, n));
   Output<int> out(check, "out", std::vector<int>{0});
   const device::LaunchResult launched = check.device().launch(
       *kernel, {{blocks_for(n, block)}, {block}}, {in, out, static_cast<int>(n)});

@@ -18,7 +18,7 @@
 namespace lab32::checks::reduction {
 namespace {
 
-struct ReductionStep {
+struct ReductionVersion {
   const char* kernel;
   uint32_t elements;  // per thread
   bool templated;     // a template over the block size
@@ -28,11 +28,12 @@ struct ReductionStep {
   }
 };
 
-const ReductionStep kV2{"reduce_v2", 1, false}, kV3{"reduce_v3", 1, false},
+const ReductionVersion kV2{"reduce_v2", 1, false}, kV3{"reduce_v3", 1, false},
     kV4{"reduce_v4", 2, false}, kV5{"reduce_v5", 2, false}, kV6{"reduce_v6", 2, true};
 
-device::LaunchResult launch_and_check_step(Check& check, const ReductionStep& step, uint32_t block,
-                                           std::vector<int> values, const std::string& what) {
+device::LaunchResult launch_and_check_step(Check& check, const ReductionVersion& step,
+                                           uint32_t block, std::vector<int> values,
+                                           const std::string& what) {
   const size_t part = size_t{block} * step.elements;
   const uint32_t blocks = static_cast<uint32_t>(values.size() / part);
   const std::string setting =
@@ -53,26 +54,27 @@ device::LaunchResult launch_and_check_step(Check& check, const ReductionStep& st
 }
 
 // The launch in blocks of one size, with its counters. The seed decides the number of blocks.
-struct CountedStepLaunch {
+struct StepLaunchWithCounters {
   std::shared_ptr<const device::LaunchResult> run;
   uint32_t block;
   uint64_t blocks, elements;
 };
 
-CountedStepLaunch counted_step_launch(Check& check, const ReductionStep& step, uint32_t block) {
+StepLaunchWithCounters step_launch_with_counters(Check& check, const ReductionVersion& step,
+                                                 uint32_t block) {
   const std::string key = fmt::format("{} in blocks of {}", step.kernel, block);
   Random random(seed_of_stream(check.session.setup.seed, key));
   const uint32_t blocks = random_from_range(check, "many", random);
   const uint64_t elements = uint64_t{blocks} * block * step.elements;
   return {reused_launch(check, key, step.kernel_name(block),
                         [&] {
-                          return launch_and_check_step(check, step, block,
-                                                       small_ints(random, elements), "");
+                          return launch_and_check_step(
+                              check, step, block, ints_without_sum_overflow(random, elements), "");
                         }),
           block, blocks, elements};
 }
 
-void check_block_sizes(Check& check, const ReductionStep& step) {
+void check_block_sizes(Check& check, const ReductionVersion& step) {
   Random random = check.random();
   std::vector<double> blocks = check.row.numbers("blocks");
   // The smallest block size comes last: in blocks of two warps most steps of a tree stay within one
@@ -80,18 +82,19 @@ void check_block_sizes(Check& check, const ReductionStep& step) {
   std::rotate(blocks.begin(), blocks.begin() + 1, blocks.end());
   for (double threads : blocks) {
     const uint32_t block = static_cast<uint32_t>(threads), part = block * step.elements;
-    launch_and_check_step(check, step, block, small_ints(random, part), "");
-    counted_step_launch(check, step, block);
+    launch_and_check_step(check, step, block, ints_without_sum_overflow(random, part), "");
+    step_launch_with_counters(check, step, block);
     launch_and_check_step(check, step, block, ints_with_largest_sum(random, part),
                           ", a sum of 2147483647");
     launch_and_check_step(check, step, block, zeros_and_least_int(random, part),
                           ", a sum of -2147483648");
   }
   const uint32_t smallest = static_cast<uint32_t>(blocks.back());
-  launch_and_check_step(check, step, smallest,
-                        small_ints(random, size_t{random_from_range(check, "most", random)} *
-                                               smallest * step.elements),
-                        "");
+  launch_and_check_step(
+      check, step, smallest,
+      ints_without_sum_overflow(
+          random, size_t{random_from_range(check, "most", random)} * smallest * step.elements),
+      "");
   report_right_result(check);
 }
 
@@ -104,13 +107,13 @@ double limit_for_block_size(Check& check, Counter counter, uint32_t block) {
 
 // Counts a small launch of the kernel without its needless work; nullopt if it has no needless
 // work.
-std::optional<StepCounts> counts_without_needless_work(Check& check, const ReductionStep& step,
-                                                       uint32_t block, Work work) {
+std::optional<NormalisedReductionCounts> counts_after_removing_needless_work(
+    Check& check, const ReductionVersion& step, uint32_t block, Work work) {
   constexpr uint32_t kBlocks = 2;
   constexpr uint64_t kMost = 100'000;  // without an access, a loop may be endless
   Random random = check.random();
   const size_t part = size_t{block} * step.elements;
-  const Input<int> in(check, "in", small_ints(random, kBlocks * part));
+  const Input<int> in(check, "in", ints_without_sum_overflow(random, kBlocks * part));
   Output<int> out(check, "out", kBlocks);
   std::vector<int> want(kBlocks);
   for (size_t i = 0; i < in.count(); ++i) want[i / part] += in.values()[i];
@@ -123,22 +126,22 @@ std::optional<StepCounts> counts_without_needless_work(Check& check, const Reduc
   };
   const auto found = find_needless_work(check, step.kernel_name(block), work, attempt);
   if (!found) return std::nullopt;
-  return StepCounts(*found->run.counters, kBlocks, static_cast<double>(in.count()));
+  return NormalisedReductionCounts(*found->run.counters, kBlocks, static_cast<double>(in.count()));
 }
 
 class CountedStep {
  public:
-  CountedStep(Check& check, const ReductionStep& step)
+  CountedStep(Check& check, const ReductionVersion& step)
       : check_(check),
         step_(step),
-        main_(counted_step_launch(check, step, check.row.count("block"))),
+        main_(step_launch_with_counters(check, step, check.row.count("block"))),
         verdict_(check, *main_.run, main_.block, main_.blocks, main_.elements) {
     verdict_.record_figures();
   }
 
   void require_no_later_step(Counter counter, const std::string& later) {
     verdict_.require_no_later_step(counter, later, [this](Counter needed) {
-      needed_ = counts_without_needless_work(
+      needed_ = counts_after_removing_needless_work(
           check_, step_, main_.block,
           needed == Counter::barriers ? Work::barriers : Work::shared_accesses);
       return needed_;
@@ -148,20 +151,21 @@ class CountedStep {
     verdict_.credit_improvement(counter, limit_for_block_size(check_, counter, main_.block), idea);
     counters_.push_back(counter);
   }
-  void credit_earlier_step(Counter counter) {
-    verdict_.credit_earlier_step(counter, limit_for_block_size(check_, counter, main_.block));
+  void credit_counter_of_earlier_step(Counter counter) {
+    verdict_.credit_counter_of_earlier_step(counter,
+                                            limit_for_block_size(check_, counter, main_.block));
     counters_.push_back(counter);
   }
   // Checks the same counters in the other block sizes. The smallest share of all sizes counts, and
   // the message is about that size.
   void recount_in_all_block_sizes() {
-    std::optional<CountedStepLaunch> worst;
+    std::optional<StepLaunchWithCounters> worst;
     Counter counter{};
     double least = 1;
     for (double threads : check_.row.numbers("blocks")) {
       const uint32_t block = static_cast<uint32_t>(threads);
       if (block == main_.block) continue;
-      const CountedStepLaunch other = counted_step_launch(check_, step_, block);
+      const StepLaunchWithCounters other = step_launch_with_counters(check_, step_, block);
       const StepVerdict in_others(check_, *other.run, block, other.blocks, other.elements);
       for (Counter each : counters_) {
         const double share =
@@ -182,10 +186,11 @@ class CountedStep {
 
  private:
   Check& check_;
-  const ReductionStep& step_;
-  CountedStepLaunch main_;
+  const ReductionVersion& step_;
+  StepLaunchWithCounters main_;
   StepVerdict verdict_;
-  std::optional<StepCounts> needed_;  // the counts without needless work; nullopt: there is none
+  std::optional<NormalisedReductionCounts>
+      needed_;  // the counts without needless work; nullopt: there is none
   std::vector<Counter> counters_;
 };
 
@@ -206,7 +211,7 @@ const RubricKey kOneBlock = power_of_two("block", 64, 1024),
 
 // Rubric keys: the limits of a counter, one for each size of `blocks`; and the count below which a
 // kernel is a later step.
-RubricKey per_block(const char* counter) {
+RubricKey limits_per_block_size(const char* counter) {
   return with_length_of("blocks", numbers(counter, 0, 1e6));
 }
 RubricKey least(const char* counter) { return number(counter, 0, 1e6); }
@@ -219,7 +224,7 @@ TEST_SUITE("lab:reduction") {
   }
 
   LAB_CHECK("v2: divergence" * takes("min_working_share", "min_access_share", kOneBlock,
-                                     per_block("accesses"), least("least_wavefronts"),
+                                     limits_per_block_size("accesses"), least("least_wavefronts"),
                                      least("least_barriers"), kBlocks, kMany)) {
     CountedStep v2(check, kV2);
     v2.require_no_later_step(
@@ -240,15 +245,16 @@ TEST_SUITE("lab:reduction") {
   }
 
   LAB_CHECK("v3: wavefronts" * takes("min_working_share", "min_access_share", kOneBlock,
-                                     per_block("wavefronts"), per_block("accesses"),
-                                     least("least_barriers"), kBlocks, kMany)) {
+                                     limits_per_block_size("wavefronts"),
+                                     limits_per_block_size("accesses"), least("least_barriers"),
+                                     kBlocks, kMany)) {
     CountedStep v3(check, kV3);
     v3.require_no_later_step(Counter::barriers, kBarrierEachStep);
     v3.credit_improvement(
         Counter::wavefronts,
         "A sum does not depend on which two words are added first. Which order of "
         "distances lets neighbouring threads read neighbouring words in every step?");
-    v3.credit_earlier_step(Counter::accesses);
+    v3.credit_counter_of_earlier_step(Counter::accesses);
     v3.recount_in_all_block_sizes();
   }
 
@@ -256,18 +262,18 @@ TEST_SUITE("lab:reduction") {
     check_block_sizes(check, kV4);
   }
 
-  LAB_CHECK("v4: idle lanes" * takes("min_working_share", "min_access_share", kOneBlock,
-                                     per_block("idle_lanes"), per_block("accesses"),
-                                     per_block("wavefronts"), least("least_barriers"), kBlocks,
-                                     kMany)) {
+  LAB_CHECK("v4: idle lanes" *
+            takes("min_working_share", "min_access_share", kOneBlock,
+                  limits_per_block_size("idle_lanes"), limits_per_block_size("accesses"),
+                  limits_per_block_size("wavefronts"), least("least_barriers"), kBlocks, kMany)) {
     CountedStep v4(check, kV4);
     v4.require_no_later_step(Counter::barriers, kBarrierEachStep);
     v4.credit_improvement(
         Counter::idle_lanes,
         "Begin with your v3. A thread that has two elements can add them in a register, "
         "before it writes anything to shared memory.");
-    v4.credit_earlier_step(Counter::accesses);
-    v4.credit_earlier_step(Counter::wavefronts);
+    v4.credit_counter_of_earlier_step(Counter::accesses);
+    v4.credit_counter_of_earlier_step(Counter::wavefronts);
     v4.recount_in_all_block_sizes();
   }
 
@@ -276,15 +282,16 @@ TEST_SUITE("lab:reduction") {
   }
 
   LAB_CHECK("v5: barriers" * takes("min_working_share", "min_access_share", kOneBlock,
-                                   per_block("barriers"), per_block("wavefronts"),
-                                   least("least_accesses"), kBlocks, kMany)) {
+                                   limits_per_block_size("barriers"),
+                                   limits_per_block_size("wavefronts"), least("least_accesses"),
+                                   kBlocks, kMany)) {
     CountedStep v5(check, kV5);
     v5.require_no_later_step(Counter::accesses, kTreeInMemory);
     v5.credit_improvement(
         Counter::barriers,
         "Begin with your v4. Once 64 sums are left, which warps still add, and which "
         "warps wait for them at every barrier?");
-    v5.credit_earlier_step(Counter::wavefronts);
+    v5.credit_counter_of_earlier_step(Counter::wavefronts);
     v5.recount_in_all_block_sizes();
   }
 
@@ -293,15 +300,16 @@ TEST_SUITE("lab:reduction") {
   }
 
   LAB_CHECK("v6: instructions" * takes("min_working_share", "min_access_share", kOneBlock,
-                                       per_block("instructions"), per_block("barriers"),
-                                       least("least_accesses"), kBlocks, kMany)) {
+                                       limits_per_block_size("instructions"),
+                                       limits_per_block_size("barriers"), least("least_accesses"),
+                                       kBlocks, kMany)) {
     CountedStep v6(check, kV6);
     v6.require_no_later_step(Counter::accesses, kTreeInMemory);
     v6.credit_improvement(
         Counter::instructions,
         "Begin with your v5. Which instructions of the loop do not add, and which of "
         "these can the compiler do if it knows the block's size? It knows kThreads.");
-    v6.credit_earlier_step(Counter::barriers);
+    v6.credit_counter_of_earlier_step(Counter::barriers);
     v6.recount_in_all_block_sizes();
   }
 }

@@ -11,7 +11,7 @@
 
 namespace lab32::checks::reduction {
 
-std::vector<int> small_ints(Random& random, size_t count) {
+std::vector<int> ints_without_sum_overflow(Random& random, size_t count) {
   // `size` is at least 32 up to 2^25 elements, so that sums of different parts of the array differ.
   const uint32_t size = static_cast<uint32_t>((1u << 30) / std::max<size_t>(count, 1024));
   std::vector<int> values(count);

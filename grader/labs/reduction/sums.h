@@ -12,7 +12,7 @@
 namespace lab32::checks::reduction {
 
 // `count` ints, the sum of whose absolute values is at most 2^30, so no order of adding overflows.
-std::vector<int> small_ints(Random& random, size_t count);
+std::vector<int> ints_without_sum_overflow(Random& random, size_t count);
 
 // `count` nonnegative ints with the sum 2^31 - 1. No order of adding them overflows an int, and no
 // narrower type holds the sum, nor do the 24 bits of a float.

@@ -46,7 +46,7 @@ def g80_times_table(device):
 LOADS = ["one load at a time", "four loads", "four loads, int4", "pieces"]
 
 
-def v7_loads_table(device, n):
+def v7_times_by_load_table(device, n):
     """A table of the times of v7's loop, by the way in which its threads load."""
     table = tables.read_measured(f"{device}-reduction")
     rows = []
@@ -168,7 +168,7 @@ def wrong_sums_table(device):
 
 MAKERS = {
     "g80_ladder": g80_times_table,
-    "reduced": v7_loads_table,
+    "reduced": v7_times_by_load_table,
     "by_block": block_size_table,
     "reduction_counters": reduction_counters_table,
     "beside_cub": cub_comparison_table,

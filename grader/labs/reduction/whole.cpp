@@ -59,7 +59,9 @@ struct SumElementTraits;
 template <>
 struct SumElementTraits<int> {
   static constexpr const char* type = "int";
-  static std::vector<int> random_values(Random& random, size_t n) { return small_ints(random, n); }
+  static std::vector<int> random_values(Random& random, size_t n) {
+    return ints_without_sum_overflow(random, n);
+  }
   static std::string mismatch_text(int got, const std::vector<int>& in,
                                    const device::LaunchShape& shape) {
     const int64_t want = std::accumulate(in.begin(), in.end(), int64_t{0});
@@ -180,7 +182,7 @@ WholeSumLaunch counted_launch(Check& check, const WholeSumVersion& version,
 }
 
 template <class T>
-void check_array_sizes(Check& check, const WholeSumVersion& version) {
+void check_sums_of_several_sizes(Check& check, const WholeSumVersion& version) {
   Random random = check.random();
   LaunchConfig record = launch_record_of(check, version);
   for (uint32_t n : sizes_to_check(check))
@@ -218,10 +220,10 @@ void recount_with_floats(Check& check, const WholeSumVersion& version, const Flo
   limit_of(floats, static_cast<double>(floats.elements) / check.row.number(version.elements));
 }
 
-void check_float_count_limit(Check& check, const char* what, double limit, uint64_t got,
-                             const WholeSumLaunch& floats) {
-  recount_at_secret_size(check, fmt::format("For {} floats", grouped_digits(floats.elements)), what,
-                         limit, got, worst_global_line(check, *floats.run));
+void check_count_limit_on_float_input(Check& check, const char* what, double limit, uint64_t got,
+                                      const WholeSumLaunch& floats) {
+  limit_credit_at_secret_size(check, fmt::format("For {} floats", grouped_digits(floats.elements)),
+                              what, limit, got, worst_global_line(check, *floats.run));
 }
 
 // Gives points for the instructions of the counted launches.
@@ -279,12 +281,12 @@ const RubricKey kElements = whole("elements", 1, 1 << 26),
 TEST_SUITE("lab:reduction") {
   LAB_CHECK("v7 int: result" *
             takes("n", "sizes", powers_of_two("blocks", 64, 1024), kElements, "drawn")) {
-    check_array_sizes<int>(check, kV7);
+    check_sums_of_several_sizes<int>(check, kV7);
   }
 
   LAB_CHECK("v7 float: result" *
             takes("n", "sizes", powers_of_two("blocks", 64, 1024), kFloats, kFloatsMore)) {
-    check_array_sizes<float>(check, kV7);
+    check_sums_of_several_sizes<float>(check, kV7);
   }
 
   LAB_CHECK("v7: sectors" *
@@ -295,9 +297,9 @@ TEST_SUITE("lab:reduction") {
                    "after the other, but the 32 lanes of a warp read at the same time. How far "
                    "apart should the elements of one thread be?");
     recount_with_floats(check, kV7, [&](const WholeSumLaunch& floats, double scale) {
-      check_float_count_limit(check, "sectors", scale * ideal,
-                              counters_of(check, *floats.run, Counted::global).global_sectors(),
-                              floats);
+      check_count_limit_on_float_input(
+          check, "sectors", scale * ideal,
+          counters_of(check, *floats.run, Counted::global).global_sectors(), floats);
     });
   }
 
@@ -312,11 +314,11 @@ TEST_SUITE("lab:reduction") {
   }
 
   LAB_CHECK("v8 int: result" * takes("n", "sizes", kElementsV8, "drawn")) {
-    check_array_sizes<int>(check, kV8);
+    check_sums_of_several_sizes<int>(check, kV8);
   }
 
   LAB_CHECK("v8 float: result" * takes("n", "sizes", kFloats, kFloatsMore)) {
-    check_array_sizes<float>(check, kV8);
+    check_sums_of_several_sizes<float>(check, kV8);
   }
 
   LAB_CHECK("v8: requests" * takes("min_working_share", "ideal", "ideal_requests", kElementsV8,
@@ -327,8 +329,10 @@ TEST_SUITE("lab:reduction") {
     recount_with_floats(check, kV8, [&](const WholeSumLaunch& floats, double scale) {
       credit_working_share(check, *floats.run);
       const counters::Counters& c = counters_of(check, *floats.run, Counted::global);
-      check_float_count_limit(check, "sectors", scale * sectors, c.global_sectors(), floats);
-      check_float_count_limit(check, "requests", scale * requests, c.global_requests(), floats);
+      check_count_limit_on_float_input(check, "sectors", scale * sectors, c.global_sectors(),
+                                       floats);
+      check_count_limit_on_float_input(check, "requests", scale * requests, c.global_requests(),
+                                       floats);
     });
   }
 

@@ -16,7 +16,7 @@ constexpr uint32_t kBlock = 256;
 
 // The counters of a sum of ones in blocks of 256 threads, added over the passes that leave one
 // number.
-struct PassCounts {
+struct MultiPassSumCounters {
   float result = 0;
   uint32_t passes = 0;
   double sectors = 0, adds = 0, wavefronts = 0, barriers = 0;
@@ -52,7 +52,7 @@ using CountPass = std::function<device::LaunchResult(uint32_t n)>;
 // The modelled time of the first pass over n elements from a cold L2, which is what the handout has
 // measured. At this size the time grows linearly, so it is extrapolated from two smaller launches,
 // which are cheaper to model.
-std::optional<double> first_pass_seconds(Check& check, const CountPass& count, uint32_t n) {
+std::optional<double> modelled_cold_l2_seconds(Check& check, const CountPass& count, uint32_t n) {
   if (!check.session.setup.modelled_times) return std::nullopt;
   const std::optional<double> shorter = predicted_seconds(count(n / 16)),
                               longer = predicted_seconds(count(n / 8));
@@ -62,8 +62,8 @@ std::optional<double> first_pass_seconds(Check& check, const CountPass& count, u
 
 std::vector<float> ones(uint32_t n) { return std::vector<float>(n, 1.0f); }
 
-PassCounts sum_ones_in_passes(Check& check, const std::string& kernel,
-                              const Input<float>& ones_of_all) {
+MultiPassSumCounters sum_ones_in_passes(Check& check, const std::string& kernel,
+                                        const Input<float>& ones_of_all) {
   const auto pass = [&](const DeviceArray& in, const DeviceArray& out, const std::string& setting,
                         device::LaunchOptions::Model model) {
     Launch made{kernel,
@@ -77,8 +77,8 @@ PassCounts sum_ones_in_passes(Check& check, const std::string& kernel,
     return made;
   };
   using Model = device::LaunchOptions::Model;
-  PassCounts total;
-  total.add_pass_time(check, first_pass_seconds(
+  MultiPassSumCounters total;
+  total.add_pass_time(check, modelled_cold_l2_seconds(
                                  check,
                                  [&](uint32_t n) {
                                    const Input<float> in(check, "in", ones(n));
@@ -107,24 +107,24 @@ PassCounts sum_ones_in_passes(Check& check, const std::string& kernel,
 }
 
 // Counts the given kernel. All its warps do the same, so only some of them are simulated.
-PassCounts sum_ones_by_atomics(Check& check, uint32_t n) {
+MultiPassSumCounters sum_ones_by_atomics(Check& check, uint32_t n) {
   constexpr uint32_t kPart = 16;
-  PassCounts total;
+  MultiPassSumCounters total;
   const auto count = [&](uint32_t part) {
     const Input<float> in(check, "in", ones(part));
     const Output<float> sum(check, "total", std::vector<float>(1, 0));
-    return run_to_count(check, {given_kernel_name(check, "reduce_atomic<float>"),
+    return run_to_count(check, {grader_or_submitted_kernel_name(check, "reduce_atomic<float>"),
                                 {{blocks_for(part, kBlock)}, {kBlock}},
                                 {in, sum, static_cast<int>(part)},
                                 "",
                                 model_if_requested(check, device::LaunchOptions::Model::cold)});
   };
   total.add_launch(counters_of(check, count(n / kPart)), kPart);
-  total.add_pass_time(check, first_pass_seconds(check, count, n));
+  total.add_pass_time(check, modelled_cold_l2_seconds(check, count, n));
   return total;
 }
 
-std::string pass_counts_row(Check& check, const char* name, const PassCounts& p) {
+std::string multi_pass_sum_row(Check& check, const char* name, const MultiPassSumCounters& p) {
   // A2 asks how many adds a sum takes, so the number is shown only after A2 has passed.
   const bool may_show = p.adds == 0 || check.has_passed("A2 who adds");
   if (may_show) check.figure(fmt::format("{} adds", name), p.adds);
@@ -142,13 +142,13 @@ std::string pass_counts_row(Check& check, const char* name, const PassCounts& p)
 TEST_SUITE("lab:shuffle") {
   LAB_CHECK("B4 a sum of 2^24 ones" * takes("n")) {
     const uint32_t n = check.row.count("n");
-    const PassCounts atomic = sum_ones_by_atomics(check, n);
+    const MultiPassSumCounters atomic = sum_ones_by_atomics(check, n);
     const Input<float> in(check, "in", ones(n));
-    const PassCounts shared = sum_ones_in_passes(check, "reduce_shared", in),
-                     shuffle = sum_ones_in_passes(check, "reduce_shuffle", in);
-    const std::string table = pass_counts_row(check, "reduce_atomic", atomic) +
-                              pass_counts_row(check, "reduce_shared", shared) +
-                              pass_counts_row(check, "reduce_shuffle", shuffle);
+    const MultiPassSumCounters shared = sum_ones_in_passes(check, "reduce_shared", in),
+                               shuffle = sum_ones_in_passes(check, "reduce_shuffle", in);
+    const std::string table = multi_pass_sum_row(check, "reduce_atomic", atomic) +
+                              multi_pass_sum_row(check, "reduce_shared", shared) +
+                              multi_pass_sum_row(check, "reduce_shuffle", shuffle);
     const float want = static_cast<float>(n);
     check.measured(fmt::format("{:.9g}, {:.9g}", shared.result, shuffle.result));
     check.expected(fmt::format("{:.9g}, twice", want));

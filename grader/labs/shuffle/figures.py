@@ -117,7 +117,7 @@ def draw_butterfly():
     return drawing
 
 
-def draw_block_sums():
+def draw_tree_and_shuffle_sum():
     """Draws a block's sum in two ways: a tree with nine barriers, and two levels of warp sums with one barrier."""
     drawing = Drawing(760, 392, "A block of 256: by a tree in shared memory, and by shuffles")
     left, right, wide = 16, 400, 43
@@ -349,7 +349,7 @@ def draw_measured_times():
 FIGURES = {
     "shuffle/down.svg": draw_sums_by_shuffle_down,
     "shuffle/butterfly.svg": draw_butterfly,
-    "shuffle/block.svg": draw_block_sums,
+    "shuffle/block.svg": draw_tree_and_shuffle_sum,
     "shuffle/keys.svg": draw_sums_by_key,
     "shuffle/lanes.svg": draw_source_lanes,
     "shuffle/merge.svg": draw_merge_of_moments,

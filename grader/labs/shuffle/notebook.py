@@ -72,7 +72,7 @@ def gigabytes_per_second(ms, n=LESSON):
 def figures_by_kernel(lab, what):
     """From the result of the Shuffle Lesson's experiment: {kernel: value}, where `what` is `adds`, `wavefronts`,
     `barriers`, `sectors` (simulated) or `modelled_ms`."""
-    figures = lab.numbers_of_checks()
+    figures = lab.figures_of_checks()
     return {way: figures[f"{way} {what}"] for way in WAYS if f"{way} {what}" in figures}
 
 

@@ -23,35 +23,35 @@ double largest_magnitude(const std::vector<float>& row) {
 
 }  // namespace
 
-const char* name_of(RowKind kind) {
+const char* name_of(RowValuePattern kind) {
   switch (kind) {
-    case RowKind::noise:
+    case RowValuePattern::noise:
       return "noise between -1 and 1";
-    case RowKind::equal:
+    case RowValuePattern::equal:
       return "all equal";
-    case RowKind::offset:
+    case RowValuePattern::offset:
       return "10000 and a little noise";
-    case RowKind::alternating:
+    case RowValuePattern::alternating:
       return "1e8, -1e8, 1e8, ...";
-    case RowKind::denormal:
+    case RowValuePattern::denormal:
       return "denormal numbers";
-    case RowKind::outlier:
+    case RowValuePattern::outlier:
       return "10000 and noise, but the first is 0";
-    case RowKind::steep:
+    case RowValuePattern::steep:
       return "rising from -500 to 500";
-    case RowKind::padded:
+    case RowValuePattern::padded:
       return "noise, and -inf to the end";
-    case RowKind::largest:
+    case RowValuePattern::largest:
       return "the largest float, and minus that, by turns";
-    case RowKind::lowest:
+    case RowValuePattern::lowest:
       return "the lowest finite float";
-    case RowKind::nothing:
+    case RowValuePattern::nothing:
       return "nothing but -inf";
   }
   return "";
 }
 
-std::vector<float> make_row(RowKind kind, Random& random, uint32_t n) {
+std::vector<float> make_row(RowValuePattern kind, Random& random, uint32_t n) {
   constexpr float kLargest = std::numeric_limits<float>::max(),
                   kInfinity = std::numeric_limits<float>::infinity();
   std::vector<float> row(n);
@@ -60,37 +60,37 @@ std::vector<float> make_row(RowKind kind, Random& random, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) {
     const float noise = random.unit();
     switch (kind) {
-      case RowKind::noise:
+      case RowValuePattern::noise:
         row[i] = noise;
         break;
-      case RowKind::equal:
+      case RowValuePattern::equal:
         row[i] = level;
         break;
-      case RowKind::offset:
+      case RowValuePattern::offset:
         row[i] = 10000 + noise;
         break;
-      case RowKind::alternating:
+      case RowValuePattern::alternating:
         row[i] = (i % 2 ? -1e8f : 1e8f) + 100 * noise;
         break;
-      case RowKind::denormal:
+      case RowValuePattern::denormal:
         row[i] = 1e-39f * noise;
         break;
-      case RowKind::outlier:
+      case RowValuePattern::outlier:
         row[i] = i == 0 ? 0 : 10000 + noise;
         break;
-      case RowKind::steep:
+      case RowValuePattern::steep:
         row[i] = (1000.0f * static_cast<float>(i)) / static_cast<float>(n) - 500;
         break;
-      case RowKind::padded:
+      case RowValuePattern::padded:
         row[i] = i < used ? noise : -kInfinity;
         break;
-      case RowKind::largest:
+      case RowValuePattern::largest:
         row[i] = i % 2 ? -kLargest : kLargest;
         break;
-      case RowKind::lowest:
+      case RowValuePattern::lowest:
         row[i] = -kLargest;
         break;
-      case RowKind::nothing:
+      case RowValuePattern::nothing:
         row[i] = -kInfinity;
         break;
     }

@@ -15,7 +15,7 @@
 
 namespace lab32::checks::shuffle {
 
-enum class RowKind {
+enum class RowValuePattern {
   noise,
   equal,
   offset,
@@ -30,11 +30,11 @@ enum class RowKind {
 };
 
 // "10000 and a little noise": for messages.
-const char* name_of(RowKind kind);
+const char* name_of(RowValuePattern kind);
 
 // Makes n >= 1 values. In a `padded` row some values at the end, never all, are -infinity; in a row
 // of `nothing` all are. The values of all other kinds are finite.
-std::vector<float> make_row(RowKind kind, Random& random, uint32_t n);
+std::vector<float> make_row(RowValuePattern kind, Random& random, uint32_t n);
 
 struct ExpectedValue {
   double value = 0, tolerance = 0;

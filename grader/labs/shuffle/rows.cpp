@@ -22,21 +22,26 @@ constexpr uint32_t kRowBlock = 256;  // for softmax and layer_norm
 // Threads and rows of a block, for the kernels with a warp per row.
 constexpr uint32_t kWarpsBlock = 128, kRowsBlock = 4;
 
-using Kinds = std::vector<RowKind>;
+using RowValuePatterns = std::vector<RowValuePattern>;
 
 // The kinds of rows that a task allows: finite values, for sums; rows with at least one finite
 // value, for softmax; and any values, for the smallest and the largest.
-const Kinds kFinite = {RowKind::noise,    RowKind::equal,   RowKind::offset, RowKind::alternating,
-                       RowKind::denormal, RowKind::outlier, RowKind::steep};
-const Kinds kPadded = {RowKind::noise,       RowKind::equal,    RowKind::offset,
-                       RowKind::alternating, RowKind::denormal, RowKind::outlier,
-                       RowKind::steep,       RowKind::padded,   RowKind::largest};
-const Kinds kAny = {RowKind::noise,    RowKind::equal,   RowKind::offset, RowKind::alternating,
-                    RowKind::denormal, RowKind::outlier, RowKind::steep,  RowKind::padded,
-                    RowKind::largest,  RowKind::lowest,  RowKind::nothing};
+const RowValuePatterns kFinite = {RowValuePattern::noise,    RowValuePattern::equal,
+                                  RowValuePattern::offset,   RowValuePattern::alternating,
+                                  RowValuePattern::denormal, RowValuePattern::outlier,
+                                  RowValuePattern::steep};
+const RowValuePatterns kPadded = {
+    RowValuePattern::noise,       RowValuePattern::equal,    RowValuePattern::offset,
+    RowValuePattern::alternating, RowValuePattern::denormal, RowValuePattern::outlier,
+    RowValuePattern::steep,       RowValuePattern::padded,   RowValuePattern::largest};
+const RowValuePatterns kAny = {
+    RowValuePattern::noise,       RowValuePattern::equal,    RowValuePattern::offset,
+    RowValuePattern::alternating, RowValuePattern::denormal, RowValuePattern::outlier,
+    RowValuePattern::steep,       RowValuePattern::padded,   RowValuePattern::largest,
+    RowValuePattern::lowest,      RowValuePattern::nothing};
 
 struct RowTable {
-  Kinds kinds;  // one row of each
+  RowValuePatterns kinds;  // one row of each
   uint32_t columns = 0;
   std::vector<std::vector<float>> rows;
 
@@ -48,9 +53,9 @@ struct RowTable {
   }
 };
 
-RowTable make_table(Random& random, const Kinds& kinds, uint32_t columns) {
+RowTable make_table(Random& random, const RowValuePatterns& kinds, uint32_t columns) {
   RowTable table{kinds, columns, {}};
-  for (RowKind kind : kinds) table.rows.push_back(make_row(kind, random, columns));
+  for (RowValuePattern kind : kinds) table.rows.push_back(make_row(kind, random, columns));
   return table;
 }
 
@@ -98,7 +103,8 @@ device::LaunchResult run_warp_per_row(Check& check, const std::string& kernel,
               setting_of(table)});
 }
 
-device::LaunchResult run_and_check_row_range(Check& check, const Kinds& kinds, uint32_t columns) {
+device::LaunchResult run_and_check_row_min_max(Check& check, const RowValuePatterns& kinds,
+                                               uint32_t columns) {
   Random random = check.random();
   const RowTable table = make_table(random, kinds, columns);
   Output<float> low(check, "low", table.count()), high(check, "high", table.count());
@@ -113,7 +119,8 @@ device::LaunchResult run_and_check_row_range(Check& check, const Kinds& kinds, u
   return launched;
 }
 
-device::LaunchResult run_and_check_row_moments(Check& check, const Kinds& kinds, uint32_t columns) {
+device::LaunchResult run_and_check_row_moments(Check& check, const RowValuePatterns& kinds,
+                                               uint32_t columns) {
   Random random = check.random();
   const RowTable table = make_table(random, kinds, columns);
   Output<float> mean(check, "mean", table.count()), variance(check, "variance", table.count());
@@ -128,7 +135,8 @@ device::LaunchResult run_and_check_row_moments(Check& check, const Kinds& kinds,
   return launched;
 }
 
-device::LaunchResult run_and_check_softmax(Check& check, const Kinds& kinds, uint32_t columns) {
+device::LaunchResult run_and_check_softmax(Check& check, const RowValuePatterns& kinds,
+                                           uint32_t columns) {
   Random random = check.random();
   const RowTable table = make_table(random, kinds, columns);
   Input<float> in(check, "in", table.all_values());
@@ -148,7 +156,8 @@ float random_epsilon(Random& random) {
   return std::ldexp(1.5f + 0.5f * random.unit(), -8 - static_cast<int>(random.below(13)));
 }
 
-device::LaunchResult run_and_check_layer_norm(Check& check, const Kinds& kinds, uint32_t columns) {
+device::LaunchResult run_and_check_layer_norm(Check& check, const RowValuePatterns& kinds,
+                                              uint32_t columns) {
   Random random = check.random();
   const RowTable table = make_table(random, kinds, columns);
   const float epsilon = random_epsilon(random);
@@ -170,7 +179,8 @@ device::LaunchResult run_and_check_layer_norm(Check& check, const Kinds& kinds, 
 
 // Loses the check if the launch has accessed shared memory or waited at a barrier, because the
 // lanes of a warp can exchange values without either.
-void require_no_shared_memory(Check& check, const device::LaunchResult& launched, int line) {
+void require_no_shared_memory_or_barrier(Check& check, const device::LaunchResult& launched,
+                                         int line) {
   const counters::Counters& c = counters_of(check, launched);
   check.expected("none");
   check.measured("none");
@@ -184,19 +194,19 @@ void require_no_shared_memory(Check& check, const device::LaunchResult& launched
              "memory nor a barrier of the block.");
 }
 
-using Task = device::LaunchResult (*)(Check&, const Kinds&, uint32_t);
+using Task = device::LaunchResult (*)(Check&, const RowValuePatterns&, uint32_t);
 
 // Checks many short rows. Their number depends on the seed and is too large for a byte.
-void check_many_rows(Check& check, Task task, const Kinds& kinds) {
+void check_many_rows(Check& check, Task task, const RowValuePatterns& kinds) {
   Random random(seed_of_stream(check.session.setup.seed, check.row.check + " rows"));
   const std::vector<double> range = check.row.numbers("drawn_rows");
   const auto least = static_cast<uint32_t>(range.at(0)), most = static_cast<uint32_t>(range.at(1));
-  Kinds many(least + random.below(most - least + 1));
+  RowValuePatterns many(least + random.below(most - least + 1));
   for (size_t row = 0; row < many.size(); ++row) many[row] = kinds[row % kinds.size()];
   task(check, many, check.row.count("drawn_rows_columns"));
 }
 
-void check_row_lengths(Check& check, Task task, const Kinds& kinds) {
+void check_row_lengths(Check& check, Task task, const RowValuePatterns& kinds) {
   for (double columns : check.row.numbers("columns"))
     task(check, kinds, static_cast<uint32_t>(columns));
   check_many_rows(check, task, kinds);
@@ -205,7 +215,7 @@ void check_row_lengths(Check& check, Task task, const Kinds& kinds) {
 
 // A launch that is only counted; the values in the table do not matter.
 device::LaunchResult run_for_counters(Check& check, Task task, uint32_t columns) {
-  return task(check, Kinds(check.row.count("rows"), RowKind::noise), columns);
+  return task(check, RowValuePatterns(check.row.count("rows"), RowValuePattern::noise), columns);
 }
 device::LaunchResult run_for_counters(Check& check, Task task) {
   return run_for_counters(check, task, check.row.count("columns"));
@@ -225,7 +235,7 @@ void recount_at_secret_length(Check& check, Task task) {
       check, fmt::format("{} x {}:", check.row.count("rows"), columns),
       check.row.number("ideal") * columns / check.row.number("columns") +
           2 * check.row.number("rows"),
-      launch_keeping_score_row(check, [&] { return run_for_counters(check, task, columns); }));
+      launch_keeping_report_row(check, [&] { return run_for_counters(check, task, columns); }));
 }
 
 const char kOnce[] =
@@ -300,17 +310,17 @@ const RubricKey kRows = whole("rows", 1, 65536), kDrawnRows = interval("drawn_ro
 TEST_SUITE("lab:shuffle") {
   LAB_CHECK("D1 row_range: result" *
             takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
-    check_row_lengths(check, run_and_check_row_range, kAny);
+    check_row_lengths(check, run_and_check_row_min_max, kAny);
   }
 
   LAB_CHECK("D1 row_range: shared" *
             takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
-    const device::LaunchResult launched = run_for_counters(check, run_and_check_row_range);
+    const device::LaunchResult launched = run_for_counters(check, run_and_check_row_min_max);
     credit_sectors(check, launched, check.row.number("ideal"),
                    "Let neighbouring lanes read neighbouring elements.");
     if (check.verdict.credit == 1)
-      require_no_shared_memory(check, launched, check.line_of("row_range"));
-    recount_at_secret_length(check, run_and_check_row_range);
+      require_no_shared_memory_or_barrier(check, launched, check.line_of("row_range"));
+    recount_at_secret_length(check, run_and_check_row_min_max);
   }
 
   LAB_CHECK("D2 row_moments: result" *

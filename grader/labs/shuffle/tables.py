@@ -1,6 +1,6 @@
 """The tables of handouts/shuffle.md and of its notes."""
 
-from handouts.markdown import group_thousands, markdown_table, small_number_text
+from handouts.markdown import group_thousands, markdown_table, text_with_two_significant_digits
 from lab32 import tables
 from lab32.labs.shuffle.notebook import (
     LESSON,
@@ -58,7 +58,7 @@ def atomic_levels_table(device):
     return markdown_table(head, rows, numeric=[1, 2, 3, 4])
 
 
-def adders_table(device):
+def warp_atomic_adds_table(device):
     """A table of adds by all lanes of a warp, which ptxas aggregates for integers but not for floats."""
     times = tables.read_measured(f"{device}-shuffle")
     counters = tables.read_measured(f"{device}-shuffle-counters")
@@ -132,7 +132,7 @@ def float_sums_table(device, *inputs):
         far = max(abs(float(x) - exact) for x in (low, high)) / abs(exact)
         rows.append(
             [f"{int(row['n']):,} × {row['input']}", row["form"], f"{row['different']} of {row['runs']}",
-             seen, small_number_text(far) if far else "exact"]
+             seen, text_with_two_significant_digits(far) if far else "exact"]
         )  # fmt: skip
     head = ["input", "form", "different results", "result", "error / result, at most"]
     return markdown_table(head, rows, numeric=[2, 3, 4])
@@ -141,7 +141,7 @@ def float_sums_table(device, *inputs):
 MAKERS = {
     "t4": documented_t4_table,
     "levels": atomic_levels_table,
-    "adders": adders_table,
+    "adders": warp_atomic_adds_table,
     "keyed": keyed_table,
     "by_columns": row_length_table,
     "float_sums": float_sums_table,

@@ -39,7 +39,7 @@ const bool kDrawn = (swizzle_lab() = SwizzleLab{
 // Adds a picture of the student's mapping for the report; to[i] is where it sends offset i.
 void add_mapping_picture(Check& check, const pictures::SwizzleShape& shape,
                          const std::vector<uint32_t>& to) {
-  const std::vector<uint32_t> offsets = pictures::group_offsets(shape);
+  const std::vector<uint32_t> offsets = pictures::offsets_of_drawn_groups(shape);
   if (check.mappings.size() == std::size(kSwizzles) || offsets.back() >= to.size()) return;
   std::vector<uint32_t> places;
   for (const uint32_t offset : offsets) places.push_back(to[offset]);
@@ -51,11 +51,12 @@ std::vector<uint32_t> run_student_swizzle(Check& check, const Swizzle& swizzle,
   const uint32_t n = static_cast<uint32_t>(offsets.size());
   Input<uint32_t> in(check, "in", offsets);
   Output<uint32_t> out(check, "out", n);
-  run(check, {given_kernel_name(check, fmt::format("swizzle_all<{}, {}, {}>", swizzle.bits,
-                                                   swizzle.base, swizzle.shift)),
-              {{blocks_for(n, 256)}, {256}},
-              {in, out, static_cast<int>(n)},
-              swizzle.name()});
+  run(check,
+      {grader_or_submitted_kernel_name(check, fmt::format("swizzle_all<{}, {}, {}>", swizzle.bits,
+                                                          swizzle.base, swizzle.shift)),
+       {{blocks_for(n, 256)}, {256}},
+       {in, out, static_cast<int>(n)},
+       swizzle.name()});
   const std::vector<uint32_t> to = out.read();
   add_mapping_picture(check, {swizzle.bits, swizzle.base, swizzle.shift}, to);
   return to;
@@ -163,7 +164,7 @@ constexpr TileElementType kTypes[] = {{"char", 1}, {"short", 2}, {"int", 4}, {"d
 constexpr int kTileRows = 16;  // the default
 constexpr int kChunkBytes = 16, kLineBytes = 128;
 
-struct TileShape {
+struct SwizzleTileShape {
   TileElementType type;
   int row_bytes;
   int rows = kTileRows;
@@ -178,22 +179,22 @@ struct StudentPlacements {
   std::vector<int> chunk, documented, general;
 };
 
-StudentPlacements run_student_placements(Check& check, const TileShape& tile) {
+StudentPlacements run_student_placements(Check& check, const SwizzleTileShape& tile) {
   const uint32_t n = static_cast<uint32_t>(tile.elements());
   Output<int> chunk(check, "chunk", 5 * n), documented(check, "documented", 2 * n),
       general(check, "general", n);
-  run(check, {given_kernel_name(check, fmt::format("place_all<{}>", tile.type.name)),
+  run(check, {grader_or_submitted_kernel_name(check, fmt::format("place_all<{}>", tile.type.name)),
               {{blocks_for(n, 256)}, {256}},
               {tile.rows, tile.nx(), chunk, documented, general},
               tile.setting_text()});
   return {chunk.read(), documented.read(), general.read()};
 }
 
-void check_chunks(Check& check, const TileShape& tile, const StudentPlacements& got) {
+void check_chunks(Check& check, const SwizzleTileShape& tile, const StudentPlacements& got) {
   static const char* const kFields[] = {"i16", "y16", "x16", "swz_y16", "swz_x16"};
   for (int i = 0; i < tile.elements(); ++i) {
     const int y = i / tile.nx(), x = i % tile.nx();
-    const DocumentedChunk c = documented_chunk(y, x, tile.nx(), tile.type.bytes);
+    const DocumentedSwizzleChunk c = documented_chunk(y, x, tile.nx(), tile.type.bytes);
     const std::array<int, 5> want = {c.i16, c.y16, c.x16, c.swz_y16, c.swz_x16};
     for (size_t k = 0; k < want.size(); ++k) {
       if (got.chunk[5 * i + k] == want[k]) continue;
@@ -205,8 +206,8 @@ void check_chunks(Check& check, const TileShape& tile, const StudentPlacements& 
   }
   for (int i = 0; i < tile.elements(); ++i) {
     const int y = i / tile.nx(), x = i % tile.nx();
-    const DocumentedPlace p = documented_place(y, x, tile.nx(), tile.type.bytes);
-    const DocumentedPlace q{got.documented[2 * i], got.documented[2 * i + 1]};
+    const DocumentedSwizzlePosition p = documented_place(y, x, tile.nx(), tile.type.bytes);
+    const DocumentedSwizzlePosition q{got.documented[2 * i], got.documented[2 * i + 1]};
     if (p == q) continue;
     check.measured("place wrong");
     check.lose(
@@ -219,13 +220,14 @@ void check_chunks(Check& check, const TileShape& tile, const StudentPlacements& 
 
 std::string at(int i, int nx) { return fmt::format("({}, {})", i / nx, i % nx); }
 
-[[noreturn]] void lose_general(Check& check, const TileShape& tile, const std::string& column,
-                               const std::string& message) {
+[[noreturn]] void lose_general(Check& check, const SwizzleTileShape& tile,
+                               const std::string& column, const std::string& message) {
   check.measured(column);
   check.lose(check.line_of("general_place"), tile.setting_text() + ": " + message);
 }
 
-void check_permutation(Check& check, const TileShape& tile, const std::vector<int>& general) {
+void check_permutation(Check& check, const SwizzleTileShape& tile,
+                       const std::vector<int>& general) {
   std::vector<int> from(general.size(), -1);
   for (int i = 0; i < tile.elements(); ++i) {
     const int to = general[i];
@@ -241,7 +243,8 @@ void check_permutation(Check& check, const TileShape& tile, const std::vector<in
   }
 }
 
-void check_whole_chunks(Check& check, const TileShape& tile, const std::vector<int>& general) {
+void check_chunks_not_split(Check& check, const SwizzleTileShape& tile,
+                            const std::vector<int>& general) {
   const int each = kChunkBytes / tile.type.bytes;
   for (int i = 0; i < tile.elements(); ++i) {
     const int first = i / each * each;
@@ -256,7 +259,8 @@ void check_whole_chunks(Check& check, const TileShape& tile, const std::vector<i
 
 // Checks that ldmatrix reads a matrix without bank conflicts: its 8 chunks, which are those of 8
 // rows in one column, should use all 32 banks.
-void check_bank_conflicts(Check& check, const TileShape& tile, const std::vector<int>& general) {
+void check_bank_conflicts(Check& check, const SwizzleTileShape& tile,
+                          const std::vector<int>& general) {
   for (int row = 0; row < tile.rows; row += 8) {
     for (int x = 0; x < tile.nx(); x += kChunkBytes / tile.type.bytes) {
       std::array<int, 8> owner;
@@ -340,7 +344,7 @@ TEST_SUITE("lab:swizzle") {
   LAB_CHECK("B1 chunks of 16 bytes") {
     check.expected("all right");
     for (const TileElementType& type : kTypes) {
-      const TileShape tile{type, kLineBytes};
+      const SwizzleTileShape tile{type, kLineBytes};
       check_chunks(check, tile, run_student_placements(check, tile));
     }
     check.measured("4 types right");
@@ -360,8 +364,8 @@ TEST_SUITE("lab:swizzle") {
                  "These are the same element, but the question asks for two different "
                  "elements.");
     }
-    const DocumentedPlace p = documented_place(y1, x1, nx, bytes);
-    const DocumentedPlace q = documented_place(y2, x2, nx, bytes);
+    const DocumentedSwizzlePosition p = documented_place(y1, x1, nx, bytes);
+    const DocumentedSwizzlePosition q = documented_place(y2, x2, nx, bytes);
     check.measured(p == q ? "found" : "no collision");
     if (!(p == q))
       check.lose(kWrongAnswer, line,
@@ -384,16 +388,16 @@ TEST_SUITE("lab:swizzle") {
     int tiles = 0;
     for (const auto& [row_bytes, rows] : shapes) {
       for (const TileElementType& type : kTypes) {
-        const TileShape tile{type, row_bytes, rows};
+        const SwizzleTileShape tile{type, row_bytes, rows};
         const std::vector<int> general = run_student_placements(check, tile).general;
         check_permutation(check, tile, general);
-        check_whole_chunks(check, tile, general);
+        check_chunks_not_split(check, tile, general);
         if (tile.row_bytes <= kLineBytes && kLineBytes % tile.row_bytes == 0)
           check_bank_conflicts(check, tile, general);
         ++tiles;
         if (tile.row_bytes != kLineBytes) continue;
         for (int i = 0; i < tile.elements(); ++i) {
-          const DocumentedPlace p =
+          const DocumentedSwizzlePosition p =
               documented_place(i / tile.nx(), i % tile.nx(), tile.nx(), type.bytes);
           if (general[i] != p.y * tile.nx() + p.x)
             lose_general(

@@ -144,7 +144,7 @@ def draw_ldmatrix():
     return drawing
 
 
-def draw_stored_entries():
+def draw_swizzled_table():
     """The documented table, with the entry of the worked example marked."""
     drawing = Drawing(760, 330, "Where each entry of an 8 × 8 table is stored")
     left, top, row, column = 216, 62, 5, 3
@@ -277,7 +277,7 @@ def draw_narrow_rows():
     return drawing
 
 
-def draw_tensor_modes():
+def draw_tma_swizzle_modes():
     """The three modes as an H200 applied them: the places of each row's chunks."""
     dumped = recorded_boxes()
     drawing = Drawing(760, 324, "The copy engine's swizzle modes, as dumped on an H200")
@@ -335,12 +335,12 @@ def draw_measured_times():
 
 FIGURES = {
     "swizzle/bits.svg": draw_xored_bits,
-    "swizzle/xor.svg": draw_stored_entries,
+    "swizzle/xor.svg": draw_swizzled_table,
     "swizzle/rows.svg": draw_chunks_of_rows,
     "swizzle/ldmatrix.svg": draw_ldmatrix,
     "swizzle/table.svg": draw_swizzle_tables,
     "swizzle/tile.svg": draw_tile_layouts,
     "swizzle/narrow.svg": draw_narrow_rows,
-    "swizzle/tensor.svg": draw_tensor_modes,
+    "swizzle/tensor.svg": draw_tma_swizzle_modes,
     "swizzle/measured.svg": draw_measured_times,
 }

@@ -49,7 +49,7 @@ const Misconception kMisconceptions[] = {
      "lies below ZZZ."},
 };
 
-std::vector<int> numbers_in(const std::string& text) {
+std::vector<int> parse_integer_list(const std::string& text) {
   std::istringstream in(text);
   std::vector<int> found;
   for (int value; in >> value;) found.push_back(value);
@@ -73,8 +73,8 @@ std::string swizzle_misconception_hint(const std::vector<SwizzleAnswer>& tries) 
   return "";
 }
 
-DocumentedChunk documented_chunk(int y, int x, int nx, int element_bytes) {
-  DocumentedChunk c;
+DocumentedSwizzleChunk documented_chunk(int y, int x, int nx, int element_bytes) {
+  DocumentedSwizzleChunk c;
   c.i16 = (y * nx + x) * element_bytes / 16;
   c.y16 = c.i16 / 8;
   c.x16 = c.i16 % 8;
@@ -85,13 +85,13 @@ DocumentedChunk documented_chunk(int y, int x, int nx, int element_bytes) {
   return c;
 }
 
-DocumentedPlace documented_place(int y, int x, int nx, int element_bytes) {
-  const DocumentedChunk c = documented_chunk(y, x, nx, element_bytes);
+DocumentedSwizzlePosition documented_place(int y, int x, int nx, int element_bytes) {
+  const DocumentedSwizzleChunk c = documented_chunk(y, x, nx, element_bytes);
   const int each = 16 / element_bytes;
   return {c.swz_y16, c.swz_x16 * each % nx + x % each};
 }
 
-std::vector<TensorBox> recorded_tensor_boxes() {
+std::vector<RecordedTensorBox> recorded_tensor_boxes() {
   const auto path = lab32_root() / "data" / "measured" / "h200-tensor_maps.csv";
   const auto broken = [&](const std::string& what) {
     return Error(
@@ -101,7 +101,7 @@ std::vector<TensorBox> recorded_tensor_boxes() {
   };
   std::ifstream file(path);
   if (!file) throw broken("cannot be read");
-  std::vector<TensorBox> boxes;
+  std::vector<RecordedTensorBox> boxes;
   bool head = true;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
@@ -111,14 +111,14 @@ std::vector<TensorBox> recorded_tensor_boxes() {
       continue;
     }
     std::replace(line.begin(), line.end(), ',', ' ');
-    const std::vector<int> v = numbers_in(line);
+    const std::vector<int> v = parse_integer_list(line);
     if (v.size() < 6 || v.size() != 6 + static_cast<size_t>(v[2]))
       throw broken(fmt::format("a row of {} numbers", v.size()));
     if (v[5] == 0) boxes.push_back({v[0], v[1], v[2], v[3], v[4], {}});
     if (boxes.empty()) throw broken("the first row is not row 0 of a box");
     boxes.back().landing.insert(boxes.back().landing.end(), v.begin() + 6, v.end());
   }
-  for (const TensorBox& box : boxes)
+  for (const RecordedTensorBox& box : boxes)
     if (box.landing.size() != static_cast<size_t>(box.rows) * box.columns)
       throw broken("a box has not all of its rows");
   if (boxes.empty()) throw broken("no box");

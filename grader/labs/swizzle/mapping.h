@@ -31,25 +31,25 @@ std::string swizzle_misconception_hint(const std::vector<SwizzleAnswer>& tries);
 
 // Where the document's formulas place element (y, x) of rows of nx elements: the chunk of 16 bytes
 // that holds it, and the places of chunk and element. The formulas hold for rows of 128 bytes.
-struct DocumentedChunk {
+struct DocumentedSwizzleChunk {
   int i16, y16, x16, swz_y16, swz_x16;
 };
-DocumentedChunk documented_chunk(int y, int x, int nx, int element_bytes);
+DocumentedSwizzleChunk documented_chunk(int y, int x, int nx, int element_bytes);
 
-struct DocumentedPlace {
+struct DocumentedSwizzlePosition {
   int y, x;
-  bool operator==(const DocumentedPlace& o) const { return y == o.y && x == o.x; }
+  bool operator==(const DocumentedSwizzlePosition& o) const { return y == o.y && x == o.x; }
 };
-DocumentedPlace documented_place(int y, int x, int nx, int element_bytes);
+DocumentedSwizzlePosition documented_place(int y, int x, int nx, int element_bytes);
 
 // A box that the copy engine has written to shared memory
 // (grader/labs/swizzle/measure/tensor_maps.cu).
-struct TensorBox {
+struct RecordedTensorBox {
   int mode, element_bytes, columns, rows, base;
   std::vector<int> landing;  // the byte offset of element y * columns + x from a multiple of 1024
 };
 
 // All boxes of data/measured/h200-tensor_maps.csv. Throws Error if the file cannot be read.
-std::vector<TensorBox> recorded_tensor_boxes();
+std::vector<RecordedTensorBox> recorded_tensor_boxes();
 
 }  // namespace lab32::checks::swizzle

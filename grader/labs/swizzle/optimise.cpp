@@ -16,9 +16,9 @@
 namespace lab32::checks::swizzle {
 namespace {
 
-constexpr uint32_t kWeighingThreads = 256;         // a block of 8 warps
-constexpr uint32_t kTileElements = 64 * 64;        // elements of 2 bytes each
-constexpr uint32_t kWeighedTile = 8 * 4 * 32 * 8;  // results per tile, of 2 bytes each
+constexpr uint32_t kWeighingThreads = 256;                    // a block of 8 warps
+constexpr uint32_t kTileElements = 64 * 64;                   // elements of 2 bytes each
+constexpr uint32_t kResultsPerWeightedTile = 8 * 4 * 32 * 8;  // results per tile, of 2 bytes each
 
 // A tile has kColumns columns. kWarps warps read it, each as kStrips strips of kSteps matrices.
 constexpr uint32_t kColumns = 64, kWarps = 8, kStrips = 4, kSteps = 4;
@@ -59,21 +59,20 @@ struct ResultPosition {
 };
 
 // The results of all tiles.
-std::vector<uint16_t> expected_weighing_results(const std::vector<uint16_t>& elements,
-                                                const std::vector<uint32_t>& weights,
-                                                bool transpose) {
+std::vector<uint16_t> expected_weighted_sums(const std::vector<uint16_t>& elements,
+                                             const std::vector<uint32_t>& weights, bool transpose) {
   // The results of all tiles are made of elements at the same places.
   std::vector<ResultPosition> places;
   std::vector<uint32_t> offsets;  // within the first strip
-  for (uint32_t i = 0; i < kWeighedTile; ++i) {
+  for (uint32_t i = 0; i < kResultsPerWeightedTile; ++i) {
     places.emplace_back(i);
     offsets.push_back(places[i].element_row(transpose) * kColumns +
                       places[i].element_column(transpose));
   }
-  std::vector<uint16_t> results(elements.size() / kTileElements * kWeighedTile);
+  std::vector<uint16_t> results(elements.size() / kTileElements * kResultsPerWeightedTile);
   for (size_t i = 0; i < results.size(); ++i) {
-    const uint32_t at = static_cast<uint32_t>(i % kWeighedTile);
-    const uint16_t* tile = &elements[i / kWeighedTile * kTileElements];
+    const uint32_t at = static_cast<uint32_t>(i % kResultsPerWeightedTile);
+    const uint16_t* tile = &elements[i / kResultsPerWeightedTile * kTileElements];
     uint32_t sum = 0;
     for (uint32_t s = 0; s < kStrips; ++s)
       sum += weights[kStrips * places[at].warp + s] * tile[16 * s * kColumns + offsets[at]];
@@ -82,26 +81,26 @@ std::vector<uint16_t> expected_weighing_results(const std::vector<uint16_t>& ele
   return results;
 }
 
-device::LaunchResult run_and_check_weighing(Check& check, const char* kernel, bool transpose,
-                                            uint32_t tiles) {
+device::LaunchResult run_and_check_weighted_tiles(Check& check, const char* kernel, bool transpose,
+                                                  uint32_t tiles) {
   Random random = check.random();
   Input<uint16_t> in(check, "in", random_tile_elements(random, tiles));
   Input<uint32_t> weight(check, "weight", random_strip_weights(random));
-  Output<uint16_t> out(check, "out", size_t{tiles} * kWeighedTile);
+  Output<uint16_t> out(check, "out", size_t{tiles} * kResultsPerWeightedTile);
   const std::string setting =
       fmt::format("{} tile{}{}", tiles, tiles == 1 ? "" : "s", transpose ? ", .trans" : "");
   device::LaunchResult launched =
-      run(check, {given_kernel_name(check, fmt::format("{}<{}>", kernel, transpose)),
+      run(check, {grader_or_submitted_kernel_name(check, fmt::format("{}<{}>", kernel, transpose)),
                   {{tiles}, {kWeighingThreads}},
                   {in, weight, out},
                   setting});
-  const std::vector<uint16_t> got = out.read(), want = expected_weighing_results(
+  const std::vector<uint16_t> got = out.read(), want = expected_weighted_sums(
                                                     in.values(), weight.values(), transpose);
   std::string wrong = mismatch("out", got, want);
   if (!wrong.empty()) {
     uint32_t i = 0;
     while (got[i] == want[i]) ++i;
-    const ResultPosition r(i % kWeighedTile);
+    const ResultPosition r(i % kResultsPerWeightedTile);
     wrong += fmt::format(
         " In elements of 2 bytes, that is warp {}, k = {}, lane {}, matrix {}: row "
         "{} of each strip, column {}. Do the store and the load use the same place "
@@ -115,7 +114,7 @@ device::LaunchResult run_and_check_weighing(Check& check, const char* kernel, bo
 void check_weighing_results(Check& check, const char* kernel) {
   for (double tiles : check.row.numbers("tiles"))
     for (bool transpose : {false, true})
-      run_and_check_weighing(check, kernel, transpose, static_cast<uint32_t>(tiles));
+      run_and_check_weighted_tiles(check, kernel, transpose, static_cast<uint32_t>(tiles));
   report_right_result(check);
 }
 
@@ -139,9 +138,9 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
     require_static_shared_at_most(check, fmt::format("{}<{}>", kernel, transpose),
                                   check.row.number("shared_bytes"));
   const device::LaunchResult straight =
-      run_and_check_weighing(check, kernel, false, check.row.count("tiles"));
+      run_and_check_weighted_tiles(check, kernel, false, check.row.count("tiles"));
   const device::LaunchResult turned =
-      run_and_check_weighing(check, kernel, true, check.row.count("tiles"));
+      run_and_check_weighted_tiles(check, kernel, true, check.row.count("tiles"));
   const bool second = counters_of(check, turned).shared_wavefronts() >
                       counters_of(check, straight).shared_wavefronts();
   const device::LaunchResult &judged = second ? turned : straight,
@@ -162,15 +161,15 @@ void check_wavefronts(Check& check, const char* kernel, const std::string& idea)
   }
   const SecretSize size = secret_size(check, 1, 0, "tiles");
   for (bool transpose : {false, true}) {
-    const device::LaunchResult drawn = launch_keeping_score_row(
-        check, [&] { return run_and_check_weighing(check, kernel, transpose, size.n); });
+    const device::LaunchResult drawn = launch_keeping_report_row(
+        check, [&] { return run_and_check_weighted_tiles(check, kernel, transpose, size.n); });
     const std::string where = fmt::format("{} tiles{}:", size.n, transpose ? ", .trans" : "");
     recount_wavefronts(check, where, size.share * ideal, drawn);
     recount_sectors(check, where, size.share * sectors, drawn);
   }
 }
 
-MakeWork weighing_work(const std::string& kernel) {
+MakeWork weighted_tile_work(const std::string& kernel) {
   return [=](Check& check, uint32_t tiles, size_t sets) {
     Random random = check.random();
     const std::vector<uint32_t> weights = random_strip_weights(random);
@@ -178,7 +177,7 @@ MakeWork weighing_work(const std::string& kernel) {
         check, sets, [tiles](Random& own) { return random_tile_elements(own, tiles); });
     TimedWork work;
     work.arrays = {input_array("in", inputs), input_array("weight", weights),
-                   output_array<uint16_t>("out", size_t{tiles} * kWeighedTile)};
+                   output_array<uint16_t>("out", size_t{tiles} * kResultsPerWeightedTile)};
     work.bytes = work.arrays[0].bytes + work.arrays[2].bytes;
     work.steps = [=](device::LoadedModule&, uint32_t) {
       return std::vector<device::TimedStep>{device::TimedLaunch{
@@ -188,7 +187,7 @@ MakeWork weighing_work(const std::string& kernel) {
     };
     work.mismatch = [=](size_t set, const Outputs& outputs) {
       return mismatch("out", values_of<uint16_t>(outputs[0]),
-                      expected_weighing_results(*inputs[set], weights, false));
+                      expected_weighted_sums(*inputs[set], weights, false));
     };
     return work;
   };
@@ -220,17 +219,17 @@ TEST_SUITE("lab:swizzle") {
   }
 
   LAB_CHECK("E1 padded: time" * keys_of_speed_check()) {
-    credit_speed(check, {"weigh_padded", weighing_work("weigh_padded")});
+    credit_speed(check, {"weigh_padded", weighted_tile_work("weigh_padded")});
   }
 
   LAB_CHECK("E2 swizzled: time" * keys_of_speed_check()) {
-    credit_speed(check, {"weigh_swizzled", weighing_work("weigh_swizzled")});
+    credit_speed(check, {"weigh_swizzled", weighted_tile_work("weigh_swizzled")});
   }
 }
 
 namespace {
 
-std::string box_text(const TensorBox& box) {
+std::string box_text(const RecordedTensorBox& box) {
   return fmt::format("{}-byte mode, a box of {} rows of {} elements of {} byte{}, base {}",
                      box.mode, box.rows, box.columns, box.element_bytes,
                      box.element_bytes == 1 ? "" : "s", box.base);
@@ -238,7 +237,7 @@ std::string box_text(const TensorBox& box) {
 
 // A hint for the message about the box: the property of it that the student's function may have
 // missed.
-const char* hint_for_box(const TensorBox& box) {
+const char* hint_for_box(const RecordedTensorBox& box) {
   if (box.columns * box.element_bytes < box.mode)
     return "The box is narrower than the mode: how far apart do its rows begin?";
   if (box.base != 0)
@@ -248,9 +247,9 @@ const char* hint_for_box(const TensorBox& box) {
          "within which chunks change places.";
 }
 
-void check_box(Check& check, const TensorBox& box) {
+void check_box(Check& check, const RecordedTensorBox& box) {
   Output<int> out(check, "out", box.landing.size());
-  run(check, {given_kernel_name(check, "land_all"),
+  run(check, {grader_or_submitted_kernel_name(check, "land_all"),
               {{blocks_for(box.landing.size(), 256)}, {256}},
               {box.mode, box.base, box.rows, box.columns, box.element_bytes, out},
               box_text(box)});
@@ -277,7 +276,7 @@ void check_swizzle_modes(Check& check) {
   check.expected("as on an H200");
   int boxes = 0;
   for (double mode : check.row.numbers("modes")) {
-    for (const TensorBox& box : recorded_tensor_boxes()) {
+    for (const RecordedTensorBox& box : recorded_tensor_boxes()) {
       if (box.mode != static_cast<int>(mode)) continue;
       check_box(check, box);
       ++boxes;

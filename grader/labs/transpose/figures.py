@@ -16,7 +16,7 @@ from handouts.drawing import (
 )
 from lab32 import tables
 from lab32.labs.transpose import notebook as transpose
-from lab32.labs.transpose.tables import words_in_banks
+from lab32.labs.transpose.tables import words_per_bank
 
 
 def draw_matrix_cells(drawing, x, y, columns, rows, cell, fill, stroke_width=0.5):
@@ -290,7 +290,7 @@ def draw_banks_then_and_now():
     )
     for k, (title, pitch, count, together, ideal) in enumerate(panels):
         x, base = 44 + 372 * (k % 2), 200 + 204 * (k // 2)
-        words, wide = words_in_banks(16, pitch, count, together), 320
+        words, wide = words_per_bank(16, pitch, count, together), 320
         drawing.text(x, base - high - 22, title, 14, font_weight="bold")
         times = max(words) / ideal
         ratio = f"{max(words)} to {ideal}: " + ("the ideal" if times == 1 else f"{times:g} times the ideal")

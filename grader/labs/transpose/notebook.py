@@ -17,7 +17,7 @@ WITHHELD_KERNELS = {"transpose_tiled"}
 # ---- the warm-up on the CPU ----------------------------------------------------------------------
 
 
-def run_cpu_walks(options="-O1"):
+def time_cpu_traversals(options="-O1"):
     """Compiles and runs labs/transpose/warmup.cpp on this machine. Returns the rows that it prints, as dicts of
     strings."""
     compiler = shlex.split(os.environ.get("CXX", "g++"))
@@ -37,7 +37,7 @@ RATIOS = {
 
 
 def slow_over_fast_ratios(rows):
-    """From the rows of run_cpu_walks(), {label: time of the slow form / time of the fast form}."""
+    """From the rows of time_cpu_traversals(), {label: time of the slow form / time of the fast form}."""
     ms = {(row["what"], row["form"]): float(row["ms"]) for row in rows}
     return {
         label: ms[what, slow] / ms[what, fast] for label, (what, slow, fast) in RATIOS.items()
@@ -58,7 +58,7 @@ def documented_slow_over_fast():
 
 
 def times_by_stride(rows):
-    """From the rows of run_cpu_walks(), {distance of successive accesses in ints: ms to visit all memory}."""
+    """From the rows of time_cpu_traversals(), {distance of successive accesses in ints: ms to visit all memory}."""
     return {f"1 of {row['size']}": float(row["ms"]) for row in rows if row["what"] == "stride"}
 
 
@@ -75,7 +75,7 @@ COLUMN = "A2 a column of a tile"
 def wavefronts_of_pitches(lab):
     """Simulated {label: wavefronts per load} from the result's figures; empty until the check that asks for them has
     passed."""
-    figures = lab.numbers_of_checks() if lab.has_passed(COLUMN) else {}
+    figures = lab.figures_of_checks() if lab.has_passed(COLUMN) else {}
     return {
         label: figures[f"pitch {pitch} wavefronts"]
         for label, (_, pitch) in PITCHES.items()

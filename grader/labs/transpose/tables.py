@@ -15,7 +15,7 @@ SETS = {
 }  # fmt: skip
 
 
-def words_in_banks(wide, pitch, banks=32, together=32):
+def words_per_bank(wide, pitch, banks=32, together=32):
     """The number of different words that each bank serves when `together` neighbouring threads of a block `wide`
     threads wide read word pitch * threadIdx.x + threadIdx.y."""
     words = {pitch * (t % wide) + t // wide for t in range(together)}
@@ -25,7 +25,7 @@ def words_in_banks(wide, pitch, banks=32, together=32):
     return counts
 
 
-def cpu_walks_table():
+def cpu_traversal_times_table():
     """A table of the SYSU Lecture's times on a CPU, with their ratios to the time in the fast order."""
     table = tables.read_documented("cpu_walks")
     slower = documented_slow_over_fast()
@@ -95,7 +95,7 @@ def geam_table(device, *sizes):
 
 
 MAKERS = {
-    "cpu_walks": cpu_walks_table,
+    "cpu_walks": cpu_traversal_times_table,
     "transposed": transpose_times_table,
     "transpose_counters": transpose_counters_table,
     "geam": geam_table,

@@ -108,7 +108,7 @@ def add_repository_fields(output, environment):
 
 def prairielearn_picture_of_check(lab, test, device):
     """The check's picture as PrairieLearn takes it; None if there is none."""
-    own = labs.pictures_drawn_by_lab(lab, CheckResult(test["name"], test["status"], 0, 0, figures=test["figures"]), device)
+    own = labs.lab_specific_pictures(lab, CheckResult(test["name"], test["status"], 0, 0, figures=test["figures"]), device)
     launch = test.get("pictures")
     kind = launch and "withheld_until" not in launch and best_picture_kind(launch, test["name"])
     if not own and not kind:
@@ -118,7 +118,7 @@ def prairielearn_picture_of_check(lab, test, device):
     return {"label": kind or picture.title, "url": f"data:image/svg+xml;base64,{data}"}
 
 
-def add_pictures_of_failed_checks(output, result):
+def add_pictures_to_prairielearn_output(output, result):
     """PrairieLearn's record with pictures at the first checks that lost points. Its limit is 1 MB."""
     record, room, left = json.loads(output), PICTURE_BYTES, MOST_PICTURES
     tests = {f"{lab['lab']}: {test['name']}": (lab["lab"], test) for lab in result["labs"] for test in lab["tests"]}
@@ -148,7 +148,7 @@ def grade_submission_folder(options):
         )  # fmt: skip
         output = done.stdout.decode("utf-8", "replace")
         if drawn and output and Path(work, "result.json").exists():
-            output = add_pictures_of_failed_checks(output, json.loads(Path(work, "result.json").read_text()))
+            output = add_pictures_to_prairielearn_output(output, json.loads(Path(work, "result.json").read_text()))
         if options.format == "classroom50" and done.returncode in (0, 1):
             output = add_repository_fields(output, os.environ)
     sys.stdout.write(add_student_notes_to_output(output, options.format, told))

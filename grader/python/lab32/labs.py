@@ -58,7 +58,7 @@ def lab_modules(name):
     return {lab: found for lab in lab_names() if (found := lab_module(lab, name))}
 
 
-def pictures_drawn_by_lab(lab, test, device):
+def lab_specific_pictures(lab, test, device):
     """The pictures of a check that the lab's pictures.py draws by the check's figures; most labs have none."""
     return getattr(lab_module(lab, "pictures"), "check_pictures", lambda *_: [])(test, device)
 

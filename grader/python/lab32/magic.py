@@ -63,7 +63,7 @@ class Lab32Magic(Magics):
         if command == "progress":
             return progress_magic(rest)
         if command == "runtime":
-            return build_programs_for_lab32_runtime()
+            return redirect_nvcc_to_lab32_runtime()
         done = subprocess.run([str(results.BINARY), command, *rest], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, check=False)  # fmt: skip
         print(done.stdout, end="")
@@ -139,7 +139,7 @@ def progress_magic(rest):
     """The plot of predictions and counts, from the attempts in the history; None with a line that says why there is none."""
     if len(rest) != 1:
         raise UsageError("%lab32 progress LAB: name a lab")
-    attempts = [each for each in history.read_attempts(results.submissions_folder(rest[0])) if each["lab"] == rest[0]]
+    attempts = [each for each in history.read_graded_attempts(results.submissions_folder(rest[0])) if each["lab"] == rest[0]]
     plot = plots.plot_progress(attempts)
     if plot is None:
         print("no plot: the history has no prediction that was wrong at first and is right by now")
@@ -147,7 +147,7 @@ def progress_magic(rest):
     return explained.ExplainedPicture(str(plot))
 
 
-def build_programs_for_lab32_runtime():
+def redirect_nvcc_to_lab32_runtime():
     """Makes programs that nvcc4jupyter's %%cuda or `!nvcc` builds from now on run on lab32's CUDA runtime, without a GPU."""
     os.environ["PATH"] = os.pathsep.join([str(find_nvcc().parent), os.environ.get("PATH", "")])
     folder = str(ROOT / "build/runtime")

@@ -48,7 +48,7 @@ class LabResult:
         """Whether this check passed. Figures that would answer its question are shown only then."""
         return any(test.name == check and test.status == "passed" for test in self.tests)
 
-    def numbers_of_checks(self, prefix=""):
+    def figures_of_checks(self, prefix=""):
         """The figures of all checks of the lab whose names start with `prefix`, under their names without the
         prefix."""
         return {

@@ -23,7 +23,7 @@ template <>
 constexpr ProductTypes kTypes<__half>{CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F};
 
 // The positions in GEMM_EX. BLAS counts its type arguments, too.
-constexpr ArgumentPositions kEx{"GEMM_EX ", 9, 12, 16, 0};
+constexpr XerblaArgumentPositions kEx{"GEMM_EX ", 9, 12, 16, 0};
 constexpr int kAlgorithm = 18;
 
 bool is_algorithm(cublasGemmAlgo_t a) {
@@ -54,7 +54,7 @@ cublasStatus_t multiply_ex(cublasHandle_t handle, const char* name, const Produc
 
 #define GEMM(T, symbol, Name, ROUTINE, Int)                                                 \
   cublasStatus_t symbol(OPERANDS(T, Int)) {                                                 \
-    return multiply(h, "cublas" #Name, argument_positions(ROUTINE),                         \
+    return multiply(h, "cublas" #Name, xerbla_argument_positions(ROUTINE),                  \
                     {ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, kTypes<T>, {}); \
   }
 GEMM(float, cublasSgemm_v2, Sgemm, "SGEMM", int)
@@ -73,7 +73,7 @@ GEMM(__half, cublasHgemm_64, Hgemm, "HGEMM", int64_t)
                         Int n, Int k, const T* alpha, const T* a, Int lda, long long step_a, \
                         const T* b, Int ldb, long long step_b, const T* beta, T* c, Int ldc, \
                         long long step_c, Int count) {                                       \
-    return multiply(h, "cublas" #Name, argument_positions(#Name, 14),                        \
+    return multiply(h, "cublas" #Name, xerbla_argument_positions(#Name, 14),                 \
                     {ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, kTypes<T>,       \
                     {false, count, step_a, step_b, step_c});                                 \
   }
@@ -82,7 +82,7 @@ GEMM(__half, cublasHgemm_64, Hgemm, "HGEMM", int64_t)
                         Int n, Int k, const T* alpha, const T* const a[], Int lda,           \
                         const T* const b[], Int ldb, const T* beta, T* const c[], Int ldc,   \
                         Int count) {                                                         \
-    return multiply(h, "cublas" #Name, argument_positions(#Name, 14),                        \
+    return multiply(h, "cublas" #Name, xerbla_argument_positions(#Name, 14),                 \
                     {ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, const_cast<T**>(c), ldc}, \
                     kTypes<T>, {true, count, 0, 0, 0});                                      \
   }

@@ -57,7 +57,7 @@ void* DeviceAccess::checked_host_address(const char* name, const void* at, const
              leading = static_cast<uint64_t>(e.leading);
   const std::string what = operand_text(name, e, element);
   const auto wrong = [&](const std::string& text, cudaError_t error = cudaErrorIllegalAddress) {
-    throw OperandFault{error, what + " " + text};
+    throw OperandAccessError{error, what + " " + text};
   };
   if (begin == 0) wrong("is a null pointer");
   sim::Allocation* a = memory.is_in_used_range(begin) ? memory.find(begin) : nullptr;

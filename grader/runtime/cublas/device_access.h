@@ -33,7 +33,7 @@ bool operands_overlap(const void* a, const MatrixExtent& of_a, const void* b,
                       const MatrixExtent& of_b, uint64_t element);
 
 // An operand is not in allocated memory, or only partly; cuBLAS' kernel would fault on a GPU.
-struct OperandFault {
+struct OperandAccessError {
   cudaError_t error;
   std::string text;
 };
@@ -44,7 +44,8 @@ class DeviceAccess {
       : runtime_(runtime), record_(record) {}
 
   // The host address of an operand in device memory. Call these functions for all operands before
-  // the first write. Throws OperandFault. A read of uninitialised memory is recorded as a finding.
+  // the first write. Throws OperandAccessError. A read of uninitialised memory is recorded as a
+  // finding.
   template <class T>
   const T* pointer_to_read(const char* name, const void* at, const MatrixExtent& extent) {
     return static_cast<const T*>(checked_host_address(name, at, extent, sizeof(T), true, false));

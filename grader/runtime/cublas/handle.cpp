@@ -52,7 +52,7 @@ void execute_now(Runtime& r, cudaStream_t stream, const char* name, const std::s
     access.canonicalise_result_nans();
     r.gpu().timeline.advance(access.lower_bound_seconds());
     explain_lower_bounds(r, name);
-  } catch (const OperandFault& fault) {
+  } catch (const OperandAccessError& fault) {
     r.gpu().fault = fault.error;
     if (r.tool == cudart::Tool::check)
       record.findings.push_back({record::LibraryCall::Finding::Kind::memory, fault.text});
@@ -222,13 +222,13 @@ namespace {
 // The versions in CUDA 13.0.
 constexpr int kMajor = 13, kMinor = 1, kPatch = 0, kRuntime = 13000;
 
-struct StatusText {
+struct CublasStatusText {
   cublasStatus_t status;
   const char *name, *text;
 };
 
 // Names and texts from an H100's library of CUDA 13.0.
-constexpr StatusText kStatuses[] = {
+constexpr CublasStatusText kStatuses[] = {
 #define STATUS(name, text) \
   { name, #name, text }
     STATUS(CUBLAS_STATUS_SUCCESS, "success"),
@@ -246,8 +246,8 @@ constexpr StatusText kStatuses[] = {
 #undef STATUS
 };
 
-StatusText find_status_text(cublasStatus_t status) {
-  for (const StatusText& known : kStatuses)
+CublasStatusText find_status_text(cublasStatus_t status) {
+  for (const CublasStatusText& known : kStatuses)
     if (known.status == status) return known;
   return {status, "unrecognized status", "unrecognized status"};
 }
@@ -316,7 +316,7 @@ namespace {
 constexpr int kStatusNotSupported = 15;  // CUBLAS_STATUS_NOT_SUPPORTED
 
 // The name in the program's source: "cublasSsyrk" for cublasSsyrk_v2 and cublasSsyrk_v2_64.
-std::string name_in_source(const char* symbol) {
+std::string unversioned_api_name(const char* symbol) {
   std::string name = symbol;
   for (const char* ending : {"_64", "_v2"})
     if (const size_t n = std::strlen(ending);
@@ -330,11 +330,12 @@ std::string name_in_source(const char* symbol) {
 // Other C++ names for the exported symbols, because no header declares all of them. The refusing
 // functions ignore their arguments.
 #define WORKS(symbol) extern "C" int work_##symbol() asm(#symbol);
-#define REFUSES(symbol)                                                                         \
-  extern "C" int refuse_##symbol() asm(#symbol);                                                \
-  int refuse_##symbol() {                                                                       \
-    lab32::cudart::report_unsupported(lab32::cublas::refusal_message(name_in_source(#symbol))); \
-    return kStatusNotSupported;                                                                 \
+#define REFUSES(symbol)                                                 \
+  extern "C" int refuse_##symbol() asm(#symbol);                        \
+  int refuse_##symbol() {                                               \
+    lab32::cudart::report_unsupported(                                  \
+        lab32::cublas::refusal_message(unversioned_api_name(#symbol))); \
+    return kStatusNotSupported;                                         \
   }
 #include "runtime/cublas/api.def"
 #include "runtime/cublas/lt_api.def"
@@ -361,9 +362,9 @@ const CublasSymbol kSymbols[] = {
 
 }  // namespace
 
-std::optional<std::string> find_refused_symbol(const std::string& symbol) {
+std::optional<std::string> api_name_if_refused(const std::string& symbol) {
   for (const CublasSymbol& s : kSymbols)
-    if (!s.is_simulated && symbol == s.symbol) return name_in_source(s.symbol);
+    if (!s.is_simulated && symbol == s.symbol) return unversioned_api_name(s.symbol);
   return std::nullopt;
 }
 

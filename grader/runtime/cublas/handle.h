@@ -78,7 +78,7 @@ class ScalarFactor {
 
 // The name in the program's source, such as "cublasSsyrk" for cublasSsyrk_v2; nullopt if the symbol
 // is not refused.
-std::optional<std::string> find_refused_symbol(const std::string& symbol);
+std::optional<std::string> api_name_if_refused(const std::string& symbol);
 
 // The message that a call of the refused function prints.
 std::string refusal_message(const std::string& name);

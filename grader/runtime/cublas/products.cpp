@@ -104,12 +104,12 @@ constexpr const char* kName<std::complex<double>> = "cblas_zgemm";
 
 // BLAS takes real scalars by value and complex scalars by address.
 template <class T>
-struct BlasScalar {
+struct CblasScalarArgument {
   using Type = T;
   static T pass(const T& value) { return value; }
 };
 template <class T>
-struct BlasScalar<std::complex<T>> {
+struct CblasScalarArgument<std::complex<T>> {
   using Type = const void*;
   static const void* pass(const std::complex<T>& value) { return &value; }
 };
@@ -133,19 +133,19 @@ struct GemmArguments {
 // 0. Throws Error if OpenBLAS is missing; the message has the command that installs it.
 template <class T>
 void gemm(const GemmArguments<T>& g) {
-  using ScalarFactor = typename BlasScalar<T>::Type;
+  using ScalarFactor = typename CblasScalarArgument<T>::Type;
   using Function = void (*)(int, int, int, int, int, int, ScalarFactor, const T*, int, const T*,
                             int, ScalarFactor, T*, int);
   static const auto call = reinterpret_cast<Function>(openblas_function(kName<T>));
-  call(kColumns, op(g.op_a), op(g.op_b), g.m, g.n, g.k, BlasScalar<T>::pass(g.alpha), g.a, g.lda,
-       g.b, g.ldb, BlasScalar<T>::pass(g.beta), g.c, g.ldc);
+  call(kColumns, op(g.op_a), op(g.op_b), g.m, g.n, g.k, CblasScalarArgument<T>::pass(g.alpha), g.a,
+       g.lda, g.b, g.ldb, CblasScalarArgument<T>::pass(g.beta), g.c, g.ldc);
 }
 
 // ---- products of all types and batches ----
 
 // The status for wrong arguments, which are checked in the order in which an H100 checks them;
 // nullopt if all arguments are right.
-std::optional<cublasStatus_t> status_of_wrong_arguments(const ArgumentPositions& at,
+std::optional<cublasStatus_t> status_of_wrong_arguments(const XerblaArgumentPositions& at,
                                                         const ProductArguments& p,
                                                         const ProductBatch& batch) {
   const auto least = [](int64_t rows) { return std::max<int64_t>(1, rows); };
@@ -211,7 +211,7 @@ std::vector<To> widened_copy(const From* from, const MatrixExtent& e) {
 }
 
 template <class T>
-struct MatrixOperand {
+struct MatrixView {
   const T* at;
   MatrixExtent extent;
 };
@@ -219,8 +219,8 @@ struct MatrixOperand {
 // C = alpha op(A) op(B) + beta C. BLAS computes the types that it has; other types are converted
 // first.
 template <class T, class C, class S>
-void multiply_one(const ProductArguments& p, const MatrixOperand<T>& a, const MatrixOperand<T>& b,
-                  C* c, S alpha, S beta) {
+void compute_single_gemm(const ProductArguments& p, const MatrixView<T>& a, const MatrixView<T>& b,
+                         C* c, S alpha, S beta) {
   const int m = narrow_to_int(p.m), n = narrow_to_int(p.n), k = narrow_to_int(p.k);
   const char op_a = operation_letter(p.op_a), op_b = operation_letter(p.op_b);
   if constexpr (std::is_same_v<T, C> && std::is_same_v<T, S>) {
@@ -303,7 +303,8 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
       ProductArguments of = p;
       if (!reads) of.k = 0;
       const MatrixExtent none{1, 0, 1};
-      multiply_one<T, C, S>(of, {A, reads ? rows_a : none}, {B, reads ? rows_b : none}, to, a, b);
+      compute_single_gemm<T, C, S>(of, {A, reads ? rows_a : none}, {B, reads ? rows_b : none}, to,
+                                   a, b);
       // On tensor cores, memory limits products of halves and bytes, so operations are counted only
       // for wider types.
       if (sizeof(T) >= 4)
@@ -319,9 +320,9 @@ bool is_one_of(cublasComputeType_t type, std::initializer_list<int> list) {
 
 }  // namespace
 
-cublasStatus_t multiply(cublasHandle_t handle, const char* name, const ArgumentPositions& places,
-                        const ProductArguments& p, const ProductTypes& types,
-                        const ProductBatch& batch) {
+cublasStatus_t multiply(cublasHandle_t handle, const char* name,
+                        const XerblaArgumentPositions& places, const ProductArguments& p,
+                        const ProductTypes& types, const ProductBatch& batch) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (const auto status = status_of_wrong_arguments(places, p, batch)) return *status;
     // The types that an H100 accepts. A fast mode permits fewer bits; the simulator keeps all of

@@ -33,11 +33,11 @@ struct ProductArguments {
 };
 
 // The position by which BLAS reports each wrong argument; 0: this argument is not reported.
-struct ArgumentPositions {
+struct XerblaArgumentPositions {
   const char* routine;
   int lda, ldb, ldc, count;
 };
-constexpr ArgumentPositions argument_positions(const char* routine, int count = 0) {
+constexpr XerblaArgumentPositions xerbla_argument_positions(const char* routine, int count = 0) {
   return {routine, 8, 10, 13, count};
 }
 
@@ -47,8 +47,8 @@ struct ProductTypes {
   cublasComputeType_t compute;
 };
 
-cublasStatus_t multiply(cublasHandle_t handle, const char* name, const ArgumentPositions& places,
-                        const ProductArguments& product, const ProductTypes& types,
-                        const ProductBatch& batch);
+cublasStatus_t multiply(cublasHandle_t handle, const char* name,
+                        const XerblaArgumentPositions& places, const ProductArguments& product,
+                        const ProductTypes& types, const ProductBatch& batch);
 
 }  // namespace lab32::cublas

@@ -15,23 +15,23 @@
 namespace lab32::cublas {
 
 template <class T>
-struct HostType {
+struct HostArithmeticType {
   using type = T;
 };
 template <>
-struct HostType<cuComplex> {
+struct HostArithmeticType<cuComplex> {
   using type = std::complex<float>;
 };
 template <>
-struct HostType<cuDoubleComplex> {
+struct HostArithmeticType<cuDoubleComplex> {
   using type = std::complex<double>;
 };
 template <>
-struct HostType<__half> {
+struct HostArithmeticType<__half> {
   using type = sim::F16;
 };
 template <class T>
-using Host = typename HostType<T>::type;
+using Host = typename HostArithmeticType<T>::type;
 
 template <class T>
 constexpr bool kComplex = false;

@@ -189,15 +189,17 @@ int device_of_location(const std::optional<cudaMemLocation>& place) {
 
 }  // namespace
 
-ManagedRanges::PageRange ManagedRanges::page_range(uint64_t allocation, uint64_t allocation_end,
-                                                   uint64_t begin, uint64_t end) {
+ManagedMemoryAdviceMap::PageAlignedRange ManagedMemoryAdviceMap::page_range(uint64_t allocation,
+                                                                            uint64_t allocation_end,
+                                                                            uint64_t begin,
+                                                                            uint64_t end) {
   const uint64_t first = (begin - allocation) / kPage * kPage;
   const uint64_t last = (end - allocation + kPage - 1) / kPage * kPage;
   return {allocation + first, std::min(allocation + last, allocation_end)};
 }
 
 template <class F>
-void ManagedRanges::change_settings(PageRange range, F f) {
+void ManagedMemoryAdviceMap::change_settings(PageAlignedRange range, F f) {
   const auto split = [&](uint64_t at) {
     auto part = range_parts_.upper_bound(at);
     if (part == range_parts_.begin()) return;
@@ -222,7 +224,7 @@ void ManagedRanges::change_settings(PageRange range, F f) {
 }
 
 template <class F>
-void ManagedRanges::for_each_part_settings(PageRange range, F f) const {
+void ManagedMemoryAdviceMap::for_each_part_settings(PageAlignedRange range, F f) const {
   auto part = range_parts_.upper_bound(range.begin);
   if (part != range_parts_.begin() && std::prev(part)->second.end > range.begin) --part;
   uint64_t at = range.begin;
@@ -235,7 +237,8 @@ void ManagedRanges::for_each_part_settings(PageRange range, F f) const {
 }
 
 template <class F>
-std::optional<cudaMemLocation> ManagedRanges::common_location(PageRange range, F place_of) const {
+std::optional<cudaMemLocation> ManagedMemoryAdviceMap::common_location(PageAlignedRange range,
+                                                                       F place_of) const {
   std::optional<cudaMemLocation> found;
   bool first = true, all = true;
   for_each_part_settings(range, [&](const ManagedMemorySettings& facts) {
@@ -247,8 +250,8 @@ std::optional<cudaMemLocation> ManagedRanges::common_location(PageRange range, F
   return all ? found : std::nullopt;
 }
 
-bool ManagedRanges::advise(PageRange range, cudaMemoryAdvise advice,
-                           const cudaMemLocation& location) {
+bool ManagedMemoryAdviceMap::advise(PageAlignedRange range, cudaMemoryAdvise advice,
+                                    const cudaMemLocation& location) {
   const uint64_t bit = uint64_t{1} << location_bit_number(location);
   const bool named = location.type == cudaMemLocationTypeDevice ||
                      location.type == cudaMemLocationTypeHost ||
@@ -279,12 +282,13 @@ bool ManagedRanges::advise(PageRange range, cudaMemoryAdvise advice,
   return false;
 }
 
-void ManagedRanges::prefetch(PageRange range, const cudaMemLocation& location) {
+void ManagedMemoryAdviceMap::prefetch(PageAlignedRange range, const cudaMemLocation& location) {
   change_settings(range, [&](ManagedMemorySettings& f) { f.prefetched = location; });
 }
 
-bool ManagedRanges::read_range_attribute(PageRange range, cudaMemRangeAttribute attribute,
-                                         void* data, size_t size) const {
+bool ManagedMemoryAdviceMap::read_range_attribute(PageAlignedRange range,
+                                                  cudaMemRangeAttribute attribute, void* data,
+                                                  size_t size) const {
   const auto store = [&](int value) {
     if (size != sizeof value) return false;
     std::memcpy(data, &value, sizeof value);

@@ -130,22 +130,22 @@ struct ManagedMemorySettings {
   std::optional<cudaMemLocation> preferred, prefetched;
 };
 
-class ManagedRanges {
+class ManagedMemoryAdviceMap {
  public:
   // The pages that the bytes [begin, end) touch, counted from the start of their allocation. The
   // allocation's last page may be shorter.
-  struct PageRange {
+  struct PageAlignedRange {
     uint64_t begin, end;
   };
-  static PageRange page_range(uint64_t allocation, uint64_t allocation_end, uint64_t begin,
-                              uint64_t end);
+  static PageAlignedRange page_range(uint64_t allocation, uint64_t allocation_end, uint64_t begin,
+                                     uint64_t end);
 
   // False: the advice or the location does not exist.
-  bool advise(PageRange range, cudaMemoryAdvise advice, const cudaMemLocation& location);
-  void prefetch(PageRange range, const cudaMemLocation& location);
+  bool advise(PageAlignedRange range, cudaMemoryAdvise advice, const cudaMemLocation& location);
+  void prefetch(PageAlignedRange range, const cudaMemLocation& location);
   // Writes the attribute into `size` bytes at `data`. False: there is no such attribute, or it has
   // another size.
-  bool read_range_attribute(PageRange range, cudaMemRangeAttribute attribute, void* data,
+  bool read_range_attribute(PageAlignedRange range, cudaMemRangeAttribute attribute, void* data,
                             size_t size) const;
 
  private:
@@ -155,12 +155,12 @@ class ManagedRanges {
   };
   // Changes the settings of a range, and splits the parts at its ends.
   template <class F>
-  void change_settings(PageRange range, F f);
+  void change_settings(PageAlignedRange range, F f);
   // Calls the function for every part of the range, including the gaps between parts.
   template <class F>
-  void for_each_part_settings(PageRange range, F f) const;
+  void for_each_part_settings(PageAlignedRange range, F f) const;
   template <class F>
-  std::optional<cudaMemLocation> common_location(PageRange range, F place_of) const;
+  std::optional<cudaMemLocation> common_location(PageAlignedRange range, F place_of) const;
 
   std::map<uint64_t, RangeEndAndSettings> range_parts_;  // by first page
 };

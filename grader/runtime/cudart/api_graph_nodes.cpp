@@ -89,7 +89,7 @@ cudaError_t add_conditional_node(const char* name, cudaGraphNode_t* out, cudaGra
     const cudaError_t error = add_node(
         name, out, graph, from, count, cudaGraphNodeTypeConditional, [&](Runtime&, NodeWork* work) {
           work->branch =
-              std::make_shared<ConditionalBranch>(ConditionalBranch{condition, p->type, {}});
+              std::make_shared<GraphConditionalNode>(GraphConditionalNode{condition, p->type, {}});
           return cudaSuccess;
         });
     if (error) return error;

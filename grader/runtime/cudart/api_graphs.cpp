@@ -15,7 +15,7 @@ cudaError_t run_steps(const std::vector<GraphStep>& steps, cudaStream_t stream);
 
 // Reads the condition's value. `faulty` becomes true if a kernel was stopped by a fault, because no
 // later kernel will then set the condition.
-cudaError_t read_condition(const ConditionalBranch& branch, unsigned* value, bool* faulty) {
+cudaError_t read_condition(const GraphConditionalNode& branch, unsigned* value, bool* faulty) {
   return call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {
     r.memory.download(value, branch.condition->word, sizeof *value);
     *faulty = std::any_of(r.gpus.begin(), r.gpus.end(),
@@ -24,7 +24,7 @@ cudaError_t read_condition(const ConditionalBranch& branch, unsigned* value, boo
   });
 }
 
-cudaError_t run_branch(const ConditionalBranch& branch, cudaStream_t stream) {
+cudaError_t run_branch(const GraphConditionalNode& branch, cudaStream_t stream) {
   for (;;) {
     unsigned value = 0;
     bool faulty = false;
@@ -366,7 +366,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
         return cudaErrorNotSupported;
       return r.captures.add(stream, cudaGraphNodeTypeGraph, child_graph_work(exec->steps));
     }
-    if (const cudaError_t wrong = check_graph_memory(r, *exec)) return wrong;
+    if (const cudaError_t wrong = check_graph_allocation_states(r, *exec)) return wrong;
     steps = exec->steps;
     conditions = exec->conditions;
     let_kernels_set_conditions(r, conditions);

@@ -227,8 +227,9 @@ bool location_exists(const Runtime& r, const cudaMemLocation& location) {
 
 // The managed pages that contain these bytes. nullopt: the range is empty or not managed. `whole`
 // requires that all its pages are managed.
-std::optional<ManagedRanges::PageRange> managed_pages(Runtime& r, const void* pointer, size_t bytes,
-                                                      bool whole) {
+std::optional<ManagedMemoryAdviceMap::PageAlignedRange> managed_pages(Runtime& r,
+                                                                      const void* pointer,
+                                                                      size_t bytes, bool whole) {
   const AllocationInfo* held = r.allocations.find(pointer);
   const auto begin = reinterpret_cast<uint64_t>(pointer);
   const lab32::sim::Allocation* memory = r.memory.find(begin);
@@ -236,7 +237,7 @@ std::optional<ManagedRanges::PageRange> managed_pages(Runtime& r, const void* po
       held ? held->home == MemoryKind::managed : memory && memory->shared_with_host;
   if (bytes == 0 || !managed || !memory) return std::nullopt;
   if (whole && bytes > memory->end - begin) return std::nullopt;
-  return ManagedRanges::page_range(memory->begin, memory->end, begin, begin + bytes);
+  return ManagedMemoryAdviceMap::page_range(memory->begin, memory->end, begin, begin + bytes);
 }
 
 cudaError_t read_range_attributes(const char* name, void** data, const size_t* sizes,

@@ -115,7 +115,7 @@ cudaError_t call_with_lock(const char* name, Waits waits,
       LaunchMemo::forget_digests();
     if (r.sticky && waits != Waits::regardless) return store_last_error(r.sticky);
     const cudaError_t error = body(r);
-    if (current.is_outermost()) note_failure(r, error);
+    if (current.is_outermost()) record_failed_call(r, error);
     *dead = r.graphs.objects().take_unreferenced();
     return store_last_error(error);
   } catch (const NotLoaded&) {
@@ -174,7 +174,7 @@ std::optional<FailedCall>& unqueried_failure() {
 
 // Whether the call comes from the program itself. Interpreters and their extension modules try
 // calls that may fail, and have no line of a .cu file.
-bool is_call_of_program(const CallSite& site) {
+bool is_call_from_program(const CallSite& site) {
   std::error_code error;
   return site.file == std::filesystem::read_symlink("/proc/self/exe", error);
 }
@@ -196,7 +196,7 @@ void record_finding(record::HostFinding finding, const CallSite& site) {
   static auto* const sites = new std::set<std::tuple<CallSite, std::string, int>>;
   if (!sites->emplace(site, finding.call, kind).second) return;
   const SourcePlace place = source_place(site);
-  if (place.line == 0 && !is_call_of_program(site)) return;
+  if (place.line == 0 && !is_call_from_program(site)) return;
   // One line may have several calls; each is reported once.
   static auto* const lines = new std::set<std::tuple<std::string, int, std::string, int>>;
   if (place.line != 0 && !lines->emplace(place.file, place.line, finding.call, kind).second) return;
@@ -206,7 +206,7 @@ void record_finding(record::HostFinding finding, const CallSite& site) {
     record::append_line(path, with_allocations_named_by_variable(record::to_line(finding)));
 }
 
-void note_failure(Runtime& r, cudaError_t error) {
+void record_failed_call(Runtime& r, cudaError_t error) {
   // "Not ready" is an answer and no failure. A kernel's fault, which every later call returns, has
   // its own message.
   if (error == cudaSuccess || error == cudaErrorNotReady || error == r.sticky) return;

@@ -55,7 +55,7 @@ CurrentCall& current_call();
 cudaError_t fail(cudaError_t error, std::string reason);
 
 // Call when the current call has ended with this error.
-void note_failure(Runtime& runtime, cudaError_t error);
+void record_failed_call(Runtime& runtime, cudaError_t error);
 // Call when the program has asked for this error, or for the last one.
 void note_error_query(cudaError_t error);
 

@@ -50,7 +50,7 @@ fs::path find_addr2line() {
 
 // The function, and "file:line" in it, for each address. An inlined function gives an entry of its
 // own; the innermost comes first.
-std::vector<std::pair<std::string, std::string>> source_lines_of(const CallSite& site) {
+std::vector<std::pair<std::string, std::string>> functions_and_lines_of(const CallSite& site) {
   ProcessCommand command;
   command.argv = {find_addr2line().string(), "-f", "-C", "-i", "-e", site.file.string()};
   for (const uint64_t address : site.addresses)
@@ -79,7 +79,7 @@ bool ends_with(const std::string& text, const std::string& end) {
 SourcePlace look_up_source_place(const CallSite& site) {
   if (site.addresses.empty()) return {};
   bool behind_stub = false;
-  for (const auto& [function, line] : source_lines_of(site)) {
+  for (const auto& [function, line] : functions_and_lines_of(site)) {
     const size_t colon = line.rfind(':');
     const fs::path file = fs::path(line.substr(0, colon)).lexically_normal();
     const std::string number = colon == line.npos ? "" : line.substr(colon + 1);

@@ -295,7 +295,7 @@ cudaError_t fill(Runtime& r, PitchedBox to, CopyExtent e, unsigned value, unsign
   if (element == 1 && e.height == 1 && e.depth == 1 &&
       is_already_filled(r.memory, *target.allocation,
                         {to.begin, bytes, static_cast<unsigned char>(value)})) {
-    r.gpu().timeline.advance(fill_seconds(r.profile, bytes));
+    r.gpu().timeline.advance(memset_seconds(r.profile, bytes));
     return cudaSuccess;
   }
   LaunchMemo::forget_digests();
@@ -311,7 +311,7 @@ cudaError_t fill(Runtime& r, PitchedBox to, CopyExtent e, unsigned value, unsign
         r.memory.fill(at, static_cast<unsigned char>(value), e.width);
     }
   }
-  r.gpu().timeline.advance(fill_seconds(r.profile, bytes));
+  r.gpu().timeline.advance(memset_seconds(r.profile, bytes));
   return cudaSuccess;
 }
 

@@ -271,7 +271,7 @@ namespace {
 constexpr std::string_view kSection = ".section\t.text.", kFile = "File \".nv_debug_ptx_txt";
 
 // The line of the text that begins at `at`.
-std::string_view line_at(const std::string& text, size_t at) {
+std::string_view line_beginning_at(const std::string& text, size_t at) {
   const size_t end = std::min(text.find('\n', at), text.size());
   return std::string_view(text).substr(at, end - at);
 }
@@ -282,7 +282,7 @@ template <class Each>
 void for_each_line_note(const std::string& listing, Each each) {
   std::string_view function;
   for (size_t at = 0; at < listing.size();) {
-    const std::string_view line = line_at(listing, at);
+    const std::string_view line = line_beginning_at(listing, at);
     if (const size_t name = line.find(kSection); name != std::string_view::npos)
       function = line.substr(name + kSection.size(), line.find(',') - name - kSection.size());
     if (const size_t file = line.find(kFile); file != std::string_view::npos) {

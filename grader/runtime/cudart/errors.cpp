@@ -113,7 +113,7 @@ void report_unsupported(const std::string& message) {
                                 : "";
   print_message(place + what + (first ? "; the program's results are not valid from here on" : ""));
   if (const std::string path = environment_value(variables::kRecord); !path.empty())
-    record::append_line(path, record::to_line_unsupported(what));
+    record::append_line(path, record::unsupported_record_line(what));
 }
 
 std::vector<std::string> refused_runtime_functions() {

@@ -170,7 +170,7 @@ bool may_hold_several_allocations(const CUgraphExec_st& exec) {
 
 }  // namespace
 
-cudaError_t check_graph_memory(Runtime& r, const CUgraphExec_st& exec) {
+cudaError_t check_graph_allocation_states(Runtime& r, const CUgraphExec_st& exec) {
   if (may_hold_several_allocations(exec))
     r.allocations.graph_memory(r.gpu().number).is_known = false;
   std::set<uint64_t> own;

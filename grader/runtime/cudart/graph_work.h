@@ -39,7 +39,7 @@ bool allocates_or_frees_memory(const std::vector<GraphStep>& steps);
 // Checks before a launch that memory which the graph allocates is not allocated (except if the
 // graph frees it first), and that memory which it frees is allocated, by the graph itself or
 // before. Otherwise returns cudaErrorInvalidValue.
-cudaError_t check_graph_memory(Runtime& runtime, const CUgraphExec_st& exec);
+cudaError_t check_graph_allocation_states(Runtime& runtime, const CUgraphExec_st& exec);
 
 // Checks that the functions of graphs share.
 

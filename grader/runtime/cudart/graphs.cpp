@@ -140,7 +140,7 @@ bool build_body_steps(const CUgraphNode_st& node, GraphStep* step) {
     step->work.child = std::make_shared<std::vector<GraphStep>>();
     return build_steps(*node.bodies.front(), step->work.child.get());
   }
-  step->work.branch = std::make_shared<ConditionalBranch>(*node.work.branch);
+  step->work.branch = std::make_shared<GraphConditionalNode>(*node.work.branch);
   for (cudaGraph_t body : node.bodies) {
     std::vector<GraphStep> steps;
     if (!build_steps(*body, &steps) || !may_be_conditional_body(steps)) return false;

@@ -96,7 +96,7 @@ struct GraphCondition {
 };
 
 // A conditional node. Its bodies are graphs, or lists of steps in an executable graph.
-struct ConditionalBranch {
+struct GraphConditionalNode {
   GraphCondition* condition = nullptr;
   cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
   std::vector<std::vector<GraphStep>> bodies;
@@ -108,7 +108,7 @@ struct NodeWork {
   // The host function runs without the runtime's lock, because it may wait for another thread.
   std::function<void()> host;
   std::shared_ptr<std::vector<GraphStep>> child;  // the steps of a child graph
-  std::shared_ptr<ConditionalBranch> branch = {};
+  std::shared_ptr<GraphConditionalNode> branch = {};
   std::shared_ptr<KernelCall> kernel = {};
   // The parameters as the program passed them, which it may query. Captured copies have none.
   using NodeParameters = std::variant<std::monostate, cudaMemcpy3DParms, cudaMemsetParams,

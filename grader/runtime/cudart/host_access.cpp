@@ -75,7 +75,7 @@ void close_opened_pages(int, siginfo_t*, void* context) {
 }
 
 // Opens the page to the interrupted instruction only. False: that is not possible.
-bool step_over_access(InterruptedThread& at, uint64_t address) {
+bool single_step_access(InterruptedThread& at, uint64_t address) {
   PagesOpenForOneStep& step = opened_pages();
   if (!InterruptedThread::kHasSteps || step.count == step.pages.size()) return false;
   if (step.count == 0) {
@@ -95,7 +95,7 @@ std::string offset_text(const sim::Allocation& a, uint64_t address) {
                      grouped_digits(a.end - a.begin));
 }
 
-void record_access_before_wait(const UnfinishedWrites::UnfinishedWork& work,
+void record_access_before_wait(const WritesSinceHostSync::UnfinishedWork& work,
                                const sim::Allocation& in, uint64_t address,
                                const InterruptedThread& at) {
   record::HostFinding finding;
@@ -129,8 +129,8 @@ void handle_segmentation_fault(int signal, siginfo_t* info, void* context) {
   Runtime& r = runtime();
   const sim::Allocation* const in = r.memory.find(address);
   if (in && r.unfinished.closes_page_of(address)) {
-    const UnfinishedWrites::UnfinishedWork* const work = r.unfinished.find_writer(address);
-    if (!work && step_over_access(at, address)) return;
+    const WritesSinceHostSync::UnfinishedWork* const work = r.unfinished.find_writer(address);
+    if (!work && single_step_access(at, address)) return;
     if (work) record_access_before_wait(*work, *in, address, at);
     r.unfinished.clear();
     return;

@@ -340,8 +340,8 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   const bool watched = r.tool == Tool::check &&
                        entry.binary->order_for_host.count(entry.symbol) == 0 &&
                        watch_host_accesses();
-  const UnfinishedWrites::Contents before =
-      watched ? r.unfinished.copy_host_accessible_memory() : UnfinishedWrites::Contents();
+  const WritesSinceHostSync::Contents before =
+      watched ? r.unfinished.copy_host_accessible_memory() : WritesSinceHostSync::Contents();
   if (const auto instructions = repeated ? repeated->replay(r.memory) : std::nullopt) {
     device::LaunchResult left_out;
     left_out.warp_instructions = instructions;
@@ -385,7 +385,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   if (run.fault) {
     r.gpu().fault = error_of_fault(*run.fault);
     // `lab32 check` reports findings when the program has ended.
-    if (r.tool != Tool::check || !sim::is_finding(run.fault->kind))
+    if (r.tool != Tool::check || !sim::is_nonfatal_trap(run.fault->kind))
       print_fault(*run.fault, info.name, hint_about_line_info(entry.symbol, run.fault->file));
   }
   if (recorded) append_record(std::move(run));

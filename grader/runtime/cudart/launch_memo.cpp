@@ -9,7 +9,7 @@ namespace lab32::cudart {
 namespace {
 
 // The speed of the last comparison, in bytes of memory per second.
-double& comparison_bytes_per_second() {
+double& memory_compare_bytes_per_second() {
   static double bytes_per_second = 4e9;
   return bytes_per_second;
 }
@@ -62,7 +62,7 @@ std::vector<sim::AllocationDigest> digest_memory(const sim::Memory& memory) {
   std::vector<sim::AllocationDigest> digest = sim::digest(memory, device::host_thread_count());
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const auto bytes = static_cast<double>(sim::bytes_to_digest(memory));
-  if (bytes > 1e6 && seconds > 0) comparison_bytes_per_second() = bytes / seconds;
+  if (bytes > 1e6 && seconds > 0) memory_compare_bytes_per_second() = bytes / seconds;
   last_digests() = digest;
   return digest;
 }
@@ -93,7 +93,7 @@ bool LaunchMemo::RememberedLaunch::comparison_is_worthwhile(const sim::Memory& m
   constexpr size_t kMost = 20'000;
   if (seconds_ == 0 || memory.allocations().size() >= kMost) return false;
   const double look =
-      static_cast<double>(bytes_next_comparison_reads(memory)) / comparison_bytes_per_second();
+      static_cast<double>(bytes_next_comparison_reads(memory)) / memory_compare_bytes_per_second();
   return before_ ? look < seconds_ * kPartOfRun : look < seconds_since_mismatch_ * kPartOfSpent;
 }
 

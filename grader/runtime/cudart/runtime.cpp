@@ -45,7 +45,7 @@ double copy_seconds(const model::DeviceProfile& profile, uint64_t bytes, Route r
   return seconds(first, profile.time.dram_bytes_per_second / 2);
 }
 
-double fill_seconds(const model::DeviceProfile& profile, uint64_t bytes) {
+double memset_seconds(const model::DeviceProfile& profile, uint64_t bytes) {
   return profile.time.warm_launch_seconds +
          static_cast<double>(bytes) / profile.time.dram_bytes_per_second;
 }

@@ -118,7 +118,7 @@ enum class Route : uint8_t { memory, host, peer, staged };
 
 // The modelled time of a copy in seconds.
 double copy_seconds(const model::DeviceProfile& profile, uint64_t bytes, Route route);
-double fill_seconds(const model::DeviceProfile& profile, uint64_t bytes);
+double memset_seconds(const model::DeviceProfile& profile, uint64_t bytes);
 // The model's prediction for the launch in seconds; without one, its sectors divided by peak
 // bandwidth.
 double launch_seconds(const model::DeviceProfile& profile, const device::LaunchResult& run);
@@ -207,12 +207,12 @@ struct Runtime {
       launch_detail;  // LAB32_LAUNCH_DETAIL: the accesses to record of each launch
   model::DeviceProfile profile;
   sim::Memory memory;  // memory of all devices, in one address space
-  UnfinishedWrites unfinished{memory};
+  WritesSinceHostSync unfinished{memory};
   double host_time = 0;  // the time up to which the program has waited, on the modelled clock
   std::vector<std::unique_ptr<Gpu>> gpus;  // by number; the list never changes
   DeviceCodeRegistry registry;
   Allocations allocations;
-  ManagedRanges managed;
+  ManagedMemoryAdviceMap managed;
   CudaArrays arrays{allocations};
   std::map<unsigned long long, TextureDescriptions> textures;  // and surfaces
   Contexts contexts;

@@ -8,7 +8,7 @@
 
 namespace lab32::cudart {
 
-UnfinishedWrites::Contents UnfinishedWrites::copy_host_accessible_memory() const {
+WritesSinceHostSync::Contents WritesSinceHostSync::copy_host_accessible_memory() const {
   // Copying more than this before each launch would cost more than the launch.
   constexpr uint64_t kMost = 512 << 20;
   Contents all;
@@ -22,7 +22,7 @@ UnfinishedWrites::Contents UnfinishedWrites::copy_host_accessible_memory() const
   return all;
 }
 
-void UnfinishedWrites::add_changes(const Contents& before, const std::string& kernel) {
+void WritesSinceHostSync::add_changes(const Contents& before, const std::string& kernel) {
   if (before.empty()) return;
   work_.push_back({fmt::format("kernel `{}`", kernel), CallSite::current()});
   for (const auto& [allocation, old] : before) {
@@ -41,13 +41,13 @@ void UnfinishedWrites::add_changes(const Contents& before, const std::string& ke
   close_pages();
 }
 
-void UnfinishedWrites::add(uint64_t begin, uint64_t bytes, const std::string& call) {
+void WritesSinceHostSync::add(uint64_t begin, uint64_t bytes, const std::string& call) {
   work_.push_back({call, CallSite::current()});
   mark_words(begin, begin + bytes);
   close_pages();
 }
 
-void UnfinishedWrites::mark_words(uint64_t begin, uint64_t end) {
+void WritesSinceHostSync::mark_words(uint64_t begin, uint64_t end) {
   for (uint64_t at = begin / kWord * kWord; at < end; at += kWord) {
     WatchedPage& page = pages_[at / kPage];
     page.words.set(at % kPage / kWord);
@@ -55,20 +55,21 @@ void UnfinishedWrites::mark_words(uint64_t begin, uint64_t end) {
   }
 }
 
-void UnfinishedWrites::clear() {
+void WritesSinceHostSync::clear() {
   set_access_to_all_pages(true);
   pages_.clear();
   work_.clear();
 }
 
-const UnfinishedWrites::UnfinishedWork* UnfinishedWrites::find_writer(uint64_t address) const {
+const WritesSinceHostSync::UnfinishedWork* WritesSinceHostSync::find_writer(
+    uint64_t address) const {
   const auto page = pages_.find(address / kPage);
   return page != pages_.end() && page->second.words[address % kPage / kWord]
              ? &work_[page->second.work]
              : nullptr;
 }
 
-void UnfinishedWrites::set_access_to_all_pages(bool access) const {
+void WritesSinceHostSync::set_access_to_all_pages(bool access) const {
   for (auto at = pages_.begin(); at != pages_.end();) {
     const uint64_t first = at->first;
     uint64_t end = first;
@@ -77,7 +78,7 @@ void UnfinishedWrites::set_access_to_all_pages(bool access) const {
   }
 }
 
-void UnfinishedWrites::set_page_access(uint64_t first_page, uint64_t end_page, bool access) {
+void WritesSinceHostSync::set_page_access(uint64_t first_page, uint64_t end_page, bool access) {
   mprotect(reinterpret_cast<void*>(first_page * kPage), (end_page - first_page) * kPage,
            access ? PROT_READ | PROT_WRITE : PROT_NONE);
 }

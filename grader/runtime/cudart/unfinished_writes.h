@@ -16,9 +16,9 @@ namespace lab32::cudart {
 
 // The words of managed and pinned memory that were written since the host last waited. The host
 // cannot access their pages, so its next access raises a signal.
-class UnfinishedWrites {
+class WritesSinceHostSync {
  public:
-  explicit UnfinishedWrites(const sim::Memory& memory) : memory_(memory) {}
+  explicit WritesSinceHostSync(const sim::Memory& memory) : memory_(memory) {}
 
   // The contents of all managed and pinned memory, to be taken before a launch.
   using Contents = std::vector<std::pair<const sim::Allocation*, std::vector<std::byte>>>;

@@ -228,7 +228,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr 
   return call("cuMemGetAddressRange", [&](Runtime& r) {
     AccessibleRange range;
     if (!find_accessible_range(r, address, &range)) return CUDA_ERROR_NOT_FOUND;
-    lab32::driver::find_mapped_range(address, &range.begin, &range.bytes);
+    lab32::driver::find_mapped_device_range(address, &range.begin, &range.bytes);
     if (begin) *begin = range.begin;
     if (bytes) *bytes = range.bytes;
     return CUDA_SUCCESS;

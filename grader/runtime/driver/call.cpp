@@ -18,7 +18,7 @@ CUresult driver_result_of(cudaError_t error) {
   return static_cast<CUresult>(number);
 }
 
-const char* error_name(cudaError_t error) {
+const char* driver_error_name(cudaError_t error) {
   const char* name = nullptr;
   cuGetErrorName(driver_result_of(error), &name);
   return name ? name : cudart::error_name(error);
@@ -132,7 +132,7 @@ cudaError_t store_entry_point(const char* name, void** out, unsigned version,
 
 }  // namespace
 
-std::optional<std::string> find_refused_symbol(const std::string& symbol) {
+std::optional<std::string> api_name_if_refused(const std::string& symbol) {
   for (const DriverSymbol& s : kSymbols)
     if (!s.is_simulated && symbol == s.symbol) return s.name;
   return std::nullopt;

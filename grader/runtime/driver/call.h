@@ -37,7 +37,7 @@ enum class Needs : uint8_t { nothing, init, context };
 // of them has.
 CUresult driver_result_of(cudaError_t error);
 // The driver's name of the runtime's error.
-const char* error_name(cudaError_t error);
+const char* driver_error_name(cudaError_t error);
 // Lets a `body` return a driver error; call() returns the number unchanged.
 constexpr cudaError_t error(CUresult result) { return static_cast<cudaError_t>(result); }
 
@@ -57,7 +57,7 @@ inline CUresult call(const char* name, const std::function<CUresult(Runtime&)>& 
 template <class Same>
 CUresult forward_to_runtime(const char* name, Needs needs, Same&& same) {
   if (const CUresult e = error_of_unmet_need(needs)) return e;
-  const cudart::DriverCallScope as(name, driver::error_name);
+  const cudart::DriverCallScope as(name, driver::driver_error_name);
   return driver_result_of(same());
 }
 template <class Same>
@@ -84,7 +84,7 @@ namespace lab32::driver {
 
 // The name in the program's source, such as "cuMemMap", if the symbol is refused; nullopt
 // otherwise.
-std::optional<std::string> find_refused_symbol(const std::string& symbol);
+std::optional<std::string> api_name_if_refused(const std::string& symbol);
 
 // The message that a call of the refused function prints.
 std::string refusal_message(const std::string& name);
@@ -92,6 +92,6 @@ std::string refusal_message(const std::string& name);
 // Memory that the program has mapped itself (virtual_memory.cpp).
 
 // The piece of memory that is mapped at the address. False: none.
-bool find_mapped_range(uint64_t address, uint64_t* begin, uint64_t* bytes);
+bool find_mapped_device_range(uint64_t address, uint64_t* begin, uint64_t* bytes);
 
 }  // namespace lab32::driver

@@ -71,16 +71,16 @@ std::map<std::string, std::string> refused_calls(const std::vector<std::string>&
     if (std::binary_search(refused.begin(), refused.end(), symbol))
       calls[symbol] = cudart::refusal_message(symbol);
     // The program's source calls cuMemMap_v2 by the name cuMemMap.
-    if (const auto called = find_refused_symbol(symbol)) calls[*called] = refusal_message(*called);
-    if (const auto called = cublas::find_refused_symbol(symbol))
+    if (const auto called = api_name_if_refused(symbol)) calls[*called] = refusal_message(*called);
+    if (const auto called = cublas::api_name_if_refused(symbol))
       calls[*called] = cublas::refusal_message(*called);
   }
   return calls;
 }
 
-class UnsupportedLister {
+class UnsupportedFeatureLister {
  public:
-  explicit UnsupportedLister(const std::string& profile)
+  explicit UnsupportedFeatureLister(const std::string& profile)
       : profile_(model::read_device_profile(profile)),
         memory_(uint64_t{16} << 30),
         device_(device::make_sim_device(profile_, memory_)) {}
@@ -143,13 +143,13 @@ class ProgramImports {
           return 0;
         },
         &loaded_);
-    add_imports_of("/proc/self/exe");
+    add_imported_symbols_of("/proc/self/exe");
   }
 
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  void add_imports_of(const std::filesystem::path& path) {
+  void add_imported_symbols_of(const std::filesystem::path& path) {
     const std::string bytes = read_file(path).value_or("");
     ElfFile elf;
     try {
@@ -165,7 +165,7 @@ class ProgramImports {
       const std::filesystem::path library = at->second;
       loaded_.erase(at);  // visit each library once
       if (is_users_library(library.native()) && library.parent_path() != our_folder_)
-        add_imports_of(library);
+        add_imported_symbols_of(library);
     }
   }
 
@@ -192,7 +192,7 @@ __attribute__((constructor)) void warn_at_start() {
 extern "C" __attribute__((visibility("default"))) int lab32_list_unsupported(
     const char* const* files, const char* profile, lab32::driver::Tell report, void* context) {
   try {
-    lab32::driver::UnsupportedLister lister(profile);
+    lab32::driver::UnsupportedFeatureLister lister(profile);
     for (; *files; ++files) lister.examine(*files);
     lister.report(report, context);
     return 0;

@@ -28,7 +28,7 @@ struct PhysicalAllocation {
   std::vector<uint8_t> written;
 };
 
-struct MappedRanges {
+struct VirtualAddressReservations {
   std::map<uint64_t, Allocation*> ranges;  // by address
   // A released piece remains while it is mapped.
   std::map<CUmemGenericAllocationHandle, PhysicalAllocation> pieces;
@@ -67,8 +67,8 @@ struct MappedRanges {
   }
 };
 
-MappedRanges& mapped_ranges() {
-  static MappedRanges all;
+VirtualAddressReservations& virtual_address_reservations() {
+  static VirtualAddressReservations all;
   return all;
 }
 
@@ -121,8 +121,8 @@ bool is_round(uint64_t bytes) { return bytes != 0 && bytes % kPiece == 0; }
 
 namespace lab32::driver {
 
-bool find_mapped_range(uint64_t address, uint64_t* begin, uint64_t* bytes) {
-  const auto* entry = mapped_ranges().piece_mapped_at(address);
+bool find_mapped_device_range(uint64_t address, uint64_t* begin, uint64_t* bytes) {
+  const auto* entry = virtual_address_reservations().piece_mapped_at(address);
   if (!entry) return false;
   *begin = entry->second.at;
   *bytes = entry->second.bytes;
@@ -148,11 +148,12 @@ CUresult cuMemAddressReserve(CUdeviceptr* out, size_t bytes, size_t align, CUdev
       return CUDA_ERROR_INVALID_VALUE;
     Allocation* a = nullptr;
     try {
-      a = r.memory.reserve(bytes, std::max<uint64_t>(align, kPiece), "memory mapped by hand");
+      a = r.memory.reserve_addresses(bytes, std::max<uint64_t>(align, kPiece),
+                                     "memory mapped by hand");
     } catch (const lab32::Error&) {
       return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    mapped_ranges().ranges[a->begin] = a;
+    virtual_address_reservations().ranges[a->begin] = a;
     *out = a->begin;
     return CUDA_SUCCESS;
   });
@@ -160,12 +161,12 @@ CUresult cuMemAddressReserve(CUdeviceptr* out, size_t bytes, size_t align, CUdev
 
 CUresult cuMemAddressFree(CUdeviceptr at, size_t bytes) {
   return call("cuMemAddressFree", Needs::init, Waits::no, [&](Runtime& r) {
-    const auto found = mapped_ranges().ranges.find(at);
-    if (found == mapped_ranges().ranges.end() || found->second->end - at != bytes)
+    const auto found = virtual_address_reservations().ranges.find(at);
+    if (found == virtual_address_reservations().ranges.end() || found->second->end - at != bytes)
       return CUDA_ERROR_INVALID_VALUE;
-    for (const auto& [handle, piece] : mapped_ranges().pieces)
+    for (const auto& [handle, piece] : virtual_address_reservations().pieces)
       if (piece.at >= at && piece.at < at + bytes) return CUDA_ERROR_INVALID_VALUE;
-    mapped_ranges().ranges.erase(found);
+    virtual_address_reservations().ranges.erase(found);
     r.memory.release(at);
     return CUDA_SUCCESS;
   });
@@ -182,19 +183,19 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* out, size_t bytes, const CUme
     piece.properties = *p;
     piece.properties.allocFlags = {};
     piece.bytes = bytes;
-    *out = ++mapped_ranges().serial;
-    mapped_ranges().pieces[*out] = std::move(piece);
+    *out = ++virtual_address_reservations().serial;
+    virtual_address_reservations().pieces[*out] = std::move(piece);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   return call("cuMemRelease", Needs::init, Waits::no, [&](Runtime& r) {
-    PhysicalAllocation* piece = mapped_ranges().find_piece(handle);
+    PhysicalAllocation* piece = virtual_address_reservations().find_piece(handle);
     if (!piece) return CUDA_ERROR_INVALID_VALUE;
     if (--piece->handles || piece->at) return CUDA_SUCCESS;
     r.allocations.give_up(piece->properties.location.id, piece->bytes);
-    mapped_ranges().pieces.erase(handle);
+    virtual_address_reservations().pieces.erase(handle);
     return CUDA_SUCCESS;
   });
 }
@@ -202,13 +203,13 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
   return call("cuMemMap", Needs::init, Waits::no, [&](Runtime& r) {
-    PhysicalAllocation* piece = mapped_ranges().find_piece(handle);
+    PhysicalAllocation* piece = virtual_address_reservations().find_piece(handle);
     if (flags != 0 || !is_round(bytes) || at % kPiece || !piece) return CUDA_ERROR_INVALID_VALUE;
     // An H100 returns this error.
     if (offset != 0 || bytes != piece->bytes) return CUDA_ERROR_NOT_SUPPORTED;
-    Allocation* a = mapped_ranges().reserved_range_containing(at, bytes);
+    Allocation* a = virtual_address_reservations().reserved_range_containing(at, bytes);
     if (!a) return CUDA_ERROR_INVALID_VALUE;
-    for (const auto& [other, there] : mapped_ranges().pieces)
+    for (const auto& [other, there] : virtual_address_reservations().pieces)
       if (there.at && there.at < at + bytes && at < there.at + there.bytes)
         return CUDA_ERROR_INVALID_VALUE;
     if (piece->at) throw lab32::Error("one piece of memory at two addresses is not simulated");
@@ -220,14 +221,14 @@ CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAlloc
 
 CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
   return call("cuMemUnmap", Needs::init, Waits::no, [&](Runtime& r) {
-    Allocation* a = mapped_ranges().reserved_range_containing(at, bytes);
+    Allocation* a = virtual_address_reservations().reserved_range_containing(at, bytes);
     if (!a || !is_round(bytes) || at % kPiece) return CUDA_ERROR_INVALID_VALUE;
     bool nothing = true;
-    for (const auto& [handle, piece] : mapped_ranges().pieces)
+    for (const auto& [handle, piece] : virtual_address_reservations().pieces)
       nothing &= !piece.at || piece.at >= at + bytes || at >= piece.at + piece.bytes;
     if (nothing) return CUDA_SUCCESS;
     std::vector<CUmemGenericAllocationHandle> destroyed;
-    const bool whole = mapped_ranges().for_each_piece(at, bytes, [&](auto& entry) {
+    const bool whole = virtual_address_reservations().for_each_piece(at, bytes, [&](auto& entry) {
       PhysicalAllocation& piece = entry.second;
       set_access(*a, piece.at, piece.bytes, 0);
       if (piece.handles)
@@ -239,9 +240,9 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
       if (piece.handles) piece.at = 0;
     });
     for (CUmemGenericAllocationHandle handle : destroyed) {
-      const PhysicalAllocation& piece = mapped_ranges().pieces.at(handle);
+      const PhysicalAllocation& piece = virtual_address_reservations().pieces.at(handle);
       r.allocations.give_up(piece.properties.location.id, piece.bytes);
-      mapped_ranges().pieces.erase(handle);
+      virtual_address_reservations().pieces.erase(handle);
     }
     return whole ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
@@ -249,14 +250,14 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
 
 CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const CUmemAccessDesc* list, size_t count) {
   return call("cuMemSetAccess", Needs::init, Waits::no, [&](Runtime& r) {
-    Allocation* a = mapped_ranges().reserved_range_containing(at, bytes);
+    Allocation* a = virtual_address_reservations().reserved_range_containing(at, bytes);
     if (!a || !is_round(bytes) || !list || count == 0) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; ++i) {
       if (list[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         throw lab32::Error("access of the host to memory mapped with cuMemMap is not simulated");
       if (!r.has_device(list[i].location.id)) return CUDA_ERROR_INVALID_DEVICE;
       const uint8_t what = static_cast<uint8_t>(list[i].flags);
-      if (!mapped_ranges().for_each_piece(at, bytes, [&](auto& entry) {
+      if (!virtual_address_reservations().for_each_piece(at, bytes, [&](auto& entry) {
             set_access(*a, entry.second.at, entry.second.bytes, what);
           }))
         return CUDA_ERROR_INVALID_VALUE;
@@ -267,8 +268,8 @@ CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const CUmemAccessDesc* lis
 
 CUresult cuMemGetAccess(unsigned long long* out, const CUmemLocation* location, CUdeviceptr at) {
   return call("cuMemGetAccess", Needs::init, Waits::no, [&](Runtime&) {
-    Allocation* a = mapped_ranges().reserved_range_containing(at, 1);
-    if (!out || !location || !a || !mapped_ranges().piece_mapped_at(at))
+    Allocation* a = virtual_address_reservations().reserved_range_containing(at, 1);
+    if (!out || !location || !a || !virtual_address_reservations().piece_mapped_at(at))
       return CUDA_ERROR_INVALID_VALUE;
     *out = access_of_piece(*a, at);
     return CUDA_SUCCESS;
@@ -278,7 +279,7 @@ CUresult cuMemGetAccess(unsigned long long* out, const CUmemLocation* location, 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* out,
                                                 CUmemGenericAllocationHandle handle) {
   return call("cuMemGetAllocationPropertiesFromHandle", Needs::init, Waits::no, [&](Runtime&) {
-    const PhysicalAllocation* piece = mapped_ranges().find_piece(handle);
+    const PhysicalAllocation* piece = virtual_address_reservations().find_piece(handle);
     if (!out || !piece) return CUDA_ERROR_INVALID_VALUE;
     *out = piece->properties;
     return CUDA_SUCCESS;
@@ -287,7 +288,8 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* out,
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* out, void* address) {
   return call("cuMemRetainAllocationHandle", Needs::init, Waits::no, [&](Runtime&) {
-    auto* entry = mapped_ranges().piece_mapped_at(reinterpret_cast<uint64_t>(address));
+    auto* entry =
+        virtual_address_reservations().piece_mapped_at(reinterpret_cast<uint64_t>(address));
     if (!out || !entry) return CUDA_ERROR_INVALID_VALUE;
     ++entry->second.handles;
     *out = entry->first;

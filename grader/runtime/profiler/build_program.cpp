@@ -131,7 +131,7 @@ void refuse_options(const NvccWords& words) {
 }
 
 // Whether the options already set the host compiler's debug level: -g, -Xcompiler -g3,-Wall.
-bool has_debug_level(const std::vector<std::string>& option) {
+bool is_host_debug_option(const std::vector<std::string>& option) {
   const std::string_view name = option_name(option[0]);
   if (name != "Xcompiler" && name != "compiler-options") return name == "g" || name == "debug";
   static const RegularExpression level("(^|[ ,=])-g");
@@ -157,7 +157,7 @@ class ProgramBuilder {
         throw Error(*why);
       standard_ |= option_name(option[0]) == "std";
       language_ |= option_name(option[0]) == "x";
-      debug |= has_debug_level(option);
+      debug |= is_host_debug_option(option);
       given.insert(given.end(), option.begin(), option.end());
     }
     options_ =
@@ -295,7 +295,8 @@ void check_prebuilt_program(const fs::path& file) {
   const bool device_code = elf.find(".nv_fatbin") != nullptr;
   // One of the program's libraries may be linked with the runtime instead.
   if (!itself && !device_code && dynamic)
-    for (const LoadedLibrary& library : loaded_libraries(file, runtime_directory()))
+    for (const SharedLibraryOfProgram& library :
+         shared_libraries_of_program(file, runtime_directory()))
       libraries.push_back(library.name);
   for (const std::string& library : libraries) {
     if (library == kRuntime || library == kDriver) return;

@@ -175,7 +175,7 @@ CheckReport make_check_report(const std::vector<LaunchProfile>& launches) {
     if (!r.run.fault) continue;
     note_place(r, r.run.fault->file);
     const device::KernelFault& fault = *r.run.fault;
-    if (sim::is_finding(fault.kind)) {
+    if (sim::is_nonfatal_trap(fault.kind)) {
       if (!has_finding_of(findings, topic_of(fault.kind)))
         merge_entry(entries, report_entry_of(fault, kernel));
     } else {
@@ -280,7 +280,7 @@ std::string command_that_draws_finding(const CheckOptions& options, const CheckR
 
 }  // namespace
 
-int check(const CheckOptions& options) {
+int check_program(const CheckOptions& options) {
   const RecordedRun run = run_recorded(options.program, options.device, options.arguments, "check",
                                        {options.schedule, options.gpus});
   CheckReport report = make_check_report(run.recording.launches);

@@ -29,7 +29,7 @@ struct ProfileOptions {
 // Runs the program, prints its recorded launches and returns the exit status: 2 if the program
 // needed something unsupported, otherwise the program's own. Throws Error for wrong options before
 // the program runs.
-int profile(const ProfileOptions& options);
+int profile_program(const ProfileOptions& options);
 
 // `lab32 check`: the hazards that compute-sanitizer would find in a program, and some that it
 // overlooks.
@@ -46,7 +46,7 @@ struct CheckOptions {
 // Runs the program, prints its hazards and returns the exit status: 2 if the program needed
 // something unsupported; otherwise 1 if there is a hazard or a kernel was stopped; otherwise the
 // program's own. Throws Error if the program cannot be built or started.
-int check(const CheckOptions& options);
+int check_program(const CheckOptions& options);
 
 // `lab32 explain PROGRAM.cu --line N`: pictures of the accesses on a line of a program.
 struct ExplainOptions {

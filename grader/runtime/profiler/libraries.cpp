@@ -60,8 +60,8 @@ std::string refusal_sentence(const RefusedLibrary& r) {
 
 }  // namespace
 
-std::vector<LoadedLibrary> loaded_libraries(const std::filesystem::path& program,
-                                            const std::filesystem::path& first) {
+std::vector<SharedLibraryOfProgram> shared_libraries_of_program(
+    const std::filesystem::path& program, const std::filesystem::path& first) {
   ProcessCommand command;
   command.argv = {std::filesystem::absolute(program).string()};
   command.environment = {"LD_TRACE_LOADED_OBJECTS=1"};
@@ -74,7 +74,7 @@ std::vector<LoadedLibrary> loaded_libraries(const std::filesystem::path& program
   // Lines have one of two forms:
   // libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f…)      or      libx.so => not found
   std::istringstream listing(run_process(command).out);
-  std::vector<LoadedLibrary> libraries;
+  std::vector<SharedLibraryOfProgram> libraries;
   for (std::string line; std::getline(listing, line);) {
     std::istringstream words(line);
     std::string name, arrow, path;
@@ -130,7 +130,7 @@ bool is_interpreter(const std::filesystem::path& program) {
   const ElfFile elf = read_elf(bytes, program.string());
   if (elf.find(".interp") == nullptr || elf.find(".nv_fatbin") != nullptr) return false;
   bool found = loads(elf);
-  for (const LoadedLibrary& library : loaded_libraries(program, "")) {
+  for (const SharedLibraryOfProgram& library : shared_libraries_of_program(program, "")) {
     if (library.name.rfind("libcuda", 0) == 0) return false;
     if (found || library.path.empty() || library.name.rfind("libc.", 0) == 0) continue;
     const std::string own = read_file(library.path).value_or("");

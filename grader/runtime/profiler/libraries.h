@@ -12,15 +12,15 @@ namespace lab32::profiler {
 constexpr char kRuntime[] = "libcudart.so.13", kDriver[] = "libcuda.so.1",
                kNvrtc[] = "libnvrtc.so.13";
 
-struct LoadedLibrary {
+struct SharedLibraryOfProgram {
   std::string name;  // the linked name: "libcudart.so.13"
   std::string path;  // empty: the loader does not find the library
 };
 
 // The libraries that the loader would load for the program. The program is not started. The
 // directory `first` is searched first.
-std::vector<LoadedLibrary> loaded_libraries(const std::filesystem::path& program,
-                                            const std::filesystem::path& first);
+std::vector<SharedLibraryOfProgram> shared_libraries_of_program(
+    const std::filesystem::path& program, const std::filesystem::path& first);
 
 // Whether the program itself is linked with a library whose name has this prefix.
 bool is_linked_with(const std::filesystem::path& program, const std::string& library);

@@ -89,7 +89,7 @@ std::string library_calls_text(const std::vector<record::LibraryCall>& calls) {
   return out + "\n";
 }
 
-int profile(const ProfileOptions& options) {
+int profile_program(const ProfileOptions& options) {
   const RegularExpression pattern = kernel_name_pattern(options.kernel);
   std::vector<const Metric*> metrics;
   if (options.metrics.empty())

@@ -115,7 +115,7 @@ void replace_process_by_program(const ProgramStart& start) {
 
 int run_and_wait(const ProgramStart& start) {
   ArgumentsAndEnvironment image(start);
-  ExecReport report;
+  ExecStatusPipe report;
   // Ctrl-C interrupts the program. This process continues and shows the recorded launches.
   struct sigaction ignore {
   }, interrupt{}, quit{};
@@ -132,7 +132,7 @@ int run_and_wait(const ProgramStart& start) {
     ChildProcess child(start.program.string(), ChildProcess::Group::ours, [&] {
       restore();
       image.exec(start.program.c_str());
-      report.report_and_exit(errno);
+      report.send_errno_and_exit(errno);
     });
     reason = report.exec_error();
     status = child.wait();
@@ -234,7 +234,8 @@ int list_unsupported(const ProgramToRun& program, const std::string& device) {
   } found{program, {}};
 
   std::vector<std::string> files = {built.string()};
-  for (const LoadedLibrary& library : loaded_libraries(built, runtime_directory())) {
+  for (const SharedLibraryOfProgram& library :
+       shared_libraries_of_program(built, runtime_directory())) {
     if (const auto why = library_refusal_reason(library.name))
       found.lines.push_back(*why);
     else if (!is_inside_runtime(library.path) && is_users_library(library.path))

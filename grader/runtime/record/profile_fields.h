@@ -223,7 +223,7 @@ void visit_fields(V& visit, Ref<V, sim::UnmatchedAccess> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, device::PtxLevelAccess> r) {
+void visit_fields(V& visit, Ref<V, device::AccessCountedAsPtx> r) {
   visit("file", r.file);
   visit("line", r.line);
   visit("ptx_line", r.ptx_line);

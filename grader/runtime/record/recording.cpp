@@ -70,8 +70,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JsonWriter and JsonReader are the two visitors, V, of the functions in profile_fields.h.
-class JsonWriter {
+// JsonFieldWriter and JsonFieldReader are the two visitors, V, of the functions in
+// profile_fields.h.
+class JsonFieldWriter {
  public:
   static constexpr bool kReads = false;
   template <class T>
@@ -83,12 +84,12 @@ class JsonWriter {
   Json to = Json::object();
 };
 
-class JsonReader {
+class JsonFieldReader {
  public:
   static constexpr bool kReads = true;
   template <class T>
   using Of = T&;
-  explicit JsonReader(const Json& from) : from_(from) {}
+  explicit JsonFieldReader(const Json& from) : from_(from) {}
   template <class T>
   void operator()(const char* name, T& value);
   template <class T>
@@ -114,7 +115,7 @@ Json to_json_value(const T& value) {
   } else if constexpr (std::is_enum_v<T>) {
     return names(value).at(static_cast<size_t>(value));
   } else {
-    JsonWriter writer;
+    JsonFieldWriter writer;
     visit_fields(writer, value);
     return writer.to;
   }
@@ -163,7 +164,7 @@ void read_value(const Json& from, T& value) {
     if (at == all.end()) throw Error("not a record of a launch: the unknown word " + from.dump());
     value = static_cast<T>(at - all.begin());
   } else {
-    JsonReader reader(from);
+    JsonFieldReader reader(from);
     visit_fields(reader, value);
   }
 }
@@ -175,19 +176,19 @@ void read_value(const Json& from, std::vector<T>& values) {
 }
 
 template <class T>
-void JsonWriter::operator()(const char* name, const T& value) {
+void JsonFieldWriter::operator()(const char* name, const T& value) {
   to[name] = to_json_value(value);
 }
 template <class T>
-void JsonWriter::operator()(const char* name, const std::optional<T>& value) {
+void JsonFieldWriter::operator()(const char* name, const std::optional<T>& value) {
   if (value) to[name] = to_json_value(*value);
 }
 template <class T>
-void JsonReader::operator()(const char* name, T& value) {
+void JsonFieldReader::operator()(const char* name, T& value) {
   read_value(from_.at(name), value);
 }
 template <class T>
-void JsonReader::operator()(const char* name, std::optional<T>& value) {
+void JsonFieldReader::operator()(const char* name, std::optional<T>& value) {
   value.reset();
   if (const auto at = from_.find(name); at != from_.end()) read_value(*at, value.emplace());
 }
@@ -211,7 +212,7 @@ std::string to_line(const HostFinding& finding) {
   return json_line({{"host", to_json_value(finding)}});
 }
 
-std::string to_line_unsupported(const std::string& what) {
+std::string unsupported_record_line(const std::string& what) {
   return json_line({{"unsupported", what}});
 }
 

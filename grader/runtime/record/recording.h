@@ -72,7 +72,7 @@ struct Recording {
 std::string to_line(const LaunchProfile& record);
 std::string to_line(const LibraryCall& call);
 std::string to_line(const HostFinding& finding);
-std::string to_line_unsupported(const std::string& what);
+std::string unsupported_record_line(const std::string& what);
 
 // Appends a line with a single write, because several processes and threads of a program may share
 // the file. Throws Error if the file cannot be written.

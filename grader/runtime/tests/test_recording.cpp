@@ -101,7 +101,7 @@ TEST_SUITE("launch record") {
     const tests::ScratchDirectory scratch;
     const std::string path = (scratch.path / "record").string();
     record::append_line(path, record::to_line(tests::strided_launch()));
-    record::append_line(path, record::to_line_unsupported("cudaGraphCreate"));
+    record::append_line(path, record::unsupported_record_line("cudaGraphCreate"));
     record::append_line(path, record::to_line(tests::shared_launch()));
     std::ifstream in(path);
     const record::Recording recording = record::read_recording(in, path);

@@ -17,7 +17,7 @@ import recipe
 
 ROOT = Path(__file__).resolve().parents[3]
 LABS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.cu"))
-PATH = recipe.ImageRecipe.path
+PATH = recipe.ContainerImageRecipe.path
 USER = ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups", "env", "-u", "LANG"]
 # (who, what, exit status)
 ONLINE = [
@@ -65,7 +65,7 @@ def make_debian_root(root, suite, wheel):
 
 
 def run_in_root(root, who, step):
-    there = recipe.ImageRecipe(path=PATH, folder="/" if who == "root" else "/home/student")
+    there = recipe.ContainerImageRecipe(path=PATH, folder="/" if who == "root" else "/home/student")
     words = ["bash", "-ec", "set -o pipefail; " + step]
     if who != "root":
         words = [*USER, "HOME=/home/student", *words]

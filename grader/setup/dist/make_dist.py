@@ -62,7 +62,7 @@ def write_prairielearn_files(out, version, labs):
         write_folder(out / f"questions/{lab}", {"info.json": (text.encode(), False), "question.html": (page.encode(), False)})
 
 
-def write_github_files(out, wheel, version, labs):
+def write_dot_github_folder(out, wheel, version, labs):
     """Writes the folder .github for a repository that contains labs/."""
     write_folder(out / "workflows", fill_templates(["lab32.yml"], version, labs))
     write_folder(out / "lab32", {wheel.name: (wheel.read_bytes(), False)})
@@ -131,7 +131,7 @@ def main():
     shutil.copy(HERE / "autograder/autograde-Makefile", out / "autolab")
     write_prairielearn_files(out / "prairielearn", version, labs)
     write_folder(out / "classroom50", autograder_files("classroom50", wheel, version, labs))
-    write_github_files(out / "github", wheel, version, labs)
+    write_dot_github_folder(out / "github", wheel, version, labs)
     for recipe in (HERE / "container").iterdir():
         shutil.copy(recipe, out / "container")
     shutil.copy(HERE / "autograder/setup.sh", out / "container")

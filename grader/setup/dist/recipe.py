@@ -18,7 +18,7 @@ from pathlib import Path
 
 
 @dataclass
-class ImageRecipe:
+class ContainerImageRecipe:
     base: str = ""
     copies: list = field(default_factory=list)  # (pattern, folder)
     runs: list = field(default_factory=list)
@@ -27,7 +27,7 @@ class ImageRecipe:
 
 
 def parse_dockerfile(text):
-    recipe = ImageRecipe()
+    recipe = ContainerImageRecipe()
     for line in text.replace("\\\n", " ").splitlines():
         word, _, rest = line.partition(" ")
         if word == "FROM":
@@ -49,7 +49,7 @@ def parse_dockerfile(text):
 
 
 def parse_apptainer_file(text):
-    recipe, section = ImageRecipe(), ""
+    recipe, section = ContainerImageRecipe(), ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("%"):
             section = line
@@ -68,7 +68,7 @@ def parse_apptainer_file(text):
     return recipe
 
 
-def read_recipe(path):
+def read_container_recipe(path):
     return (parse_apptainer_file if path.suffix == ".def" else parse_dockerfile)(path.read_text())
 
 
@@ -95,7 +95,7 @@ def run_command_in_image_root(recipe, root, *words):
 
 def main():
     path, context, root, *words = sys.argv[1:]
-    recipe, root = read_recipe(Path(path)), Path(root)
+    recipe, root = read_container_recipe(Path(path)), Path(root)
     for pattern, folder in recipe.copies:
         target = root / folder.lstrip("/")
         target.mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ def main():
             sys.exit(f"{context} has no {pattern}")
         for file in found:
             shutil.copy(file, target)
-    inside = ImageRecipe(path=ImageRecipe.path)
+    inside = ContainerImageRecipe(path=ContainerImageRecipe.path)
     for step in recipe.runs:
         print(f"RUN {step}", flush=True)
         if status := run_command_in_image_root(inside, root, "sh", "-ec", step):

@@ -71,14 +71,14 @@ namespace {
 
 // Calls visit(name, value) for each number in `group`, with the names of the groups around it.
 template <class Group, class Visit>
-void visit_numbers(const std::string& prefix, const Group& group, const Visit& visit) {
+void visit_counters_in_group(const std::string& prefix, const Group& group, const Visit& visit) {
   visit_each_counter(
       [&](const char* name, const auto& member) {
         using Member = std::decay_t<decltype(member)>;
         if constexpr (std::is_same_v<Member, uint64_t>)
           visit(prefix + name, static_cast<double>(member));
         else if constexpr (kIsGroup<Member>)
-          visit_numbers(prefix + name + ".", member, visit);
+          visit_counters_in_group(prefix + name + ".", member, visit);
       },
       group);
 }
@@ -89,7 +89,7 @@ void visit_all_counters(const Counters& c, const Visit& visit) {
   visit("sectors", static_cast<double>(c.global_sectors()));
   visit("wavefronts", static_cast<double>(c.shared_wavefronts()));
   visit("conflicts", static_cast<double>(c.shared_wavefronts() - c.ideal_shared_wavefronts()));
-  visit_numbers("", c, visit);
+  visit_counters_in_group("", c, visit);
 }
 
 }  // namespace

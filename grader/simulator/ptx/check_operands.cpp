@@ -29,7 +29,7 @@ class OperandChecker {
     if (name == "pq") return check_predicate_pair(op);
     if (name == "label" || name == "func") return;
     if (name == "Tp" || name == "u32p") {
-      return check_value_pair(op, name == "Tp" ? in_.type(0) : DataType::u32);
+      return check_value_with_optional_predicate(op, name == "Tp" ? in_.type(0) : DataType::u32);
     }
     if (name == "W") return check_value(op, DataType::none, 2 * bits_of(in_.type(0)));
     const DataType type = name == "T"   ? in_.type(0)
@@ -106,7 +106,7 @@ class OperandChecker {
     for (const Operand& element : op.elements) check_predicate(element, true);
   }
 
-  void check_value_pair(const Operand& op, DataType type) const {
+  void check_value_with_optional_predicate(const Operand& op, DataType type) const {
     if (op.kind != Kind::pair) return check_value_or_wildcard(op, type);
     check_value_or_wildcard(op.elements[0], type);
     check_predicate(op.elements[1], true);

@@ -58,8 +58,8 @@ std::string DebugTypes::element_path(const std::string& symbol, int64_t offset,
   return words;
 }
 
-std::string DebugTypes::last_element_path(const std::string& symbol, int64_t offset, uint32_t bytes,
-                                          uint64_t size) const {
+std::string DebugTypes::last_valid_element_path(const std::string& symbol, int64_t offset,
+                                                uint32_t bytes, uint64_t size) const {
   const DebugType* type = array_type_of(symbol);
   if (type == nullptr || offset < 0) return "";
   const uint64_t step = type->element->bytes, count = size / step;

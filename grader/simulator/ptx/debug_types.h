@@ -45,8 +45,8 @@ class DebugTypes {
 
   // For an access beyond an array of `size` bytes: the name of the last valid place, which is the
   // same member of the array's last element.
-  std::string last_element_path(const std::string& symbol, int64_t offset, uint32_t bytes,
-                                uint64_t size) const;
+  std::string last_valid_element_path(const std::string& symbol, int64_t offset, uint32_t bytes,
+                                      uint64_t size) const;
 
  private:
   const DebugType* array_type_of(const std::string& symbol) const;  // nullptr: no array

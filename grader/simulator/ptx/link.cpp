@@ -43,7 +43,7 @@ class LinkerInputReader {
   }
 
   LinkerInput read_input() {
-    while (peek().kind != Token::Kind::end) read_directive();
+    while (peek().kind != Token::Kind::end) read_ptx_directive();
     if (part_.version.first == 0)
       throw Error("this is not a PTX module: it has no .version directive");
     return std::move(part_);
@@ -73,7 +73,7 @@ class LinkerInputReader {
     return *value;
   }
 
-  void read_directive() {
+  void read_ptx_directive() {
     const Token& token = peek();
     if (token.is(".version")) {
       skip_token();

@@ -29,13 +29,13 @@ class ModuleParser {
 
   // A row of the opcode table and the modifiers and types that one opcode sets in it. A module
   // repeats few different opcodes many times, so each one is matched once.
-  struct MatchedOpcode {
+  struct ParsedOpcode {
     const OpInfo* row = nullptr;
     Mods mods;
     std::array<DataType, 4> types{};
     uint8_t type_count = 0;
   };
-  const MatchedOpcode& find_opcode(std::string_view text);
+  const ParsedOpcode& find_opcode(std::string_view text);
 
   struct Refusal {
     Diagnostic diagnostic;
@@ -60,7 +60,7 @@ class ModuleParser {
 
   Module& module_;
   TokenCursor cursor_;
-  std::unordered_map<std::string_view, MatchedOpcode> opcodes_;
+  std::unordered_map<std::string_view, ParsedOpcode> opcodes_;
   std::deque<std::string> kept_names_;  // owns names to which names_ refers
   Scopes::ModuleNames names_;
   std::map<std::tuple<int, int, int>, int> latest_loc_;  // by file, line and column

@@ -11,13 +11,13 @@ namespace lab32::ptx {
 
 namespace {
 
-struct TypeName {
+struct DataTypeInfo {
   std::string_view text;
   unsigned bits;
 };
 
 // The rows are in the order of enum DataType.
-constexpr std::array<TypeName, 31> kTypes = {{
+constexpr std::array<DataTypeInfo, 31> kTypes = {{
     {"none", 0},  {"u8", 8},      {"u16", 16},    {"u32", 32},   {"u64", 64},  {"s8", 8},
     {"s16", 16},  {"s32", 32},    {"s64", 64},    {"b8", 8},     {"b16", 16},  {"b32", 32},
     {"b64", 64},  {"b128", 128},  {"u16x2", 32},  {"s16x2", 32}, {"f16", 16},  {"f16x2", 32},

@@ -189,7 +189,7 @@ void FunctionParser::parse_instruction() {
   const Token& token = cursor_.peek();
   if (token.kind != Token::Kind::word) cursor_.fail_expected("an instruction");
   in.ptx_line = token.line;
-  const ModuleParser::MatchedOpcode& opcode = parent_.find_opcode(token.text);
+  const ModuleParser::ParsedOpcode& opcode = parent_.find_opcode(token.text);
   if (opcode.row == nullptr) {
     cursor_.fail("`" + std::string(token.text) + "` is not supported by the simulator");
   }

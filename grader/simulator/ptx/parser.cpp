@@ -22,9 +22,9 @@ void ModuleParser::parse() {
   propagate_refusals();
 }
 
-const ModuleParser::MatchedOpcode& ModuleParser::find_opcode(std::string_view text) {
+const ModuleParser::ParsedOpcode& ModuleParser::find_opcode(std::string_view text) {
   const auto [place, is_new] = opcodes_.try_emplace(text);
-  MatchedOpcode& opcode = place->second;
+  ParsedOpcode& opcode = place->second;
   if (!is_new) return opcode;
   std::vector<std::string_view> words;
   for (size_t begin = 0; begin <= text.size();) {

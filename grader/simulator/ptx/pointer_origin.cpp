@@ -203,7 +203,7 @@ class AddressOriginFinder {
 
   Origin origin_of_source(const Instruction& in, size_t operand) {
     const Operand& op = in.operands[operand];
-    if (op.kind == Operand::Kind::symbol) return origin_of_variable(op.name);
+    if (op.kind == Operand::Kind::symbol) return find_or_add_variable_origin(op.name);
     if (op.kind == Operand::Kind::vector) return origin_of_any_source(in);
     return op.reg >= 0 ? origin_[static_cast<size_t>(op.reg)] : kNone;
   }
@@ -228,7 +228,7 @@ class AddressOriginFinder {
     return result;
   }
 
-  Origin origin_of_variable(const std::string& name) {
+  Origin find_or_add_variable_origin(const std::string& name) {
     const auto [at, is_new] = numbers_.try_emplace(name, static_cast<Origin>(names_.size()));
     if (is_new) names_.push_back(name);
     return at->second;

@@ -35,7 +35,7 @@ struct MergePoint {
 
 // A reconvergence point that some lanes avoid. The lanes diverge at block `from`; those that reach
 // the point pass through the blocks in `inside`.
-struct BypassedPoint {
+struct BypassedReconvergencePoint {
   MergePoint at;
   int from;
   NodeSet inside;
@@ -71,7 +71,7 @@ class ReconvergenceFinder {
         full_[at(b)] = reconvergence_in_loop(b, innermost_loop_with_successors(b, ways));
     }
     find_bypassed_points();
-    for (const BypassedPoint& place : bypassed_) apply_bypassed_point(place);
+    for (const BypassedReconvergencePoint& place : bypassed_) apply_bypassed_point(place);
     return numbered_points();
   }
 
@@ -169,7 +169,7 @@ class ReconvergenceFinder {
   }
 
   // The innermost loop around the block, except the loop whose header it is.
-  int loop_around_header(int block) const {
+  int innermost_loop_not_headed_by(int block) const {
     const int l = loops_.loop_of[at(block)];
     return l != kWholeFunction && loop(l).header == block ? loop(l).parent : l;
   }
@@ -179,11 +179,11 @@ class ReconvergenceFinder {
   // Finds the points of rule 4. Larger regions come first, since the inner ones need to know where
   // the lanes of the outer ones jump to.
   void find_bypassed_points() {
-    std::vector<BypassedPoint> candidates;
+    std::vector<BypassedReconvergencePoint> candidates;
     for (int b = 0; b < blocks_; ++b) {
       const int from = dominator_[at(b)];
       const std::vector<int>& before = block_[at(b)].predecessors;
-      const int l = loop_around_header(b);
+      const int l = innermost_loop_not_headed_by(b);
       if (from < 0 || loops_.loop_of[at(from)] != l || successors_of(from).size() < 2 ||
           is_only_return(b) || nearest_[at(from)].block == b ||
           std::count_if(before.begin(), before.end(), [&](int p) { return is_forward(p, b); }) < 2)
@@ -191,12 +191,12 @@ class ReconvergenceFinder {
       candidates.push_back({{b, l}, from, {}});
     }
     std::sort(candidates.begin(), candidates.end(), [&](const auto& a, const auto& b) {
-      const auto key = [&](const BypassedPoint& p) {
+      const auto key = [&](const BypassedReconvergencePoint& p) {
         return std::make_tuple(p.at.view, rank_[at(p.from)], -rank_[at(p.at.block)]);
       };
       return key(a) < key(b);
     });
-    for (BypassedPoint& place : candidates) {
+    for (BypassedReconvergencePoint& place : candidates) {
       // An irreducible cycle has two entries, and it is not known which one is reached first.
       const NodeSet after = view(place.at.view).blocks_reached_from(place.at.block, kNoBlock);
       const std::vector<int>& before = block_[at(place.at.block)].predecessors;
@@ -206,21 +206,21 @@ class ReconvergenceFinder {
       place.inside = view(place.at.view).blocks_reached_from(place.from, place.at.block);
       const NodeSet comes = view(place.at.view).blocks_reaching(place.at.block);
       for (size_t i = 0; i < comes.size(); ++i) place.inside[i] = place.inside[i] && comes[i];
-      if (all_jumps_equally_far(place) && !splits_inner_reconvergence(place))
+      if (all_jumps_equally_far(place) && !has_inner_loop_exits_both_sides(place))
         bypassed_.push_back(std::move(place));
     }
   }
 
   // Whether all lanes that avoid this point, and those that avoid the next point around it, jump
   // equally far.
-  bool all_jumps_equally_far(const BypassedPoint& place) const {
+  bool all_jumps_equally_far(const BypassedReconvergencePoint& place) const {
     std::set<JumpDistance> distances;
     collect_jump_distances(place, distances);
     // The lanes that diverge at `from` reconverge at the point at which all of them do, or before
     // that at another avoided point.
     const MergePoint& meet = nearest_[at(place.from)];
-    const auto around =
-        std::find_if(bypassed_.rbegin(), bypassed_.rend(), [&](const BypassedPoint& outer) {
+    const auto around = std::find_if(
+        bypassed_.rbegin(), bypassed_.rend(), [&](const BypassedReconvergencePoint& outer) {
           return outer.inside[at(place.at.block)] &&
                  (outer.from == place.from || outer.inside[at(place.from)]) &&
                  (meet.block == kNoBlock || !outer.inside[at(meet.block)]);
@@ -237,7 +237,8 @@ class ReconvergenceFinder {
   // How far a jump goes: the outermost loop that it leaves, or the number of avoided points that it
   // passes.
   using JumpDistance = std::pair<int, int>;
-  void collect_jump_distances(const BypassedPoint& place, std::set<JumpDistance>& distances) const {
+  void collect_jump_distances(const BypassedReconvergencePoint& place,
+                              std::set<JumpDistance>& distances) const {
     const int l = place.at.view, none = loops();
     for (int b = 0; b < blocks_; ++b) {
       if (b != place.from && !place.inside[at(b)]) continue;
@@ -259,7 +260,7 @@ class ReconvergenceFinder {
 
   // Whether lanes that reconverge inside an inner loop leave it for targets both before and behind
   // this point.
-  bool splits_inner_reconvergence(const BypassedPoint& place) const {
+  bool has_inner_loop_exits_both_sides(const BypassedReconvergencePoint& place) const {
     for (int b = 0; b < blocks_; ++b) {
       const MergePoint& meet = nearest_[at(b)];
       if (!place.inside[at(b)] || meet.block == kNoBlock || meet.view == place.at.view ||
@@ -274,7 +275,7 @@ class ReconvergenceFinder {
     return false;
   }
 
-  void apply_bypassed_point(const BypassedPoint& place) {
+  void apply_bypassed_point(const BypassedReconvergencePoint& place) {
     for (int b = 0; b < blocks_; ++b) {
       if (b != place.from && !place.inside[at(b)]) continue;
       const std::vector<int>& to = successors_of(b);
@@ -316,7 +317,7 @@ class ReconvergenceFinder {
   std::vector<ControlFlowView> views_;  // one per loop, then one of the whole function
   std::vector<MergePoint> nearest_,
       full_;  // for each block: for reconvergence_of and full_reconvergence_of
-  std::vector<BypassedPoint> bypassed_;
+  std::vector<BypassedReconvergencePoint> bypassed_;
 };
 
 }  // namespace

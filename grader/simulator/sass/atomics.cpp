@@ -71,8 +71,8 @@ std::optional<IssuedAtomic> recognise_generic_atomic(const PtxAccess& access,
 
 // Recognises an atomic of 2 bytes, which the hardware lacks: ptxas loads the word around the value
 // and then repeats a compare-and-swap in a loop.
-std::optional<IssuedAtomic> recognise_swap_loop(const PtxAccess& access,
-                                                const std::vector<SassSite>& memory) {
+std::optional<IssuedAtomic> recognise_narrow_cas_loop(const PtxAccess& access,
+                                                      const std::vector<SassSite>& memory) {
   constexpr int kWord = 4;
   IssuedAtomic found;
   size_t swaps = 0;
@@ -88,7 +88,7 @@ std::optional<IssuedAtomic> recognise_swap_loop(const PtxAccess& access,
   if (access.bytes >= kWord || swaps == 0 || swaps != found.once.size()) return std::nullopt;
   found.issue.bytes = kWord;
   found.issue.kind = AccessKind::atom;
-  found.issue.lanes = PlannedSassAccess::Lanes::swap_loop;
+  found.issue.lanes = PlannedSassAccess::Lanes::narrow_cas_loop;
   found.issue.form = SharedAtomicForm::compare_swap;
   found.copies = static_cast<int>(swaps);
   found.note = "a loop of " + found.once[0].instruction->opcode +
@@ -128,7 +128,7 @@ std::optional<IssuedAtomic> recognise_atomic(const PtxAccess& access,
   }
   *why = opcode_list(memory);
   if (auto generic = recognise_generic_atomic(access, memory)) return generic;
-  if (auto loop = recognise_swap_loop(access, memory)) return loop;
+  if (auto loop = recognise_narrow_cas_loop(access, memory)) return loop;
   if (!widths_agree) return std::nullopt;
 
   IssuedAtomic found;
@@ -149,7 +149,7 @@ std::optional<IssuedAtomic> recognise_atomic(const PtxAccess& access,
   }
   if (!loads.empty()) return std::nullopt;
 
-  const Instruction& first = *memory[0].instruction;
+  const SassInstruction& first = *memory[0].instruction;
   found.issue.kind = memory[0].op->kind;
   if (first.has("POPC")) found.issue.form = SharedAtomicForm::increment;
   if (first.has("CAS")) found.issue.form = SharedAtomicForm::compare_swap;
@@ -205,7 +205,7 @@ int kernel_loop_around_swap(const SassSite& site) {
 
 bool is_spinning_swap(const SassSite& site) { return site.instruction->has("CAST"); }
 
-std::map<int, int> swap_loop_copies_by_block(const std::vector<const SassSite*>& sites) {
+std::map<int, int> cas_loop_copies_by_block(const std::vector<const SassSite*>& sites) {
   std::map<int, int> around, copies;
   for (const SassSite* site : sites)
     if (is_spinning_swap(*site)) ++around[kernel_loop_around_swap(*site)];
@@ -214,8 +214,9 @@ std::map<int, int> swap_loop_copies_by_block(const std::vector<const SassSite*>&
   return copies;
 }
 
-void add_swap_loop(const SassSite& site, int32_t index, const EmittedBlock::Origin& origin,
-                   std::map<int, EmittedBlock>& blocks) {
+void record_swap_loop(const SassSite& site, int32_t index,
+                      const EmittedBlock::PtxInstructionCopies& origin,
+                      std::map<int, EmittedBlock>& blocks) {
   const ControlStructure& structure = site.flow->structure;
   const int own = structure.loop_of[static_cast<size_t>(site.block)],
             around = kernel_loop_around_swap(site);
@@ -231,9 +232,9 @@ void add_swap_loop(const SassSite& site, int32_t index, const EmittedBlock::Orig
       blocks[beside].origins.push_back(origin);
 }
 
-int remove_peeled_swap_loops(const std::vector<const SassSite*>& sites, int32_t index,
-                             const EmittedBlock::Origin& entered, std::map<int, int>& where,
-                             std::map<int, EmittedBlock>& blocks) {
+int remove_peeled_cas_loops(const std::vector<const SassSite*>& sites, int32_t index,
+                            const EmittedBlock::PtxInstructionCopies& entered,
+                            std::map<int, int>& where, std::map<int, EmittedBlock>& blocks) {
   int inside = 0, peeled = 0;
   for (const SassSite* site : sites)
     inside += is_spinning_swap(*site) && kernel_loop_around_swap(*site) >= 0;
@@ -242,7 +243,7 @@ int remove_peeled_swap_loops(const std::vector<const SassSite*>& sites, int32_t 
     if (!is_spinning_swap(*site) || kernel_loop_around_swap(*site) >= 0) continue;
     ++peeled;
     where.erase(site->block);
-    add_swap_loop(*site, index, entered, blocks);
+    record_swap_loop(*site, index, entered, blocks);
   }
   return peeled;
 }

@@ -16,7 +16,7 @@ class ControlDependenceCheck {
   explicit ControlDependenceCheck(DraftAccessPlans& draft) : d_(draft) {}
 
   void check_accesses() {
-    for (size_t i = 0; i < d_.accesses.size(); ++i) check_control_structure(i);
+    for (size_t i = 0; i < d_.accesses.size(); ++i) check_sass_control_matches_ptx(i);
     check_equal_copies();
   }
 
@@ -31,7 +31,7 @@ class ControlDependenceCheck {
             host.compare(host.size() - name.size() - 1, std::string::npos, "$" + name) == 0);
   }
 
-  void check_control_structure(size_t i) {
+  void check_sass_control_matches_ptx(size_t i) {
     const PtxAccess& a = d_.accesses[i];
     DraftAccessPlans::AccessState& w = d_.states[i];
     if (w.failed || d_.plan(i).issues.empty()) return;
@@ -57,7 +57,7 @@ class ControlDependenceCheck {
     int loop = structure.loop_of[static_cast<size_t>(a.block)];
     if (loop < 0) {
       // A called function that is not inlined has a copy in each kernel that calls it.
-      std::map<const Function*, int> in_function;
+      std::map<const SassFunction*, int> in_function;
       for (const SassSite& s : w.own) ++in_function[s.function];
       const int parts = static_cast<int>(w.own.size()) / w.copies;
       for (const auto& [function, count] : in_function) {
@@ -83,7 +83,7 @@ class ControlDependenceCheck {
   }
 
   // For each function and loop depth: the number of copies of an instruction.
-  using Profile = std::map<std::pair<const Function*, int>, int>;
+  using Profile = std::map<std::pair<const SassFunction*, int>, int>;
 
   // Whether another instruction of the same PTX block cannot have been moved, and has as many
   // copies at the same loop depths.
@@ -120,7 +120,7 @@ class ControlDependenceCheck {
   static bool is_controlled(const SassSite& s, const std::vector<int>& lines) {
     for (int d : s.flow->structure.all_controlling_branches(s.block)) {
       const int last = s.flow->blocks[static_cast<size_t>(d)].last - 1;
-      const Instruction& branch = s.function->code[static_cast<size_t>(last)];
+      const SassInstruction& branch = s.function->code[static_cast<size_t>(last)];
       if (branch.base() == "BRX" ||
           std::find(lines.begin(), lines.end(), branch.ptx_line) != lines.end())
         return true;

@@ -51,7 +51,7 @@ std::vector<int> ControlStructure::all_controlling_branches(int node) const {
   return found;
 }
 
-ControlStructure analyse_control_structure(const Graph& graph) {
+ControlStructure analyse_control_structure(const ControlFlowGraph& graph) {
   ControlStructure s;
   const size_t n = graph.next.size();
   if (n == 0) return s;
@@ -75,7 +75,7 @@ ControlStructure analyse_control_structure(const Graph& graph) {
 namespace {
 
 // The labels in the operands of a branch: "`(.L_x_12)" or (*"BRANCH_TARGETS .L_x_1,.L_x_2"*).
-std::vector<std::string_view> target_labels_of(const Instruction& in) {
+std::vector<std::string_view> target_labels_of(const SassInstruction& in) {
   constexpr std::string_view kTable = "BRANCH_TARGETS ";
   std::string_view s = in.operands;
   size_t open = s.find("`(");
@@ -102,7 +102,7 @@ struct BasicBlockEnd {
   std::vector<std::string_view> targets;
 };
 
-BasicBlockEnd basic_block_end_of(const Instruction& in) {
+BasicBlockEnd basic_block_end_of(const SassInstruction& in) {
   BasicBlockEnd end;
   const std::string_view base = in.base();
   // A branch is conditional if it has a guard, or a predicate or register before its target: "BRA.U
@@ -131,7 +131,7 @@ BasicBlockEnd basic_block_end_of(const Instruction& in) {
 
 }  // namespace
 
-FlowGraph build_flow_graph(const Function& function) {
+FlowGraph build_flow_graph(const SassFunction& function) {
   FlowGraph flow;
   const size_t size = function.code.size();
   auto index_of = [&](std::string_view label) {
@@ -160,7 +160,7 @@ FlowGraph build_flow_graph(const Function& function) {
     flow.block_of.push_back(static_cast<int>(flow.blocks.size()) - 1);
   }
   const int exit = static_cast<int>(flow.blocks.size());
-  Graph all, converged;
+  ControlFlowGraph all, converged;
   for (const FlowGraph::Block& block : flow.blocks) {
     const BasicBlockEnd& end = ends[static_cast<size_t>(block.last) - 1];
     std::vector<int> next;
@@ -193,11 +193,11 @@ FlowGraph build_flow_graph(const Function& function) {
 
 SassSites::SassSites(const Disassembly& listing) {
   flows_.reserve(listing.functions.size());
-  for (const Function& f : listing.functions) {
+  for (const SassFunction& f : listing.functions) {
     flows_.push_back(build_flow_graph(f));
     const FlowGraph& flow = flows_.back();
     for (size_t i = 0; i < f.code.size(); ++i) {
-      const Instruction& in = f.code[i];
+      const SassInstruction& in = f.code[i];
       const int block = flow.block_of[i];
       // If the targets of a jump are unknown, every block may be reachable.
       if (flow.known && !flow.structure.reachable[static_cast<size_t>(block)] &&

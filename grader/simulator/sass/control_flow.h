@@ -18,7 +18,7 @@ namespace lab32::sass {
 using ptx::Loop;
 
 // Node 0 is the entry. An edge to node `size()` leaves the function.
-struct Graph {
+struct ControlFlowGraph {
   ptx::Edges next;
   int size() const { return static_cast<int>(next.size()); }
 };
@@ -38,7 +38,7 @@ struct ControlStructure {
   std::vector<int> all_controlling_branches(int node) const;
 };
 
-ControlStructure analyse_control_structure(const Graph& graph);
+ControlStructure analyse_control_structure(const ControlFlowGraph& graph);
 
 // The basic blocks of a SASS function, and which of them are slow paths for diverged warps.
 struct FlowGraph {
@@ -55,15 +55,15 @@ struct FlowGraph {
   bool known = true;  // false: the listing does not name the targets of some jump
 };
 
-FlowGraph build_flow_graph(const Function& function);
+FlowGraph build_flow_graph(const SassFunction& function);
 
 // ---- which instructions come from which line of the PTX, over all kernels of a listing ----
 
 // One SASS instruction, with its position in the control flow.
 struct SassSite {
-  const Function* function = nullptr;
+  const SassFunction* function = nullptr;
   const FlowGraph* flow = nullptr;
-  const Instruction* instruction = nullptr;
+  const SassInstruction* instruction = nullptr;
   int index = 0;  // in function->code
   int block = 0;
   std::optional<MemoryOp> op;

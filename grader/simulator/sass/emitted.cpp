@@ -17,7 +17,7 @@ namespace lab32::sass {
 
 namespace {
 
-bool is_copied_unchanged(const ptx::Instruction& in) {
+bool has_one_sass_instruction_per_copy(const ptx::Instruction& in) {
   const ptx::InstructionTraits& t = in.op->traits;
   return t.accesses_memory() || t.is_block_barrier() || t.issue == ptx::CostClass::shuffle ||
          t.issue == ptx::CostClass::fp;
@@ -55,14 +55,14 @@ std::map<int, int> count_copies_by_block(const std::vector<const SassSite*>& sit
 
 // Whether the instruction calls the slow path of a root or quotient, which handles operands that
 // are tiny, huge or NaN.
-bool calls_slow_path(const Instruction& in) {
+bool calls_slow_path(const SassInstruction& in) {
   if (in.base() != "CALL") return false;
   for (const char* name : {"_slowpath", "_mediumpath", "_f64_full"})
     if (in.operands.find(name) != std::string::npos) return true;
   return false;
 }
 
-EmittedInstruction emitted_instruction_of(const Instruction& in) {
+EmittedInstruction emitted_instruction_of(const SassInstruction& in) {
   EmittedInstruction to;
   to.opcode = in.opcode;
   to.address = static_cast<int32_t>(in.address);
@@ -73,7 +73,8 @@ EmittedInstruction emitted_instruction_of(const Instruction& in) {
 
 // The internal functions of ptxas, such as a 64-bit quotient, by name. Each is treated as
 // straight-line code.
-std::map<std::string, std::vector<const SassSite*>> called_functions(const SassSites& sites) {
+std::map<std::string, std::vector<const SassSite*>> code_of_ptxas_internal_functions(
+    const SassSites& sites) {
   std::map<std::string, std::vector<const SassSite*>> functions;
   for (const auto& [line, of_line] : sites.by_line())
     for (const SassSite& site : of_line)
@@ -86,7 +87,7 @@ std::map<std::string, std::vector<const SassSite*>> called_functions(const SassS
 }
 
 // The name of a called function in "`($__internal_0_$__cuda_sm20_div_u64)".
-std::string called_function_name(const Instruction& in) {
+std::string called_function_name(const SassInstruction& in) {
   const size_t open = in.operands.find('('), close = in.operands.find(')', open);
   if (in.base() != "CALL" || close == std::string::npos) return {};
   return in.operands.substr(open + 1, close - open - 1);
@@ -96,7 +97,7 @@ std::string called_function_name(const Instruction& in) {
 void add_instructions_and_loops(const ptx::Function& function, const SassSites& sites,
                                 std::vector<const SassSite*> code,
                                 std::map<int, EmittedBlock>& blocks) {
-  const auto functions = called_functions(sites);
+  const auto functions = code_of_ptxas_internal_functions(sites);
   std::map<int, int32_t> of_line;
   for (size_t i = 0; i < function.body.size(); ++i)
     of_line.emplace(function.body[i].ptx_line, static_cast<int32_t>(i));
@@ -116,8 +117,8 @@ void add_instructions_and_loops(const ptx::Function& function, const SassSites& 
     if (const auto at = of_line.find(site->instruction->ptx_line); at != of_line.end()) {
       to.origin = at->second;
       const ptx::Instruction& in = function.body[static_cast<size_t>(to.origin)];
-      to.is_copy = is_copied_unchanged(in) && in.op->traits.issue != ptx::CostClass::fp &&
-                   can_implement(*site, in);
+      to.is_copy = has_one_sass_instruction_per_copy(in) &&
+                   in.op->traits.issue != ptx::CostClass::fp && can_implement(*site, in);
     }
     const bool first = block.code.size() == 1;
     if (const auto of = functions.find(called_function_name(*site->instruction));
@@ -173,7 +174,8 @@ void inherit_runs_across_rare_blocks(std::map<int, EmittedBlock>& blocks) {
 }
 
 // For an instruction in a loop: keeps only the copies inside loops, if there are any.
-void keep_copies_in_loops(const std::map<int, EmittedBlock>& blocks, std::map<int, int>& where) {
+void drop_sass_copies_outside_loops(const std::map<int, EmittedBlock>& blocks,
+                                    std::map<int, int>& where) {
   std::map<int, int> inside;
   for (const auto& [block, count] : where)
     if (blocks.at(block).in_loop) inside.emplace(block, count);
@@ -211,8 +213,8 @@ int32_t last_unguarded_instruction(const ptx::Function& function, const ptx::Bas
 // For each instruction whose block has a single predecessor: an instruction that is issued whenever
 // the predecessor runs; -1: none. If ptxas replaces the branch between them by a guard, both are
 // issued equally often.
-std::vector<int32_t> unguarded_predecessors(const ptx::Function& function,
-                                            const ptx::ControlFlow& flow) {
+std::vector<int32_t> unguarded_in_predecessor_block(const ptx::Function& function,
+                                                    const ptx::ControlFlow& flow) {
   std::vector<int32_t> before(function.body.size(), -1);
   for (const ptx::BasicBlock& block : flow.blocks) {
     if (block.predecessors.size() != 1) continue;
@@ -228,7 +230,7 @@ std::vector<int32_t> unguarded_predecessors(const ptx::Function& function,
 std::vector<std::vector<int32_t>> instructions_before_loop_of(const ptx::Function& function,
                                                               const ptx::ControlFlow& flow) {
   std::vector<std::vector<int32_t>> entries(function.body.size());
-  Graph graph;
+  ControlFlowGraph graph;
   for (const ptx::BasicBlock& block : flow.blocks) graph.next.push_back(block.successors);
   const ControlStructure structure = analyse_control_structure(graph);
   for (size_t i = 0; i < function.body.size(); ++i) {
@@ -261,7 +263,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sa
   std::vector<std::vector<const SassSite*>> copies(function.body.size());
   const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
   const std::vector<std::vector<int32_t>> entries = instructions_before_loop_of(function, flow);
-  const std::vector<int32_t> before = unguarded_predecessors(function, flow);
+  const std::vector<int32_t> before = unguarded_in_predecessor_block(function, flow);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const ptx::Instruction& in = function.body[i];
     for (const SassSite& site : sites.sites_of_line(in.ptx_line))
@@ -270,15 +272,15 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sa
         std::any_of(copies[i].begin(), copies[i].end(),
                     [](const SassSite* site) { return is_spinning_swap(*site); });
     std::map<int, int> where =
-        is_spin_loop ? swap_loop_copies_by_block(copies[i]) : count_copies_by_block(copies[i], in);
-    const bool known = is_copied_unchanged(in) && !entries[i].empty();
+        is_spin_loop ? cas_loop_copies_by_block(copies[i]) : count_copies_by_block(copies[i], in);
+    const bool known = has_one_sass_instruction_per_copy(in) && !entries[i].empty();
     // ptxas copies the test of a loop in front of the loop. This copy runs once each time the loop
     // is entered.
-    if (!known && !entries[i].empty()) keep_copies_in_loops(blocks, where);
+    if (!known && !entries[i].empty()) drop_sass_copies_outside_loops(blocks, where);
     int peeled = 0;
     if (is_spin_loop && entries[i].size() == 1)
-      peeled = remove_peeled_swap_loops(copies[i], static_cast<int32_t>(i),
-                                        {entries[i].front(), 1, true}, where, blocks);
+      peeled = remove_peeled_cas_loops(copies[i], static_cast<int32_t>(i),
+                                       {entries[i].front(), 1, true}, where, blocks);
     std::map<int, int> blocks_with;  // number of copies -> number of blocks with that many
     for (const auto& [block, count] : where) ++blocks_with[count];
     if (is_spin_loop)
@@ -286,8 +288,9 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sa
     for (const auto& [block, count] : where) {
       // The block with the most copies is the unrolled loop; the other blocks are its remainder.
       if (!known && count != blocks_with.rbegin()->first) continue;
-      EmittedBlock::Origin origin{static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
-                                  is_copied_unchanged(in) && !is_merged(copies[i], block, in)};
+      EmittedBlock::PtxInstructionCopies origin{
+          static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
+          has_one_sass_instruction_per_copy(in) && !is_merged(copies[i], block, in)};
       if (!is_spin_loop && origin.anchor && branch_became_guard(copies[i], block, in)) {
         origin.anchor = known && before[i] >= 0;
         if (origin.anchor) origin.index = before[i];
@@ -306,7 +309,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sa
       }
       for (const SassSite* site : copies[i])
         if (site->block == block && is_spinning_swap(*site))
-          add_swap_loop(*site, static_cast<int32_t>(i), origin, blocks);
+          record_swap_loop(*site, static_cast<int32_t>(i), origin, blocks);
     }
   }
   assign_scattered_blocks(copies, blocks);
@@ -318,7 +321,8 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sa
 
 namespace {
 
-double runs_from_origin(const EmittedBlock::Origin& origin, const std::vector<uint64_t>& times) {
+double runs_from_origin(const EmittedBlock::PtxInstructionCopies& origin,
+                        const std::vector<uint64_t>& times) {
   const auto all = static_cast<double>(times[static_cast<size_t>(origin.index)]);
   double entered = 0;
   for (const int32_t at : origin.entries)
@@ -343,7 +347,7 @@ double expected_runs(const EmittedBlock& block, const std::vector<uint64_t>& tim
   double anchor = 0;
   bool anchored = false;
   std::vector<double> others;
-  for (const EmittedBlock::Origin& origin : block.origins) {
+  for (const EmittedBlock::PtxInstructionCopies& origin : block.origins) {
     const double here = runs_from_origin(origin, times);
     if (origin.anchor) anchor = std::max(anchor, here), anchored = true;
     others.push_back(here);

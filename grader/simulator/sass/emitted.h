@@ -23,7 +23,7 @@ struct EmittedInstruction {
   RegisterOperands registers;
   // The number of operands that are read from even and from odd registers (RegisterBanks).
   std::array<uint8_t, 2> banks{};
-  SchedulingControl control;
+  SassControlCode control;
   int pending = 0;  // DEPBAR: groups of asynchronous copies that may still be pending
   // The instruction is an access, shuffle or barrier that implements its origin.
   bool is_copy = false;
@@ -32,7 +32,7 @@ struct EmittedInstruction {
 struct EmittedBlock {
   // A PTX instruction with copies in this block. `share` is how often the block runs per issue of
   // that instruction: with four copies, 1/4.
-  struct Origin {
+  struct PtxInstructionCopies {
     int32_t index = 0;  // index in Function::body
     double share = 1;
     // An access, a shuffle, a barrier or a floating-point operation: ptxas copies these unchanged.
@@ -48,7 +48,7 @@ struct EmittedBlock {
     int peeled = 0;  // iterations that were peeled off before the loop
     std::vector<int32_t> entries{};
   };
-  std::vector<Origin> origins;
+  std::vector<PtxInstructionCopies> origins;
   // The index of the PTX atomic for which this block is the compare-and-swap loop that ptxas made
   // of it; -1: none. The loop runs until the last lane has succeeded.
   int32_t spin_loop = -1;
@@ -81,19 +81,20 @@ bool is_spinning_swap(const SassSite& site);
 // enclosing loop of the kernel. `sites` are the SASS instructions of the atomic's PTX line. The
 // number is the unroll factor of the enclosing loop, because each copy of the swap loop has a block
 // of its own.
-std::map<int, int> swap_loop_copies_by_block(const std::vector<const SassSite*>& sites);
+std::map<int, int> cas_loop_copies_by_block(const std::vector<const SassSite*>& sites);
 
 // Records that the block of `site` is a compare-and-swap loop of the atomic with index `index`. If
 // ptxas merged that loop with the enclosing one, lanes that succeeded continue with the latter
 // while others still retry, so all its blocks run once per attempt. The blocks before and after the
 // loop run as often as the loop is entered.
-void add_swap_loop(const SassSite& site, int32_t index, const EmittedBlock::Origin& origin,
-                   std::map<int, EmittedBlock>& blocks);
+void record_swap_loop(const SassSite& site, int32_t index,
+                      const EmittedBlock::PtxInstructionCopies& origin,
+                      std::map<int, EmittedBlock>& blocks);
 
 // For an atomic in a loop: copies before the loop are its first, peeled iterations, and run as
 // often as the loop is entered. Removes them from `where` and returns their number.
-int remove_peeled_swap_loops(const std::vector<const SassSite*>& sites, int32_t index,
-                             const EmittedBlock::Origin& entered, std::map<int, int>& where,
-                             std::map<int, EmittedBlock>& blocks);
+int remove_peeled_cas_loops(const std::vector<const SassSite*>& sites, int32_t index,
+                            const EmittedBlock::PtxInstructionCopies& entered,
+                            std::map<int, int>& where, std::map<int, EmittedBlock>& blocks);
 
 }  // namespace lab32::sass

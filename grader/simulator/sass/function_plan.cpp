@@ -81,13 +81,13 @@ bool is_in_function(const SassSite& s, const std::string& name) {
 
 // The opcodes of texture and surface instructions, from NVIDIA's "CUDA Binary Utilities" for Turing
 // to Blackwell.
-bool accesses_texels(const Instruction& in) {
+bool accesses_texels(const SassInstruction& in) {
   constexpr std::array<std::string_view, 6> kOpcodes{"TEX", "TLD", "TLD4", "TXD", "SULD", "SUST"};
   return std::find(kOpcodes.begin(), kOpcodes.end(), in.base()) != kOpcodes.end();
 }
 
 // Whether the function contains two equal fetches, which ptxas may have merged.
-bool has_equal_fetches(const PtxFunction& f) {
+bool has_mergeable_texel_fetches(const PtxFunction& f) {
   constexpr int kAnywhere = -1;
   std::set<std::tuple<const ptx::OpInfo*, std::vector<int>, int>> seen;  // (row, sources, block)
   for (const PtxTexelAccess& t : f.texels()) {
@@ -137,10 +137,11 @@ void plan_texel_accesses(const PtxFunction& function, const SassSites& sites,
       in_code.insert(s.loop_depth());
       jumps_known &= s.flow->known;
     }
-  const bool as_written = jumps_known && in_code == in_ptx && !has_equal_fetches(function);
+  const bool as_written =
+      jumps_known && in_code == in_ptx && !has_mergeable_texel_fetches(function);
   // The loop was unrolled.
-  const bool unrolled =
-      jumps_known && fixed && in_code.size() > in_ptx.size() && !has_equal_fetches(function);
+  const bool unrolled = jumps_known && fixed && in_code.size() > in_ptx.size() &&
+                        !has_mergeable_texel_fetches(function);
   for (const PtxTexelAccess& t : function.texels()) {
     sim::AccessPlan& plan = plans[static_cast<size_t>(t.index)];
     if (!t.live) continue;
@@ -247,8 +248,8 @@ void fail_possible_merges(DraftAccessPlans& d) {
 
 }  // namespace
 
-sim::FunctionPlans plan_function(const ptx::Module& module, const PtxFunction& function,
-                                 const SassSites& sites) {
+sim::FunctionPlans plan_function_accesses(const ptx::Module& module, const PtxFunction& function,
+                                          const SassSites& sites) {
   DraftAccessPlans d(module, function, sites);
   for (size_t i = 0; i < d.accesses.size(); ++i) find_own_instructions(d, i);
   group_accesses(d);

@@ -1,7 +1,7 @@
-// Plans how each access of one PTX function is issued by the machine code. plan_function() calls
-// the three steps: grouping.cpp fills in the DraftAccessPlans, control_dependence.cpp checks them,
-// and function_plan.cpp makes the final plan. Accesses that cannot be explained with certainty are
-// marked as failed, with a reason.
+// Plans how each access of one PTX function is issued by the machine code. plan_function_accesses()
+// calls the three steps: grouping.cpp fills in the DraftAccessPlans, control_dependence.cpp checks
+// them, and function_plan.cpp makes the final plan. Accesses that cannot be explained with
+// certainty are marked as failed, with a reason.
 #pragma once
 
 #include <cstdint>
@@ -85,14 +85,14 @@ void plan_texel_accesses(const PtxFunction& function, const SassSites& sites,
                          sim::FunctionPlans& plans);
 
 // Plans one PTX function.
-sim::FunctionPlans plan_function(const ptx::Module& module, const PtxFunction& function,
-                                 const SassSites& sites);
+sim::FunctionPlans plan_function_accesses(const ptx::Module& module, const PtxFunction& function,
+                                          const SassSites& sites);
 
 // ---------------------------------------------------------------------------------------------
 // Placement (grouping.cpp) decides which bytes each SASS instruction of a group accesses. ptxas
 // merges accesses to neighbouring bytes into one instruction, and omits the parts of a vector that
 // no instruction reads. In a group of PTX accesses (one basic block, one base, one guard) some then
-// have SASS instructions and others have none. find_placement() tries all placements of the
+// have SASS instructions and others have none. find_access_placement() tries all placements of the
 // instructions and accepts a result only if exactly one placement is possible.
 
 // The bytes that one SASS instruction accesses.
@@ -101,7 +101,8 @@ struct MachineAccess {
   int bytes = 4;
   bool operator==(const MachineAccess& o) const { return at == o.at && bytes == o.bytes; }
 };
-using Shape = std::vector<MachineAccess>;  // the instructions of one execution of an access
+using MachineAccessSet =
+    std::vector<MachineAccess>;  // the instructions of one execution of an access
 
 // A PTX access of the group, whose instructions are to be placed.
 struct AccessToPlace {
@@ -109,7 +110,7 @@ struct AccessToPlace {
   int bytes = 4;
   std::vector<bool> live;  // for each byte: whether the program reads or writes it
   // The instructions that one execution of the access may consist of; empty: none.
-  std::vector<Shape> shapes;
+  std::vector<MachineAccessSet> shapes;
   bool must_be_covered = true;  // false: another reason explains why it has no instructions
 };
 
@@ -120,7 +121,7 @@ struct KnownDistance {
   int64_t bytes = 0;  // start of j minus start of i
 };
 
-struct Placement {
+struct AccessPlacement {
   // The offset in memory at which the first machine instruction accesses, relative to the base of
   // AccessToPlace::offset.
   int64_t at = 0;
@@ -129,7 +130,7 @@ struct Placement {
 
 // The placement of each member; nullopt if no placement is possible, or more than one. `distances`
 // are used only in the latter case, because a base register may change between two instructions.
-std::optional<std::vector<Placement>> find_placement(const std::vector<AccessToPlace>& members,
-                                                     const std::vector<KnownDistance>& distances);
+std::optional<std::vector<AccessPlacement>> find_access_placement(
+    const std::vector<AccessToPlace>& members, const std::vector<KnownDistance>& distances);
 
 }  // namespace lab32::sass

@@ -19,10 +19,10 @@ constexpr int64_t kWidest = 16;
 constexpr int kMostSteps = 20000;
 
 // Tries all placements of the group's instructions, by backtracking.
-class PlacementSearch {
+class SassAccessPlacementSearch {
  public:
-  PlacementSearch(const std::vector<AccessToPlace>& members,
-                  const std::vector<KnownDistance>* distances)
+  SassAccessPlacementSearch(const std::vector<AccessToPlace>& members,
+                            const std::vector<KnownDistance>* distances)
       : members_(members), distances_(distances), current_(members.size()) {
     for (size_t m = 0; m < members.size(); ++m) {
       if (members[m].shapes.empty()) {
@@ -43,7 +43,7 @@ class PlacementSearch {
 
   void place_all_members() { place_member(0); }
   int solutions = 0;  // 2: more than one, or too many candidates to try
-  std::vector<Placement> found;
+  std::vector<AccessPlacement> found;
 
  private:
   void place_member(size_t k) {
@@ -56,7 +56,7 @@ class PlacementSearch {
     const AccessToPlace& m = members_[order_[k]];
     for (size_t s = 0; s < m.shapes.size(); ++s) {
       for (int64_t at = m.offset - kWidest + 1; at < m.offset + m.bytes; ++at) {
-        if (!shape_fits_at(m, m.shapes[s], at)) continue;
+        if (!access_set_fits_at(m, m.shapes[s], at)) continue;
         current_[order_[k]] = {at, static_cast<int>(s)};
         if (distances_ != nullptr && !matches_known_distances(order_[k], k)) continue;
         count_occupied_bytes(m, m.shapes[s], at, 1);
@@ -69,7 +69,7 @@ class PlacementSearch {
   // Whether the instructions of `shape` fit at offset `at`. Every byte that they access must belong
   // to this member, or to a member without instructions and to no other instruction. No part may
   // consist of dead bytes only, and all live bytes of the member must be accessed.
-  bool shape_fits_at(const AccessToPlace& m, const Shape& shape, int64_t at) const {
+  bool access_set_fits_at(const AccessToPlace& m, const MachineAccessSet& shape, int64_t at) const {
     std::vector<bool> own(static_cast<size_t>(m.bytes), false);
     for (const MachineAccess& part : shape) {
       bool useful = false;
@@ -93,7 +93,8 @@ class PlacementSearch {
     return true;
   }
 
-  void count_occupied_bytes(const AccessToPlace& m, const Shape& shape, int64_t at, int by) {
+  void count_occupied_bytes(const AccessToPlace& m, const MachineAccessSet& shape, int64_t at,
+                            int by) {
     for (const MachineAccess& part : shape) {
       for (int64_t b = at + part.at; b < at + part.at + part.bytes; ++b) {
         if (b < m.offset || b >= m.offset + m.bytes) taken_[b] += by;
@@ -127,7 +128,7 @@ class PlacementSearch {
   const std::vector<AccessToPlace>& members_;
   const std::vector<KnownDistance>* distances_;
   std::vector<size_t> order_;
-  std::vector<Placement> current_;
+  std::vector<AccessPlacement> current_;
   // The bytes of members without instructions. 1: dead; 2: live, and another reason explains why no
   // instruction accesses it; 3: live.
   std::map<int64_t, char> orphan_;
@@ -137,11 +138,11 @@ class PlacementSearch {
 
 }  // namespace
 
-std::optional<std::vector<Placement>> find_placement(const std::vector<AccessToPlace>& members,
-                                                     const std::vector<KnownDistance>& distances) {
+std::optional<std::vector<AccessPlacement>> find_access_placement(
+    const std::vector<AccessToPlace>& members, const std::vector<KnownDistance>& distances) {
   for (const std::vector<KnownDistance>* use :
        {static_cast<const std::vector<KnownDistance>*>(nullptr), &distances}) {
-    PlacementSearch search(members, use);
+    SassAccessPlacementSearch search(members, use);
     search.place_all_members();
     if (search.solutions == 1) return search.found;
     if (search.solutions == 0) return std::nullopt;
@@ -218,13 +219,13 @@ class AccessGrouping {
       m.bytes = a.bytes;
       for (bool live : a.live)
         m.live.insert(m.live.end(), static_cast<size_t>(a.element_bytes), live);
-      m.shapes = possible_shapes(i);
+      m.shapes = possible_machine_access_sets(i);
       m.must_be_covered = !is_explained(i);
       if (!d_.states[i].own.empty() && m.shapes.empty())
         return fail_neighbouring_accesses(neighbours, DraftAccessPlans::Reason::copies_differ);
       members.push_back(std::move(m));
     }
-    const auto placements = find_placement(members, known_distances(neighbours));
+    const auto placements = find_access_placement(members, known_distances(neighbours));
     if (!placements)
       return fail_neighbouring_accesses(neighbours, DraftAccessPlans::Reason::no_single_grouping);
     for (size_t k = 0; k < neighbours.size(); ++k)
@@ -255,12 +256,12 @@ class AccessGrouping {
 
   void plan_placed_access(const std::vector<size_t>& neighbours,
                           const std::vector<AccessToPlace>& members,
-                          const std::vector<Placement>& placements, size_t k) {
+                          const std::vector<AccessPlacement>& placements, size_t k) {
     const size_t i = neighbours[k];
     const PtxAccess& a = d_.accesses[i];
-    const Placement& p = placements[k];
+    const AccessPlacement& p = placements[k];
     if (p.shape >= 0) {
-      const Shape& shape = members[k].shapes[static_cast<size_t>(p.shape)];
+      const MachineAccessSet& shape = members[k].shapes[static_cast<size_t>(p.shape)];
       d_.states[i].copies = static_cast<int>(d_.states[i].own.size() / shape.size());
       for (const MachineAccess& part : shape) {
         PlannedSassAccess issue;
@@ -278,7 +279,7 @@ class AccessGrouping {
     // Finds the member whose instruction covers this access.
     for (size_t j = 0; j < neighbours.size(); ++j) {
       if (placements[j].shape < 0) continue;
-      const Shape& shape = members[j].shapes[static_cast<size_t>(placements[j].shape)];
+      const MachineAccessSet& shape = members[j].shapes[static_cast<size_t>(placements[j].shape)];
       for (const MachineAccess& part : shape) {
         const int64_t at = placements[j].at + part.at;
         if (a.offset + a.bytes <= at || at + part.bytes <= a.offset) continue;
@@ -292,21 +293,21 @@ class AccessGrouping {
 
   // The instructions that one execution of the access may consist of: its instructions, divided
   // into equal copies.
-  std::vector<Shape> possible_shapes(size_t i) const {
+  std::vector<MachineAccessSet> possible_machine_access_sets(size_t i) const {
     std::map<decltype(std::declval<SassSite>().address_group()), std::vector<MachineAccess>> cells;
     for (const SassSite& s : d_.states[i].own)
       cells[s.address_group()].push_back({s.op->offset, s.op->bytes});
-    std::vector<Shape> found;
+    std::vector<MachineAccessSet> found;
     for (size_t size = 1; size <= 4; ++size) {
-      Shape shape;
+      MachineAccessSet shape;
       bool equal = !cells.empty();
       for (auto& [cell, parts] : cells) {
         std::sort(parts.begin(), parts.end(),
                   [](const MachineAccess& a, const MachineAccess& b) { return a.at < b.at; });
         equal &= parts.size() % size == 0;
         for (size_t from = 0; equal && from < parts.size(); from += size) {
-          Shape one(parts.begin() + static_cast<std::ptrdiff_t>(from),
-                    parts.begin() + static_cast<std::ptrdiff_t>(from + size));
+          MachineAccessSet one(parts.begin() + static_cast<std::ptrdiff_t>(from),
+                               parts.begin() + static_cast<std::ptrdiff_t>(from + size));
           const int64_t start = one[0].at;
           for (MachineAccess& p : one) p.at -= start;
           for (size_t p = 1; p < size; ++p) equal &= one[p].at >= one[p - 1].at + one[p - 1].bytes;

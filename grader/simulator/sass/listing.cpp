@@ -98,7 +98,7 @@ class DisassemblyReader {
 
   void read_label(std::string_view name) {
     if (starts_with(name, ".text.")) return;
-    Function* f = &listing_.functions.back();
+    SassFunction* f = &listing_.functions.back();
     if (name == f->name) return;
     // A label that does not begin with .L_ is a function that ptxas did not inline. It follows its
     // caller in the same section.
@@ -112,7 +112,7 @@ class DisassemblyReader {
   void read_instruction(std::string_view s) {
     const size_t close = s.find("*/");
     if (close == std::string_view::npos) return;
-    Instruction in;
+    SassInstruction in;
     const std::string_view address = s.substr(2, close - 2);
     std::from_chars(address.data(), address.data() + address.size(), in.address, 16);
     s = trim_spaces(s.substr(close + 2));
@@ -136,7 +136,7 @@ class DisassemblyReader {
   // Reads the upper half of an instruction's encoding, which is on a line of its own behind the
   // instruction.
   void read_encoding(std::string_view hex) {
-    std::vector<Instruction>& code = listing_.functions.back().code;
+    std::vector<SassInstruction>& code = listing_.functions.back().code;
     hex = trim_spaces(hex);
     if (code.empty() || code.back().control.known || !starts_with(hex, "0x")) return;
     uint64_t word = 0;
@@ -144,7 +144,7 @@ class DisassemblyReader {
     if (error != std::errc() || end != hex.data() + hex.size()) return;
     const auto field = [&](int from, int bits) { return word >> from & ((1u << bits) - 1); };
     const auto barrier = [&](uint64_t b) { return static_cast<int8_t>(b < 6 ? b : -1); };
-    SchedulingControl& control = code.back().control;
+    SassControlCode& control = code.back().control;
     control.known = true;
     control.stall = static_cast<uint8_t>(field(41, 4));
     control.write = barrier(field(46, 3));
@@ -163,7 +163,7 @@ class DisassemblyReader {
 
 }  // namespace
 
-bool Instruction::has(std::string_view modifier) const {
+bool SassInstruction::has(std::string_view modifier) const {
   std::string_view rest = opcode;
   for (size_t dot = rest.find('.'); dot != std::string_view::npos; dot = rest.find('.')) {
     rest.remove_prefix(dot + 1);
@@ -172,8 +172,8 @@ bool Instruction::has(std::string_view modifier) const {
   return false;
 }
 
-const Function* Disassembly::find(std::string_view name) const {
-  for (const Function& f : functions) {
+const SassFunction* Disassembly::find(std::string_view name) const {
+  for (const SassFunction& f : functions) {
     if (f.name == name) return &f;
   }
   return nullptr;

@@ -22,7 +22,7 @@ struct InlineFrame {
 
 // The scheduling control of an instruction: five fields of its encoding (Jia et al., "Dissecting
 // the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, 2.1).
-struct SchedulingControl {
+struct SassControlCode {
   bool known = false;     // the listing contains the encoding
   uint8_t stall = 0;      // cycles until the next instruction of the warp may be issued
   int8_t write = -1;      // one of six barriers, which is set until the result is written; -1: none
@@ -30,14 +30,14 @@ struct SchedulingControl {
   uint8_t waits_for = 0;  // barriers that must be clear before the issue, one bit each
 };
 
-struct Instruction {
+struct SassInstruction {
   uint32_t address = 0;  // in bytes, from the start of the kernel
   std::string guard;     // "P0", "!P0", "!UP1"; empty: none
   std::string opcode;    // with its modifiers: "LDG.E.128"
   std::string operands;  // as written: "R4, desc[UR4][R2.64+0xc]"
   int ptx_line = 0;      // 0: not known
   int source = -1;       // index in Disassembly::sources, -1: not known
-  SchedulingControl control;
+  SassControlCode control;
 
   std::string_view base() const { return std::string_view(opcode).substr(0, opcode.find('.')); }
   // Whether the modifier is among the opcode's words after the first, as SPIN in ATOMS.CAST.SPIN.
@@ -47,19 +47,19 @@ struct Instruction {
   bool never_runs() const { return guard == "!PT" || guard == "!UPT"; }
 };
 
-struct Function {
+struct SassFunction {
   std::string name;  // mangled; a function inside a kernel: "$kernel$function"
   // Mangled name of the kernel whose ELF section contains this code (perhaps the function itself).
   std::string kernel;
-  std::vector<Instruction> code;
+  std::vector<SassInstruction> code;
   std::map<std::string, int, std::less<>> labels;  // label -> index in code of the next instruction
 };
 
 struct Disassembly {
-  std::vector<Function> functions;
+  std::vector<SassFunction> functions;
   std::vector<std::vector<InlineFrame>> sources;
 
-  const Function* find(std::string_view name) const;
+  const SassFunction* find(std::string_view name) const;
 };
 
 // Throws Error when the text is no listing of nvdisasm.

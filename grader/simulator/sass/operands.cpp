@@ -50,7 +50,7 @@ std::vector<int> register_numbers_in(std::string_view text) {
 }
 
 // The number of consecutive registers that an instruction writes.
-int count_registers_written(const Instruction& in) {
+int count_registers_written(const SassInstruction& in) {
   const std::string_view base = in.base();
   if (in.has("128")) return 4;
   if (in.has("64") || in.has("WIDE")) return 2;
@@ -72,7 +72,7 @@ bool writes_no_register(std::string_view base) {
 
 // The registers that the instruction reads and writes. It writes its first operand, and also its
 // second one if that is a predicate: a carry, or the negation of a comparison.
-RegisterOperands operands_of(const Instruction& in) {
+RegisterOperands operands_of(const SassInstruction& in) {
   RegisterOperands to;
   const std::string_view base = in.base();
   if (!in.guard.empty()) to.reads = register_numbers_in(in.guard);
@@ -127,7 +127,7 @@ bool is_double_arithmetic(std::string_view base) {
 
 }  // namespace
 
-std::array<uint8_t, 2> RegisterBanks::operands_by_bank(const Instruction& in) {
+std::array<uint8_t, 2> RegisterBanks::operands_by_bank(const SassInstruction& in) {
   const std::string_view base = in.base(), text = in.operands;
   std::map<int, int> kept;
   std::set<int> read;
@@ -190,14 +190,14 @@ constexpr MemoryOpcodeRow kRows[] = {
     {"STL", MemorySpace::local, AccessKind::store},
 };
 
-struct WidthModifier {
+struct SassWidthModifier {
   std::string_view modifier;
   int bytes;
 };
 
 // The modifiers that change the width of an access. Without them it is 4 bytes. F64 and the packed
 // halves name the operation of an atomic.
-constexpr WidthModifier kWidths[] = {
+constexpr SassWidthModifier kWidths[] = {
     {"U8", 1},    {"S8", 1},      {"U16", 2},     {"S16", 2},    {"64", 8},    {"U64", 8},
     {"S64", 8},   {"F64", 8},     {"128", 16},    {"F16", 2},    {"BF16", 2},  {"F16x2", 4},
     {"32", 4},    {"BF16_V2", 4}, {"F16_V2", 4},  {"BF16x2", 4}, {"F16x4", 8}, {"BF16x4", 8},
@@ -211,7 +211,7 @@ int access_bytes_of_opcode(std::string_view opcode) {
     const std::string_view word = opcode.substr(0, opcode.find('.'));
     // 32 bytes per lane: it is not known how counters count such accesses.
     if (word == "256" || word == "ENL2") return 0;
-    for (const WidthModifier& w : kWidths) {
+    for (const SassWidthModifier& w : kWidths) {
       if (w.modifier == word) bytes = w.bytes;
     }
   }
@@ -236,7 +236,7 @@ void split_address(std::string_view address, MemoryOp& op) {
 
 }  // namespace
 
-std::optional<MemoryOp> memory_op(const Instruction& in) {
+std::optional<MemoryOp> memory_op(const SassInstruction& in) {
   const std::string_view base = in.base();
   for (const MemoryOpcodeRow& row : kRows) {
     if (row.opcode != base) continue;

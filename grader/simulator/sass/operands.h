@@ -26,7 +26,7 @@ struct RegisterOperands {
   std::vector<int> reads, writes;
 };
 
-RegisterOperands operands_of(const Instruction& in);
+RegisterOperands operands_of(const SassInstruction& in);
 
 // Counts the operands that an instruction reads from each half of the register file. Registers with
 // even numbers are in one half, odd ones in the other, and each half delivers one operand per
@@ -36,7 +36,7 @@ RegisterOperands operands_of(const Instruction& in);
 class RegisterBanks {
  public:
   // The number of operands from even registers, and from odd ones.
-  std::array<uint8_t, 2> operands_by_bank(const Instruction& in);
+  std::array<uint8_t, 2> operands_by_bank(const SassInstruction& in);
 
  private:
   std::map<int, int> kept_;  // operand position -> register
@@ -59,6 +59,6 @@ struct MemoryOp {
 
 // The memory access of the instruction; nullopt: it accesses no global, shared or local memory.
 // (LDC and similar instructions read constants, which no counter includes.)
-std::optional<MemoryOp> memory_op(const Instruction& in);
+std::optional<MemoryOp> memory_op(const SassInstruction& in);
 
 }  // namespace lab32::sass

@@ -47,7 +47,7 @@ PtxAccess::Form access_form_of(const ptx::InstructionTraits& traits) {
 
 // The bytes per lane of the accesses that move a fragment; empty for a form that the simulator does
 // not support.
-std::vector<int> parts_of_fragment(const ptx::Instruction& in) {
+std::vector<int> fragment_access_bytes_per_lane(const ptx::Instruction& in) {
   std::vector<int> bytes;
   try {
     sim::FragmentOp op = sim::fragment_op_of(in);
@@ -78,7 +78,7 @@ bool PtxAccess::any_live() const { return std::find(live.begin(), live.end(), tr
 
 PtxFunction::PtxFunction(const ptx::Function& function)
     : function_(&function), flow_(ptx::analyse_control_flow(function)) {
-  Graph graph;
+  ControlFlowGraph graph;
   const int exit = static_cast<int>(flow_.blocks.size());
   for (const ptx::BasicBlock& block : flow_.blocks) {
     graph.next.push_back(block.successors);
@@ -176,7 +176,7 @@ void PtxFunction::add_access(int index) {
     // A volatile load is executed even if its result is not used.
     if (in.has(Modifier::op_volatile)) a.live.assign(a.live.size(), true);
   }
-  if (a.form == PtxAccess::Form::fragment) a.parts = parts_of_fragment(in);
+  if (a.form == PtxAccess::Form::fragment) a.parts = fragment_access_bytes_per_lane(in);
   a.guard = in.guard;
   a.guard_negated = in.guard_negated;
   a.block = block;

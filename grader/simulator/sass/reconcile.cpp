@@ -42,7 +42,7 @@ class PtxSassReconciler {
       else if (doubt != doubts_.end())
         result_.plans[name] = make_unmatched_plans(f, doubt->second);
       else
-        result_.plans[name] = plan_function(module_, f, sites_);
+        result_.plans[name] = plan_function_accesses(module_, f, sites_);
       plan_texel_accesses(f, sites_, result_.plans[name]);
       note_widest_instruction(f, result_.plans[name]);
     }

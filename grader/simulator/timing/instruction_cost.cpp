@@ -19,7 +19,7 @@ using Waits = InstructionCost::Waits;
 // the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, table 4.1).
 constexpr double kAlu = 4.5, kDouble = 8, kSpecial = 18;
 
-InstructionCost pipeline_cost(double IssueSlots::*pipe, double slots, double latency) {
+InstructionCost pipeline_cost(double IssueSlotsByPipeline::*pipe, double slots, double latency) {
   InstructionCost c;
   c.issue.all = slots;
   c.issue.*pipe = slots;
@@ -28,7 +28,7 @@ InstructionCost pipeline_cost(double IssueSlots::*pipe, double slots, double lat
 }
 
 InstructionCost logic_cost(double slots) {
-  return pipeline_cost(&IssueSlots::alu, slots, slots > 0 ? kAlu : 0);
+  return pipeline_cost(&IssueSlotsByPipeline::alu, slots, slots > 0 ? kAlu : 0);
 }
 
 // The cost of additions, moves and left shifts, which ptxas issues alternately to the integer and
@@ -47,13 +47,13 @@ InstructionCost branch_cost() {
 }
 
 InstructionCost multiply_cost(double slots) {
-  return pipeline_cost(&IssueSlots::multiply, slots, kAlu * slots);
+  return pipeline_cost(&IssueSlotsByPipeline::multiply, slots, kAlu * slots);
 }
 
 // The cost of one pass through the special function unit, with `around` ordinary instructions
 // before and after it.
 InstructionCost special_function_cost(double around) {
-  InstructionCost c = pipeline_cost(&IssueSlots::special, 1, kSpecial + kAlu * around);
+  InstructionCost c = pipeline_cost(&IssueSlotsByPipeline::special, 1, kSpecial + kAlu * around);
   c.issue.all += around;
   c.issue.fp32 += around;
   return c;
@@ -73,7 +73,7 @@ InstructionCost sequence_cost(double fused, double other, double specials) {
 
 bool is_wide(DataType type) { return ptx::bits_of(type) == 64; }
 
-InstructionCost memory_unit_cost() { return pipeline_cost(&IssueSlots::memory, 1, 0); }
+InstructionCost memory_unit_cost() { return pipeline_cost(&IssueSlotsByPipeline::memory, 1, 0); }
 
 Waits waits_for_space(ptx::Space space) {
   switch (space) {
@@ -111,7 +111,7 @@ InstructionCost shuffle_cost() {
 
 // This cost was not measured. The model assumes a half-precision instruction that takes eight
 // passes.
-InstructionCost tensor_cost() { return pipeline_cost(&IssueSlots::half, 8, 32); }
+InstructionCost tensor_cost() { return pipeline_cost(&IssueSlotsByPipeline::half, 8, 32); }
 
 // This cost was not measured. The model assumes an access to device memory.
 InstructionCost texture_cost(const ptx::Instruction& in) {
@@ -123,7 +123,7 @@ InstructionCost texture_cost(const ptx::Instruction& in) {
 
 InstructionCost barrier_cost() {
   InstructionCost c;
-  c.issue.all = 1;  // barriers have a pipeline of their own: LaunchWork::barriers
+  c.issue.all = 1;  // barriers have a pipeline of their own: LaunchWorkCounts::barriers
   c.waits = Waits::barrier;
   c.has_no_result = true;
   return c;
@@ -131,13 +131,13 @@ InstructionCost barrier_cost() {
 
 InstructionCost move_cost(const ptx::Instruction& in) {
   if (in.operands[1].kind == ptx::Operand::Kind::special)
-    return pipeline_cost(&IssueSlots::alu, 1, 20);
+    return pipeline_cost(&IssueSlotsByPipeline::alu, 1, 20);
   return addition_cost(0.25);
 }
 
 InstructionCost floating_point_cost(const ptx::Instruction& in) {
-  if (in.type() == DataType::f64) return pipeline_cost(&IssueSlots::fp64, 1, kDouble);
-  return pipeline_cost(&IssueSlots::fp32, 1, kAlu);
+  if (in.type() == DataType::f64) return pipeline_cost(&IssueSlotsByPipeline::fp64, 1, kDouble);
+  return pipeline_cost(&IssueSlotsByPipeline::fp32, 1, kAlu);
 }
 
 // The number of instructions that handle subnormals: without .ftz the argument is scaled before the
@@ -148,16 +148,17 @@ InstructionCost conversion_cost(const ptx::Instruction& in) {
   const DataType to = in.type(0), from = in.type(1);
   if (to == DataType::f64 || from == DataType::f64) return special_function_cost(0);
   if (ptx::is_float(to) != ptx::is_float(from)) return special_function_cost(0);
-  if (ptx::is_float(to)) return pipeline_cost(&IssueSlots::alu, 1, kAlu);
+  if (ptx::is_float(to)) return pipeline_cost(&IssueSlotsByPipeline::alu, 1, kAlu);
   return logic_cost(ptx::bits_of(to) > ptx::bits_of(from) && !ptx::is_signed(from) ? 0.5 : 1);
 }
 
 }  // namespace
 
-void IssueSlots::add(const IssueSlots& other, double times) {
-  for (double IssueSlots::*pipe :
-       {&IssueSlots::all, &IssueSlots::fp32, &IssueSlots::alu, &IssueSlots::multiply,
-        &IssueSlots::half, &IssueSlots::fp64, &IssueSlots::special, &IssueSlots::memory})
+void IssueSlotsByPipeline::add(const IssueSlotsByPipeline& other, double times) {
+  for (double IssueSlotsByPipeline::*pipe :
+       {&IssueSlotsByPipeline::all, &IssueSlotsByPipeline::fp32, &IssueSlotsByPipeline::alu,
+        &IssueSlotsByPipeline::multiply, &IssueSlotsByPipeline::half, &IssueSlotsByPipeline::fp64,
+        &IssueSlotsByPipeline::special, &IssueSlotsByPipeline::memory})
     this->*pipe += times * (other.*pipe);
 }
 
@@ -191,12 +192,13 @@ InstructionCost cost_of(const ptx::Instruction& in) {
     case CostClass::fp:
       return floating_point_cost(in);
     case CostClass::fp_divide:
-      return is_double ? pipeline_cost(&IssueSlots::fp64, 14, kDouble * 10)
+      return is_double ? pipeline_cost(&IssueSlotsByPipeline::fp64, 14, kDouble * 10)
                        : sequence_cost(6, 3, 1);
     case CostClass::fp_root:
-      return is_double ? pipeline_cost(&IssueSlots::fp64, 12, kDouble * 9) : sequence_cost(5, 4, 1);
+      return is_double ? pipeline_cost(&IssueSlotsByPipeline::fp64, 12, kDouble * 9)
+                       : sequence_cost(5, 4, 1);
     case CostClass::half:
-      return pipeline_cost(&IssueSlots::half, 1, kAlu);
+      return pipeline_cost(&IssueSlotsByPipeline::half, 1, kAlu);
     case CostClass::special:
       return special_function_cost(0);
     case CostClass::special_range:
@@ -228,11 +230,11 @@ InstructionCost cost_of(const ptx::Instruction& in) {
   return {};
 }
 
-TraceInstruction trace_instruction_of_ptx(const InstructionCost& cost) {
-  using Unit = TraceInstruction::Unit;
-  using Kind = TraceInstruction::Kind;
-  const IssueSlots& i = cost.issue;
-  TraceInstruction in;
+ModelledInstruction trace_instruction_of_ptx(const InstructionCost& cost) {
+  using Unit = ModelledInstruction::Unit;
+  using Kind = ModelledInstruction::Kind;
+  const IssueSlotsByPipeline& i = cost.issue;
+  ModelledInstruction in;
   const std::pair<double, Unit> units[] = {{i.alu, Unit::alu},           {i.fp32, Unit::fma},
                                            {i.multiply, Unit::multiply}, {i.half, Unit::half},
                                            {i.special, Unit::special},   {i.fp64, Unit::fp64},
@@ -266,19 +268,22 @@ namespace {
 // The pipeline of each opcode that is not executed by the integer pipeline: sm_70 to sm_90 (CUDA
 // Binary Utilities, "Instruction Set Reference"; sm__inst_executed_pipe_* identified the pipeline,
 // data/measured/h200-model-counters.csv).
-const std::map<std::string_view, double IssueSlots::*>& pipelines_by_opcode() {
-  static const std::map<std::string_view, double IssueSlots::*> table = [] {
-    std::map<std::string_view, double IssueSlots::*> pipes;
-    const auto add = [&](double IssueSlots::*pipe, std::initializer_list<const char*> opcodes) {
+const std::map<std::string_view, double IssueSlotsByPipeline::*>& pipelines_by_opcode() {
+  static const std::map<std::string_view, double IssueSlotsByPipeline::*> table = [] {
+    std::map<std::string_view, double IssueSlotsByPipeline::*> pipes;
+    const auto add = [&](double IssueSlotsByPipeline::*pipe,
+                         std::initializer_list<const char*> opcodes) {
       for (const char* opcode : opcodes) pipes[opcode] = pipe;
     };
-    add(&IssueSlots::fp32, {"FADD", "FMUL", "FFMA"});
-    add(&IssueSlots::multiply, {"VIADD", "IMAD", "IDP", "IDP4A"});
-    add(&IssueSlots::half, {"HADD2", "HMUL2", "HFMA2"});
-    add(&IssueSlots::fp64, {"DADD", "DMUL", "DFMA", "DSETP"});
-    add(&IssueSlots::special, {"MUFU", "FCHK", "I2F", "F2I", "F2F", "I2I", "POPC", "FLO", "BREV"});
-    add(&IssueSlots::memory, {"LDG", "STG", "LDS", "STS", "LDL", "STL", "LD", "ST", "LDSM", "STSM",
-                              "LDGSTS", "ATOM", "ATOMG", "ATOMS", "RED", "SHFL"});
+    add(&IssueSlotsByPipeline::fp32, {"FADD", "FMUL", "FFMA"});
+    add(&IssueSlotsByPipeline::multiply, {"VIADD", "IMAD", "IDP", "IDP4A"});
+    add(&IssueSlotsByPipeline::half, {"HADD2", "HMUL2", "HFMA2"});
+    add(&IssueSlotsByPipeline::fp64, {"DADD", "DMUL", "DFMA", "DSETP"});
+    add(&IssueSlotsByPipeline::special,
+        {"MUFU", "FCHK", "I2F", "F2I", "F2F", "I2I", "POPC", "FLO", "BREV"});
+    add(&IssueSlotsByPipeline::memory,
+        {"LDG", "STG", "LDS", "STS", "LDL", "STL", "LD", "ST", "LDSM", "STSM", "LDGSTS", "ATOM",
+         "ATOMG", "ATOMS", "RED", "SHFL"});
     add(nullptr,
         {"REDUX",    "BRA",  "EXIT", "RET",    "CALL",   "BRX",       "BSSY",  "BSYNC", "BREAK",
          "WARPSYNC", "NOP",  "BAR",  "MEMBAR", "DEPBAR", "ERRBAR",    "CCTL",  "YIELD", "S2R",
@@ -288,8 +293,8 @@ const std::map<std::string_view, double IssueSlots::*>& pipelines_by_opcode() {
   return table;
 }
 
-using Kind = TraceInstruction::Kind;
-using Unit = TraceInstruction::Unit;
+using Kind = ModelledInstruction::Kind;
+using Unit = ModelledInstruction::Unit;
 
 const std::map<std::string_view, Kind>& kinds_by_opcode() {
   static const std::map<std::string_view, Kind> table{
@@ -340,10 +345,10 @@ double relative_unit_occupancy(std::string_view opcode) {
 
 }  // namespace
 
-TraceInstruction trace_instruction_of_opcode(std::string_view opcode) {
+ModelledInstruction trace_instruction_of_opcode(std::string_view opcode) {
   const std::string_view base = opcode.substr(0, opcode.find('.'));
-  TraceInstruction in;
-  const IssueSlots issue = issue_slots_of_opcode(opcode);
+  ModelledInstruction in;
+  const IssueSlotsByPipeline issue = issue_slots_of_opcode(opcode);
   in.unit = issue.multiply > 0  ? Unit::multiply
             : issue.fp32 > 0    ? Unit::fma
             : issue.half > 0    ? Unit::half
@@ -363,9 +368,9 @@ TraceInstruction trace_instruction_of_opcode(std::string_view opcode) {
   return in;
 }
 
-IssueSlots issue_slots_of_opcode(std::string_view opcode) {
+IssueSlotsByPipeline issue_slots_of_opcode(std::string_view opcode) {
   const std::string_view base = opcode.substr(0, opcode.find('.'));
-  IssueSlots issue;
+  IssueSlotsByPipeline issue;
   issue.all = 1;
   const auto found = pipelines_by_opcode().find(base);
   if (found == pipelines_by_opcode().end()) {
@@ -376,7 +381,7 @@ IssueSlots issue_slots_of_opcode(std::string_view opcode) {
   if (found->second == nullptr) return issue;
   issue.*found->second = relative_unit_occupancy(opcode);
   // Only one half of the multiply-add pipeline executes integers, but both halves execute floats.
-  if (found->second == &IssueSlots::multiply) issue.fp32 = 1;
+  if (found->second == &IssueSlotsByPipeline::multiply) issue.fp32 = 1;
   return issue;
 }
 

@@ -12,7 +12,7 @@ namespace lab32::model {
 
 // The numbers of warp instructions that each pipeline executes, for the code that ptxas is expected
 // to emit.
-struct IssueSlots {
+struct IssueSlotsByPipeline {
   double all = 0;       // issue slots
   double fp32 = 0;      // additions, products, multiply-adds of floats
   double alu = 0;       // integer, logic, comparison, moves
@@ -22,7 +22,7 @@ struct IssueSlots {
   double special = 0;  // reciprocals, roots, sines, conversions
   double memory = 0;   // accesses to global and shared memory, shuffles, barriers
 
-  void add(const IssueSlots& other, double times);
+  void add(const IssueSlotsByPipeline& other, double times);
 };
 
 // The cost of one PTX instruction on a multiprocessor, given what ptxas usually makes of it.
@@ -31,7 +31,7 @@ struct IssueSlots {
 // and expands divisions. These estimates suffice to tell which pipeline is busy; they are never
 // reported as counts.
 struct InstructionCost {
-  IssueSlots issue;
+  IssueSlotsByPipeline issue;
   // Cycles until a dependent instruction can start; for accesses to memory see `waits`.
   double latency = 0;
   enum class Waits : uint8_t { no, global, shared, shuffle, barrier } waits = Waits::no;
@@ -44,14 +44,14 @@ struct InstructionCost {
 InstructionCost cost_of(const ptx::Instruction& in);
 
 // The PTX instruction as an element of a warp's path (warp_paths.h).
-TraceInstruction trace_instruction_of_ptx(const InstructionCost& cost);
+ModelledInstruction trace_instruction_of_ptx(const InstructionCost& cost);
 
 // The pipelines that a machine instruction occupies, by its opcode in nvdisasm's spelling:
 // "LDS.128", "IMAD.MOV.U32".
-IssueSlots issue_slots_of_opcode(std::string_view opcode);
+IssueSlotsByPipeline issue_slots_of_opcode(std::string_view opcode);
 
 // The machine instruction as an element of a warp's path: its unit and its latency. The caller sets
 // what depends on memory.
-TraceInstruction trace_instruction_of_opcode(std::string_view opcode);
+ModelledInstruction trace_instruction_of_opcode(std::string_view opcode);
 
 }  // namespace lab32::model

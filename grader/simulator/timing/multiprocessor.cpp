@@ -40,7 +40,7 @@ double MemoryPath::accepts_from() const { return l1_free_ - kBacklog; }
 
 double MemoryPath::end() const { return std::max({l1_free_, memory_free_, updates_free_}); }
 
-MemoryPath::ResultAndOperandTimes MemoryPath::access_shared(const TraceInstruction& in,
+MemoryPath::ResultAndOperandTimes MemoryPath::access_shared(const ModelledInstruction& in,
                                                             double now) {
   const double start = std::max(now, l1_free_);
   l1_free_ = start + in.busy;
@@ -49,8 +49,8 @@ MemoryPath::ResultAndOperandTimes MemoryPath::access_shared(const TraceInstructi
 
 // Whether this access of the warp waits for L2. Sets `waits_for_dram` to whether it waits for
 // device memory, too. The first access of a warp has other miss rates than its later ones.
-bool MemoryPath::waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHistory& history,
-                              bool& waits_for_dram) {
+bool MemoryPath::waits_for_l2(const ModelledInstruction& in, uint64_t warp,
+                              LoadIssueCounts& history, bool& waits_for_dram) {
   const size_t which = in.group % kLoadGroups;
   const uint32_t requests = history.requests[which]++;
   if (requests == 0) {
@@ -72,7 +72,7 @@ bool MemoryPath::waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHis
 // cycles earlier, because the multiprocessors do not run in step. The slices also serve loads and
 // stores between atomics. If both kinds of requests keep the slices equally busy, they slow each
 // other down.
-double MemoryPath::serve_atomic(const TraceInstruction& in, double now) {
+double MemoryPath::serve_atomic(const ModelledInstruction& in, double now) {
   const double cycles = in.updates * update_cycles_, others = std::min(busy_since_update_, cycles);
   busy_since_update_ = 0;
   const double came = now + l2_latency_ / 2 - std::min(now / 2, kSpread);
@@ -81,9 +81,10 @@ double MemoryPath::serve_atomic(const TraceInstruction& in, double now) {
   return std::max(updates_free_, now + l2_latency_ / 2) + l2_latency_ / 2;
 }
 
-MemoryPath::ResultAndOperandTimes MemoryPath::access_global(const TraceInstruction& in, double now,
-                                                            uint64_t warp, LoadHistory& history) {
-  const bool store = in.kind == TraceInstruction::Kind::global_store;
+MemoryPath::ResultAndOperandTimes MemoryPath::access_global(const ModelledInstruction& in,
+                                                            double now, uint64_t warp,
+                                                            LoadIssueCounts& history) {
+  const bool store = in.kind == ModelledInstruction::Kind::global_store;
   double& way = store ? stores_free_ : l1_free_;
   way = std::max(now, way) + in.busy;
   if (store) l1_free_ = std::max(l1_free_, now) + 1;
@@ -189,7 +190,7 @@ std::vector<uint64_t> blocks_of_slowest_multiprocessor(uint32_t multiprocessors,
   return last->blocks;
 }
 
-SmTiming run_multiprocessor(const DeviceProfile& profile, const WarpTrace& trace,
+SmTiming run_multiprocessor(const DeviceProfile& profile, const AverageWarpTrace& trace,
                             const SmWork& work) {
   std::vector<uint64_t> of_block;
   const uint64_t known = work.warps > 0 ? work.issued.size() / work.warps : 0;
@@ -211,7 +212,7 @@ SmTiming run_multiprocessor(const DeviceProfile& profile, const WarpTrace& trace
     const double share = warps.memory_cycles() / std::max(result.cycles, 1.0);
     const double busy = std::min(share, 1.0);
     const double then =
-        1 + busy * busy * (time.memory_queue + time.memory_turn * work.read_write_balance);
+        1 + busy * busy * (time.memory_queue + time.memory_turn * work.read_write_mixing_degree);
     if (std::abs(then - congestion) < 0.02) break;
     congestion = turn == 0 ? then : (then + congestion) / 2;
   }

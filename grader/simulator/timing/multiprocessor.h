@@ -22,10 +22,10 @@ constexpr double kGolden = 0.6180339887498949;
 // Cycles from the start of service until an instruction has read its operands.
 constexpr double kOperandsRead = 8;
 
-constexpr size_t kLoadGroups = 32;  // upper bound of TraceInstruction::group
+constexpr size_t kLoadGroups = 32;  // upper bound of ModelledInstruction::group
 
 // For each load of the code: how often a warp has issued it.
-struct LoadHistory {
+struct LoadIssueCounts {
   std::array<uint32_t, kLoadGroups> requests{};
 };
 
@@ -41,9 +41,9 @@ class MemoryPath {
     double ready = 0;  // when the result is available
     double read = 0;   // when the operands have been read
   };
-  ResultAndOperandTimes access_shared(const TraceInstruction& in, double now);
-  ResultAndOperandTimes access_global(const TraceInstruction& in, double now, uint64_t warp,
-                                      LoadHistory& history);
+  ResultAndOperandTimes access_shared(const ModelledInstruction& in, double now);
+  ResultAndOperandTimes access_global(const ModelledInstruction& in, double now, uint64_t warp,
+                                      LoadIssueCounts& history);
 
   // The earliest time at which a warp can issue an access; before that too many are waiting.
   double accepts_from() const;
@@ -51,12 +51,12 @@ class MemoryPath {
   double busy_cycles() const { return busy_; }  // cycles in which L2 and device memory were busy
 
  private:
-  bool waits_for_l2(const TraceInstruction& in, uint64_t warp, LoadHistory& history,
+  bool waits_for_l2(const ModelledInstruction& in, uint64_t warp, LoadIssueCounts& history,
                     bool& waits_for_dram);
 
   // Serves the atomic part of an access that leaves L1 at time `now`. Returns the time when L2 has
   // served it.
-  double serve_atomic(const TraceInstruction& in, double now);
+  double serve_atomic(const ModelledInstruction& in, double now);
 
   const double memory_cycles_, update_cycles_, congestion_;
   const double shared_latency_, l1_latency_, l2_latency_, dram_latency_, first_access_;
@@ -76,7 +76,7 @@ class MemoryPath {
 class SmWarps {
  public:
   // `congestion`: see MemoryPath. All other arguments must outlive this object.
-  SmWarps(const DeviceProfile& profile, const WarpTrace& trace, const SmWork& work,
+  SmWarps(const DeviceProfile& profile, const AverageWarpTrace& trace, const SmWork& work,
           const WarpPaths& paths, double congestion);
 
   // Runs these blocks until the last one has ended.
@@ -90,7 +90,7 @@ class SmWarps {
   struct WarpState {
     std::vector<uint16_t> path;
     size_t block = 0, instruction = 0;  // position in the path
-    const TraceInstruction* in = nullptr;
+    const ModelledInstruction* in = nullptr;
     double next = 0;  // when `in` has its operands
     double free = 0;  // the time when `in` could be issued if it had no operands
     size_t scheduler = 0;
@@ -104,9 +104,8 @@ class SmWarps {
     // whether this attempt failed, whether it is a retry, and whether its swap has been issued.
     double read_at = 0, failed_share = 0, lanes = 1;
     bool failed = false, is_retry = false, swapped = false;
-    std::array<double, kBarriers>
-        barriers{};  // sass::SchedulingControl: when each barrier is clear
-    LoadHistory history;
+    std::array<double, kBarriers> barriers{};  // sass::SassControlCode: when each barrier is clear
+    LoadIssueCounts history;
   };
 
   struct ResidentBlock {
@@ -119,21 +118,21 @@ class SmWarps {
 
   void begin_block(size_t p, uint64_t block, double now);
   void fetch_instruction(WarpState& warp);
-  size_t unit_of_instruction(const TraceInstruction& in, size_t s, double now) const;
+  size_t unit_of_instruction(const ModelledInstruction& in, size_t s, double now) const;
   void choose_next_warp(size_t s);
   bool is_preferred_warp(size_t slot, size_t s) const;
   void issue_instruction(WarpState& warp, double now);
   void schedule_after_branch(WarpState& warp, double now);
   MemoryPath::ResultAndOperandTimes issue_access(WarpState& warp, double now);
   static bool is_branch_taken(const WarpState& warp);
-  static bool is_next_block_different(const WarpState& warp);
+  static bool is_leaving_basic_block(const WarpState& warp);
   void attempt_compare_and_swap(WarpState& warp, double served);
   void arrive_at_barrier(WarpState& warp, double now);
   void release_waiting_warps(ResidentBlock& place);
   void end_warp(WarpState& warp);
 
   const TimeParameters& t_;
-  const WarpTrace& trace_;
+  const AverageWarpTrace& trace_;
   const SmWork& work_;
   const WarpPaths& paths_;
   MemoryPath memory_;
@@ -161,7 +160,7 @@ class SmWarps {
 
 // ---------------------------------------------------------------------------------------------
 
-SmTiming run_multiprocessor(const DeviceProfile& profile, const WarpTrace& trace,
+SmTiming run_multiprocessor(const DeviceProfile& profile, const AverageWarpTrace& trace,
                             const SmWork& work);
 
 // The indices of the blocks that run on the multiprocessor that finishes last. When a block ends,

@@ -8,8 +8,8 @@
 namespace lab32::model {
 namespace {
 
-using Unit = TraceInstruction::Unit;
-using Kind = TraceInstruction::Kind;
+using Unit = ModelledInstruction::Unit;
+using Kind = ModelledInstruction::Kind;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -48,7 +48,7 @@ constexpr double kLeave = 7;
 
 }  // namespace
 
-SmWarps::SmWarps(const DeviceProfile& profile, const WarpTrace& trace, const SmWork& work,
+SmWarps::SmWarps(const DeviceProfile& profile, const AverageWarpTrace& trace, const SmWork& work,
                  const WarpPaths& paths, double congestion)
     : t_(profile.time),
       trace_(trace),
@@ -74,7 +74,7 @@ SmWarps::SmWarps(const DeviceProfile& profile, const WarpTrace& trace, const SmW
                 t_.sm_hz / t_.blocks_per_second;
   double branches = 0;
   for (const TraceBasicBlock& b : trace.blocks) {
-    for (const TraceInstruction& in : b.code) {
+    for (const ModelledInstruction& in : b.code) {
       reconvergences_ += in.kind == Kind::meet ? b.runs : 0;
       branches += in.kind == Kind::branch ? b.runs : 0;
     }
@@ -209,7 +209,7 @@ void SmWarps::fetch_instruction(WarpState& warp) {
 // The unit that executes the instruction. A float instruction uses the half of the multiply-add
 // pipeline that executes only floats, or the other half if that is free sooner (low_fill of
 // data/measured/model).
-size_t SmWarps::unit_of_instruction(const TraceInstruction& in, size_t s, double now) const {
+size_t SmWarps::unit_of_instruction(const ModelledInstruction& in, size_t s, double now) const {
   constexpr auto kOwn = static_cast<size_t>(Unit::fma),
                  kOther = static_cast<size_t>(Unit::multiply);
   if (in.unit != Unit::fma) return static_cast<size_t>(in.unit);
@@ -241,7 +241,7 @@ bool SmWarps::is_preferred_warp(size_t slot, size_t s) const {
 }
 
 void SmWarps::issue_instruction(WarpState& warp, double now) {
-  const TraceInstruction& in = *warp.in;
+  const ModelledInstruction& in = *warp.in;
   const size_t s = warp.scheduler;
   last_[s] = static_cast<size_t>(&warp - warps_.data());
   if (!warp.is_retry) issued_ += 1;
@@ -274,7 +274,7 @@ void SmWarps::issue_instruction(WarpState& warp, double now) {
 
 // Computes when the warp could issue the instruction after a branch or a reconvergence.
 void SmWarps::schedule_after_branch(WarpState& warp, double now) {
-  const TraceInstruction& in = *warp.in;
+  const ModelledInstruction& in = *warp.in;
   const double split = t_.split_seconds * t_.sm_hz;
   warp.free = now + std::max<double>(1, in.stall);
   if (in.kind == Kind::branch) {
@@ -283,8 +283,7 @@ void SmWarps::schedule_after_branch(WarpState& warp, double now) {
     else if (is_branch_taken(warp))
       warp.free += kTaken;
     warp.free += split * divergence_rate_;
-    if (warp.swapped && !warp.failed && !is_next_block_different(warp))
-      warp.free += kSucceededLanes;
+    if (warp.swapped && !warp.failed && !is_leaving_basic_block(warp)) warp.free += kSucceededLanes;
   } else if (in.kind == Kind::meet && reconvergences_ > 0) {
     const double diverged = std::min(1.0, trace_.splits / reconvergences_);
     warp.free = now + std::max<double>(in.stall, in.latency) + split * diverged;
@@ -294,7 +293,7 @@ void SmWarps::schedule_after_branch(WarpState& warp, double now) {
 
 // Issues the access and returns when its result is available.
 MemoryPath::ResultAndOperandTimes SmWarps::issue_access(WarpState& warp, double now) {
-  const TraceInstruction& in = *warp.in;
+  const ModelledInstruction& in = *warp.in;
   MemoryPath::ResultAndOperandTimes times{now + in.latency, now + kOperandsRead};
   switch (in.kind) {
     case Kind::shared:
@@ -327,7 +326,7 @@ bool SmWarps::is_branch_taken(const WarpState& warp) {
 }
 
 // Whether the warp goes on to another block, so that it leaves a loop of one block.
-bool SmWarps::is_next_block_different(const WarpState& warp) {
+bool SmWarps::is_leaving_basic_block(const WarpState& warp) {
   return warp.block + 1 >= warp.path.size() || warp.path[warp.block + 1] != warp.path[warp.block];
 }
 
@@ -336,7 +335,7 @@ bool SmWarps::is_next_block_different(const WarpState& warp) {
 // one attempt are therefore accumulated. All lanes for which the loop waits must succeed; those
 // that failed retry.
 void SmWarps::attempt_compare_and_swap(WarpState& warp, double served) {
-  using Spin = TraceInstruction::Spin;
+  using Spin = ModelledInstruction::Spin;
   warp.swapped |= warp.in->spin == Spin::swap;
   if (warp.in->spin == Spin::none || work_.shared_words <= 0) return;
   if (warp.in->spin == Spin::load) {

@@ -47,7 +47,7 @@ std::string count_with_noun(double n, const std::string& one, const char* more =
 // The resources of one launch.
 class ResourceTimes {
  public:
-  ResourceTimes(const DeviceProfile& profile, const LaunchWork& work)
+  ResourceTimes(const DeviceProfile& profile, const LaunchWorkCounts& work)
       : profile_(profile), t_(profile.time), w_(work) {
     blocks_ = static_cast<double>(std::max<uint64_t>(work.blocks, 1));
     warps_ = blocks_ * work.warps_per_block;
@@ -219,26 +219,26 @@ class ResourceTimes {
 
   const DeviceProfile& profile_;
   const TimeParameters& t_;
-  const LaunchWork& w_;
+  const LaunchWorkCounts& w_;
   double blocks_, warps_, most_blocks_, resident_;
 };
 
 }  // namespace
 
-double memory_seconds(const DeviceProfile& profile, const LaunchWork& work) {
+double memory_seconds(const DeviceProfile& profile, const LaunchWorkCounts& work) {
   return ResourceTimes(profile, work).memory_seconds();
 }
 
-double atomic_seconds(const DeviceProfile& profile, const LaunchWork& work) {
+double atomic_seconds(const DeviceProfile& profile, const LaunchWorkCounts& work) {
   return work.busiest_slice * profile.time.atomic_seconds;
 }
 
-double read_write_balance(const LaunchWork& work) {
+double read_write_mixing_degree(const LaunchWorkCounts& work) {
   const double moved = work.dram_read + work.dram_written;
   return 4 * ratio(work.dram_read * work.dram_written, moved * moved);
 }
 
-TimePrediction predict(const DeviceProfile& profile, const LaunchWork& work) {
+TimePrediction predict(const DeviceProfile& profile, const LaunchWorkCounts& work) {
   const TimeParameters& t = profile.time;
   TimePrediction p;
   const ResourceTimes machine(profile, work);
@@ -257,7 +257,7 @@ TimePrediction predict(const DeviceProfile& profile, const LaunchWork& work) {
   return p;
 }
 
-void widen_error_estimate(TimePrediction& prediction, const LaunchWork& work,
+void widen_error_estimate(TimePrediction& prediction, const LaunchWorkCounts& work,
                           const UnmatchedAccesses& unmatched) {
   // Single public programs of these kinds were off by -70 % and +130 %, while the mean error of all
   // programs was 15 % (data/devices/h100.toml).
@@ -281,14 +281,14 @@ constexpr double kBytesPerWarp = 512, kSectors = 16, kLines = 4;
 constexpr double kIssued = 17, kFloat = 3, kInteger = 1, kMultiply = 3;
 
 // The machine code of the copy: an index, a bounds check, a load, a store.
-WarpTrace trace_of_copy_kernel() {
-  WarpTrace trace;
+AverageWarpTrace trace_of_copy_kernel() {
+  AverageWarpTrace trace;
   trace.registers = 8;
   TraceBasicBlock& block = trace.blocks.emplace_back();
   block.runs = 1;
   const auto add = [&](const char* opcode, std::vector<uint16_t> reads,
                        std::vector<uint16_t> writes) {
-    TraceInstruction in = trace_instruction_of_opcode(opcode);
+    ModelledInstruction in = trace_instruction_of_opcode(opcode);
     in.reads = std::move(reads);
     in.writes = std::move(writes);
     block.code.push_back(std::move(in));
@@ -302,7 +302,7 @@ WarpTrace trace_of_copy_kernel() {
   add("EXIT", {3}, {});
   add("LDC.64", {}, {4});
   add("IMAD.WIDE", {0, 4}, {4});
-  TraceInstruction* access = add("LDG.E.128", {4}, {5});
+  ModelledInstruction* access = add("LDG.E.128", {4}, {5});
   access->busy = 2 * kLines;
   access->first_l1_misses = access->first_l2_misses = access->l1_misses = access->l2_misses = 1;
   access->weight = kSectors;
@@ -317,9 +317,9 @@ WarpTrace trace_of_copy_kernel() {
 
 }  // namespace
 
-LaunchWork work_of_copy_kernel(const DeviceProfile& profile, uint64_t bytes) {
+LaunchWorkCounts work_of_copy_kernel(const DeviceProfile& profile, uint64_t bytes) {
   const double half = static_cast<double>(bytes) / 2;
-  LaunchWork work;
+  LaunchWorkCounts work;
   work.warps_per_block = kWarpsPerBlock;
   work.blocks = static_cast<uint64_t>(half / kBytesPerWarp / kWarpsPerBlock) + 1;
   const double warps = half / kBytesPerWarp;
@@ -350,7 +350,7 @@ LaunchWork work_of_copy_kernel(const DeviceProfile& profile, uint64_t bytes) {
   at.memory_cycles = memory_seconds(profile, work) * profile.time.sm_hz *
                      static_cast<double>(std::min<uint64_t>(profile.multiprocessors, work.blocks)) /
                      (2 * kSectors * warps);
-  at.read_write_balance = read_write_balance(work);
+  at.read_write_mixing_degree = read_write_mixing_degree(work);
   work.cycles = run_multiprocessor(profile, trace_of_copy_kernel(), at).cycles;
   at.memory_cycles = 0;
   work.cycles_alone = run_multiprocessor(profile, trace_of_copy_kernel(), at).cycles;

@@ -15,13 +15,13 @@ namespace lab32::model {
 
 // The work of a launch for each part of the machine: the complete input of the time model. The
 // simulator counts it; no value depends on a clock rate or a bandwidth.
-struct LaunchWork {
+struct LaunchWorkCounts {
   uint64_t blocks = 0;
   uint32_t warps_per_block = 0;
   Occupancy occupancy;
   bool warm = false;  // true: launches in a row, L2 as they leave it; false: one launch, L2 empty
 
-  IssueSlots issue;  // sums over all warps
+  IssueSlotsByPipeline issue;  // sums over all warps
 
   double barriers = 0;  // barrier arrivals of warps
 
@@ -77,13 +77,13 @@ struct TimePrediction {
 };
 
 // The time of L2 and device memory for the data that a launch moves.
-double memory_seconds(const DeviceProfile& profile, const LaunchWork& work);
+double memory_seconds(const DeviceProfile& profile, const LaunchWorkCounts& work);
 // The time of the busiest slice of L2 for its atomics.
-double atomic_seconds(const DeviceProfile& profile, const LaunchWork& work);
+double atomic_seconds(const DeviceProfile& profile, const LaunchWorkCounts& work);
 // 1: the launch writes as much of device memory as it reads; 0: it only reads, or only writes.
-double read_write_balance(const LaunchWork& work);
+double read_write_mixing_degree(const LaunchWorkCounts& work);
 
-TimePrediction predict(const DeviceProfile& profile, const LaunchWork& work);
+TimePrediction predict(const DeviceProfile& profile, const LaunchWorkCounts& work);
 
 // The launch's accesses that could not be matched with the machine code.
 struct UnmatchedAccesses {
@@ -93,11 +93,11 @@ struct UnmatchedAccesses {
 // Completes the prediction by its quality. Its error is larger if accesses are unmatched, if
 // doubles or special functions dominate, or if blocks do unequal work. If atomics are unmatched,
 // the prediction is unreliable.
-void widen_error_estimate(TimePrediction& prediction, const LaunchWork& work,
+void widen_error_estimate(TimePrediction& prediction, const LaunchWorkCounts& work,
                           const UnmatchedAccesses& unmatched);
 
 // The work of a copy that moves `bytes` in total: half of them are read and half written, 16 bytes
 // of each by each thread. L2 is empty at the beginning.
-LaunchWork work_of_copy_kernel(const DeviceProfile& profile, uint64_t bytes);
+LaunchWorkCounts work_of_copy_kernel(const DeviceProfile& profile, uint64_t bytes);
 
 }  // namespace lab32::model

@@ -10,7 +10,8 @@ namespace {
 
 class WarpPathBuilder {
  public:
-  WarpPathBuilder(const WarpTrace& trace, uint64_t warp, double times, const WarpRank& rank)
+  WarpPathBuilder(const AverageWarpTrace& trace, uint64_t warp, double times,
+                  const InstructionCountRank& rank)
       : trace_(trace), warp_(warp), times_(times), rank_(rank), visits_(trace.blocks.size(), 0) {}
 
   std::vector<uint16_t> whole_path() {
@@ -67,10 +68,10 @@ class WarpPathBuilder {
     --depth_;
   }
 
-  const WarpTrace& trace_;
+  const AverageWarpTrace& trace_;
   const uint64_t warp_;
   const double times_;
-  const WarpRank rank_;
+  const InstructionCountRank rank_;
   std::vector<uint64_t> visits_;  // for each block: how often the path has reached it
   std::vector<uint16_t> path_;
   int depth_ = 0;
@@ -83,15 +84,15 @@ uint64_t whole_repetitions(uint64_t number, double rate) {
   return static_cast<uint64_t>(std::ceil((n + 1) * rate - 1e-9) - std::ceil(n * rate - 1e-9));
 }
 
-double instructions_per_warp(const WarpTrace& trace) {
+double instructions_per_warp(const AverageWarpTrace& trace) {
   double sum = 0;
   for (const TraceBasicBlock& block : trace.blocks)
     sum += block.runs * static_cast<double>(block.code.size());
   return sum;
 }
 
-std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times,
-                              const WarpRank& rank) {
+std::vector<uint16_t> path_of(const AverageWarpTrace& trace, uint64_t warp, double times,
+                              const InstructionCountRank& rank) {
   return WarpPathBuilder(trace, warp, times, rank).whole_path();
 }
 
@@ -102,13 +103,13 @@ constexpr double kMuchLonger = 0.05;
 
 }  // namespace
 
-WarpPaths::WarpPaths(const WarpTrace& trace, const SmWork& work)
+WarpPaths::WarpPaths(const AverageWarpTrace& trace, const SmWork& work)
     : trace_(trace), work_(work), mean_(instructions_per_warp(trace)) {
   for (const TraceBasicBlock& b : trace.blocks) {
     if (b.loops.empty()) continue;
     instructions_in_loops_ += b.runs * static_cast<double>(b.code.size());
-    for (const TraceInstruction& in : b.code)
-      barrier_in_loop_ |= in.kind == TraceInstruction::Kind::barrier;
+    for (const ModelledInstruction& in : b.code)
+      barrier_in_loop_ |= in.kind == ModelledInstruction::Kind::barrier;
   }
   if (work.issued.size() != work.blocks * work.warps) return;
   std::map<uint32_t, uint32_t, std::greater<>> count;
@@ -131,14 +132,14 @@ WarpPaths::WarpPaths(const WarpTrace& trace, const SmWork& work)
 // paths of those warps that issued most.
 std::vector<uint16_t> WarpPaths::path_of_warp(uint64_t block, uint32_t w) const {
   const uint64_t number = block * work_.warps + w;
-  WarpRank rank{0, 1, number};
+  InstructionCountRank rank{0, 1, number};
   std::vector<uint16_t> path = path_of(trace_, number, 1, rank);
   if (number >= work_.issued.size() || mean_issued_ <= 0) return path;
   const double wanted = instructions_issued_by(block, w) / mean_issued_ * mean_;
   double longer = wanted - instructions_on_path(path);
   const auto fits = [&] { return std::abs(longer) <= kMuchLonger * mean_; };
   if (fits()) return path;
-  const WarpRank by_issued = this->rank_of_warp(number);
+  const InstructionCountRank by_issued = this->issue_count_rank_of_warp(number);
   std::vector<uint16_t> other = path_of(trace_, number, 1, by_issued);
   if (const double then = wanted - instructions_on_path(other); std::abs(then) < std::abs(longer))
     path = std::move(other), longer = then, rank = by_issued;
@@ -162,7 +163,7 @@ double WarpPaths::instructions_issued_by(uint64_t block, uint32_t w) const {
   return sum / work_.warps;
 }
 
-WarpRank WarpPaths::rank_of_warp(uint64_t number) const {
+InstructionCountRank WarpPaths::issue_count_rank_of_warp(uint64_t number) const {
   const auto at = std::lower_bound(
       issue_groups_.begin(), issue_groups_.end(), work_.issued[number],
       [](const EquallyIssuingWarps& group, uint32_t issued) { return group.issued > issued; });

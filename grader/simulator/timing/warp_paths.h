@@ -10,7 +10,7 @@
 
 namespace lab32::model {
 
-struct TraceInstruction {
+struct ModelledInstruction {
   // The unit that executes the instruction. none: it takes only an issue slot.
   enum class Unit : uint8_t { none, fma, multiply, alu, half, fp64, special, memory, barrier };
   enum class Kind : uint8_t {
@@ -45,7 +45,7 @@ struct TraceInstruction {
   float first_l1_misses = 0, first_l2_misses = 0, l1_misses = 0, l2_misses = 0;
   float weight = 0;   // the data that it moves beyond L1, in relation to those of an average access
   float updates = 0;  // for an atomic: sectors that L2 updates
-  // true: ptxas' scheduling (sass::SchedulingControl) is known; false: the instruction waits for
+  // true: ptxas' scheduling (sass::SassControlCode) is known; false: the instruction waits for
   // the registers that it reads.
   bool scheduled = false;
   uint8_t stall = 0, waits_for = 0;
@@ -56,13 +56,13 @@ struct TraceInstruction {
 // A basic block of the trace. A block of a compare-and-swap loop counts as many runs as a warp
 // would need if it were alone.
 struct TraceBasicBlock {
-  std::vector<TraceInstruction> code;
+  std::vector<ModelledInstruction> code;
   double runs = 0;            // per warp
   std::vector<size_t> loops;  // headers of the enclosing loops, the outermost first
 };
 
 // The blocks in the order of the code; functions that the kernel calls come last.
-struct WarpTrace {
+struct AverageWarpTrace {
   std::vector<TraceBasicBlock> blocks;
   size_t registers = 0;
   double splits = 0;  // divergences per warp
@@ -72,7 +72,7 @@ struct WarpTrace {
 constexpr int kCodeLine = 128;  // bytes, eight instructions
 
 // The average number of instructions that a warp issues.
-double instructions_per_warp(const WarpTrace& trace);
+double instructions_per_warp(const AverageWarpTrace& trace);
 
 // Distributes a fractional rate over whole numbers: if each item is to repeat `rate` times on
 // average, item `number` repeats this many times. The sum over the first n items is n * rate,
@@ -82,7 +82,7 @@ uint64_t whole_repetitions(uint64_t number, double rate);
 // The rank of a warp among all warps, sorted by the number of instructions that they issued.
 // before: the share of warps with more instructions. equal: the share of warps with equally many.
 // number: the warp's number among its equals.
-struct WarpRank {
+struct InstructionCountRank {
   double before = 0, equal = 1;
   uint64_t number = 0;
 };
@@ -90,9 +90,9 @@ struct WarpRank {
 // The blocks of code that a warp runs, in order. If a block runs less than once per warp, only some
 // warps run it: those with the first ranks, and among equal ranks those chosen by their number.
 // `times` is the number of iterations of the warp's loops in relation to the mean.
-std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times,
-                              const WarpRank& rank);
-inline std::vector<uint16_t> path_of(const WarpTrace& trace, uint64_t warp, double times) {
+std::vector<uint16_t> path_of(const AverageWarpTrace& trace, uint64_t warp, double times,
+                              const InstructionCountRank& rank);
+inline std::vector<uint16_t> path_of(const AverageWarpTrace& trace, uint64_t warp, double times) {
   return path_of(trace, warp, times, {0, 1, warp});
 }
 
@@ -110,12 +110,12 @@ struct SmWork {
   // multiprocessor update.
   double update_cycles = 0;
   // For compare-and-swap loops on shared memory: the share of attempts of the block's other warps
-  // that change the word that a warp wants to change (SwapLoopObserver in
+  // that change the word that a warp wants to change (CasLoopObserver in
   // simulator/observers/traffic/traffic.h).
   double shared_words = 0;
   double last_lanes = 1;  // for compare-and-swap loops: the number of lanes in the last attempt
   // 1: device memory is written as much as read; 0: it is only read, or only written.
-  double read_write_balance = 0;
+  double read_write_mixing_degree = 0;
 };
 
 // The timing of the multiprocessor that finishes last.
@@ -129,7 +129,7 @@ struct SmTiming {
 class WarpPaths {
  public:
   // Both arguments must outlive this object.
-  WarpPaths(const WarpTrace& trace, const SmWork& work);
+  WarpPaths(const AverageWarpTrace& trace, const SmWork& work);
 
   // The blocks of code that warp w of this thread block runs, in order.
   std::vector<uint16_t> path_of_warp(uint64_t block, uint32_t w) const;
@@ -137,9 +137,9 @@ class WarpPaths {
  private:
   double instructions_issued_by(uint64_t block, uint32_t w) const;
   double instructions_on_path(const std::vector<uint16_t>& path) const;
-  WarpRank rank_of_warp(uint64_t number) const;
+  InstructionCountRank issue_count_rank_of_warp(uint64_t number) const;
 
-  const WarpTrace& trace_;
+  const AverageWarpTrace& trace_;
   const SmWork& work_;
   double mean_ = 0, instructions_in_loops_ = 0;  // average instructions of a warp
   double mean_issued_ = 0;

@@ -12,7 +12,7 @@ TEST_CASE("base: the slowness of a machine never decreases") {
   CHECK(measure_machine_slowness() >= first);
   CHECK(slowness() >= first);
   {
-    const AssumedSlowness nine(9);
+    const ScopedSlownessOverride nine(9);
     CHECK(measure_machine_slowness() == 9);
     CHECK(slowness() == 9);
   }
@@ -22,20 +22,20 @@ TEST_CASE("base: the slowness of a machine never decreases") {
 TEST_CASE("core: limits: the time limit of a launch grows with the slowness of the machine") {
   const auto work = [](double seconds) {
     const WorkTimer watch;
-    while (watch.seconds() < seconds) {
+    while (watch.min_of_wall_and_cpu_seconds() < seconds) {
     }
   };
   {
-    const AssumedSlowness usual(1);
-    sim::LaunchMeter meter(0, 0.02, 0);
-    CHECK(meter.add_instructions(1) == sim::LaunchMeter::ExceededLimit::nothing);
+    const ScopedSlownessOverride usual(1);
+    sim::LaunchLimitMeter meter(0, 0.02, 0);
+    CHECK(meter.add_instructions(1) == sim::LaunchLimitMeter::ExceededLimit::nothing);
     work(0.03);
-    CHECK(meter.add_instructions(1) == sim::LaunchMeter::ExceededLimit::time);
+    CHECK(meter.add_instructions(1) == sim::LaunchLimitMeter::ExceededLimit::time);
   }
-  const AssumedSlowness five(5);
-  sim::LaunchMeter meter(0, 0.02, 0);
+  const ScopedSlownessOverride five(5);
+  sim::LaunchLimitMeter meter(0, 0.02, 0);
   work(0.03);
-  CHECK(meter.add_instructions(1) == sim::LaunchMeter::ExceededLimit::nothing);
+  CHECK(meter.add_instructions(1) == sim::LaunchLimitMeter::ExceededLimit::nothing);
   work(0.08);
-  CHECK(meter.add_instructions(1) == sim::LaunchMeter::ExceededLimit::time);
+  CHECK(meter.add_instructions(1) == sim::LaunchLimitMeter::ExceededLimit::time);
 }

@@ -118,11 +118,11 @@ TEST_CASE("core: line rounds: one thread saves a line, and the others find it sa
   lines.resize(100);
   for (int round = 0; round < 600; ++round) {  // round numbers are reused
     lines.next_round();
-    REQUIRE(!lines.is_saved_in_round(7));
-    REQUIRE(!lines.is_saved_in_round(8));
+    REQUIRE(!lines.has_undo_copy(7));
+    REQUIRE(!lines.has_undo_copy(8));
     REQUIRE(lines.claim_line(7));
     lines.done(7);
-    REQUIRE(lines.is_saved_in_round(7));
+    REQUIRE(lines.has_undo_copy(7));
     REQUIRE(!lines.claim_line(7));
   }
   lines.resize(1 << 20);
@@ -148,7 +148,7 @@ TEST_CASE("core: guard records: reused records are empty") {
   }
   const auto records = OrderGuardRecords::acquire_guard_records(2 * bytes, 5);
   records->lines.next_round();
-  CHECK(!records->lines.is_saved_in_round(11));
+  CHECK(!records->lines.has_undo_copy(11));
   REQUIRE(records->workers.size() >= 5);
   for (const auto& of : records->workers) {
     CHECK(of->read.pages().empty());
@@ -190,7 +190,7 @@ TEST_CASE("core: order guard: a row that is read counts as 32 words that are rea
   memory.upload(a->begin, zeros.data(), zeros.size());
   const auto row = [&](uint64_t word, uint64_t stride) {
     const uint64_t first = a->begin + 4 * word;
-    return sim::WarpAddressRow{{first, first + 16 * stride}, stride};
+    return sim::StridedWarpAddresses{{first, first + 16 * stride}, stride};
   };
   // The other thread reads next to the written words, or one of them.
   struct Case {
@@ -206,10 +206,10 @@ TEST_CASE("core: order guard: a row that is read counts as 32 words that are rea
     guard.track_by_word({a->index, 1000});  // the second index is not an allocation
     REQUIRE(guard.by_word());
     CHECK(guard.allocations_tracked_by_word() == std::vector<uint32_t>{a->index});
-    guard.worker(0).record_row_read(*a, row(0, 4), 4, {});
-    guard.worker(0).record_row_write(*a, row(0, 4), 4, {});
-    guard.worker(1).record_row_read(*a, row(c.word, c.stride), c.bytes, {});
-    guard.worker(1).record_row_read(*a, row(600, 4), 4, {});
+    guard.worker(0).record_strided_read(*a, row(0, 4), 4, {});
+    guard.worker(0).record_strided_write(*a, row(0, 4), 4, {});
+    guard.worker(1).record_strided_read(*a, row(c.word, c.stride), c.bytes, {});
+    guard.worker(1).record_strided_read(*a, row(600, 4), 4, {});
     CHECK(guard.validate_round() == !c.clashes);
   }
 }

@@ -117,7 +117,7 @@ namespace {
 
 constexpr uint64_t kMany = uint64_t{2} << 30;
 
-uint64_t resident_bytes() {
+uint64_t process_resident_bytes() {
   std::ifstream pages("/proc/self/statm");
   uint64_t whole = 0, resident = 0;
   pages >> whole >> resident;
@@ -134,7 +134,7 @@ std::byte at(const sim::Memory& memory, uint64_t address) {
 
 TEST_CASE("core: poison pages: two GB take no memory and hold poison everywhere") {
   sim::Memory memory(4 * kMany);
-  const uint64_t before = resident_bytes();
+  const uint64_t before = process_resident_bytes();
   const sim::Allocation& a = *memory.allocate(kMany + 5000, "a");
   CHECK(memory.bytes_on_demand() == kMany + 5000);
   for (const uint64_t offset : {uint64_t{0}, uint64_t{4097}, kMany / 3, kMany, kMany + 4999}) {
@@ -142,7 +142,7 @@ TEST_CASE("core: poison pages: two GB take no memory and hold poison everywhere"
     CHECK_FALSE(memory.is_written(a.begin + offset, 1));
   }
   // The mapped file and the accessed pages.
-  CHECK(resident_bytes() - before < kMany / 16);
+  CHECK(process_resident_bytes() - before < kMany / 16);
   memory.release(a.begin);
   CHECK(memory.bytes_on_demand() == 0);
 }

@@ -230,13 +230,13 @@ TEST_CASE("core: products: a sparse A is multiplied in every shape and with ever
 
 TEST_CASE("core: products: forms that ptxas emulates add like the emulating instructions") {
   constexpr uint64_t kOne = 0x3f800000;
-  sim::TileForm form;
+  sim::MmaForm form;
   form.m = form.n = 1;
   form.c = form.d = ptx::DataType::f32;
   uint64_t d = 0;
   // 8-bit floats: C is added last, and rounded: 1 + (2^-24 + 2^-25).
   form.a = form.b = ptx::DataType::e5m2;
-  form.k = 16, form.block = 8, form.order = sim::TileForm::Order::halves_apart;
+  form.k = 16, form.block = 8, form.order = sim::MmaForm::Order::halves_apart;
   std::vector<uint64_t> a(16), b(16);
   a[0] = a[6] = b[0] = 0x0c, b[6] = 0x08;  // 2^-12, 2^-13
   sim::multiply_tile(form, a.data(), b.data(), &kOne, &d);
@@ -250,7 +250,7 @@ TEST_CASE("core: products: forms that ptxas emulates add like the emulating inst
   CHECK(d == kOne);
   // m8n8k4: one product after the other, each rounded: 1 + 2^-24 + 2^-24 is 1.
   form.a = form.b = ptx::DataType::f16;
-  form.k = form.block = 4, form.order = sim::TileForm::Order::float_chain;
+  form.k = form.block = 4, form.order = sim::MmaForm::Order::float_chain;
   const std::vector<uint64_t> x = {0x3c00, 0x0c00, 0x0c00, 0}, y = {0x3c00, 0x0c00, 0x0c00, 0};
   sim::multiply_tile(form, x.data(), y.data(), &zero, &d);
   CHECK(d == kOne);

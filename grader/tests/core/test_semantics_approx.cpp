@@ -60,7 +60,7 @@ template <class Op>
 void check_rows(const std::string& opcode) {
   for (const bool ftz : {false, true}) {
     Line line(opcode + (ftz ? ".ftz" : "") + ".f32 %f2, %f1;");
-    sim::Modifiers modifiers;
+    sim::FloatModifiers modifiers;
     modifiers.ftz = ftz;
     uint32_t next = 12345, differ = 0;
     for (int warp = 0; warp < 4000; ++warp) {

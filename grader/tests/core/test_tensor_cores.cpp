@@ -91,7 +91,7 @@ constexpr uint64_t kOne = 0x3f800000;  // a float's
 
 uint64_t block(std::vector<uint64_t> a, std::vector<uint64_t> b, uint64_t c,
                ptx::DataType d = ptx::DataType::f32) {
-  sim::TileForm form;
+  sim::MmaForm form;
   form.m = form.n = 1;
   form.k = form.block = 16;
   form.a = form.b = ptx::DataType::f16;

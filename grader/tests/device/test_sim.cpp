@@ -67,7 +67,7 @@ TEST_SUITE("device: sim") {
   ret;
 }
 )"));
-    const auto marked = [&](const PartialBlock& part) {
+    const auto marked = [&](const BlockWithAbsentThreads& part) {
       const device::DeviceBuffer words = sim.upload(std::vector<uint32_t>(192, 0), "words");
       device::LaunchOptions options;
       options.part = part;

@@ -24,8 +24,8 @@ TEST_SUITE("device timed") {
     timing.peak_bandwidth = 4.8e12;
     timing.start_seconds = 0.5;
     timing.rounds_seconds = 0.25;
-    const std::vector<std::byte> bytes = encode_timing_result({timing, std::nullopt}, *region);
-    const TimingResult back = decode_timing_result(bytes, region);
+    const std::vector<std::byte> bytes = encode_gpu_timing_result({timing, std::nullopt}, *region);
+    const GpuTimingResult back = decode_gpu_timing_result(bytes, region);
     REQUIRE(back.timing);
     CHECK_FALSE(back.fault);
     REQUIRE(back.timing->candidates.size() == 2);
@@ -41,8 +41,9 @@ TEST_SUITE("device timed") {
     CHECK(back.timing->outputs[0].arrays[0].data() == region->data() + 5);
     CHECK(back.timing->start_seconds == 0.5);
     CHECK(back.timing->rounds_seconds == 0.25);
-    CHECK_THROWS_WITH_AS(decode_timing_result(bytes, std::make_shared<const InterprocessMemory>(6)),
-                         "an output lies nowhere", Error);
+    CHECK_THROWS_WITH_AS(
+        decode_gpu_timing_result(bytes, std::make_shared<const InterprocessMemory>(6)),
+        "an output lies nowhere", Error);
     CHECK(back.timing->outputs[1].candidate == 1);
     CHECK(back.timing->before->throttled == 4);
     CHECK_FALSE(back.timing->after);
@@ -55,12 +56,12 @@ TEST_SUITE("device timed") {
     fault.kind = sim::TrapKind::out_of_bounds;
     fault.driver = DriverError{"v7", "CUDA_ERROR_ILLEGAL_ADDRESS", "illegal"};
     const auto region = std::make_shared<const InterprocessMemory>(1);
-    const TimingResult back =
-        decode_timing_result(encode_timing_result({std::nullopt, fault}, *region), region);
+    const GpuTimingResult back =
+        decode_gpu_timing_result(encode_gpu_timing_result({std::nullopt, fault}, *region), region);
     CHECK_FALSE(back.timing);
     REQUIRE(back.fault);
     CHECK(back.fault->kind == sim::TrapKind::out_of_bounds);
     CHECK(describe(*back.fault) == "v7: CUDA_ERROR_ILLEGAL_ADDRESS (illegal)");
-    CHECK_THROWS_AS(decode_timing_result({std::byte{0xff}}, region), Error);
+    CHECK_THROWS_AS(decode_gpu_timing_result({std::byte{0xff}}, region), Error);
   }
 }

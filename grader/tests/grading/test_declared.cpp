@@ -114,7 +114,7 @@ TEST_CASE("grading: a text has the values of its expressions in columns") {
 }
 
 std::vector<double> drawn_values(const std::string& name, const std::string& type, size_t count,
-                                 const ElementRange& range = {}) {
+                                 const ElementValueRange& range = {}) {
   TypedElements elements(*find_element_type(type), count);
   Random random(7);
   find_distribution(name)(elements, range, random);
@@ -132,7 +132,7 @@ TEST_CASE("grading: each distribution fills arrays of each type that it fits") {
       CHECK(drawn_values(name, type, 100).size() == 100);
       CHECK(drawn_values(name, type, 0).empty());
     }
-  const ElementRange keys{true, 3, 9};
+  const ElementValueRange keys{true, 3, 9};
   const std::vector<double> uniform = drawn_values("uniform", "int", 300, keys);
   CHECK(std::set<double>(uniform.begin(), uniform.end()) == std::set<double>{3, 4, 5, 6, 7, 8});
   const std::vector<double> sorted = drawn_values("sorted", "unsigned char", 300, keys);

@@ -79,11 +79,11 @@ TEST_CASE("grading: given: a file that ends within a declaration has the error a
 TEST_CASE("grading: given: a further instance of a given kernel runs a function of the file") {
   const std::string sizes = "6,1,9";
   const pictures::SwizzleShape shape = pictures::read_swizzle(sizes);
-  const std::vector<uint32_t> offsets = pictures::group_offsets(shape);
+  const std::vector<uint32_t> offsets = pictures::offsets_of_drawn_groups(shape);
   std::vector<uint32_t> formula;
   for (const uint32_t offset : offsets) formula.push_back(pictures::swizzled_offset(shape, offset));
   const auto asked = [&](const std::filesystem::path& file) {
-    return run_given_kernel("swizzle", file, "sim", "swizzle_all<6, 1, 9>", offsets);
+    return output_of_given_kernel("swizzle", file, "sim", "swizzle_all<6, 1, 9>", offsets);
   };
   CHECK(asked(lab32_root() / "solutions/swizzle/swizzle.cu") == formula);
   CHECK(asked(lab32_root() / "labs/swizzle/swizzle.cu") == offsets);

@@ -4,7 +4,7 @@
 
 namespace lab32::tests {
 
-using grading::KernelCode;
+using grading::NormalisedKernelTexts;
 
 namespace {
 
@@ -54,36 +54,39 @@ std::string edited(const std::string& from, const std::string& to) {
 }  // namespace
 
 TEST_CASE("grading: code map: a kernel's code includes everything that it refers to") {
-  const KernelCode base(kBase);
+  const NormalisedKernelTexts base(kBase);
   CHECK(base.code("scale") == base.code("_Z5scalePf"));
   CHECK(base.code("scale").find(".maxntid 256") != std::string::npos);
   CHECK(base.code("none").empty());
   CHECK(base.code("lab32_answer_x") == ".const .align 4 .f32 lab32_answer_x = 0f40800000;\n");
 
-  const KernelCode longer(edited("table[16]", "table[32]"));
+  const NormalisedKernelTexts longer(edited("table[16]", "table[32]"));
   CHECK(longer.code("scale") != base.code("scale"));
   CHECK(longer.code("add") == base.code("add"));
-  const KernelCode answered(edited("0f40800000", "0f40800001"));
+  const NormalisedKernelTexts answered(edited("0f40800000", "0f40800001"));
   CHECK(answered.code("lab32_answer_x") != base.code("lab32_answer_x"));
   CHECK(answered.code("scale") == base.code("scale"));
-  CHECK(KernelCode(edited(".maxntid 256", ".maxntid 128")).code("scale") != base.code("scale"));
+  CHECK(NormalisedKernelTexts(edited(".maxntid 256", ".maxntid 128")).code("scale") !=
+        base.code("scale"));
 }
 
 TEST_CASE("grading: code map: positions and the numbering of functions are left out") {
-  const std::string base = KernelCode(kBase).code("scale");
-  CHECK(KernelCode(edited("	.loc	1 7 3\n", "	.loc	1 9 1\n")).code("scale") == base);
-  CHECK(KernelCode(edited("$L__tmp1:\n", "")).code("scale") == base);
+  const std::string base = NormalisedKernelTexts(kBase).code("scale");
+  CHECK(NormalisedKernelTexts(edited("	.loc	1 7 3\n", "	.loc	1 9 1\n")).code("scale") ==
+        base);
+  CHECK(NormalisedKernelTexts(edited("$L__tmp1:\n", "")).code("scale") == base);
   std::string moved = edited("bra 	$L__BB1_2", "bra 	$L__BB4_2");
   moved.replace(moved.find("$L__BB1_2:"), 10, "$L__BB4_2:");
-  CHECK(KernelCode(moved).code("scale") == base);
-  CHECK(KernelCode(edited("bra 	$L__BB1_2", "bra 	$L__BB1_3")).code("scale") != base);
+  CHECK(NormalisedKernelTexts(moved).code("scale") == base);
+  CHECK(NormalisedKernelTexts(edited("bra 	$L__BB1_2", "bra 	$L__BB1_3"))
+            .code("scale") != base);
 }
 
 TEST_CASE("grading: code map: a name that means two kernels has no code") {
   std::string text = kBase;
   text += ".visible .entry _Z3addPi(\n)\n{\n}\n";
-  CHECK(KernelCode(text).code("add").empty());
-  CHECK_FALSE(KernelCode(text).code("_Z3addPf").empty());
+  CHECK(NormalisedKernelTexts(text).code("add").empty());
+  CHECK_FALSE(NormalisedKernelTexts(text).code("_Z3addPf").empty());
 }
 
 }  // namespace lab32::tests

@@ -269,7 +269,7 @@ TEST_EACH_LAB("grading: all other submissions get the verdicts that they name, t
 
 // Prints the table that grader/tools/measure/solutions/measure.sh records.
 TEST_CASE("grading: cheats and faults on a GPU") {
-  const device::TimerSearchResult search = device::find_gpu_timer();
+  const device::TimerSearchResult search = device::find_gpu_for_timing();
   if (!search.timer) {
     MESSAGE("not run: " << search.reason << "; data/measured has what one said");
     return;

@@ -142,7 +142,7 @@ void compare(uint32_t seed, uint32_t words, bool named, bool whole_warps, uint64
   std::mt19937 rng(seed);
   int racy = 0, clean = 0;
   for (uint64_t index = 0; index < 1500; ++index) {
-    HazardObserver observer(4, named, {}, ptx_without_other_kernels());
+    HazardObserver observer(4, named, {}, site_numbers_as_lines());
     HazardBlock block(observer, kThreads, index);
     ExhaustiveCheck expected;
     random_block(rng, block, expected, words, named, whole_warps, values);

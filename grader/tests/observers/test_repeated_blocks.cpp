@@ -63,8 +63,8 @@ std::string text(HazardObserver& o) {
 void compare(
     uint64_t blocks, bool named, const std::function<BlockEvents(uint64_t)>& events_of,
     const std::function<uint64_t(uint64_t)>& value_seed = [](uint64_t i) { return i; }) {
-  HazardObserver one_observer(4, named, {}, ptx_without_other_kernels());
-  HazardObserver separate_observers(4, named, {}, ptx_without_other_kernels());
+  HazardObserver one_observer(4, named, {}, site_numbers_as_lines());
+  HazardObserver separate_observers(4, named, {}, site_numbers_as_lines());
   const auto one = [&](HazardObserver& o, uint64_t i, bool rows) {
     HazardBlock block(o, kThreads, i);
     if (!rows) block.without_rows();
@@ -75,7 +75,7 @@ void compare(
   };
   for (uint64_t i = 0; i < blocks; ++i) {
     one(one_observer, i, true);
-    HazardObserver alone(4, named, {}, ptx_without_other_kernels());
+    HazardObserver alone(4, named, {}, site_numbers_as_lines());
     one(alone, i, false);
     separate_observers.merge(alone);
   }
@@ -116,7 +116,7 @@ TEST_CASE("counters: repeated blocks: blocks that leave a known trace are checke
 }
 
 TEST_CASE("counters: repeated blocks: a difference in the second half-warp's row is noticed") {
-  HazardObserver o(4, false, {}, ptx_without_other_kernels());
+  HazardObserver o(4, false, {}, site_numbers_as_lines());
   for (uint64_t i = 0; i < 20; ++i) {
     HazardBlock block(o, 64, i);
     block.store(1, 0, [](uint32_t lane) { return uint64_t{lane}; });
@@ -138,7 +138,7 @@ TEST_CASE("counters: repeated blocks: blocks that all differ are checked") {
 }
 
 TEST_CASE("counters: repeated blocks: blocks with a trace beyond the limit are checked") {
-  HazardObserver o(4, false, {}, ptx_without_other_kernels());
+  HazardObserver o(4, false, {}, site_numbers_as_lines());
   for (uint64_t i = 0; i < 3; ++i) {
     HazardBlock block(o, 64, i);
     const auto own = [](uint32_t lane) { return uint64_t{lane}; };

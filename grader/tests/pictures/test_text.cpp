@@ -27,7 +27,7 @@ using tests::sample_access;
 SwizzleMapping by_formula(const std::string& shape) {
   const SwizzleShape s = read_swizzle(shape);
   std::vector<uint32_t> to;
-  for (const uint32_t offset : group_offsets(s)) to.push_back(swizzled_offset(s, offset));
+  for (const uint32_t offset : offsets_of_drawn_groups(s)) to.push_back(swizzled_offset(s, offset));
   return mapping_of(s, to);
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("pictures: a large swizzle shows its first rows and columns and says s
 TEST_CASE(
     "pictures: groups that leave the drawn part are marked for a function that is no swizzle") {
   const SwizzleShape s = read_swizzle("3,0,8");
-  std::vector<uint32_t> to = group_offsets(s);
+  std::vector<uint32_t> to = offsets_of_drawn_groups(s);
   to[0] += 100;
   to[1] += 256;
   const std::string drawn = text(mapping_of(s, to), false);

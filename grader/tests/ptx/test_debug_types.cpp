@@ -61,10 +61,10 @@ TEST_CASE("ptx: elements of variables are named by their types") {
     CHECK(types.element_path("kept", 100, 4) == "[5].x");
     CHECK(types.element_path("kept", -4, 4) == "[-1].tag");
     CHECK(types.element_path(shared("tile"), 4 * 33 * 32, 4) == "[32][0]");
-    CHECK(types.last_element_path(shared("tile"), 4 * 33 * 32, 4, 4 * 33 * 32) == "[31][0]");
-    CHECK(types.last_element_path("kept", 100, 4, 100) == "[4].x");
-    CHECK(types.last_element_path("words", 40, 8, 36) == "[3]");
-    CHECK(types.last_element_path("words", 0, 8, 0) == "");
+    CHECK(types.last_valid_element_path(shared("tile"), 4 * 33 * 32, 4, 4 * 33 * 32) == "[31][0]");
+    CHECK(types.last_valid_element_path("kept", 100, 4, 100) == "[4].x");
+    CHECK(types.last_valid_element_path("words", 40, 8, 36) == "[3]");
+    CHECK(types.last_valid_element_path("words", 0, 8, 0) == "");
   }
   SUBCASE("a scalar variable has no element name, and neither has an unknown one") {
     CHECK(types.element_path("total", 0, 4) == "");

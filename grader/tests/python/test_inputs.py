@@ -104,14 +104,14 @@ def test_a_history_with_strange_lines(tmp_path):
     lines = ["[]", "3", '{"lab": 3}', "[" * 10_000, '{"lab": "x", "time": "t", "score": NaN, "max_score": 1, "checks": {}}']
     good = {"lab": "x", "time": "t", "score": 1, "max_score": 2, "checks": {"A": {"measured": "", "figures": {"n": 3}}}}
     (tmp_path / ".lab32/history").write_text("\n".join([*lines, json.dumps(good)]))
-    assert history.read_attempts(tmp_path) == [good]
+    assert history.read_graded_attempts(tmp_path) == [good]
 
 
 def test_a_history_that_is_a_pipe_is_one_line(tmp_path):
     (tmp_path / ".lab32").mkdir()
     os.mkfifo(tmp_path / ".lab32/history")
     with pytest.raises(UserError, match="history: not a regular file"):
-        history.read_attempts(tmp_path)
+        history.read_graded_attempts(tmp_path)
 
 
 @pytest.mark.parametrize("header", ["ID", "Student", "SIS Login ID", "Section", "Current Score"])

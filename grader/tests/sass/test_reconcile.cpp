@@ -66,7 +66,7 @@ std::string text_of(const PlannedSassAccess& issue) {
     case PlannedSassAccess::Lanes::spin:
       s += " spin";
       break;
-    case PlannedSassAccess::Lanes::swap_loop:
+    case PlannedSassAccess::Lanes::narrow_cas_loop:
       s += " swap_loop";
       break;
   }

@@ -35,16 +35,16 @@ double measured_spin(const std::string& row, const std::string& figure) {
 
 // The cycles of one block whose warps run such a loop. `shared`: SmWork::shared_words.
 double cycles_of_spins(double rounds, uint32_t warps, double shared) {
-  using Spin = model::TraceInstruction::Spin;
+  using Spin = model::ModelledInstruction::Spin;
   const auto code = [](const char* opcode, uint8_t stall, int8_t raises, uint8_t waits_for) {
-    model::TraceInstruction in = model::trace_instruction_of_opcode(opcode);
+    model::ModelledInstruction in = model::trace_instruction_of_opcode(opcode);
     in.scheduled = true;
     in.stall = stall;
     in.write_barrier = raises;
     in.waits_for = waits_for;
     return in;
   };
-  model::WarpTrace trace;
+  model::AverageWarpTrace trace;
   trace.registers = 8;
   trace.lines = 1;
   trace.blocks.push_back({{code("MOV", 1, -1, 0)}, 1, {}});
@@ -103,7 +103,7 @@ TEST_SUITE("model: spins") {
       launch.kernel = "additions<float, false>";
       launch.block_x = lot.warps * 32;
       launch.arguments = fmt::format("zero:1024 zero:2 int:3 int:{}", lot.words);
-      const model::LaunchWork work = kernels.count(launch, false).cold.work;
+      const model::LaunchWorkCounts work = kernels.count(launch, false).cold.work;
       CHECK(work.cycles / kRoundsOfSpins ==
             doctest::Approx(measured_spin(row, "cycles")).epsilon(lot.off));
       // Failed attempts are not counted, and only a single warp has none.
@@ -114,7 +114,7 @@ TEST_SUITE("model: spins") {
   }
 
   TEST_CASE("model: spins: the words that warps change determine how often they conflict") {
-    counters::SwapLoopObserver spins;
+    counters::CasLoopObserver spins;
     uint64_t address[32] = {};
     const auto add = [&](uint32_t warp, uint64_t word, uint32_t mask, bool again) {
       for (uint64_t& at : address) at = 4 * word;

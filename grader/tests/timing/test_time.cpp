@@ -373,7 +373,7 @@ TEST_SUITE("model: time") {
   }
 
   TEST_CASE("model: a prediction names its bottleneck") {
-    model::LaunchWork work;
+    model::LaunchWorkCounts work;
     work.blocks = 132 * 8 * 10;
     work.warps_per_block = 8;
     work.occupancy.blocks = 8;
@@ -392,7 +392,7 @@ TEST_SUITE("model: time") {
 
   TEST_CASE("model: a launch that moves twice the bytes takes twice as long") {
     const model::DeviceProfile h200 = model::read_device_profile("h200");
-    model::LaunchWork work;
+    model::LaunchWorkCounts work;
     work.blocks = 100000;
     work.warps_per_block = 8;
     work.occupancy.blocks = 8;

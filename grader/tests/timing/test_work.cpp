@@ -17,19 +17,20 @@ namespace {
 
 // An instruction on registers r0 and following: opcode, number of written registers, read
 // registers.
-model::TraceInstruction instruction(const char* opcode, int writes, std::vector<uint16_t> reads) {
-  model::TraceInstruction in = model::trace_instruction_of_opcode(opcode);
+model::ModelledInstruction instruction(const char* opcode, int writes,
+                                       std::vector<uint16_t> reads) {
+  model::ModelledInstruction in = model::trace_instruction_of_opcode(opcode);
   if (writes >= 0) in.writes = {static_cast<uint16_t>(writes)};
   in.reads = std::move(reads);
-  if (in.kind == model::TraceInstruction::Kind::global_load) {
+  if (in.kind == model::ModelledInstruction::Kind::global_load) {
     in.first_l1_misses = in.first_l2_misses = in.l1_misses = in.l2_misses = 1;
     in.group = static_cast<uint8_t>(writes);
   }
   return in;
 }
 
-model::WarpTrace trace_of(std::vector<model::TraceInstruction> code) {
-  model::WarpTrace trace;
+model::AverageWarpTrace trace_of(std::vector<model::ModelledInstruction> code) {
+  model::AverageWarpTrace trace;
   trace.registers = 8;
   trace.lines = 1;
   trace.blocks.push_back({std::move(code), 1, {}});
@@ -37,7 +38,7 @@ model::WarpTrace trace_of(std::vector<model::TraceInstruction> code) {
 }
 
 // The cycles of one block that runs alone.
-double cycles(const model::WarpTrace& trace, uint32_t warps = 1) {
+double cycles(const model::AverageWarpTrace& trace, uint32_t warps = 1) {
   model::SmWork work;
   work.blocks = 1;
   work.warps = warps;
@@ -48,7 +49,7 @@ double cycles(const model::WarpTrace& trace, uint32_t warps = 1) {
 
 TEST_SUITE("model: work") {
   TEST_CASE("model: an instruction waits for its operands and for the instructions before it") {
-    std::vector<model::TraceInstruction> chain, apart;
+    std::vector<model::ModelledInstruction> chain, apart;
     for (int i = 0; i < 200; ++i) {
       chain.push_back(instruction("FFMA", 1, {1}));
       apart.push_back(instruction("FFMA", i % 8, {static_cast<uint16_t>(i % 8)}));
@@ -63,7 +64,7 @@ TEST_SUITE("model: work") {
 
   TEST_CASE("model: nothing is dispatched during a 64-bit product") {
     // wide_fill_4: 154 cycles for 120 instructions, of which sixteen are 64-bit products.
-    std::vector<model::TraceInstruction> code;
+    std::vector<model::ModelledInstruction> code;
     for (int i = 0; i < 50; ++i) {
       code.push_back(instruction("IMAD.WIDE.U32", 6, {7}));
       for (int k = 0; k < 2; ++k) {
@@ -79,7 +80,7 @@ TEST_SUITE("model: work") {
       "instruction") {
     // low_fill_2: 4.7 cycles for three instructions, low_fill_4: 5.6 for five.
     const auto each = [](int floats) {
-      std::vector<model::TraceInstruction> code;
+      std::vector<model::ModelledInstruction> code;
       for (int i = 0; i < 50; ++i) {
         code.push_back(instruction("IMAD", 6, {7}));
         for (int k = 0; k < floats; ++k) code.push_back(instruction("FADD", k % 2, {}));
@@ -107,7 +108,7 @@ TEST_SUITE("model: work") {
     // a sine after 17.
     const auto scheduled = [](const char* opcode, uint8_t stall, int8_t raises = -1,
                               uint8_t waits_for = 0) {
-      model::TraceInstruction in = instruction(opcode, 1, {1});
+      model::ModelledInstruction in = instruction(opcode, 1, {1});
       in.scheduled = true;
       in.stall = stall;
       in.write_barrier = raises;
@@ -122,8 +123,8 @@ TEST_SUITE("model: work") {
   }
 
   TEST_CASE("model: all warps wait at a barrier for the warp that takes a branch") {
-    model::WarpTrace trace = trace_of({instruction("MOV", 1, {0})});
-    std::vector<model::TraceInstruction> branch;
+    model::AverageWarpTrace trace = trace_of({instruction("MOV", 1, {0})});
+    std::vector<model::ModelledInstruction> branch;
     for (int i = 0; i < 100; ++i) branch.push_back(instruction("FFMA", 1, {1}));
     trace.blocks.push_back({branch, 0.125, {}});
     const double without = cycles(trace, 8);
@@ -138,10 +139,10 @@ TEST_SUITE("model: work") {
 
   TEST_CASE("model: in a block that leaves at once no warp continues, and in the others all do") {
     // A kernel whose blocks exit if they are above a diagonal: 8 instructions, or 208.
-    model::WarpTrace trace =
-        trace_of(std::vector<model::TraceInstruction>(8, instruction("MOV", 1, {0})));
+    model::AverageWarpTrace trace =
+        trace_of(std::vector<model::ModelledInstruction>(8, instruction("MOV", 1, {0})));
     trace.blocks.push_back(
-        {std::vector<model::TraceInstruction>(200, instruction("FFMA", 1, {1})), 0.5, {}});
+        {std::vector<model::ModelledInstruction>(200, instruction("FFMA", 1, {1})), 0.5, {}});
     model::SmWork work;
     work.blocks = 64;
     work.warps = 4;
@@ -163,7 +164,7 @@ TEST_SUITE("model: work") {
 
   TEST_CASE(
       "model: loops run as often as counted, and longer in warps that issued more instructions") {
-    model::WarpTrace trace = trace_of({instruction("MOV", 1, {0})});
+    model::AverageWarpTrace trace = trace_of({instruction("MOV", 1, {0})});
     trace.blocks.push_back({{instruction("FADD", 1, {1})}, 10, {1}});
     trace.blocks.push_back({{instruction("FADD", 1, {1})}, 5, {1}});
     trace.blocks.push_back({{instruction("EXIT", -1, {})}, 1, {}});
@@ -216,9 +217,9 @@ TEST_SUITE("model: work") {
   TEST_CASE("model: the first warps of neighbouring blocks go to different schedulers") {
     // data/measured/model/h200-atomics.csv, `place`: of eight blocks of eight warps, two begin at
     // each scheduler.
-    std::vector<model::TraceInstruction> body;
+    std::vector<model::ModelledInstruction> body;
     for (int i = 0; i < 8; ++i) body.push_back(instruction("FFMA", i, {static_cast<uint16_t>(i)}));
-    model::WarpTrace trace = trace_of(body);
+    model::AverageWarpTrace trace = trace_of(body);
     trace.blocks[0].loops = {0};
     constexpr uint32_t kLong = 4000, kShort = 8;
     trace.blocks[0].runs = (kLong + 7.0 * kShort) / 8 / 8;

@@ -110,7 +110,7 @@ TEST_SUITE("compile: leaks") {
   }
 
   TEST_CASE("toolchain: the list of opened files is removed from gcc's messages") {
-    const OpenedFiles opened = split_opened_files(
+    const FilesOpenedByCompiler opened = split_opened_files(
         ". /usr/include/a.h\n.. ../b c.h\na.cu:1: error: x\n    . quoted\n"
         "Multiple include guards may be useful for:\n/usr/include/a.h\n../b.h\n"
         "a.cu(3): error: y\n /zero.h\n");

@@ -38,7 +38,7 @@ LEAST_SUBMISSIONS = 6
 
 
 @dataclass
-class LabFindings:
+class LabTestReport:
     lines: list = field(default_factory=list)
     faults: list = field(default_factory=list)
 
@@ -237,7 +237,7 @@ def missing_core_parts(lab):
 
 
 def examine_lab(name, binary, count, root=None, submissions=0):
-    found = LabFindings()
+    found = LabTestReport()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         lab = LabUnderTest(name, binary, folder, root or ROOT)
         skeleton = lab.source_file("labs").read_text()

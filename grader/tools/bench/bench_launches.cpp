@@ -36,7 +36,7 @@ void sum_in_blocks_of_8(benchmark::State& state, Watch watch) {
 }
 
 // The resident bytes of this process: now (VmRSS), or the peak since reset_peak() (VmHWM).
-double resident_bytes(const std::string& field) {
+double process_resident_bytes(const std::string& field) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
     if (line.rfind(field + ":", 0) == 0) return 1024.0 * std::stod(line.substr(field.size() + 1));
@@ -47,9 +47,9 @@ void reset_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 
 // y[i] = x[i] + 1, where y has been written before. The counter bookkeeping/byte is the simulator's
 // peak of memory besides device memory itself, per byte of device memory.
-void add_one(benchmark::State& state, Watch watch, bool same) {
+void benchmark_add_one_kernel(benchmark::State& state, Watch watch, bool same) {
   constexpr uint32_t kMany = 1 << 25;  // 128 MiB
-  const double before = resident_bytes("VmRSS");
+  const double before = process_resident_bytes("VmRSS");
   MeasuredKernel subject(launches_cu_kernels(), "add_one");
   const uint64_t x = subject.allocate(uint64_t{kMany} * 4, "x");
   const uint64_t y = same ? x : subject.allocate(uint64_t{kMany} * 4, "y");
@@ -60,7 +60,7 @@ void add_one(benchmark::State& state, Watch watch, bool same) {
   reset_peak();
   run_launch_benchmark(state, subject, {kMany / 256, 256, 0}, {x, y}, watch);
   const double bytes = (same ? 4.0 : 8.0) * kMany;
-  state.counters["bookkeeping/byte"] = (resident_bytes("VmHWM") - before - bytes) / bytes;
+  state.counters["bookkeeping/byte"] = (process_resident_bytes("VmHWM") - before - bytes) / bytes;
   std::vector<int> out(kMany);
   subject.memory().download(out.data(), y, uint64_t{kMany} * 4);
   const int want = same ? static_cast<int>(state.iterations()) : 1;
@@ -68,8 +68,12 @@ void add_one(benchmark::State& state, Watch watch, bool same) {
     if (out[i] != want) return state.SkipWithError("wrong values");
 }
 
-void in_place(benchmark::State& state, Watch watch) { add_one(state, watch, true); }
-void out_of_place(benchmark::State& state, Watch watch) { add_one(state, watch, false); }
+void benchmark_add_one_in_place(benchmark::State& state, Watch watch) {
+  benchmark_add_one_kernel(state, watch, true);
+}
+void benchmark_add_one_out_of_place(benchmark::State& state, Watch watch) {
+  benchmark_add_one_kernel(state, watch, false);
+}
 
 void histogram(benchmark::State& state, Watch watch) {
   constexpr uint32_t kBlocks = 4096, kThreads = 256;
@@ -145,8 +149,8 @@ using Launch = void (*)(benchmark::State&, Watch);
 
 void register_launch_benchmarks() {
   const std::pair<const char*, Launch> all[] = {{"blocks_of_8", sum_in_blocks_of_8},
-                                                {"in_place", in_place},
-                                                {"out_of_place", out_of_place},
+                                                {"in_place", benchmark_add_one_in_place},
+                                                {"out_of_place", benchmark_add_one_out_of_place},
                                                 {"histogram", histogram},
                                                 {"saxpy", saxpy},
                                                 {"matmul", matmul},

@@ -85,10 +85,10 @@ def make_checkout_without_cache(folder):
     return tree
 
 
-def process_memory_bytes(process):
+def memory_of_tree_and_largest_job(process):
     """Bytes of (all processes, the largest job with its children); shared pages are divided among their users."""
 
-    def proportional_bytes(one):
+    def proportional_set_bytes(one):
         try:
             text = Path(f"/proc/{one.pid}/smaps_rollup").read_text()
             return int(text.partition("\nPss:")[2].split()[0]) << 10
@@ -98,7 +98,7 @@ def process_memory_bytes(process):
     try:
         children = process.children(recursive=True)
         jobs = [[job, *job.children(recursive=True)] for job in process.children()]
-        held = {one.pid: proportional_bytes(one) for one in [process, *children]}
+        held = {one.pid: proportional_set_bytes(one) for one in [process, *children]}
         return sum(held.values()), max((sum(held.get(one.pid, 0) for one in job) for job in jobs), default=0)
     except psutil.NoSuchProcess:
         return 0, 0
@@ -116,7 +116,7 @@ class MemorySampler:
     def act_if_due(self, process):
         if time.monotonic() < self.next:
             return
-        everything, job = process_memory_bytes(process)
+        everything, job = memory_of_tree_and_largest_job(process)
         self.most, self.largest_job = max(self.most, everything), max(self.largest_job, job)
         self.next = time.monotonic() + self.EVERY
 

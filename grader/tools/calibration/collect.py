@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 
-def time_rows(labs, launches, path):
+def measured_time_rows(labs, launches, path):
     """Yields the rows of times; for labs, also the time of a copy of the same number of bytes."""
     measured = {row["id"]: row for row in csv.DictReader(open(path))}
     if not labs:
@@ -56,7 +56,7 @@ def counter_rows(launches, every, path):
 def main(table, what, path_of_launches, path):
     every = list(csv.DictReader(open(path_of_launches)))
     launches = [row for row in every if (row["set"] == "labs") == (table == "labs")]
-    rows = (time_rows(table == "labs", launches, path) if what == "times"
+    rows = (measured_time_rows(table == "labs", launches, path) if what == "times"
             else counter_rows(launches, every, path))
     csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
 

@@ -28,7 +28,7 @@ struct LaunchArgument {
 
   bool is_buffer() const { return kind != "int" && kind != "float"; }
 
-  uint32_t number_bits() const {
+  uint32_t bit_pattern_of_number() const {
     if (kind == "int") return static_cast<uint32_t>(std::stol(a));
     const float value = std::stof(a);
     uint32_t bits;

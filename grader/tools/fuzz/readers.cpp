@@ -57,7 +57,7 @@ void read_ptx(const std::string& text) {
 void read_listing(const std::string& text) { sass::parse_disassembly(text); }
 
 // The TOML of a rubric, since instructors may write their own.
-void read_rubric(const std::string& text) {
+void fuzz_rubric(const std::string& text) {
   // The names of checks in the seed files, so that their rubrics are read to the end.
   grading::Rubric(write_input("coalescing.toml", text).parent_path(), "coalescing",
                   {{"A1 requests", "build.cpp", 1, {"random_patterns"}},
@@ -251,7 +251,7 @@ struct FuzzedReader {
 };
 constexpr FuzzedReader kReaders[] = {{"ptx", read_ptx},
                                      {"listing", read_listing},
-                                     {"rubric", read_rubric},
+                                     {"rubric", fuzz_rubric},
                                      {"record", read_runtime_recording},
                                      {"binary", read_device_code},
                                      {"submission", read_submission},

@@ -16,7 +16,7 @@ def read_result(path):
     score_report.result_text(result)
     score_report.result_html(result)
     for lab in result.labs:
-        lab.numbers_of_checks()
+        lab.figures_of_checks()
 
 
 fuzz(read_result)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from lab32.pictures import draw_picture, picture_kinds
 from lab32.pictures.access import draw_access, memory_lines_of_request
-from lab32.pictures.chart import alt_text as traffic_alt_text
+from lab32.pictures.chart import traffic_alt_text
 from lab32.pictures.shuffles import lane_read_kind
 from lab32.report import plots
 

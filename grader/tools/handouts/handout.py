@@ -1,6 +1,6 @@
 """Regenerates the tables in prose between markers from data/.
 
-    <!-- table: documented_table/add1_l1 -->
+    <!-- table: documented_markdown_table/add1_l1 -->
     ... replaced ...
     <!-- end -->
 
@@ -32,7 +32,7 @@ PROPERTY = {
 }
 
 
-def documented_table(name):
+def documented_markdown_table(name):
     rows = []
     for row in tables.read_documented(name).rows:
         what = row["metric"] if row["metric"].count("__") == 0 else f"`{row['metric']}`"
@@ -71,7 +71,7 @@ def measured_ratio(table, first, second, n):
     return median_ms(first) / median_ms(second)
 
 
-def predictions_table(device, lab, n, most=None):
+def predicted_and_measured_ratios_table(device, lab, n, most=None):
     """Ratios predicted before the measurement, with the measured ones: the `most` rows whose prediction was farthest
     off, or all rows."""
     table = tables.read_measured(f"{device}-{lab}")
@@ -108,7 +108,7 @@ def golden_report_excerpt(name, *title):
     return "\n".join(["```", table, "", "...", chosen[0], "...", "", total, "```"])
 
 
-def golden_task_text(name, *title):
+def golden_report_of_task(name, *title):
     """Like `golden_report_excerpt`, with only one task's rows in the score report: those that begin with the first word of `title`."""
     lines = golden_report_excerpt(name, *title).split("\n")
     rule = next(k for k, line in enumerate(lines) if line.startswith("---"))
@@ -134,7 +134,7 @@ def golden_score_rows(name):
     return rows
 
 
-def task_table(lab, *starts):
+def given_and_required_counters_table(lab, *starts):
     """The counters that a lab's checks judge: as given, and required. `starts` selects checks by the beginnings of
     their names."""
     given, asked = golden_score_rows(f"{lab}-skeleton"), golden_score_rows(f"{lab}-solution")
@@ -182,12 +182,12 @@ def lab_times_table(lab, *kernels):
 
 MAKERS = {
     "labs": table_of_labs,
-    "tasks": task_table,
-    "documented": documented_table,
+    "tasks": given_and_required_counters_table,
+    "documented": documented_markdown_table,
     "requests": documented_requests_table,
-    "predicted": predictions_table,
+    "predicted": predicted_and_measured_ratios_table,
     "golden": golden_report_excerpt,
-    "golden_part": golden_task_text,
+    "golden_part": golden_report_of_task,
     "lab_times": lab_times_table,
     **model_tables.MAKERS,
 }

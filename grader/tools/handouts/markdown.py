@@ -16,7 +16,7 @@ def group_thousands(text):
     return f"{int(text):,}" if abs(value) >= 1e4 else text
 
 
-def small_number_text(value):
+def text_with_two_significant_digits(value):
     """0.5; 1.5e-5"""
     return f"{value:.2g}" if value >= 0.01 else re.sub(r"e-0*", "e-", f"{value:.1e}")
 

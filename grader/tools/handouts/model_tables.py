@@ -59,7 +59,7 @@ def correlation(a, b):
     return ab / (aa * bb) ** 0.5
 
 
-def first_predictions():
+def first_model_predictions():
     """The labs as the model predicted them before it was changed for any of them."""
     measured = rows_by_id()
     found = []
@@ -71,7 +71,7 @@ def first_predictions():
     return found
 
 
-def error_summary(group):
+def prediction_error_cells(group):
     errors = sorted(abs(launch["error"]) for launch in group)
     rank = correlation(
         ranks_of([launch["measured"] for launch in group]),
@@ -95,8 +95,8 @@ def errors_table():
         for state in STATES:
             group = [launch for launch in both if launch["l2"] == state]
             if group:
-                rows.append([f"{title} ({kernels} kernels)", state, *error_summary(group)])
-    rows.append(["labs, as first predicted", "", *error_summary(first_predictions())])
+                rows.append([f"{title} ({kernels} kernels)", state, *prediction_error_cells(group)])
+    rows.append(["labs, as first predicted", "", *prediction_error_cells(first_model_predictions())])
     head = ["launches", "L2", "number", "mean error", "median", "within 25 %", "rank correlation"]
     return markdown_table(head, rows, numeric=range(2, 7))
 
@@ -121,7 +121,7 @@ ROUNDS = range(2, 11)  # the model has since been fitted to round 1
 LAST = ROUNDS[-1]  # the model has not changed since this round was measured
 
 
-def blind_durations_and_errors(number):
+def blind_round_durations_and_errors(number):
     """Like kernel_durations_and_errors(), for the launches of a round with their predictions from before the measurement."""
     counted = rows_by_id("-counters")
     for row in tables.read_modelled("h200-blind").where(round=number):
@@ -139,9 +139,9 @@ def error_cells(errors):
     ]
 
 
-def prediction_rounds_table():
+def blind_prediction_rounds_table():
     """Durations of the kernel alone with a cold L2: errors of each round's blind predictions and of today's model."""
-    groups = [(str(number), blind_durations_and_errors(number)) for number in ROUNDS]
+    groups = [(str(number), blind_round_durations_and_errors(number)) for number in ROUNDS]
     groups.append(("2 to 10, now", kernel_durations_and_errors("h200", "h200", ("apart",))))
     rows = []
     for name, group in groups:
@@ -155,7 +155,7 @@ def prediction_rounds_table():
 
 def blind_predictions_table():
     """Blind predictions of all rounds, for the kernel alone, grouped by duration."""
-    found = [(us, us * (1 + error)) for us, error in blind_durations_and_errors(LAST)]
+    found = [(us, us * (1 + error)) for us, error in blind_round_durations_and_errors(LAST)]
     rows = []
     for title, least, most in LENGTHS:
         part = [(us, ours) for us, ours in found if least <= us < most]
@@ -245,7 +245,7 @@ def errors_by_bottleneck_table():
     for part in PARTS:
         group = [launch for launch in modelled_launches() if launch["bottleneck"] == part]
         if group:
-            rows.append([part, *error_summary(group)[:4]])
+            rows.append([part, *prediction_error_cells(group)[:4]])
     head = ["modelled as bound by", "number", "mean error", "median", "within 25 %"]
     return markdown_table(head, rows, numeric=range(1, 5))
 
@@ -298,7 +298,7 @@ def bottleneck_agreement_table():
     return markdown_table(head, rows, numeric=range(2, 3))
 
 
-def large_launches(name):
+def row_pairs_of_large_launches(name):
     """Counted and simulated rows of the launches of a set that move more than 16 MiB."""
     counted = rows_by_id("-counters")
     for row in tables.read_measured("model/simulated").rows:
@@ -308,10 +308,10 @@ def large_launches(name):
             yield ncu, row
 
 
-def cache_hit_rates_table():
+def cache_hit_agreement_table():
     rows = []
     for name, title in SETS.items():
-        pairs = list(large_launches(name))
+        pairs = list(row_pairs_of_large_launches(name))
 
         def agreement_text(near, pairs=pairs):
             right = sum(near(ncu, ours) for ncu, ours in pairs)
@@ -380,7 +380,7 @@ def reduction_ladder_table():
 
 MAKERS = {
     "model_errors": errors_table,
-    "model_rounds": prediction_rounds_table,
+    "model_rounds": blind_prediction_rounds_table,
     "model_blind": blind_predictions_table,
     "model_h100": h100_errors_table,
     "model_counters": counters_across_gpus_table,
@@ -388,6 +388,6 @@ MAKERS = {
     "model_worst": worst_launches_table,
     "model_bottlenecks": bottleneck_agreement_table,
     "model_instructions": instruction_counts_table,
-    "model_caches": cache_hit_rates_table,
+    "model_caches": cache_hit_agreement_table,
     "model_ladder": reduction_ladder_table,
 }

@@ -99,12 +99,12 @@ def look_up_cell(name, cells, column):
     if column not in found.columns:
         raise LookupError(f"data/{name}.csv has no column `{column}`: {', '.join(found.columns)}")
 
-    def has_cells(row):
+    def has_matching_cells(row):
         values = iter(row.items())
         # `values` is an iterator, so the search for each cell continues behind the match of the cell before.
         return all(any(cell_matches(cell, *entry) for entry in values) for cell in cells)
 
-    rows = [row for row in found.rows if has_cells(row)]
+    rows = [row for row in found.rows if has_matching_cells(row)]
     if len(rows) != 1:
         have = f"{len(rows)} rows of data/{name}.csv have {'; '.join(cells)}"
         raise LookupError(f"{have}, expected one; COLUMN=CELL is more specific")
@@ -114,13 +114,13 @@ def look_up_cell(name, cells, column):
 def expression_value(expression):
     """The value of a reference's expression."""
 
-    def value_of_brackets(brackets):
+    def text_of_cell_reference(brackets):
         name, *cells, column = (part.strip() for part in brackets[1].split(";"))
         return repr(look_up_cell(name, cells, column))
 
     if re.fullmatch(r"[\d.]+", expression):
         raise ValueError("a number alone names no source")
-    plain = re.sub(r"\[(.*?)\]", value_of_brackets, expression).replace("^", "**")
+    plain = re.sub(r"\[(.*?)\]", text_of_cell_reference, expression).replace("^", "**")
     try:
         return evaluate_node(ast.parse(plain, mode="eval").body)
     except SyntaxError:
@@ -176,7 +176,7 @@ def figure_agrees(figure, how, reached):
     }[how]
 
 
-def parse_references(text):
+def parse_figure_references(text):
     """(position, words, figure, comparison, expression) for each line of the comment at the end."""
     for block in REFERENCES.finditer(text):
         at = block.start(1)
@@ -203,7 +203,7 @@ def check_quoted_figures(text):
     def add_diagnostic(at, what):
         found.append((1 + text.count("\n", 0, at), what))
 
-    for at, words, figure, how, expression in parse_references(text):
+    for at, words, figure, how, expression in parse_figure_references(text):
         if figure is None:
             add_diagnostic(at, f"`{words}` is not a reference; write WORDS FIGURE = EXPRESSION")
             continue

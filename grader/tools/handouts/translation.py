@@ -43,7 +43,7 @@ def translation_key_pattern(text):
 
 
 @functools.cache
-def dictionary_entries():
+def translation_entries():
     """(patterns of untranslated text, {English: Chinese}, [(pattern, Chinese)] with the longest first)."""
     read = tomllib.loads(CATALOGUE.read_text())
     patterns = sorted((text for text in read["words"] if "{}" in text), key=len, reverse=True)
@@ -61,7 +61,7 @@ def has_no_words(text):
 
 def chinese_of(text):
     """The Chinese translation of `text`, or None."""
-    same, whole, patterns = dictionary_entries()
+    same, whole, patterns = translation_entries()
     if text in whole:
         return whole[text]
     if has_no_words(text) or any(kept.fullmatch(text) for kept in same):

@@ -85,7 +85,8 @@ class CheckReusingGrader {
     std::unique_ptr<device::LoadedModule> load(
         const toolchain::CompiledArtifact& artifact) override {
       // Checks load the file again, also with parts of it removed.
-      if (!std::exchange(loaded_, true)) checks_.code_ = grading::KernelCode(artifact.ptx);
+      if (!std::exchange(loaded_, true))
+        checks_.code_ = grading::NormalisedKernelTexts(artifact.ptx);
       return std::make_unique<WatchedModule>(checks_, ForwardingDevice::load(artifact));
     }
 
@@ -132,7 +133,7 @@ class CheckReusingGrader {
   std::map<std::string, std::set<std::string>>
       asked_by_;                            // {check: what it requested}, for the first file
   std::set<std::string>* asked_ = nullptr;  // the entry of the check that is running
-  grading::KernelCode first_code_, code_;
+  grading::NormalisedKernelTexts first_code_, code_;
 };
 
 }  // namespace lab32::mutants

@@ -202,7 +202,7 @@ def test_the_handout_shows_nvccs_output():
 def test_the_drawn_trees_add_everything_up(version):
     words = list(range(1, drawings.THREADS + 1))
     for step in range(4):
-        pairs = drawings.adding_threads(version, step).values()
+        pairs = drawings.words_added_by_thread(version, step).values()
         before = list(words)
         for own, other in pairs:
             words[own] = before[own] + before[other]
@@ -212,7 +212,7 @@ def test_the_drawn_trees_add_everything_up(version):
 
 def test_v1_and_v2_add_the_same_words():
     for step in range(4):
-        one, two = (sorted(drawings.adding_threads(v, step).values()) for v in ("v1", "v2"))
+        one, two = (sorted(drawings.words_added_by_thread(v, step).values()) for v in ("v1", "v2"))
         assert one == two
 
 

@@ -76,7 +76,7 @@ def test_the_simulator_counts_what_the_hardware_counts(lab):
 
 
 def test_integers_are_aggregated_and_floats_are_not(lab):
-    figures = lab.numbers_of_checks()
+    figures = lab.figures_of_checks()
     adds = LSU.format("sectors", "red")
     for task, kernel in (("sum", "reduce_atomic<float>"), ("int sum", "reduce_atomic<int>")):
         counted = hardware(task, "reduce_atomic", 1 << 18, adds) / ((1 << 18) / 32)

@@ -118,7 +118,7 @@ TEST_CASE("checks: swizzle: the document's formulas hold for rows of 128 bytes o
       bool inside = true;
       for (int y = 0; y < ny; ++y)
         for (int x = 0; x < nx; ++x) {
-          const checks::swizzle::DocumentedPlace p =
+          const checks::swizzle::DocumentedSwizzlePosition p =
               checks::swizzle::documented_place(y, x, nx, element);
           places.insert({p.y, p.x});
           inside = inside && p.y < ny && p.x < nx;
@@ -132,7 +132,7 @@ TEST_CASE("checks: swizzle: the document's formulas hold for rows of 128 bytes o
 TEST_CASE("checks: swizzle: the copy engine XORs bits of the address, three, two or one") {
   int boxes = 0, narrow = 0, shifted = 0;
   std::set<int> modes;
-  for (const checks::swizzle::TensorBox& box : checks::swizzle::recorded_tensor_boxes()) {
+  for (const checks::swizzle::RecordedTensorBox& box : checks::swizzle::recorded_tensor_boxes()) {
     CAPTURE(box.mode);
     CAPTURE(box.element_bytes);
     CAPTURE(box.columns);

@@ -3,7 +3,7 @@ from graded import graded
 
 from lab32 import tables
 from lab32.labs.transpose import notebook as transpose
-from lab32.labs.transpose.tables import words_in_banks
+from lab32.labs.transpose.tables import words_per_bank
 
 LSU = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 
@@ -26,7 +26,7 @@ def hardware(form, metric, size=transpose.COUNTED, kind="float"):
 def test_the_lectures_conflicts_follow_the_g80s_bank_rule():
     """16 banks, half-warps: the documented conflicts follow from the bank rule."""
     ways = {
-        f"16 wide, pitch {pitch}": max(words_in_banks(16, pitch, 16, 16))
+        f"16 wide, pitch {pitch}": max(words_per_bank(16, pitch, 16, 16))
         for pitch in (16, 17)
     }
     assert ways == transpose.documented_wavefronts_by_pitch() == {
@@ -40,7 +40,7 @@ def test_the_simulators_conflicts_follow_todays_bank_rule(lab, limits):
     ours = transpose.wavefronts_of_pitches(lab)
     assert len(ours) == 4
     for label, (wide, pitch) in transpose.PITCHES.items():
-        rule = max(words_in_banks(wide, pitch))
+        rule = max(words_per_bank(wide, pitch))
         answer = limits["banks"]["questions"][f"pitch_{pitch}_wavefronts"]["answer"]
         assert ours[label] == rule == answer
 
@@ -49,7 +49,7 @@ def test_the_simulators_conflicts_follow_todays_bank_rule(lab, limits):
 def test_the_hardware_has_todays_conflicts(pitch, store):
     """The SYSU Lecture's kernel on an H200: per warp, a load down a column, a store along rows."""
     warps = 1024 * 1024 // 32
-    load = max(words_in_banks(16, pitch))
+    load = max(words_per_bank(16, pitch))
     assert hardware(f"16 wide, pitch {pitch}", "memory_l1_wavefronts_shared") == warps * (
         load + store
     )
@@ -127,6 +127,6 @@ def test_the_lectures_ratios_match_its_times():
 
 @pytest.mark.slow
 def test_the_warm_up_shows_that_columns_take_longer():
-    rows = transpose.run_cpu_walks()
+    rows = transpose.time_cpu_traversals()
     assert transpose.slow_over_fast_ratios(rows)["walk: columns / rows"] > 1
     assert len(transpose.times_by_stride(rows)) == 7

@@ -21,7 +21,7 @@ from lab32.classroom.problem import (
     last_error_sentence,
     printable_line,
 )
-from lab32.classroom.progress import ProgressDisplay, failure_summary
+from lab32.classroom.progress import ProgressDisplay, failed_submissions_summary
 from lab32.classroom.shell import (
     chosen_labs,
     interrupt_on_termination,
@@ -238,7 +238,7 @@ class GradeClassCommand:
     def grade_submissions(self, store, submissions, seed, on_submission_finished):
         """Grades [(name in the store, row, {lab: SubmittedFile})] and calls `on_submission_finished` for each; returns False if interrupted."""
         options, tasks, done = self.options, [], 0
-        store.remove_grading_tries()
+        store.reset_grading_try_counts()
         for task in self.grading_tasks(store, submissions, seed):
             record = store.valid_record(task.slug, task.key)
             if record and record["status"] != NOT_GRADED:
@@ -335,7 +335,7 @@ class GradeClassCommand:
         missing = [f"{row.display_name()}: {row.reason}" for row in rows if row.status == NOT_GRADED]
         print_list("not graded, through no fault of the student", missing)
         graded = sum(row.has_points() and row.status != scores.NOT_READABLE for row in rows)
-        failed = failure_summary([row.failed for row in rows if row.failed])
+        failed = failed_submissions_summary([row.failed for row in rows if row.failed])
         print_line(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {printable_line(self.options.out)}/scores.csv"
             + (f"; {failed}" if failed else ""))  # fmt: skip
         if not finished:

@@ -116,7 +116,7 @@ class ClassResults:
     def max_points_of_lab(self, lab):
         return max((student["most"][lab] for student in self.students_who_handed_in(lab)), default=0)
 
-    def count_unloadable_files(self, lab):
+    def count_uncompilable_submissions(self, lab):
         """How many students handed in a file that cannot be compiled or loaded."""
         there = (self.results.get(student["files"]) for student in self.students_who_handed_in(lab))
         return sum(result.lab(lab).status == "error" for result in there if result)
@@ -186,7 +186,7 @@ def per_cent_text(share):
     return f"{100 * share:.0f} %"
 
 
-class Html:
+class RawHtml:
     """HTML that a notebook shows as it is, unlike plain text."""
 
     def __init__(self, text):
@@ -196,7 +196,7 @@ class Html:
         return self.text
 
 
-class NumberHtml(Html):
+class NumberHtml(RawHtml):
     """A formatted number, aligned to the right of its column."""
 
 
@@ -204,15 +204,15 @@ def html_with_code(text):
     """Marks text between backticks as code."""
     parts = escape(text).split("`")
     parts[1::2] = (f"<code>{part}</code>" for part in parts[1::2])
-    return Html("".join(parts) if len(parts) % 2 else escape(text))
+    return RawHtml("".join(parts) if len(parts) % 2 else escape(text))
 
 
 def joined_html(parts):
-    return Html("\n".join(part.text for part in parts))
+    return RawHtml("\n".join(part.text for part in parts))
 
 
 def cell_html(value):
-    if isinstance(value, Html):
+    if isinstance(value, RawHtml):
         return f"<td{NUMBER if isinstance(value, NumberHtml) else ''}>{value.text}</td>"
     if isinstance(value, (int, float)):
         return f'<td class="number">{number_html(value)}</td>'
@@ -220,20 +220,20 @@ def cell_html(value):
 
 
 def html_table(header, rows):
-    """Plain text is escaped, since students wrote some of it; Html is not."""
+    """Plain text is escaped, since students wrote some of it; RawHtml is not."""
     kinds = [isinstance(each, (int, float, NumberHtml)) for each in rows[0]] if rows else [False] * len(header)
     head = "".join(
         f"<th{NUMBER if kind else ''}>{escape(name)}</th>"
         for name, kind in zip(header, kinds, strict=True)
     )
     body = "".join(f"<tr>{''.join(map(cell_html, row))}</tr>\n" for row in rows)
-    return Html(f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>")
+    return RawHtml(f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>")
 
 
 def bar_html(share):
     """HTML for a share between 0 and 1: a bar, and the share as a number."""
     width = min(100, max(0, 100 * share))
-    return Html(
+    return RawHtml(
         f'<div class="bar"><i style="width:{width:.1f}%"></i><b>{per_cent_text(share)}</b></div>'
     )
 
@@ -249,7 +249,7 @@ def labs_overview_html(graded):
         rows.append(
             [
                 lab, len(points), graded.max_points_of_lab(lab), mean(points), median(points), min(points),
-                sum(each == graded.max_points_of_lab(lab) for each in points), graded.count_unloadable_files(lab),
+                sum(each == graded.max_points_of_lab(lab) for each in points), graded.count_uncompilable_submissions(lab),
                 f"{late}, {number_html(taken)} points taken" if late else "",
             ]
         )  # fmt: skip
@@ -286,7 +286,7 @@ def students_histogram_html(values, most, unit, bins=20):
     figure.savefig(drawn, format="svg")
     said = f"{len(values)} students by {unit}; the median is {number_html(median(values))}"
     data = base64.b64encode(drawn.getvalue()).decode()
-    return Html(f'<p><img alt="{escape(said)}" src="data:image/svg+xml;base64,{data}"></p>')
+    return RawHtml(f'<p><img alt="{escape(said)}" src="data:image/svg+xml;base64,{data}"></p>')
 
 
 def points_distributions_html(graded):
@@ -295,7 +295,7 @@ def points_distributions_html(graded):
     for lab in graded.labs:
         if not (points := graded.student_points_of_lab(lab)):
             continue
-        parts.append(Html(f"<h3>{escape(lab)}</h3>"))
+        parts.append(RawHtml(f"<h3>{escape(lab)}</h3>"))
         parts.append(students_histogram_html(points, graded.max_points_of_lab(lab), f"points of {number_html(graded.max_points_of_lab(lab))}"))
         if checks := graded.statistics_of_checks(lab):
             rows = [[c.name, c.most, bar_html(c.mean_share_of_points()), c.count_with_full_points(), c.count_without_points()] for c in checks]
@@ -318,7 +318,7 @@ def costliest_checks_html(graded):
             ]
         )
     if not rows:
-        return Html("<p>No points were lost.</p>")
+        return RawHtml("<p>No points were lost.</p>")
     return html_table(
         ["lab", "check", "points lost on average", "students", "most frequent message", "got it"],
         rows,
@@ -347,10 +347,10 @@ def question_answers_html(graded):
                 talks.append([lab, student["files"], test.measured + " (several students have this id)" * bool(shared)])
         rows += [[lab, kind, len(answers), bar_html(right[kind] / asked[kind])] for kind in sorted(asked)]
     if not rows:
-        return Html("<p>There are no answers to questions about the code.</p>")
+        return RawHtml("<p>There are no answers to questions about the code.</p>")
     parts = [html_table(["lab", "kind of question", "students", "right"], rows)]
     if talks:
-        parts.append(Html("<p>Their code passes, and their answers do not: a reason to talk, no verdict.</p>"))
+        parts.append(RawHtml("<p>Their code passes, and their answers do not: a reason to talk, no verdict.</p>"))
         parts.append(html_table(["lab", "student", "answers"], talks))
     return joined_html(parts)
 
@@ -358,14 +358,14 @@ def question_answers_html(graded):
 def grading_times_html(graded):
     spent = graded.grading_seconds_of_students()
     if not spent:
-        return Html("<p>Nothing was graded.</p>")
+        return RawHtml("<p>Nothing was graded.</p>")
     most = math.ceil(max(spent) * 1.02)
     slow = sorted(graded.statistics_of_checks(), key=lambda check: -mean(check.seconds))[:5]
     said = (
         f"{duration_text(sum(spent))} for {len(spent)} students, one thread each; the median is "
         f"{seconds_text(median(spent))} s, the longest {seconds_text(max(spent))} s."
     )
-    parts = [students_histogram_html(spent, most, "seconds that the grading took"), Html(f"<p>{said}</p>")]
+    parts = [students_histogram_html(spent, most, "seconds that the grading took"), RawHtml(f"<p>{said}</p>")]
     if slow:
         rows = [[c.lab, c.name, *(NumberHtml(seconds_text(of(c.seconds))) for of in (mean, max))] for c in slow]
         parts.append(html_table(["lab", "the slowest checks", "seconds on average", "at most"], rows))
@@ -374,6 +374,6 @@ def grading_times_html(graded):
 
 def leaderboard_html(graded):
     if graded.leaders is None:
-        return Html("")
+        return RawHtml("")
     rows = [[each["rank"], each["pseudonym"], each["score"]] for each in graded.leaders]
-    return joined_html([Html("<h2>Leader board</h2>"), html_table(["", "who", "points"], rows)])
+    return joined_html([RawHtml("<h2>Leader board</h2>"), html_table(["", "who", "points"], rows)])

@@ -177,7 +177,7 @@ def blackboard_users(tops):
     cannot tell where a user name with an underscore ends."""
     users = {}
     for name, inner in tops.items():
-        found = names.BLACKBOARD.fullmatch(names.normalised_text(name))
+        found = names.BLACKBOARD.fullmatch(names.unicode_normalised(name))
         if found and not found["file"] and is_single_file(inner):
             text = inner[0].read(DESCRIPTION_BYTES).decode("utf-8", "replace")
             told = re.search(r"^Name: *(.*?) *\(([^()\s]+)\)\s*$", text, re.M)
@@ -216,7 +216,7 @@ def attempts_of_top_entry(name, inner, labs, lab, metadata, users):
     stem = names.stem_of_file_name(name) if plain else name
     who, problem = owner_in_exported_name(name, plain), ""
     if who is None:
-        bare = stem if not plain or stem != names.normalised_text(name) else name.rpartition(".")[0] or name
+        bare = stem if not plain or stem != names.unicode_normalised(name) else name.rpartition(".")[0] or name
         named = names.lab_in_name(bare, labs) if plain else None
         if named and named.exactness == 1:
             who = names.owner_named_by_whole_name(named.prefix)
@@ -228,7 +228,7 @@ def attempts_of_top_entry(name, inner, labs, lab, metadata, users):
         else:
             who = names.owner_named_by_whole_name(bare)
     if who.platform == "blackboard":
-        prefix = names.BLACKBOARD.fullmatch(names.normalised_text(name))["prefix"]
+        prefix = names.BLACKBOARD.fullmatch(names.unicode_normalised(name))["prefix"]
         user, person = users.get(prefix, (who.id, who.name))
         who = replace(who, id=user, name=person, ids=(("sid", user),))
     when, people = who.time, [who]
@@ -249,7 +249,7 @@ def attempts_of_top_entry(name, inner, labs, lab, metadata, users):
 def with_students_file_name(entry, who):
     """The entry under the name that the student gave the file: Canvas appends -1, -2, ... to the names of later
     attempts."""
-    own = names.normalised_text(who.file)
+    own = names.unicode_normalised(who.file)
     if who.platform != "canvas":
         return replace(entry, parts=(own,), exported=entry.parts[0])
     return replace(entry, parts=(re.sub(r"-\d+(?=\.\w+$)", "", own),), order=who.order, exported=own)
@@ -306,7 +306,7 @@ def _seconds_since_epoch(time):
     return time.timestamp() if time else 0.0
 
 
-def attempt_key(candidate, attempt, entries):
+def attempt_group_key(candidate, attempt, entries):
     """A key that is the same for files of one attempt. Several files of one attempt are alternatives, and not
     attempts."""
     return _seconds_since_epoch(attempt.time), attempt.who.order, candidate.attempt_numbers()
@@ -348,7 +348,7 @@ def student_from_attempts(key, all_attempts, labs, every_attempt=False):
             student.files[lab] = read_submitted_file(*several[0])
             attempts = {}
             for each in several if every_attempt else ():
-                attempts.setdefault(attempt_key(*each), each)
+                attempts.setdefault(attempt_group_key(*each), each)
             student.attempts[lab] = [read_submitted_file(*each) for each in attempts.values()]
             if len(several) > 1:
                 graded, *passed = names_of_candidate_files(several)

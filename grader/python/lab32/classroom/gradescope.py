@@ -62,11 +62,11 @@ def submitters_and_time(who, metadata):
     out = []
     for person in people:
         ids = tuple(
-            (kind, names.normalised_text(person[key]))
+            (kind, names.unicode_normalised(person[key]))
             for kind, key in (("sid", "sid"), ("email", "email"))
             if person.get(key)
         )
-        name = names.normalised_text(person.get("name") or (ids[0][1] if ids else who.name))
+        name = names.unicode_normalised(person.get("name") or (ids[0][1] if ids else who.name))
         kind, value = ids[0] if ids else ("name", name)
         out.append(replace(who, kind=kind, id=value, name=name, ids=ids))
     return out or [who], when

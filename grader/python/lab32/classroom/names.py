@@ -76,27 +76,27 @@ class SubmissionOwner:
     platform: str = ""  # that made the name
 
 
-def normalised_text(text):
+def unicode_normalised(text):
     return unicodedata.normalize("NFC", text)
 
 
 def owner_in_platform_file_name(name):
     """The SubmissionOwner that a name stands for in which a platform has put the student, else None."""
-    name = normalised_text(name)
+    name = unicode_normalised(name)
     for platform, read in PLATFORMS.items():
         if owner := read(name):
             return replace(owner, platform=platform)
     return None
 
 
-def _parse_moodle_name(name):
+def _owner_in_moodle_file_name(name):
     if found := MOODLE.fullmatch(name):
         user = found["user"]
         return SubmissionOwner("moodle", user, found["name"], (("moodle", user),), file=found["file"])
     return None
 
 
-def _parse_blackboard_name(name):
+def _owner_in_blackboard_file_name(name):
     if found := BLACKBOARD.fullmatch(name):
         user, time = found["user"], parse_local_time(found["time"], "%Y-%m-%d-%H-%M-%S")
         order = int(found["time"].replace("-", ""))
@@ -104,7 +104,7 @@ def _parse_blackboard_name(name):
     return None
 
 
-def _parse_d2l_name(name):
+def _owner_in_d2l_file_name(name):
     found = D2L.fullmatch(name)
     if not found:
         return None
@@ -119,7 +119,7 @@ def _parse_d2l_name(name):
                  order=int(time.timestamp()), file=found["file"] or "", time=time)  # fmt: skip
 
 
-def _parse_anonymous_name(name):
+def _owner_in_anonymous_file_name(name):
     if found := ANONYMOUS.fullmatch(name):
         return SubmissionOwner(
             "anonymous", found["name"], found["name"], late=bool(found["late"]),
@@ -128,7 +128,7 @@ def _parse_anonymous_name(name):
     return None
 
 
-def _parse_canvas_name(name):
+def _owner_in_canvas_file_name(name):
     if found := CANVAS.fullmatch(name):
         user = found["user"]
         return SubmissionOwner(
@@ -138,7 +138,7 @@ def _parse_canvas_name(name):
     return None
 
 
-def _parse_email_name(name):
+def _owner_in_file_name_with_email(name):
     if found := PRAIRIELEARN.fullmatch(name) or PRAIRIELEARN_MANUAL.fullmatch(name) or AUTOLAB.fullmatch(name):
         user = found["user"]
         kind, plain = ("email", "email") if "@" in user else ("name", "plain")
@@ -146,13 +146,13 @@ def _parse_email_name(name):
     return None
 
 
-def _parse_gradescope_name(name):
+def _owner_in_gradescope_file_name(name):
     if found := GRADESCOPE.fullmatch(name):
         return SubmissionOwner("gradescope", found["order"], name, order=int(found["order"]))
     return None
 
 
-def _parse_sakai_name(name):
+def _owner_in_sakai_file_name(name):
     if found := SAKAI.fullmatch(name):
         last, _, first = (part.strip() for part in found["name"].partition(","))
         return SubmissionOwner("sid", found["user"], f"{first} {last}".strip(), (("sid", found["user"]),), file=found["file"] or "")
@@ -162,8 +162,8 @@ def _parse_sakai_name(name):
 # The first function that can read a name decides. Canvas' form comes after the other forms with underscores, because it
 # is the least specific.
 PLATFORMS = {
-    "moodle": _parse_moodle_name, "blackboard": _parse_blackboard_name, "d2l": _parse_d2l_name, "email": _parse_email_name, "anonymous": _parse_anonymous_name, "canvas": _parse_canvas_name,
-    "gradescope": _parse_gradescope_name, "sakai": _parse_sakai_name,
+    "moodle": _owner_in_moodle_file_name, "blackboard": _owner_in_blackboard_file_name, "d2l": _owner_in_d2l_file_name, "email": _owner_in_file_name_with_email, "anonymous": _owner_in_anonymous_file_name, "canvas": _owner_in_canvas_file_name,
+    "gradescope": _owner_in_gradescope_file_name, "sakai": _owner_in_sakai_file_name,
 }  # fmt: skip
 
 
@@ -179,7 +179,7 @@ def parse_local_time(text, *formats):
 
 def owner_named_by_whole_name(name):
     """The SubmissionOwner of a folder or an archive that was named after the student by hand."""
-    name = normalised_text(name).strip()
+    name = unicode_normalised(name).strip()
     return SubmissionOwner("name", name, name, (("plain", name),))
 
 
@@ -203,7 +203,7 @@ class LabNameMatch:
 
 def stem_of_file_name(name):
     """The name without the ending of a .cu file or an archive."""
-    name = normalised_text(name)
+    name = unicode_normalised(name)
     found = SOURCE.fullmatch(name) or ARCHIVE.fullmatch(name)
     return found["stem"] if found else name
 

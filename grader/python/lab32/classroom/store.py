@@ -220,7 +220,7 @@ class ClassResultStore:
     def record_grading_try(self, slug, job=""):
         self.write_file(self.state / "tries" / slug, f"{self.grading_try_count(slug) + 1} {job}".strip())
 
-    def remove_grading_tries(self):
+    def reset_grading_try_counts(self):
         for path in (self.state / "tries").iterdir():
             path.unlink(missing_ok=True)
 

@@ -25,7 +25,7 @@ class TableCell:
 
 
 @dataclass(frozen=True)
-class TableRow:
+class CsvTableRow:
     line: int
     cells: list
 
@@ -63,7 +63,7 @@ def delimiter_of(text):
 def parse_csv_rows(text, delimiter, name):
     at, line, end = 0, 1, len(text)
     while at < end:
-        row = TableRow(line, [])
+        row = CsvTableRow(line, [])
         while True:
             start = at
             if text.startswith('"', at):

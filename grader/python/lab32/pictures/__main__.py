@@ -17,12 +17,12 @@ def report_failure(words):
     return 2
 
 
-def pictures_drawn_by_lab(shown):
+def lab_specific_pictures(shown):
     """What the lab itself draws of the check; only a lab's result has a device."""
     if not shown.get("device"):
         return []
     test = CheckResult(shown["check"], "passed" if shown["passed"] else "failed", 0, 0, figures=shown["figures"])
-    return labs.pictures_drawn_by_lab(shown["lab"], test, shown["device"])
+    return labs.lab_specific_pictures(shown["lab"], test, shown["device"])
 
 
 def main(arguments=None):
@@ -38,7 +38,7 @@ def main(arguments=None):
     shown = json.load(sys.stdin)
     if shown.get("schema") != SCHEMA:
         return report_failure(f"this draws {SCHEMA}, not {shown.get('schema')}")
-    own = [] if options.picture else pictures_drawn_by_lab(shown)
+    own = [] if options.picture else lab_specific_pictures(shown)
     if shown.get("missing") and not own:
         return report_failure(shown["missing"])
     try:

@@ -11,7 +11,7 @@ ATOMICS = ("red", "atom")
 
 
 @dataclass
-class MemoryLine:
+class AccessedMemoryLine:
     """128 bytes of memory, and the lanes that access each word of them."""
 
     name: str = ""
@@ -30,7 +30,7 @@ def memory_lines_of_request(request):
         key=lambda pair: pair[1],
     ):
         for at in range(address, address + size):
-            row = rows.setdefault(at // LINE, MemoryLine())
+            row = rows.setdefault(at // LINE, AccessedMemoryLine())
             row.name = row.name or request["name"][lane]
             row.bytes.add(at % LINE)
             lanes = row.lanes.setdefault(at % LINE // WORD, [])
@@ -75,7 +75,7 @@ def access_heading(access, request):
     )
 
 
-def alt_text(access, request):
+def access_alt_text(access, request):
     """The picture in words, for its alternative text and its caption."""
     words = cost_text(access, request)
     percent = used_bytes_percent(access, request)
@@ -154,7 +154,7 @@ def draw_access(access, number):
         return LEFT + word * CELL + word // 8 * space
 
     width = x_of(WORDS) + right
-    picture = Canvas(width, height, access_heading(access, request), alt_text(access, request))
+    picture = Canvas(width, height, access_heading(access, request), access_alt_text(access, request))
     picture.text(12, 20, access_heading(access, request), 13, font_weight="bold")
     percent = used_bytes_percent(access, request)
     bad = request["cost"] > request["ideal"]

@@ -7,7 +7,7 @@ def ideal_comparison_text(reached, ideal):
     return f" where {with_thousands_separators(ideal)} would do" if reached > ideal else ", the minimum"
 
 
-def alt_text(traffic, reference=None):
+def traffic_alt_text(traffic, reference=None):
     words = (
         f"{with_thousands_separators(traffic['requests'])} requests for {bytes_text(traffic['asked_bytes'])}; "
         f"{with_thousands_separators(traffic['sectors'])} sectors at L1{ideal_comparison_text(traffic['sectors'], traffic['ideal_sectors'])}"
@@ -140,7 +140,7 @@ def draw_traffic(traffic, reference=None):
     foot = 68 + height * (2 if shared or caches else 1) + 4
     others = other_traffic_texts(traffic)
     total = foot + (8 + 17 * len(others) if others else 0)
-    picture = Canvas(width, total, f"{title}, between kernel, caches and device memory", alt_text(traffic, reference))
+    picture = Canvas(width, total, f"{title}, between kernel, caches and device memory", traffic_alt_text(traffic, reference))
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(
         12,

@@ -31,7 +31,7 @@ def drawn_part_note(mapping):
     return " and ".join(parts).capitalize() + " are drawn." if parts else ""
 
 
-def alt_text(mapping):
+def mapping_alt_text(mapping):
     what = "elements" if mapping["unit"] == 1 else "groups"
     end = f" {drawn_part_note(mapping)}" * bool(drawn_part_note(mapping))
     if not any_group_moves(mapping):
@@ -52,7 +52,7 @@ def draw_swizzle_mapping(mappings):
     what = "elements" if unit == 1 else f"groups of {unit} elements"
     title = f"{mapping['name']}: where {what} lie"
     height = TOP + CELL * (rows + (0 if turned else 1)) + 52
-    picture = Canvas(max(LEFT + CELL * columns + 24, 560), height, title, alt_text(mapping))
+    picture = Canvas(max(LEFT + CELL * columns + 24, 560), height, title, mapping_alt_text(mapping))
     picture.text(12, 20, title, 13, font_weight="bold")
     one = "an element" if unit == 1 else "a group"
     picture.text(

@@ -34,7 +34,7 @@ def lane_ranges_text(lanes):
     return ", ".join(f"{a}-{b}" if b > a else f"{a}" for a, b in parts)
 
 
-def alt_text(warp):
+def shuffles_alt_text(warp):
     words = []
     for n, shuffle in enumerate(warp["shuffles"]):
         read = lanes_of_kind(shuffle, "read")
@@ -60,7 +60,7 @@ def draw_shuffles(warp):
     width = LEFT + LANES * CELL + 24
     sources = {shuffle["line"]: shuffle["source"] for shuffle in shuffles}
     height = TOP + PITCH * len(shuffles) + 44 + 18 * len(sources)
-    picture = Canvas(width, height, title, alt_text(warp))
+    picture = Canvas(width, height, title, shuffles_alt_text(warp))
     picture.text(12, 20, title, 13, font_weight="bold")
     picture.text(
         12, 40, "each lane takes the value of the lane that its line comes from", 11.5, kind="soft"

@@ -16,7 +16,7 @@ def count_working_lanes(step):
     return sum(mask.bit_count() for mask in step["working"])
 
 
-def alt_text(block):
+def steps_alt_text(block):
     lanes = ", ".join(with_thousands_separators(count_working_lanes(step)) for step in block["steps"])
     more = ", and more steps" * block["more"]
     return f"{len(block['steps'])} steps of {with_thousands_separators(block['threads'])} threads. Lanes that load, store or shuffle, step by step: {lanes}{more}."
@@ -31,7 +31,7 @@ def draw_steps_between_barriers(block):
     across = warps * (LANES // group * cell + cell)
     height = TOP + HEIGHT * len(block["steps"]) + 60
     title = f"Lanes at work between barriers, block {block['block']}"
-    picture = Canvas(LEFT + across + 170, height, title, alt_text(block))
+    picture = Canvas(LEFT + across + 170, height, title, steps_alt_text(block))
     picture.text(12, 20, title, 13, font_weight="bold")
     unit = "a cell is a lane" if group == 1 else f"a cell is {group} lanes"
     picture.text(

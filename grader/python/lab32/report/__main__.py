@@ -68,7 +68,7 @@ def make_report(options):
     except ValueError as error:
         raise UserError(str(error)) from None
     now = datetime.now().astimezone()
-    attempts = [] if options.no_history else history.read_attempts(options.dir or labs_folder())
+    attempts = [] if options.no_history else history.read_graded_attempts(options.dir or labs_folder())
     try:
         html = page.report_page(
             result, attempts, now, drawn=options.source is None, questions=questions_by_lab(options, result.labs), student=options.id

@@ -10,7 +10,7 @@ from lab32.classroom.problem import UserError
 from lab32.inputs import LARGE, is_number, parse_json, read_bytes
 
 
-def read_attempts(directory):
+def read_graded_attempts(directory):
     """All attempts, oldest first. Invalid lines are skipped, because students may edit the file. Raises UserError for a
     history that is no regular file, or too large."""
     path = Path(directory) / ".lab32/history"
@@ -20,12 +20,12 @@ def read_attempts(directory):
     for line in read_bytes(path, LARGE).decode("utf-8", "replace").splitlines():
         with contextlib.suppress(UserError):
             attempt = parse_json(line, path)
-            if is_valid_attempt(attempt):
+            if is_valid_attempt_record(attempt):
                 attempts.append(attempt)
     return attempts
 
 
-def is_valid_attempt(value):
+def is_valid_attempt_record(value):
     if not isinstance(value, dict) or not isinstance(value.get("checks"), dict):
         return False
     if not is_dict_of_numbers(value.get("predictions", {})):

@@ -88,7 +88,7 @@ class PagePictures:
         title = title or picture.title
         return {"title": title, "figure": figure_html(picture, picture.inline_svg(name, same, caption), title, caption), "marks": marks, "paper": True}
 
-    def figures_of_access(self, access):
+    def request_pictures_of_access(self, access):
         """The worst request and some other requests of the line, for a slider."""
         chosen = sorted({access["worst"], *range(min(self.most, len(access["requests"])))})
         first = chosen.index(access["worst"])
@@ -200,7 +200,7 @@ def page_record_of_check(test, figures, number, own=()):
     check["launch"], check["setting"] = launch, setting_without_blocks(launch)
     lead = best_picture_kind(launch, test.name)
     wasteful = [a for n, a in enumerate(launch["accesses"]) if a["waste"] or n == 0 and not own]
-    check["accesses"] = [figures.figures_of_access(a) for a in wasteful[:MOST_ACCESSES]]
+    check["accesses"] = [figures.request_pictures_of_access(a) for a in wasteful[:MOST_ACCESSES]]
     check["pictures"] = [figures.figure_of_picture(draw_swizzle_mapping([m]), m["name"]) for m in launch["mappings"]] + [
         figures.figure_of_picture(draw_picture(launch, kind), TITLES[kind]) | {"leads": kind == lead}
         for kind in picture_kinds(launch)
@@ -238,7 +238,7 @@ def lab_position_in_course(lab):
 
 def page_record_of_lab(lab, result, attempts, figures, counter):
     own = [a for a in attempts if a["lab"] == lab.name]
-    checks = [page_record_of_check(test, figures, next(counter), labs.pictures_drawn_by_lab(lab.name, test, result.device)) for test in lab.tests]
+    checks = [page_record_of_check(test, figures, next(counter), labs.lab_specific_pictures(lab.name, test, result.device)) for test in lab.tests]
     for check in checks:
         check["said"] = message_of_check(check["test"], lab)
     # The first check that lost points is unfolded, because the student works on it next.
@@ -260,13 +260,13 @@ def page_record_of_lab(lab, result, attempts, figures, counter):
         "checks": checks,
         "plots": [figures.figure_of_picture(plot, caption=False) for plot in drawn if plot],
         "history": figures.figure_of_picture(history, caption=False) if history else None,
-        "attempts": [attempt_with_changes(before, after) for before, after in zip([None, *own], own)][-12:][
+        "attempts": [attempt_with_changed_measurements(before, after) for before, after in zip([None, *own], own)][-12:][
             ::-1
         ],
     }
 
 
-def attempt_with_changes(before, after):
+def attempt_with_changed_measurements(before, after):
     """An attempt, and the checks whose measured values changed since the attempt before."""
     lines = []
     for name, check in after["checks"].items():

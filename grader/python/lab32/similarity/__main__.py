@@ -136,7 +136,7 @@ class SimilarityCommand:
                 rows.append(row)
         rows.sort(key=page.PairRow.sort_key)
         shown = {(row.a, row.b) for row in rows}
-        return page.LabPage(
+        return page.LabSimilarities(
             lab, len(files), {name: tokens.decode_source(data) for name, data in files.items()}, rows,
             pairs.submission_clusters(shown), pairs.pairs_similar_in_one_kernel(every, shown), frequencies.agreeing_pairs_by_kernel(),
             apart, signals,
@@ -162,7 +162,7 @@ class SimilarityCommand:
         out = self.options.out
         part = out.with_name(out.name + ".part")
         try:
-            part.write_text(page.page_html(pages), "utf-8", "backslashreplace")
+            part.write_text(page.similarity_page_html(pages), "utf-8", "backslashreplace")
             os.replace(part, out)
         finally:
             part.unlink(missing_ok=True)

@@ -68,11 +68,11 @@ def main():
     request = json.load(sys.stdin)
     whole = Preprocessor(WAY.preprocessors)
 
-    def make_submission(name):
+    def compare50_submission_of(name):
         return Submission(Path(request["folder"], name), [request["file"]], preprocessor=whole)
 
-    submissions = [make_submission(str(at)) for at in range(request["count"])]
-    given = make_submission("given")
+    submissions = [compare50_submission_of(str(at)) for at in range(request["count"])]
+    given = compare50_submission_of("given")
     number = {one.id: at for at, one in enumerate(submissions)}
     unread = [at for at, one in enumerate(submissions) if not can_tokenize(one)]
     read = [one for at, one in enumerate(submissions) if at not in set(unread)]

@@ -79,7 +79,7 @@ class PairRow:
 
 
 @dataclass
-class LabPage:
+class LabSimilarities:
     lab: str
     count: int  # files
     texts: dict  # name: text
@@ -240,5 +240,5 @@ def lab_html(page):
     return "".join(out)
 
 
-def page_html(pages):
+def similarity_page_html(pages):
     return PAGE.format(policy=POLICY, style=STYLE, body="".join(map(lab_html, pages)))

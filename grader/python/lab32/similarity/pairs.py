@@ -107,16 +107,16 @@ def submission_clusters(pairs):
     """The connected components of the pairs [(a, b)] as lists of names, the largest first."""
     leader = {}
 
-    def find_cluster_root(name):
+    def find_similarity_cluster_root(name):
         while leader.setdefault(name, name) != name:
             name = leader[name]
         return name
 
     for a, b in pairs:
-        leader[find_cluster_root(a)] = find_cluster_root(b)
+        leader[find_similarity_cluster_root(a)] = find_similarity_cluster_root(b)
     groups = {}
     for name in sorted(leader):
-        groups.setdefault(find_cluster_root(name), []).append(name)
+        groups.setdefault(find_similarity_cluster_root(name), []).append(name)
     return sorted(groups.values(), key=lambda names: (-len(names), names))
 
 

@@ -34,7 +34,7 @@ class Instruction:
 
 
 @dataclass
-class Kernel:
+class KernelPtx:
     name: str  # in the submission's file; overloads and instances of a template have one name
     body: list = field(default_factory=list)
 
@@ -120,7 +120,7 @@ def kernels_of(ptx, file):
             if found := HEAD.match(line):
                 kernel, callers, here = None, {}, frozenset()
                 if "lab32_given" not in found[2]:
-                    kernel = Kernel(base_name(found[2]))
+                    kernel = KernelPtx(base_name(found[2]))
             if line.endswith(";") and not line.startswith("{"):
                 kernel = None  # a declaration or a variable
         if found := LOCATION.match(line):

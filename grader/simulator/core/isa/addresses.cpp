@@ -34,7 +34,7 @@ ExecFn pick_address_conversion(const ptx::Instruction& in) {
   return convert_address_space<sign, 0>;
 }
 
-void test_address_range(const ExecContext& x, const Inst& in, uint64_t base, uint64_t bytes) {
+void set_if_in_address_range(const ExecContext& x, const Inst& in, uint64_t base, uint64_t bytes) {
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t bits = 0;
   for (int l = 0; l < kWarpSize; ++l)
@@ -42,13 +42,13 @@ void test_address_range(const ExecContext& x, const Inst& in, uint64_t base, uin
   write_predicate(x, in.dst[0], bits);
 }
 template <uint64_t base>
-void test_address_window(const ExecContext& x, const Inst& in) {
-  test_address_range(x, in, base, kWindowBytes);
+void set_if_in_address_window(const ExecContext& x, const Inst& in) {
+  set_if_in_address_range(x, in, base, kWindowBytes);
 }
-void test_address_own_shared(const ExecContext& x, const Inst& in) {
+void set_if_in_own_shared(const ExecContext& x, const Inst& in) {
   BlockContext& block = x.warp->block();
-  if (block.cluster() == nullptr) return test_address_window<kSharedBase>(x, in);
-  test_address_range(x, in, kSharedBase + block.shared().base(), kBlockWindow);
+  if (block.cluster() == nullptr) return set_if_in_address_window<kSharedBase>(x, in);
+  set_if_in_address_range(x, in, kSharedBase + block.shared().base(), kBlockWindow);
 }
 
 // mapa returns the same offset in another block's shared memory; the access that uses it later
@@ -75,7 +75,7 @@ void cluster_rank_of_address(const ExecContext& x, const Inst& in) {
 }
 
 // An address counts as global if it lies in no other window, even if no allocation contains it.
-void test_address_in_device_memory(const ExecContext& x, const Inst& in, bool constant) {
+void set_if_in_device_memory(const ExecContext& x, const Inst& in, bool constant) {
   const Memory& memory = *x.warp->block().launch().memory;
   const std::byte* a = x.regs + in.src[0].offset;
   uint32_t bits = 0;
@@ -91,11 +91,11 @@ void test_address_in_device_memory(const ExecContext& x, const Inst& in, bool co
   write_predicate(x, in.dst[0], bits);
 }
 
-void set_if_global(const ExecContext& x, const Inst& in) {
-  test_address_in_device_memory(x, in, false);
+void test_address_in_global_memory(const ExecContext& x, const Inst& in) {
+  set_if_in_device_memory(x, in, false);
 }
-void set_if_constant(const ExecContext& x, const Inst& in) {
-  test_address_in_device_memory(x, in, true);
+void test_address_in_constant_memory(const ExecContext& x, const Inst& in) {
+  set_if_in_device_memory(x, in, true);
 }
 
 template <class T>
@@ -145,14 +145,14 @@ ExecFn pick_cvta_to(const ptx::Instruction& in) { return pick_address_conversion
 ExecFn pick_isspacep(const ptx::Instruction& in) {
   switch (space_of(in)) {
     case Where::shared:
-      return in.has(Modifier::shared_cluster) ? test_address_window<kSharedBase>
-                                              : test_address_own_shared;
+      return in.has(Modifier::shared_cluster) ? set_if_in_address_window<kSharedBase>
+                                              : set_if_in_own_shared;
     case Where::local:
-      return test_address_window<kLocalBase>;
+      return set_if_in_address_window<kLocalBase>;
     case Where::global:
-      return set_if_global;
+      return test_address_in_global_memory;
     default:
-      return set_if_constant;
+      return test_address_in_constant_memory;
   }
 }
 

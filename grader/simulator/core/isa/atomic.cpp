@@ -24,7 +24,7 @@ enum class Window : uint8_t { global, shared, generic };
 // the same sign, whatever the compiler's -ftz; on shared memory it does not. The ISA does not
 // mention the other types; no f64 instruction flushes.
 template <class T, class Op>
-T updated_value_in_window(Window where, T old, T v) {
+T new_value_of_atomic(Window where, T old, T v) {
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, Add>)
     if (where == Window::global)
       return flush_subnormal(Op::apply(flush_subnormal(old), flush_subnormal(v)));
@@ -50,7 +50,7 @@ void update_atomically_on_host(std::byte* at, T v) {
 
 // Notes that a warp that reads the result of an atomic may be waiting for another lane or block.
 void note_possible_polling(const ExecContext& x, const Inst& in) {
-  x.warp->polling().note_synchronisation();
+  x.warp->polling().note_possible_spin();
   if (window_of(*in.ptx) != Window::shared)
     x.warp->polling().note(x.warp->address[__builtin_ctz(x.mask)]);
 }
@@ -67,7 +67,7 @@ std::byte* check_and_report_atomic(const ExecContext& x, const Inst& in, Window 
     std::byte* base = block.accesses().check_global(w.index(), in, address, x.mask, bytes,
                                                     AccessUse::update, operation);
     if (exchanges && block.checks_reads())
-      w.exchange_undefined_bits(x, in, AccessSpace::global, address, bytes);
+      w.track_undefined_bits_in_atom_exch(x, in, AccessSpace::global, address, bytes);
     if (block.reports().reports_accesses())
       block.reports().access(w.index(), in, {AccessSpace::global, kind, bytes, x.mask, address});
     if (block.reports().observes_order())
@@ -77,7 +77,7 @@ std::byte* check_and_report_atomic(const ExecContext& x, const Inst& in, Window 
   }
   block.accesses().check_shared(w.index(), in, address, x.mask, bytes, AccessUse::update);
   if (block.checks_reads() && exchanges)
-    w.exchange_undefined_bits(x, in, AccessSpace::shared, address, bytes);
+    w.track_undefined_bits_in_atom_exch(x, in, AccessSpace::shared, address, bytes);
   else if (block.checks_reads())
     w.report_undefined_update(in, address, x.mask, bytes);
   if (block.reports().reports_accesses())
@@ -125,7 +125,7 @@ void update_in_each_window(const ExecContext& x, const Inst& in, Window where,
 }
 
 template <class T, class Op>
-struct AtomicInstruction {
+struct AtomicReadModifyWrite {
   static void update_in_lane_order(const ExecContext& x, const Inst& in, Window where,
                                    std::byte* base, const uint64_t* address) {
     const bool result = has_used_result(in);
@@ -134,7 +134,7 @@ struct AtomicInstruction {
       T old;
       std::memcpy(&old, base + address[l], sizeof old);
       const T now =
-          updated_value_in_window<T, Op>(where, old, load_lane<T>(x.regs + in.src[0].offset, l));
+          new_value_of_atomic<T, Op>(where, old, load_lane<T>(x.regs + in.src[0].offset, l));
       std::memcpy(base + address[l], &now, sizeof now);
       if (result) store_lane<T>(x.regs + in.dst[0].offset, l, old);
     }
@@ -162,7 +162,7 @@ struct AtomicInstruction {
   }
 };
 template <class T, class Op>
-constexpr ExecFn atomic = AtomicInstruction<T, Op>::execute;
+constexpr ExecFn atomic = AtomicReadModifyWrite<T, Op>::execute;
 
 template <class T>
 struct CompareAndSwap {
@@ -200,7 +200,7 @@ struct VectorAtomicInstruction {
         T old;
         std::memcpy(&old, at, sizeof old);
         const T now =
-            updated_value_in_window<T, Op>(where, old, load_lane<T>(x.regs + in.src[e].offset, l));
+            new_value_of_atomic<T, Op>(where, old, load_lane<T>(x.regs + in.src[e].offset, l));
         std::memcpy(at, &now, sizeof now);
         if (e < in.dst_count && in.dst[e].bytes != 0)
           store_lane<T>(x.regs + in.dst[e].offset, l, old);
@@ -345,7 +345,7 @@ struct AddFloats {
 template <class H, bool most>
 struct HalfMinMax {
   static uint16_t apply(uint16_t old, uint16_t v) {
-    return MinMaxHalf<most>::apply(Modifiers{}, H{old}, H{v}).bits;
+    return MinMaxHalf<most>::apply(FloatModifiers{}, H{old}, H{v}).bits;
   }
 };
 

@@ -20,7 +20,7 @@ void deliver_copies_of_mbarrier(Warp& asking, uint64_t barrier);
 
 // Subtracts `bytes` from the bytes that the mbarrier still expects. Returns whether this completes
 // its phase.
-bool complete_bytes(std::byte* object, uint32_t bytes);
+bool complete_mbarrier_bytes(std::byte* object, uint32_t bytes);
 
 // One lane that executes a copy instruction.
 struct CopyLane {

@@ -128,7 +128,7 @@ void deliver_bulk_copy(const PendingBulkCopy& copy, Warp& asking) {
       teller.reports().copy_engine_event(warp, {CopyEngineEvent::Kind::writes, copy.site,
                                                 1u << lane, address[lane], copy.piece, 0});
   }
-  const bool completes = complete_bytes(block.shared().bytes() + copy.barrier, copy.bytes);
+  const bool completes = complete_mbarrier_bytes(block.shared().bytes() + copy.barrier, copy.bytes);
   teller.reports().mbarrier_arrive(warp, 1u << lane, copy.barrier, completes);
 }
 

@@ -89,7 +89,7 @@ bool isa_has_shape(const ptx::Instruction& in, const MatrixShape& s, DataType ty
 }
 
 // m8n8k4 of halves computes four independent products.
-bool is_in_quads(const TileForm& f) { return f.a == DataType::f16 && f.m == 8 && f.k == 4; }
+bool is_in_quads(const MmaForm& f) { return f.a == DataType::f16 && f.m == 8 && f.k == 4; }
 
 int sparsity_selector_of(const ptx::Instruction& in) {
   const ptx::Operand &metadata = in.operands[4], &selector = in.operands[5];
@@ -99,7 +99,7 @@ int sparsity_selector_of(const ptx::Instruction& in) {
   return static_cast<int>(selector.value);
 }
 
-void check_types_of_product(const ptx::Instruction& in, const TileForm& f) {
+void check_types_of_product(const ptx::Instruction& in, const MmaForm& f) {
   const bool integers = is_byte(f.a) || is_nibble(f.a) || f.a == DataType::b1;
   const auto both = [&](bool (*are)(DataType)) { return are(f.a) && are(f.b); };
   const bool pair =
@@ -131,7 +131,7 @@ MatrixFragment make_fragment(MatrixFragment::Role role, int rows, int columns, D
 
 FragmentOp decode_fragment_product(const ptx::Instruction& in) {
   FragmentOp op;
-  TileForm& f = op.form;
+  MmaForm& f = op.form;
   const MatrixShape s = shape_of(in);
   f.m = s.m, f.n = s.n, f.k = s.k;
   const bool short_form = in.type_count == 2;  // wmma of halves names only the types of C and D
@@ -147,7 +147,7 @@ FragmentOp decode_fragment_product(const ptx::Instruction& in) {
   // ptxas compiles wmma's product of tf32 to two consecutive instructions, each of which adds 4
   // products in one step.
   f.block = is_wmma(in) && f.a == DataType::tf32 ? 4 : f.stored_columns();
-  if (is_float8(f.a)) f.order = TileForm::Order::halves_apart, f.block = f.stored_columns() / 2;
+  if (is_float8(f.a)) f.order = MmaForm::Order::halves_apart, f.block = f.stored_columns() / 2;
   const bool in_quads = is_in_quads(f), transposed = s.n == 32;
   op.tiles = in_quads ? 4 : 1;
   op.a = make_fragment(Role::left, op.tiles * f.m, f.stored_columns(), f.a, transposed);
@@ -155,7 +155,7 @@ FragmentOp decode_fragment_product(const ptx::Instruction& in) {
   op.c = make_fragment(Role::sum, op.tiles * f.m, f.n, f.c, transposed);
   op.d = make_fragment(Role::sum, op.tiles * f.m, f.n, f.d, transposed);
   if (in_quads) {
-    f.order = TileForm::Order::float_chain;
+    f.order = MmaForm::Order::float_chain;
     for (MatrixFragment* m : {&op.a, &op.b, &op.c, &op.d}) m->in_quads = true;
     op.a.by_columns = in.has(Modifier::col_row) || in.has(Modifier::col_col);
     op.b.by_columns = in.has(Modifier::row_row) || in.has(Modifier::col_row);

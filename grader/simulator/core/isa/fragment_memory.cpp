@@ -43,8 +43,8 @@ void copy_register_part(const RegisterPart& part, std::byte* regs, uint32_t lane
 
 // Marks the stored bytes of undefined elements as undefined again. Called after a store to shared
 // memory, which has marked all bytes as defined.
-void restore_undefined_bits(Warp& w, const RegisterPart& part, uint32_t lanes,
-                            const uint64_t* address) {
+void mark_stored_bits_undefined(Warp& w, const RegisterPart& part, uint32_t lanes,
+                                const uint64_t* address) {
   UndefinedBits* const u = w.current().frame->undefined.get();
   if (u == nullptr) return;
   for (uint32_t r = lanes; r; r &= r - 1) {
@@ -76,7 +76,7 @@ void move_register_part(const ExecContext& x, const Inst& in, ptx::Space where, 
   if (block.checks_reads() && store && where != ptx::Space::global)
     w.mark_defined(access_space_of(where), address, x.mask, bytes);
   if (block.checks_reads() && store && where == ptx::Space::shared)
-    restore_undefined_bits(w, part, x.mask, address);
+    mark_stored_bits_undefined(w, part, x.mask, address);
   if (block.checks_reads() && !store &&
       w.find_undefined_bytes(access_space_of(where), address, x.mask, bytes, &read)) {
     Inst own = in;  // like the instruction, but with these registers as its results

@@ -120,12 +120,12 @@ constexpr int kRowsOfA = 16, kLanesOfGroup = 4;
 constexpr int kChunksOfLane = 8;
 
 // Stored elements of a chunk.
-int stored_elements_per_chunk(const FragmentOp& op) {
+int nonzeros_per_sparse_chunk(const FragmentOp& op) {
   if (op.form.a == ptx::DataType::tf32) return 1;
   return op.a.bits() == 4 ? 4 : 2;
 }
-int chunks_per_row(const FragmentOp& op) {
-  return op.form.stored_columns() / stored_elements_per_chunk(op);
+int sparse_chunks_per_row(const FragmentOp& op) {
+  return op.form.stored_columns() / nonzeros_per_sparse_chunk(op);
 }
 
 // Whether a lane has metadata of both of its rows (four chunks each), as for elements of 16 bits
@@ -134,7 +134,7 @@ bool has_both_rows(const FragmentOp& op) { return op.a.bits() >= 16; }
 
 int metadata_lanes_needed(const FragmentOp& op) {
   const int of_row = kChunksOfLane / (has_both_rows(op) ? 2 : 1);
-  return chunks_per_row(op) / of_row * (has_both_rows(op) ? 1 : 2);
+  return sparse_chunks_per_row(op) / of_row * (has_both_rows(op) ? 1 : 2);
 }
 
 uint32_t sparse_metadata_of(const FragmentOp& op, const std::byte* regs, int row, int chunk) {
@@ -151,9 +151,9 @@ uint32_t sparse_metadata_of(const FragmentOp& op, const std::byte* regs, int row
 int selectors_of(const FragmentOp& op) { return kLanesOfGroup / metadata_lanes_needed(op); }
 
 void read_sparse_k_indices(const FragmentOp& op, const std::byte* regs, uint16_t* k_index) {
-  const int kept = stored_elements_per_chunk(op);
+  const int kept = nonzeros_per_sparse_chunk(op);
   for (int row = 0; row < kRowsOfA; ++row)
-    for (int chunk = 0; chunk < chunks_per_row(op); ++chunk) {
+    for (int chunk = 0; chunk < sparse_chunks_per_row(op); ++chunk) {
       const uint32_t indices = sparse_metadata_of(op, regs, row, chunk);
       for (int i = 0; i < kept; ++i) {
         const auto first = static_cast<int>(indices & 3), second = static_cast<int>(indices >> 2);
@@ -168,7 +168,7 @@ void read_sparse_k_indices(const FragmentOp& op, const std::byte* regs, uint16_t
 uint32_t rows_with_undefined_metadata(const FragmentOp& op, const std::byte* undefined) {
   uint32_t rows = 0;
   for (int row = 0; row < kRowsOfA; ++row)
-    for (int chunk = 0; chunk < chunks_per_row(op); ++chunk)
+    for (int chunk = 0; chunk < sparse_chunks_per_row(op); ++chunk)
       if (sparse_metadata_of(op, undefined, row, chunk) != 0) rows |= 1u << row;
   return rows;
 }
@@ -210,7 +210,7 @@ struct ProductMatrices {
 static void multiply_fragments(const ExecContext& x, const Inst& in) {
   require_whole_warp(x, in);
   const FragmentOp& op = fragment_op(x, in);
-  const TileForm& f = op.form;
+  const MmaForm& f = op.form;
   ProductMatrices all(op, x.regs, x.regs);
   for (int t = 0; t < op.tiles; ++t)
     multiply_tile(f, all.a + t * f.m * f.stored_columns(), all.b + t * f.n * f.k,
@@ -220,7 +220,7 @@ static void multiply_fragments(const ExecContext& x, const Inst& in) {
 
 void propagate_undefined_bits(const FragmentOp& op, const std::byte* regs, std::byte* undefined) {
   ProductMatrices all(op, undefined, regs);
-  const TileForm& f = op.form;
+  const MmaForm& f = op.form;
   const uint32_t unsure = f.sparse ? rows_with_undefined_metadata(op, undefined) : 0;
   const uint64_t every_bit = op.d.bits() == 64 ? ~uint64_t{0} : (uint64_t{1} << op.d.bits()) - 1;
   for (int row = 0; row < op.tiles * f.m; ++row)

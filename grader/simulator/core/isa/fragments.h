@@ -59,7 +59,7 @@ struct FragmentPart {
 
 // One instruction on fragments. A fragment that the instruction lacks has no slots.
 struct FragmentOp {
-  TileForm form;
+  MmaForm form;
   int tiles = 1;  // products of that form
   MatrixFragment a, b, c, d;
   RegisterSlot metadata;  // positions of the stored elements of a sparse A (read_sparse_k_indices)

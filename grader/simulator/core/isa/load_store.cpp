@@ -79,8 +79,8 @@ void load_value_chosen_by_observer(const ExecContext& x, const Inst& in,
     const int l = __builtin_ctz(r);
     std::memcpy(x.warp->values + l * kLane, place.base + address[l], bytes);
   }
-  x.warp->block().reports().choose_loaded_values(x.warp->index(), in, bytes, x.mask, address,
-                                                 x.warp->values);
+  x.warp->block().reports().replace_loaded_values(x.warp->index(), in, bytes, x.mask, address,
+                                                  x.warp->values);
   const uint64_t at_start[kWarpSize] = {};
   for (uint8_t v = 0; v < in.dst_count; ++v)
     read_element<Mem>({x.warp->values, kLane}, at_start, v * kElement, x, in.dst[v]);
@@ -101,7 +101,7 @@ void load_from(const ExecContext& x, const Inst& in, Where where, uint64_t* addr
     block.reports().shared_ptx_access(
         x.warp->index(),
         {in.site, AccessKind::load, static_cast<uint8_t>(bytes), x.mask, address, nullptr});
-  if (where == Where::global && in.order.strong && block.reports().chooses_loaded_values())
+  if (where == Where::global && in.order.strong && block.reports().replaces_loaded_values())
     return load_value_chosen_by_observer<Mem>(x, in, place, address);
   if (where == Where::global && block.reports().observes_order())
     block.reports().strong_or_suspect_access(x.warp->index(), in, AccessKind::load, bytes, x.mask,
@@ -149,8 +149,8 @@ void store_to(const ExecContext& x, const Inst& in, Where where, uint64_t* addre
 
 constexpr int kHalfWarp = kWarpSize / 2;
 
-void report_row_access(const ExecContext& x, const Inst& in, Where where, AccessKind kind,
-                       unsigned bytes, const WarpAddressRow& row) {
+void report_strided_access(const ExecContext& x, const Inst& in, Where where, AccessKind kind,
+                           unsigned bytes, const StridedWarpAddresses& row) {
   BlockContext& block = x.warp->block();
   const bool raw = where == Where::shared && block.reports().observes_shared_ptx_accesses();
   uint64_t* const address = x.warp->address;
@@ -175,8 +175,9 @@ struct HalfWarpRows {
 template <Where where, AccessKind kind>
 HalfWarpRows access_as_rows(const ExecContext& x, const Inst& in, unsigned bytes) {
   if (x.mask != kFullMask) return {};
-  const WarpAddressRow row = warp_row(x, in.mem_base, in.mem_offset, bytes);
-  if (row.stride == WarpAddressRow::kIrregular || (row.stride == 0 && kind == AccessKind::store))
+  const StridedWarpAddresses row = strided_addresses_of_warp(x, in.mem_base, in.mem_offset, bytes);
+  if (row.stride == StridedWarpAddresses::kIrregular ||
+      (row.stride == 0 && kind == AccessKind::store))
     return {};
   BlockContext& block = x.warp->block();
   const uint64_t beyond_first = (kHalfWarp - 1) * row.stride;
@@ -201,7 +202,7 @@ HalfWarpRows access_as_rows(const ExecContext& x, const Inst& in, unsigned bytes
     if (block.reports().observes_order()) return {};
     x.warp->address[0] = row.first[0];
     const auto use = kind == AccessKind::store ? AccessUse::write : AccessUse::read;
-    base = block.accesses().check_global_row(x.warp->index(), in, row, bytes, use);
+    base = block.accesses().check_global_strided(x.warp->index(), in, row, bytes, use);
     if (base == nullptr) return {};
   }
   const bool raw = where == Where::shared && block.reports().observes_shared_ptx_accesses();
@@ -210,7 +211,7 @@ HalfWarpRows access_as_rows(const ExecContext& x, const Inst& in, unsigned bytes
         x.warp->index(), {in.site, AccessKind::load, static_cast<uint8_t>(bytes), kFullMask,
                           nullptr, nullptr, &row});
   else if (where != Where::constant && (raw || block.reports().reports_accesses()))
-    report_row_access(x, in, where, kind, bytes, row);
+    report_strided_access(x, in, where, kind, bytes, row);
   return {{base + row.first[0], base + row.first[1]}, row.stride};
 }
 
@@ -318,7 +319,7 @@ void load(const ExecContext& x, const Inst& in) {
 // strong loads).
 template <class Mem, Where where>
 void load_volatile(const ExecContext& x, const Inst& in) {
-  x.warp->polling().note_synchronisation();
+  x.warp->polling().note_possible_spin();
   load<Mem, where>(x, in);
   if (where == Where::global || where == Where::generic)
     x.warp->polling().note_load(x.warp->address[__builtin_ctz(x.mask)], x.warp->issued());

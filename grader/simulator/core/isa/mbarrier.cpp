@@ -149,7 +149,7 @@ void read_pending_count(const ExecContext& x, const Inst& in) {
 // try_wait may wait before it returns false; here it returns at once.
 template <bool by_parity>
 void test_mbarrier_phase(const ExecContext& x, const Inst& in) {
-  x.warp->polling().note_synchronisation();
+  x.warp->polling().note_possible_spin();
   check_mbarrier_addresses(x, in, AccessUse::read);
   if (!x.warp->block().bulk_copies().empty())
     for_each_mbarrier(
@@ -189,7 +189,7 @@ void arrive_after_copies(const ExecContext& x, const Inst& in) {
 
 }  // namespace
 
-bool complete_bytes(std::byte* object, uint32_t bytes) {
+bool complete_mbarrier_bytes(std::byte* object, uint32_t bytes) {
   const uint64_t before = load_lane<uint64_t>(object, 0);
   store_lane(object, 0,
              pack_mbarrier_state(phase(before), expected(before), pending(before),

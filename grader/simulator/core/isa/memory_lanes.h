@@ -97,11 +97,10 @@ template <class T>
 
 }  // namespace detail
 
-// The WarpAddressRow of a warp's addresses for elements of `bytes`: stride 0 if all lanes of a
-// half-warp access one address, `bytes` if they are contiguous, else irregular.
-[[gnu::always_inline]] inline WarpAddressRow warp_row(const ExecContext& x,
-                                                      const RegisterSlot& base, int64_t offset,
-                                                      unsigned bytes) {
+// The StridedWarpAddresses of a warp's addresses for elements of `bytes`: stride 0 if all lanes of
+// a half-warp access one address, `bytes` if they are contiguous, else irregular.
+[[gnu::always_inline]] inline StridedWarpAddresses strided_addresses_of_warp(
+    const ExecContext& x, const RegisterSlot& base, int64_t offset, unsigned bytes) {
   const auto add = static_cast<uint64_t>(offset);
   const std::byte* const b = x.regs + base.offset;
   constexpr int kHalf = kWarpSize / 2;

@@ -109,8 +109,8 @@ unsigned piece_size_of_row(const TensorMap& map, uint64_t address, uint32_t byte
   return (address | bytes) % 16 == 0 ? 16 : map.element_bytes;
 }
 
-void report_box_row(const CopyLane& c, const BulkOp& op, const TensorMap& map,
-                    const TensorBoxRow& row, BulkMove::Kind kind, uint64_t shared) {
+void report_box_row_move(const CopyLane& c, const BulkOp& op, const TensorMap& map,
+                         const TensorBoxRow& row, BulkMove::Kind kind, uint64_t shared) {
   BulkMove move;
   move.kind = kind;
   move.global = row.address;
@@ -137,7 +137,7 @@ void load_tensor_box(const ExecContext& x, const Inst& in) {
     copy.pitch = map.pitch();
     copy.data.resize(uint64_t{map.rows_of_box()} * map.row_bytes());  // zeros, outside the tensor
     for_each_box_row(map, box, [&](const TensorBoxRow& row) {
-      report_box_row(c, op, map, row, BulkMove::Kind::load, c.address(op.to));
+      report_box_row_move(c, op, map, row, BulkMove::Kind::load, c.address(op.to));
       const uint32_t bytes = (row.end - row.from) * map.element_bytes;
       if (bytes == 0) return;
       read_source_of_bulk_copy(c, row.address, bytes, piece_size_of_row(map, row.address, bytes),
@@ -183,8 +183,8 @@ void store_tensor_box(const ExecContext& x, const Inst& in) {
                      "past their end is not known");
     std::vector<std::byte> values(map.row_bytes());
     for_each_box_row(map, box, [&](const TensorBoxRow& row) {
-      report_box_row(c, op, map, row, reduces ? BulkMove::Kind::reduce : BulkMove::Kind::store,
-                     from);
+      report_box_row_move(c, op, map, row, reduces ? BulkMove::Kind::reduce : BulkMove::Kind::store,
+                          from);
       if (row.from == row.end) return;
       for (uint32_t at = 0; at < map.row_bytes(); at += 16)
         read_16_shared_bytes(c, swizzled(from + row.number * map.pitch() + at, map.swizzle),

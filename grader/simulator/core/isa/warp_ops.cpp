@@ -217,10 +217,10 @@ void sync_block(const ExecContext& x, const Inst& in) {
 void arrive_block(const ExecContext& x, const Inst& in) {
   arrive_at_block_barrier(x, in, false, Reduce::none);
 }
-void sync_popc(const ExecContext& x, const Inst& in) {
+void sync_block_with_count(const ExecContext& x, const Inst& in) {
   arrive_at_block_barrier(x, in, true, Reduce::popc);
 }
-void sync_vote(const ExecContext& x, const Inst& in) {
+void sync_block_with_vote(const ExecContext& x, const Inst& in) {
   arrive_at_block_barrier(x, in, true, Reduce::all);
 }
 
@@ -289,12 +289,12 @@ ExecFn pick_activemask(const ptx::Instruction&) { return read_active_mask; }
 
 ExecFn pick_bar_sync(const ptx::Instruction&) { return sync_block; }
 ExecFn pick_bar_arrive(const ptx::Instruction&) { return arrive_block; }
-ExecFn pick_bar_red_popc(const ptx::Instruction&) { return sync_popc; }
-ExecFn pick_bar_red_pred(const ptx::Instruction&) { return sync_vote; }
+ExecFn pick_bar_red_popc(const ptx::Instruction&) { return sync_block_with_count; }
+ExecFn pick_bar_red_pred(const ptx::Instruction&) { return sync_block_with_vote; }
 ExecFn pick_barrier_sync(const ptx::Instruction&) { return sync_block; }
 ExecFn pick_barrier_arrive(const ptx::Instruction&) { return arrive_block; }
-ExecFn pick_barrier_red_popc(const ptx::Instruction&) { return sync_popc; }
-ExecFn pick_barrier_red_pred(const ptx::Instruction&) { return sync_vote; }
+ExecFn pick_barrier_red_popc(const ptx::Instruction&) { return sync_block_with_count; }
+ExecFn pick_barrier_red_pred(const ptx::Instruction&) { return sync_block_with_vote; }
 
 ExecFn pick_cluster_arrive(const ptx::Instruction&) { return arrive_at_cluster_barrier; }
 ExecFn pick_cluster_wait(const ptx::Instruction&) { return wait_at_cluster_barrier; }

@@ -1,6 +1,6 @@
 // Basic vocabulary of memory accesses: state space, kind (load, store, reduction, atomic), the
-// regular address patterns of a warp (WarpAddressRow), and the layout of addresses in a cluster's
-// shared memory.
+// regular address patterns of a warp (StridedWarpAddresses), and the layout of addresses in a
+// cluster's shared memory.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,12 @@ inline bool are_contiguous(const uint64_t* address, unsigned bytes) {
 
 // The addresses of all 32 lanes as two arithmetic sequences, one for each half-warp: lane l of a
 // half is at first + l * stride. (In a block of 16 x 16 threads the halves are in different rows.)
-struct WarpAddressRow {
+struct StridedWarpAddresses {
   uint64_t first[2] = {0, 0};
   uint64_t stride = kIrregular;
   static constexpr uint64_t kIrregular = uint64_t{1} << 63, kHalf = 16;
 
-  bool is_one_row() const { return first[1] == first[0] + kHalf * stride; }
+  bool is_one_sequence() const { return first[1] == first[0] + kHalf * stride; }
   void expand_to_addresses(uint64_t* address) const {
     for (uint64_t half = 0; half < 2; ++half)
       for (uint64_t l = 0; l < kHalf; ++l) address[half * (kHalf) + l] = first[half] + l * stride;

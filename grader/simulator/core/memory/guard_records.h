@@ -64,7 +64,7 @@ class SavedMemoryLines {
   // Starts a round in which no line is saved.
   void next_round();
 
-  bool is_saved_in_round(uint64_t line) const {
+  bool has_undo_copy(uint64_t line) const {
     return state_[line].load(std::memory_order_acquire) == round_;
   }
   // Claims a line for the calling thread. True: the caller must save the line and then call done().

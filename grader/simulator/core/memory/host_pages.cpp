@@ -123,7 +123,7 @@ namespace {
 constexpr uint64_t kFileBytes = 32 << 20;
 
 // A file full of poison; -1: it cannot be created.
-int poison_file_descriptor() {
+int fd_of_poison_file() {
   static const int file = [] {
     const int fd = memfd_create("lab32-poison", MFD_CLOEXEC);
     if (fd < 0) return fd;
@@ -149,7 +149,7 @@ bool map_anonymous_pages(std::byte* at, uint64_t bytes) {
 }  // namespace
 
 uint64_t PoisonPages::map_poison(std::byte* begin, uint64_t bytes) {
-  const int file = poison_file_descriptor();
+  const int file = fd_of_poison_file();
   const uint64_t whole = bytes / kPiece * kPiece;
   if (file < 0) return 0;
   uint64_t done = 0;

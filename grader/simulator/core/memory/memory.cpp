@@ -72,7 +72,7 @@ bool Allocation::pieces_permit(uint64_t at, uint64_t bytes, bool write) const {
   return true;
 }
 
-Allocation* Memory::reserve(uint64_t bytes, uint64_t align, const std::string& name) {
+Allocation* Memory::reserve_addresses(uint64_t bytes, uint64_t align, const std::string& name) {
   Allocation* made = place_allocation(bytes, align, name, kGuard);
   made->pieces.assign(bytes / Allocation::kGranularity, 0);
   return made;
@@ -420,7 +420,7 @@ void Memory::mark_lanes_written(const uint64_t* address, uint32_t mask, unsigned
   }
 }
 
-void Memory::refresh_initialised() {
+void Memory::mark_fully_written_allocations() {
   for (auto& a : allocations_) {
     if (a->initialised || a->freed || a->pristine) continue;
     const uint64_t first = a->begin - kGlobalBase, bytes = a->end - a->begin;

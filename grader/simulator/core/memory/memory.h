@@ -74,7 +74,7 @@ class Memory {
   // As allocate(), at an address that is `offset` modulo 256.
   Allocation* allocate_with_misalignment(uint64_t offset, uint64_t bytes, const std::string& name);
   // Reserves addresses only; the program maps and permits the pieces later.
-  Allocation* reserve(uint64_t bytes, uint64_t align, const std::string& name);
+  Allocation* reserve_addresses(uint64_t bytes, uint64_t align, const std::string& name);
   // Allocates 16-byte aligned memory with smaller guard zones, for many small allocations.
   Allocation* allocate_small(uint64_t bytes, const std::string& name);
   // Like allocate(), for managed and pinned memory: zeroed, counted as written, and accessible to
@@ -90,7 +90,7 @@ class Memory {
   // as written.
   void undo_release(uint64_t address);
   // Sets `initialised` of all allocations whose bytes have all been written meanwhile.
-  void refresh_initialised();
+  void mark_fully_written_allocations();
   void poison(Allocation& allocation);
   void upload(uint64_t to, const void* from, uint64_t bytes);
   void download(void* to, uint64_t from, uint64_t bytes) const;

@@ -53,7 +53,7 @@ void BlockOrderGuard::Worker::note_use(Allocation& a, uint8_t use) {
   throw OrderMatters{};
 }
 
-void BlockOrderGuard::Worker::record_access(RaceAccess how, const AccessSource& by,
+void BlockOrderGuard::Worker::record_access(RaceAccess how, const AccessingWarp& by,
                                             const uint64_t* address, uint32_t mask,
                                             unsigned bytes) {
   if (!race_filter_) return;
@@ -65,14 +65,14 @@ void BlockOrderGuard::Worker::record_access(RaceAccess how, const AccessSource& 
 
 void BlockOrderGuard::Worker::record_first_read(Allocation& a, const uint64_t* address,
                                                 uint32_t mask, unsigned bytes,
-                                                const AccessSource& by) {
+                                                const AccessingWarp& by) {
   if ((used_[a.index] & kByWord) == 0) return note_use(a, kRead);
   if (at_once()) mark_words(records_->read, address, mask, bytes);
   record_access(RaceAccess::read, by, address, mask, bytes);
 }
 
 void BlockOrderGuard::Worker::record_write(Allocation& a, const uint64_t* address, uint32_t mask,
-                                           unsigned bytes, const AccessSource& by) {
+                                           unsigned bytes, const AccessingWarp& by) {
   if ((used_[a.index] & (kWrite | kClash)) != kWrite) note_use(a, kWrite);
   if (at_once()) mark_words(records_->written, address, mask, bytes);
   save_accessed_lines(a, address, mask, bytes);
@@ -81,7 +81,7 @@ void BlockOrderGuard::Worker::record_write(Allocation& a, const uint64_t* addres
 
 void BlockOrderGuard::Worker::record_update(Allocation& a, uint8_t operation,
                                             const uint64_t* address, uint32_t mask, unsigned bytes,
-                                            const AccessSource& by) {
+                                            const AccessingWarp& by) {
   if (at_once() && operation == 0) throw OrderMatters{};
   if ((used_[a.index] & (kUpdate | kClash)) != kUpdate) note_use(a, kUpdate);
   if ((used_[a.index] & kByWord) != 0) {
@@ -101,10 +101,10 @@ void BlockOrderGuard::Worker::record_update(Allocation& a, uint8_t operation,
   save_accessed_lines(a, address, mask, bytes);
 }
 
-void BlockOrderGuard::Worker::record_row_read(Allocation& a, const WarpAddressRow& row,
-                                              unsigned bytes, const AccessSource& by) {
+void BlockOrderGuard::Worker::record_strided_read(Allocation& a, const StridedWarpAddresses& row,
+                                                  unsigned bytes, const AccessingWarp& by) {
   if (may_read(a)) return;
-  if (bytes == 4 && row.is_one_row() && row.stride == 4 && !race_filter_ &&
+  if (bytes == 4 && row.is_one_sequence() && row.stride == 4 && !race_filter_ &&
       (used_[a.index] & kByWord) != 0) {
     if (at_once()) mark_row_of_words(records_->read, row.first[0]);
     return;
@@ -114,9 +114,9 @@ void BlockOrderGuard::Worker::record_row_read(Allocation& a, const WarpAddressRo
   record_read(a, address, kFullMask, bytes, by);
 }
 
-void BlockOrderGuard::Worker::record_row_write(Allocation& a, const WarpAddressRow& row,
-                                               unsigned bytes, const AccessSource& by) {
-  if (bytes != 4 || !row.is_one_row() || race_filter_) {
+void BlockOrderGuard::Worker::record_strided_write(Allocation& a, const StridedWarpAddresses& row,
+                                                   unsigned bytes, const AccessingWarp& by) {
+  if (bytes != 4 || !row.is_one_sequence() || race_filter_) {
     uint64_t address[kWarpSize];
     row.expand_to_addresses(address);
     return record_write(a, address, kFullMask, bytes, by);
@@ -167,7 +167,7 @@ void BlockOrderGuard::Worker::save_accessed_lines(const Allocation& a, const uin
 
 void BlockOrderGuard::Worker::save_lines(const Allocation& a, uint64_t first, uint64_t last) {
   for (uint64_t line = first; line <= last; ++line)
-    if (!guard_->records_->lines.is_saved_in_round(line)) save_line(a, line);
+    if (!guard_->records_->lines.has_undo_copy(line)) save_line(a, line);
 }
 
 void BlockOrderGuard::Worker::save_line(const Allocation& a, uint64_t line) {

@@ -41,7 +41,7 @@ class BlockOrderGuard {
 
   // The source of an access. strong: the access does not race with other strong accesses of any
   // block.
-  struct AccessSource {
+  struct AccessingWarp {
     WarpEpoch who;
     bool strong = false;
   };
@@ -50,29 +50,29 @@ class BlockOrderGuard {
   class alignas(128) Worker {
    public:
     void record_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
-                     const AccessSource& by) {
+                     const AccessingWarp& by) {
       if (used_[a.index] != kRead) record_first_read(a, address, mask, bytes, by);
     }
     void record_write(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
-                      const AccessSource& by);
+                      const AccessingWarp& by);
     // Whether a read of this allocation needs no call of record_read().
     bool may_read(const Allocation& a) const { return used_[a.index] == kRead; }
     // Reports an atomic. `operation` identifies a commuting operation (add, max, …); 0 for others.
     void record_update(Allocation& a, uint8_t operation, const uint64_t* address, uint32_t mask,
-                       unsigned bytes, const AccessSource& by);
+                       unsigned bytes, const AccessingWarp& by);
     // Reports an access by all lanes of a warp, whose addresses form a row.
-    void record_row_read(Allocation& a, const WarpAddressRow& row, unsigned bytes,
-                         const AccessSource& by);
-    void record_row_write(Allocation& a, const WarpAddressRow& row, unsigned bytes,
-                          const AccessSource& by);
+    void record_strided_read(Allocation& a, const StridedWarpAddresses& row, unsigned bytes,
+                             const AccessingWarp& by);
+    void record_strided_write(Allocation& a, const StridedWarpAddresses& row, unsigned bytes,
+                              const AccessingWarp& by);
     bool at_once() const { return guard_->mode_ == Mode::at_once; }
 
    private:
     friend class BlockOrderGuard;
     static constexpr uint8_t kRead = 1, kWrite = 2, kUpdate = 4, kByWord = 64, kClash = 128;
     void record_first_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
-                           const AccessSource& by);
-    void record_access(RaceAccess how, const AccessSource& by, const uint64_t* address,
+                           const AccessingWarp& by);
+    void record_access(RaceAccess how, const AccessingWarp& by, const uint64_t* address,
                        uint32_t mask, unsigned bytes);
     void note_use(Allocation& a, uint8_t use);
     void mark_words(WordBitmap& map, const uint64_t* address, uint32_t mask, unsigned bytes);

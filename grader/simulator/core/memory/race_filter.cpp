@@ -130,7 +130,7 @@ bool RaceFilter::record_access_to_word(uint64_t word, RaceAccess how, uint64_t f
 
 // The common case of a full warp that accesses contiguous words. True if in this epoch each word
 // was accessed by no thread or only by the same lane.
-bool RaceFilter::try_record_row(RaceAccess how, uint64_t base, uint64_t first) {
+bool RaceFilter::try_record_contiguous_words(RaceAccess how, uint64_t base, uint64_t first) {
   constexpr uint64_t kLane = uint64_t{1} << kThreadAt, kBoth = kWritten | kWrittenNow;
   const uint64_t written = how == RaceAccess::write ? kBoth : 0;
   uint64_t* const cells = words_.at(first);
@@ -154,7 +154,7 @@ bool RaceFilter::record_access(RaceAccess how, const WarpEpoch& who, const uint6
     const uint64_t first = word_of(address[0]);
     words_.ensure_page(first / kRecordsOfPage);
     words_.ensure_page((first + 31) / kRecordsOfPage);
-    if (try_record_row(how, base, first)) return false;
+    if (try_record_contiguous_words(how, base, first)) return false;
   }
   uint64_t page = ~uint64_t{0};
   bool found = false;

@@ -56,7 +56,7 @@ class RaceFilter {
   bool record_access_to_bytes(uint64_t word, RaceAccess how, uint64_t fresh, uint32_t first,
                               uint32_t count);
   bool make_suspect(uint64_t word);
-  bool try_record_row(RaceAccess how, uint64_t base, uint64_t first);
+  bool try_record_contiguous_words(RaceAccess how, uint64_t base, uint64_t first);
 
   uint64_t bytes_;
   SparseRecordArray words_;   // a record for each word

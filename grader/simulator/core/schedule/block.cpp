@@ -36,7 +36,7 @@ bool only_uses_registers(const ptx::InstructionTraits& t) {
 
 // Looks at the instructions that a split may execute in its next step and keeps the site of the
 // smallest line. False: one of them does more than compute.
-bool find_first_line_of_step(const WarpSplit& split, const KernelProgram& program,
+bool find_site_of_first_line(const WarpSplit& split, const KernelProgram& program,
                              uint32_t* first) {
   const auto place_of = [&](uint32_t site) {
     const auto at = program.position(site);
@@ -63,8 +63,8 @@ std::optional<uint32_t> run_until_state_repeats(Warp& warp, uint64_t steps) {
   const std::vector<std::byte> before(registers, registers + size);
   uint32_t site = start.frame->function->code[start.pc].site;
   for (uint64_t step = 0; step < steps; ++step) {
-    if (!find_first_line_of_step(*split, warp.program(), &site)) return std::nullopt;
-    if (warp.run(1) == Warp::ProgressReporter::done) return std::nullopt;
+    if (!find_site_of_first_line(*split, warp.program(), &site)) return std::nullopt;
+    if (warp.run(1) == Warp::RunOutcome::done) return std::nullopt;
     split = only_ready_split(warp);
     if (split == nullptr) return std::nullopt;
     if (split->pc == start.pc && split->mask == start.mask && split->frame == start.frame &&
@@ -123,11 +123,11 @@ Block::SliceResult Block::run_slice_of_each_warp(uint64_t slice) {
     Warp& warp = *warps_[launch_.reversed ? warps_.size() - 1 - i : i];
     if (warp.done()) continue;
     const uint64_t before = warp.issued();
-    const Warp::ProgressReporter p = warp.run(slice);
+    const Warp::RunOutcome p = warp.run(slice);
     count_issued(warp.issued() - before);
-    progress |= p != Warp::ProgressReporter::blocked || warp.issued() != before;
-    all_done &= p == Warp::ProgressReporter::done;
-    if (p != Warp::ProgressReporter::yielded) {
+    progress |= p != Warp::RunOutcome::blocked || warp.issued() != before;
+    all_done &= p == Warp::RunOutcome::done;
+    if (p != Warp::RunOutcome::yielded) {
       polls &= warp.issued() == before;
     } else if (warp.polling().test_and_clear_polled()) {
       warp.polling().note_waited(warp.issued() - before);
@@ -160,7 +160,7 @@ Block::State Block::resume(uint64_t slice) {
         end();
         return State::done;
       case SliceResult::stuck:
-        report_deadlock();
+        trap_or_break_deadlock();
         break;
       case SliceResult::polls:
         return State::polls;
@@ -179,11 +179,11 @@ void Block::flush_meter() {
   const uint64_t issued = not_metered_;
   not_metered_ = 0;
   if (launch_.meter == nullptr || issued == 0) return;
-  const LaunchMeter::ExceededLimit over = launch_.meter->add_instructions(issued);
-  if (over == LaunchMeter::ExceededLimit::nothing) return;
+  const LaunchLimitMeter::ExceededLimit over = launch_.meter->add_instructions(issued);
+  if (over == LaunchLimitMeter::ExceededLimit::nothing) return;
   TrapFacts facts;
   facts.block = info_.index;
-  const bool time = over == LaunchMeter::ExceededLimit::time;
+  const bool time = over == LaunchLimitMeter::ExceededLimit::time;
   facts.reason = time ? TrapReason::launch_seconds : TrapReason::launch_limit;
   facts.limit = time ? static_cast<uint64_t>(launch_.meter->most_seconds() + 0.5)
                      : launch_.meter->most_instructions();
@@ -214,10 +214,10 @@ Block::SliceResult Block::run_random_slice(Random& random) {
     Warp& warp = *warps_[(first + i) % warps_.size()];
     if (warp.done()) continue;
     const uint64_t before = warp.issued();
-    const Warp::ProgressReporter p = warp.run_random_split(slice, random);
+    const Warp::RunOutcome p = warp.run_random_split(slice, random);
     count_issued(warp.issued() - before);
-    moved = p != Warp::ProgressReporter::blocked || warp.issued() != before;
-    all_done &= p == Warp::ProgressReporter::done;
+    moved = p != Warp::RunOutcome::blocked || warp.issued() != before;
+    all_done &= p == Warp::RunOutcome::done;
   }
   for (const auto& warp : warps_) all_done &= warp->done();
   return all_done ? SliceResult::done : moved ? SliceResult::moved : SliceResult::stuck;
@@ -225,7 +225,7 @@ Block::SliceResult Block::run_random_slice(Random& random) {
 
 Block::State Block::resume_random_warp(Random& random) {
   const SliceResult result = run_random_slice(random);
-  if (result == SliceResult::stuck) report_deadlock();
+  if (result == SliceResult::stuck) trap_or_break_deadlock();
   if (result != SliceResult::done) return State::polls;
   end();
   return State::done;
@@ -267,7 +267,7 @@ bool Block::is_stuck_within_block() const {
   return barriers_.has_waiting_threads();
 }
 
-void Block::report_deadlock() {
+void Block::trap_or_break_deadlock() {
   for (const auto& warp : warps_)
     if (warp->splits().release_lanes_for_warp_barrier()) return;
   // `if (…) __syncthreads();` within a warp: on an H100 the other lanes continue until they exit or

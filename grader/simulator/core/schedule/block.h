@@ -100,7 +100,7 @@ class Block final : public BlockContext {
   void flush_meter();
   // After SliceResult::stuck: traps. In a launch that keeps going, it releases one of the waiting
   // operations instead.
-  void report_deadlock();
+  void trap_or_break_deadlock();
   // Whether a warp waits for something within the block, and not only for the cluster's barrier.
   bool is_stuck_within_block() const;
   const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }

@@ -110,7 +110,7 @@ uint64_t BlockGroup::block_index(uint64_t nth, uint32_t rank) const {
 }
 
 template <class What>
-void BlockGroup::run_member(GroupMember& member, What what) {
+void BlockGroup::run_and_record_trap(GroupMember& member, What what) {
   try {
     what();
   } catch (Trap& trap) {
@@ -127,7 +127,8 @@ void BlockGroup::begin(uint64_t nth) {
     blocks.push_back(&member->block);
   }
   for (uint32_t rank = 0; rank < members_.size() && !trapped_; ++rank)
-    run_member(*members_[rank], [&] { members_[rank]->block.begin(block_index(nth, rank)); });
+    run_and_record_trap(*members_[rank],
+                        [&] { members_[rank]->block.begin(block_index(nth, rank)); });
   if (cluster_) cluster_->begin(std::move(blocks));
 }
 
@@ -139,7 +140,7 @@ void BlockGroup::end(GroupMember& member) {
 Block::State BlockGroup::resume(uint64_t slice) {
   Block::State state = Block::State::done;
   if (cluster_) return run_round_robin(slice);
-  run_member(*members_.front(), [&] { state = members_.front()->block.resume(slice); });
+  run_and_record_trap(*members_.front(), [&] { state = members_.front()->block.resume(slice); });
   return state;
 }
 
@@ -150,7 +151,7 @@ Block::State BlockGroup::run_round_robin(uint64_t slice) {
     for (size_t i = 0; i < members_.size() && !trapped_; ++i) {
       GroupMember& member = *members_[launch_.reversed ? members_.size() - 1 - i : i];
       if (member.ended) continue;
-      run_member(member, [&] {
+      run_and_record_trap(member, [&] {
         const Block::SliceResult result = member.block.run_slice_of_each_warp(slice);
         moved |= result == Block::SliceResult::moved || result == Block::SliceResult::done;
         polls |= result == Block::SliceResult::polls;
@@ -169,8 +170,8 @@ Block::State BlockGroup::run_round_robin(uint64_t slice) {
 Block::State BlockGroup::resume_random_warp(Random& random) {
   Block::State state = Block::State::done;
   if (!cluster_) {
-    run_member(*members_.front(),
-               [&] { state = members_.front()->block.resume_random_warp(random); });
+    run_and_record_trap(*members_.front(),
+                        [&] { state = members_.front()->block.resume_random_warp(random); });
     return state;
   }
   const uint32_t first = random.below(static_cast<uint32_t>(members_.size()));
@@ -178,7 +179,7 @@ Block::State BlockGroup::resume_random_warp(Random& random) {
   for (size_t i = 0; i < members_.size() && !moved && !trapped_; ++i) {
     GroupMember& member = *members_[(first + i) % members_.size()];
     if (member.ended) continue;
-    run_member(member, [&] {
+    run_and_record_trap(member, [&] {
       const Block::SliceResult result = member.block.run_random_slice(random);
       moved = result != Block::SliceResult::stuck;
       if (result == Block::SliceResult::done) end(member);
@@ -197,7 +198,7 @@ void BlockGroup::trap_stuck_group() {
   for (const auto& member : members_)
     if (!member->ended && (stuck == nullptr || !stuck->block.is_stuck_within_block()))
       stuck = member.get();
-  run_member(*stuck, [&] { stuck->block.report_deadlock(); });
+  run_and_record_trap(*stuck, [&] { stuck->block.trap_or_break_deadlock(); });
 }
 
 bool BlockGroup::test_and_clear_polled() {

@@ -154,7 +154,7 @@ class BlockGroup {
   // Calls `what`, which runs a member for a while. If it throws a trap, stores it in the member's
   // result.
   template <class What>
-  void run_member(GroupMember& member, What what);
+  void run_and_record_trap(GroupMember& member, What what);
   Block::State run_round_robin(uint64_t slice);
   void end(GroupMember& member);
   void trap_stuck_group();

@@ -38,12 +38,13 @@ class WordTrackingHistory {
     static auto* const known = new WordTrackingHistory;
     return *known;
   }
-  std::vector<uint32_t> allocations_of(const KernelProgram* program) {
+  std::vector<uint32_t> word_tracked_allocations_of(const KernelProgram* program) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto known = allocations_.find(program);
     return known == allocations_.end() ? std::vector<uint32_t>{} : known->second;
   }
-  void set_allocations(const KernelProgram* program, std::vector<uint32_t> allocations) {
+  void set_word_tracked_allocations(const KernelProgram* program,
+                                    std::vector<uint32_t> allocations) {
     constexpr size_t kMost = 1024;
     const std::lock_guard<std::mutex> lock(mutex_);
     if (allocations.empty()) {
@@ -223,7 +224,8 @@ uint64_t run_in_parallel(const LaunchContext& launch, const std::vector<Observer
   };
   uint64_t first = 0, trial = threads * kTrial;
   if (!whole)
-    guard.track_by_word(WordTrackingHistory::process_wide().allocations_of(launch.program));
+    guard.track_by_word(
+        WordTrackingHistory::process_wide().word_tracked_allocations_of(launch.program));
   if (guard.by_word()) trial = blocks;
   bool trapped = false;
   while (first < blocks && !trapped) {
@@ -240,7 +242,7 @@ uint64_t run_in_parallel(const LaunchContext& launch, const std::vector<Observer
       }
       trial = threads * kTrial;
       if (guard.rollback() && !whole) continue;
-      WordTrackingHistory::process_wide().set_allocations(launch.program, {});
+      WordTrackingHistory::process_wide().set_word_tracked_allocations(launch.program, {});
       return first;
     }
     for (const WorkerResult& result : results) trapped |= result.trap.has_value();
@@ -251,8 +253,8 @@ uint64_t run_in_parallel(const LaunchContext& launch, const std::vector<Observer
   }
   commit();
   if (!trapped)
-    WordTrackingHistory::process_wide().set_allocations(launch.program,
-                                                        guard.allocations_tracked_by_word());
+    WordTrackingHistory::process_wide().set_word_tracked_allocations(
+        launch.program, guard.allocations_tracked_by_word());
   return first;
 }
 
@@ -356,7 +358,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
                        unsigned threads) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   threads = static_cast<unsigned>(std::min<uint64_t>(threads, launch.grid.count()));
-  if (launch.schedule || any_observer_wants(observers, &Observer::chooses_loaded_values))
+  if (launch.schedule || any_observer_wants(observers, &Observer::replaces_loaded_values))
     threads = 1;
   LaunchOutcome outcome;
   outcome.tally.resize(launch.program->sites.size());
@@ -380,7 +382,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
     run_unguarded(launch, observers, done, outcome);
   }
   set_site_of_reached_limit(outcome);
-  launch.memory->refresh_initialised();
+  launch.memory->mark_fully_written_allocations();
   return outcome;
 }
 

@@ -18,16 +18,16 @@ ExecFn pick_unary_f32() {
 
 // The compiler vectorises division and square root, also in double.
 template <class Op, int Operands = 1>
-ExecFn pick_vectorised_f32(const Instruction& in) {
+ExecFn pick_host_vectorised_f32(const Instruction& in) {
   return in.has(Modifier::ftz) ? exec_with_subnormals_flushed<FloatOp<Op>, Operands>
                                : pick_without_modifiers<FloatOp<Op>, float, Operands>();
 }
 
 template <class Row, class Exact>
-void exec_polynomial_on_warp(const ExecContext& x, const Inst& in) {
+void exec_fast_approximation_on_warp(const ExecContext& x, const Inst& in) {
   if (in.dst[0].bytes == 0) return;
   using Op = FloatOp<Exact>;
-  const Modifiers m = modifiers_of(*in.ptx);
+  const FloatModifiers m = modifiers_of(*in.ptx);
   const std::byte* const s = x.regs + in.src[0].offset;
   std::byte* const d = x.regs + in.dst[0].offset;
   alignas(64) float of[kWarpSize];
@@ -38,7 +38,7 @@ void exec_polynomial_on_warp(const ExecContext& x, const Inst& in) {
     of[lane] = bit_copy<float>(m.ftz && (b & 0x7f800000u) == 0 ? b & 0x80000000u : b);
   }
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    const double r = Row::polynomial(of[lane]);
+    const double r = Row::fast_approximation(of[lane]);
     result[lane] = static_cast<float>(r);
     doubt[lane] = !(is_certainly_rounded(r, result[lane]) & Row::usual(of[lane]));
   }
@@ -68,28 +68,29 @@ ExecFn pick_half_approximation(const Instruction& in) {
 }  // namespace
 
 ExecFn pick_div_approx(const Instruction& in) {
-  if (!in.has(Modifier::full)) return pick_vectorised_f32<DivApprox, 2>(in);
-  return pick_vectorised_f32<DivFull, 2>(in);
+  if (!in.has(Modifier::full)) return pick_host_vectorised_f32<DivApprox, 2>(in);
+  return pick_host_vectorised_f32<DivFull, 2>(in);
 }
 ExecFn pick_rcp_approx(const Instruction& in) {
   if (in.type() == DataType::f64 && !in.has(Modifier::ftz))
     refuse(in, "rcp.approx of .f64 needs .ftz");
-  if (in.type() == DataType::f32) return pick_vectorised_f32<RcpApprox>(in);
-  return exec_active_lanes<UpperWordOp<Rcp64>, double, double>;
+  if (in.type() == DataType::f32) return pick_host_vectorised_f32<RcpApprox>(in);
+  return exec_op_on_active_lanes<DoubleUpperWordApprox<Rcp64>, double, double>;
 }
-ExecFn pick_sqrt_approx(const Instruction& in) { return pick_vectorised_f32<SqrtApprox>(in); }
+ExecFn pick_sqrt_approx(const Instruction& in) { return pick_host_vectorised_f32<SqrtApprox>(in); }
 ExecFn pick_rsqrt_approx(const Instruction& in) {
-  if (in.type() == DataType::f32) return exec_polynomial_on_warp<RsqrtWholeWarp, RsqrtApprox>;
-  if (!in.has(Modifier::ftz)) return exec_active_lanes<RsqrtDouble, double, double>;
-  return exec_active_lanes<UpperWordOp<Rsqrt64>, double, double>;
+  if (in.type() == DataType::f32)
+    return exec_fast_approximation_on_warp<RsqrtWholeWarp, RsqrtApprox>;
+  if (!in.has(Modifier::ftz)) return exec_op_on_active_lanes<RsqrtDouble, double, double>;
+  return exec_op_on_active_lanes<DoubleUpperWordApprox<Rsqrt64>, double, double>;
 }
 ExecFn pick_sin_approx(const Instruction&) { return pick_unary_f32<SinApprox>(); }
 ExecFn pick_cos_approx(const Instruction&) { return pick_unary_f32<CosApprox>(); }
 ExecFn pick_lg2_approx(const Instruction&) {
-  return exec_polynomial_on_warp<Lg2WholeWarp, Lg2Approx>;
+  return exec_fast_approximation_on_warp<Lg2WholeWarp, Lg2Approx>;
 }
 ExecFn pick_ex2_approx(const Instruction& in) {
-  if (in.type() == DataType::f32) return exec_polynomial_on_warp<Ex2WholeWarp, Ex2Approx>;
+  if (in.type() == DataType::f32) return exec_fast_approximation_on_warp<Ex2WholeWarp, Ex2Approx>;
   const bool brain = in.type() == DataType::bf16 || in.type() == DataType::bf16x2;
   if (brain != in.has(Modifier::ftz)) refuse(in, "ex2 has .ftz with bf16 and not with f16");
   return pick_half_approximation<HalfEx2>(in);

@@ -86,7 +86,7 @@ inline double flush_subnormal_double(double x) {
   return std::fabs(x) < std::numeric_limits<double>::min() ? std::copysign(0.0, x) : x;
 }
 template <class Raw>
-struct UpperWordOp {
+struct DoubleUpperWordApprox {
   static double apply(double a) {
     const double r = Raw::exact(flush_subnormal_double(upper_word(a)));
     if (is_nan(r)) return bit_copy<double>(uint64_t{0x7fffffff00000000u});
@@ -120,7 +120,7 @@ struct HalfTanh {
 constexpr double kRoundToWhole = 0x1.8p52;
 
 struct Ex2WholeWarp {
-  static double polynomial(float a) {
+  static double fast_approximation(float a) {
     const double x = a;
     const double shifted = x + kRoundToWhole;
     const double y = (x - (shifted - kRoundToWhole)) * 0x1.62e42fefa39efp-1;  // ln 2
@@ -146,7 +146,7 @@ struct Ex2WholeWarp {
 };
 
 struct RsqrtWholeWarp {
-  static double polynomial(float a) {
+  static double fast_approximation(float a) {
     // Newton's iteration, at first in single precision. The initial estimate is off by 3.5 % at
     // most.
     const float half = 0.5f * a;
@@ -163,7 +163,7 @@ struct RsqrtWholeWarp {
 };
 
 struct Lg2WholeWarp {
-  static double polynomial(float a) {
+  static double fast_approximation(float a) {
     // Splits a into m * 2^e with m from sqrt(1/2) to sqrt(2).
     const uint64_t b = bits(static_cast<double>(a));
     constexpr uint64_t kRootHalf = 0x3fe6a09e667f3bcdu, kBias = 1024;

@@ -127,24 +127,22 @@ ExecFn pick_comparison(const Instruction& in, DataType type, F f) {
 
 // Four comparisons of floats and two of integers are compiled; all others swap the operands or
 // negate the result. setp and set share them. (With NaN, a > b equals b < a but not !(a <= b).)
-struct CompiledComparison {
+struct ReducedComparison {
   Compare from;
   bool swapped = false, negated = false;
 };
 
-constexpr CompiledComparison compiled_comparison_for(Compare c, bool integer) {
+constexpr ReducedComparison reduced_comparison_of(Compare c, bool integer) {
   switch (c) {
     case Compare::ne:
-      return integer ? CompiledComparison{Compare::eq, false, true}
-                     : CompiledComparison{Compare::ne};
+      return integer ? ReducedComparison{Compare::eq, false, true} : ReducedComparison{Compare::ne};
     case Compare::gt:
       return {Compare::lt, true};
     case Compare::le:
-      return integer ? CompiledComparison{Compare::lt, true, true}
-                     : CompiledComparison{Compare::le};
+      return integer ? ReducedComparison{Compare::lt, true, true} : ReducedComparison{Compare::le};
     case Compare::ge:
-      return integer ? CompiledComparison{Compare::lt, false, true}
-                     : CompiledComparison{Compare::le, true};
+      return integer ? ReducedComparison{Compare::lt, false, true}
+                     : ReducedComparison{Compare::le, true};
     case Compare::equ:
       return {Compare::ne, false, true};
     case Compare::neu:
@@ -177,7 +175,7 @@ template <class T, Compare C, bool Ftz>
 
 template <class T, Compare C, bool Ftz>
 uint32_t compare_lanes(const ExecContext& x, const Inst& in) {
-  constexpr CompiledComparison base = compiled_comparison_for(C, std::is_integral_v<T>);
+  constexpr ReducedComparison base = reduced_comparison_of(C, std::is_integral_v<T>);
   // Equality of integers does not depend on their signedness.
   using Compared = typename std::conditional_t<std::is_integral_v<T> && base.from == Compare::eq,
                                                detail::BitsOfSize<sizeof(T)>, TypeTag<T>>::type;
@@ -418,9 +416,9 @@ ExecFn pick_slct(const Instruction& in) {
     refuse(in, ".ftz needs an .f32 selector");
   return Unsigned::pick(in, unsigned_type_of_same_width(in.type()), [&](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
-    if (in.type(1) == DataType::s32) return exec_lanes<Slct<false>, T, T, T, int32_t>;
-    return in.has(Modifier::ftz) ? exec_lanes<Slct<true>, T, T, T, float>
-                                 : exec_lanes<Slct<false>, T, T, T, float>;
+    if (in.type(1) == DataType::s32) return exec_op_on_lanes<Slct<false>, T, T, T, int32_t>;
+    return in.has(Modifier::ftz) ? exec_op_on_lanes<Slct<true>, T, T, T, float>
+                                 : exec_op_on_lanes<Slct<false>, T, T, T, float>;
   });
 }
 

@@ -163,7 +163,7 @@ void exec_extend_integer(const ExecContext& x, const Inst& in) {
 }
 
 // Converts as the host does: exactly or to nearest, and with the payload of a NaN unchanged.
-struct Cast {
+struct StaticCast {
   template <class D, class S>
   static D apply(S s) {
     return static_cast<D>(s);
@@ -234,7 +234,7 @@ ExecFn pick_common_conversion(const Instruction& in) {
     if (plain && sizeof(D) > 1)
       return exec_extend_integer<Bits, std::conditional_t<(sizeof(D) > sizeof(S)), S, Bits>>;
   } else if constexpr (kIsInt<S> && to_float_type) {
-    if (only_rn) return exec_common_conversion<D, S, Cast>;
+    if (only_rn) return exec_common_conversion<D, S, StaticCast>;
   } else if constexpr (std::is_same_v<S, float> && kIsInt<D> && sizeof(D) <= 4) {
     if (only_rzi) return exec_common_conversion<D, S, Truncate>;
   } else if constexpr (std::is_same_v<D, float> && (is_half || std::is_same_v<S, float>)) {
@@ -242,9 +242,9 @@ ExecFn pick_common_conversion(const Instruction& in) {
     if constexpr (std::is_same_v<S, float>)
       if (mods.count() == 1 && in.has(Modifier::sat)) return exec_common_conversion<D, S, Saturate>;
   } else if constexpr (std::is_same_v<D, float> && std::is_same_v<S, double>) {
-    if (only_rn) return exec_common_conversion<D, S, Cast>;
+    if (only_rn) return exec_common_conversion<D, S, StaticCast>;
   } else if constexpr (std::is_same_v<D, double> && std::is_same_v<S, float>) {
-    if (plain) return exec_common_conversion<D, S, Cast>;
+    if (plain) return exec_common_conversion<D, S, StaticCast>;
   } else if constexpr (std::is_same_v<S, float> &&
                        (std::is_same_v<D, F16> || std::is_same_v<D, BF16>)) {
     if (only_rn) return exec_common_conversion<D, S, ToHalf>;
@@ -318,7 +318,7 @@ void check_conversion(const Instruction& in) {
 }
 
 template <class H>
-void exec_cvt_pack(const ExecContext& x, const Inst& in) {
+void exec_cvt_to_half_pair(const ExecContext& x, const Inst& in) {
   const CvtForm form = cvt_form_of(*in.ptx);
   map_active_lanes<HalfPair<H>, float, float>(x, in, [form](float a, float b) -> HalfPair<H> {
     return {float_to_float<H>(b, form), float_to_float<H>(a, form)};  // a: the upper half
@@ -327,8 +327,8 @@ void exec_cvt_pack(const ExecContext& x, const Inst& in) {
 
 }  // namespace
 
-ExecFn pick_cvt_pack(const Instruction& in) {
-  return in.type(0) == DataType::f16x2 ? exec_cvt_pack<F16> : exec_cvt_pack<BF16>;
+ExecFn pick_cvt_to_half_pair(const Instruction& in) {
+  return in.type(0) == DataType::f16x2 ? exec_cvt_to_half_pair<F16> : exec_cvt_to_half_pair<BF16>;
 }
 
 ExecFn pick_cvt(const Instruction& in) {
@@ -393,13 +393,13 @@ void exec_float8_to_halves(const ExecContext& x, const Inst& in) {
 
 }  // namespace
 
-ExecFn pick_cvt_float8(const Instruction& in) {
+ExecFn pick_cvt_floats_to_float8(const Instruction& in) {
   return in.type(0) == DataType::e4m3x2 ? exec_floats_to_float8<E4M3> : exec_floats_to_float8<E5M2>;
 }
-ExecFn pick_cvt_float8_halves(const Instruction& in) {
+ExecFn pick_cvt_halves_to_float8(const Instruction& in) {
   return in.type(0) == DataType::e4m3x2 ? exec_halves_to_float8<E4M3> : exec_halves_to_float8<E5M2>;
 }
-ExecFn pick_cvt_halves_float8(const Instruction& in) {
+ExecFn pick_cvt_float8_to_halves(const Instruction& in) {
   return in.type(1) == DataType::e4m3x2 ? exec_float8_to_halves<E4M3> : exec_float8_to_halves<E5M2>;
 }
 

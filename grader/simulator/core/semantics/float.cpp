@@ -149,7 +149,7 @@ ExecFn pick_half_form(const Instruction& in) {
 }
 
 template <class Op, int Operands>
-ExecFn pick_arithmetic(const Instruction& in) {
+ExecFn pick_half_arithmetic(const Instruction& in) {
   if (in.has(Modifier::rz)) refuse(in, "half precision arithmetic rounds to nearest (.rn) only");
   return pick_half_form<HalfOp<Op>, Operands>(in);
 }
@@ -163,13 +163,13 @@ ExecFn pick_half_minmax(const Instruction& in) {
 
 }  // namespace
 
-ExecFn pick_add_half(const Instruction& in) { return pick_arithmetic<HalfAdd, 2>(in); }
-ExecFn pick_sub_half(const Instruction& in) { return pick_arithmetic<HalfSub, 2>(in); }
-ExecFn pick_mul_half(const Instruction& in) { return pick_arithmetic<HalfMul, 2>(in); }
+ExecFn pick_add_half(const Instruction& in) { return pick_half_arithmetic<HalfAdd, 2>(in); }
+ExecFn pick_sub_half(const Instruction& in) { return pick_half_arithmetic<HalfSub, 2>(in); }
+ExecFn pick_mul_half(const Instruction& in) { return pick_half_arithmetic<HalfMul, 2>(in); }
 ExecFn pick_fma_half(const Instruction& in) {
   if (in.has(Modifier::sat) && in.has(Modifier::relu))
     refuse(in, ".sat and .relu exclude each other");
-  return pick_arithmetic<HalfFma, 3>(in);
+  return pick_half_arithmetic<HalfFma, 3>(in);
 }
 ExecFn pick_neg_half(const Instruction& in) { return pick_half_form<NegHalf, 1>(in); }
 ExecFn pick_abs_half(const Instruction& in) { return pick_half_form<AbsHalf, 1>(in); }

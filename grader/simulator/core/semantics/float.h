@@ -59,7 +59,7 @@ inline bool is_below_normal(double exact) {
 template <class Raw>
 struct FloatOp {
   template <class... T>
-  static float apply(Modifiers m, float a, T... s) {
+  static float apply(FloatModifiers m, float a, T... s) {
     float r = canonical_nan(Raw::apply(flush_if(m.ftz, a), flush_if(m.ftz, s)...));
     if (m.ftz)
       r = Raw::is_tiny_result(flush_subnormal(a), flush_subnormal(s)...) ? std::copysign(0.0f, r)
@@ -68,7 +68,7 @@ struct FloatOp {
   }
   // Double precision has neither .ftz nor .sat.
   template <class... T>
-  static double apply(Modifiers, double a, T... s) {
+  static double apply(FloatModifiers, double a, T... s) {
     return canonical_nan(Raw::apply(a, s...));
   }
 };

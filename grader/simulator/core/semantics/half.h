@@ -160,7 +160,7 @@ struct HalfFma {
 template <class Op>
 struct HalfOp {
   template <class... H>
-  static auto apply(Modifiers m, H... s) {
+  static auto apply(FloatModifiers m, H... s) {
     const double exact =
         Op::exact(static_cast<double>(to_float(flush_subnormal_half(m.ftz, s)))...);
     return round_and_saturate<std::common_type_t<H...>>(m, exact);
@@ -168,7 +168,7 @@ struct HalfOp {
 
  private:
   template <class H>
-  static H round_and_saturate(Modifiers m, double exact) {
+  static H round_and_saturate(FloatModifiers m, double exact) {
     constexpr double scale = 0x1p10;
     const double smallest = std::ldexp(scale, H::Layout::min_exponent);
     if (m.ftz && std::fabs(to_float(to_half<H>(exact * scale, Rounding::rn))) < smallest) {
@@ -186,14 +186,14 @@ struct HalfOp {
 
 struct NegHalf {
   template <class H>
-  static H apply(Modifiers m, H a) {
+  static H apply(FloatModifiers m, H a) {
     a = flush_subnormal_half(m.ftz, a);
     return {is_nan(a) ? H::nan : static_cast<uint16_t>(a.bits ^ 0x8000)};
   }
 };
 struct AbsHalf {
   template <class H>
-  static H apply(Modifiers m, H a) {
+  static H apply(FloatModifiers m, H a) {
     a = flush_subnormal_half(m.ftz, a);
     return {is_nan(a) ? H::nan : static_cast<uint16_t>(a.bits & 0x7fff)};
   }
@@ -202,7 +202,7 @@ struct AbsHalf {
 template <bool Max>
 struct MinMaxHalf {
   template <class H>
-  static H apply(Modifiers m, H a, H b) {
+  static H apply(FloatModifiers m, H a, H b) {
     a = flush_subnormal_half(m.ftz, a);
     b = flush_subnormal_half(m.ftz, b);
     const uint16_t sign = (a.bits ^ b.bits) & 0x8000;
@@ -221,7 +221,7 @@ struct MinMaxHalf {
 
  private:
   template <class H>
-  static H with_sign(Modifiers m, H r, uint16_t sign) {
+  static H with_sign(FloatModifiers m, H r, uint16_t sign) {
     if (m.xorsign) r.bits = static_cast<uint16_t>((r.bits & 0x7fff) | sign);
     return r;
   }

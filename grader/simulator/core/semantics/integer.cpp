@@ -115,7 +115,7 @@ ExecFn pick_signed_unary(const Instruction& in) {
 template <class Op>
 ExecFn pick_bit_count(const Instruction& in) {
   return Words::pick(in, in.type(), [](auto t) -> ExecFn {
-    return exec_lanes<Op, uint32_t, TypeOf<decltype(t)>>;
+    return exec_op_on_lanes<Op, uint32_t, TypeOf<decltype(t)>>;
   });
 }
 
@@ -150,7 +150,7 @@ void exec_mul_hi(const ExecContext& x, const Inst& in) {
     std::memcpy(d + at, &high, sizeof high);
   }
 #else
-  exec_lanes<MulHi, T, T, T>(x, in);
+  exec_op_on_lanes<MulHi, T, T, T>(x, in);
 #endif
 }
 
@@ -193,14 +193,14 @@ ExecFn pick_mul_hi(const Instruction& in) {
     if constexpr (sizeof(T) == 4)
       return exec_mul_hi<T>;
     else
-      return exec_lanes<MulHi, T, T, T>;
+      return exec_op_on_lanes<MulHi, T, T, T>;
   });
 }
 ExecFn pick_mul_wide(const Instruction& in) {
   return OneOfTypes<uint16_t, int16_t, uint32_t, int32_t>::pick(
       in, in.type(), [](auto t) -> ExecFn {
         using T = TypeOf<decltype(t)>;
-        return exec_lanes<MulWide, Wider<T>, T, T>;
+        return exec_op_on_lanes<MulWide, Wider<T>, T, T>;
       });
 }
 ExecFn pick_mad_lo(const Instruction& in) {
@@ -213,7 +213,7 @@ ExecFn pick_mad_wide(const Instruction& in) {
   return OneOfTypes<uint16_t, int16_t, uint32_t, int32_t>::pick(
       in, in.type(), [](auto t) -> ExecFn {
         using T = TypeOf<decltype(t)>;
-        return exec_lanes<MadWide, Wider<T>, T, T, Wider<T>>;
+        return exec_op_on_lanes<MadWide, Wider<T>, T, T, Wider<T>>;
       });
 }
 ExecFn pick_mul24(const Instruction& in) {
@@ -225,8 +225,8 @@ ExecFn pick_mul24(const Instruction& in) {
 ExecFn pick_mad24(const Instruction& in) {
   return Int32::pick(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
-    return in.has(Modifier::hi) ? ternary_exec_fn<MultiplyThenAdd<Mul24Hi>, T>()
-                                : ternary_exec_fn<MultiplyThenAdd<Mul24Lo>, T>();
+    return in.has(Modifier::hi) ? ternary_exec_fn<MultiplyAddInt<Mul24Hi>, T>()
+                                : ternary_exec_fn<MultiplyAddInt<Mul24Lo>, T>();
   });
 }
 ExecFn pick_sad(const Instruction& in) { return pick_ternary<Sad>(in); }
@@ -234,13 +234,13 @@ ExecFn pick_sad(const Instruction& in) { return pick_ternary<Sad>(in); }
 ExecFn pick_div_int(const Instruction& in) {
   return Integers::pick(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
-    return exec_active_lanes<DivInt, T, T, T>;
+    return exec_op_on_active_lanes<DivInt, T, T, T>;
   });
 }
 ExecFn pick_rem_int(const Instruction& in) {
   return Integers::pick(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
-    return exec_active_lanes<RemInt, T, T, T>;
+    return exec_op_on_active_lanes<RemInt, T, T, T>;
   });
 }
 ExecFn pick_abs_int(const Instruction& in) { return pick_signed_unary<AbsInt>(in); }
@@ -251,7 +251,7 @@ ExecFn pick_max_int(const Instruction& in) { return pick_binary<MaxInt>(in); }
 ExecFn pick_popc(const Instruction& in) { return pick_bit_count<Popc>(in); }
 ExecFn pick_clz(const Instruction& in) {
   return OneOfTypes<uint32_t, uint64_t>::pick(in, in.type(), [](auto t) -> ExecFn {
-    return exec_lanes<Clz, uint32_t, TypeOf<decltype(t)>>;
+    return exec_op_on_lanes<Clz, uint32_t, TypeOf<decltype(t)>>;
   });
 }
 ExecFn pick_bfind(const Instruction& in) {
@@ -265,20 +265,20 @@ ExecFn pick_brev(const Instruction& in) {
 ExecFn pick_bfe(const Instruction& in) {
   return Words::pick(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
-    return exec_lanes<Bfe, T, T, uint32_t, uint32_t>;
+    return exec_op_on_lanes<Bfe, T, T, uint32_t, uint32_t>;
   });
 }
 ExecFn pick_bfi(const Instruction& in) {
   return OneOfTypes<uint32_t, uint64_t>::pick(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
-    return exec_lanes<Bfi, T, T, T, uint32_t, uint32_t>;
+    return exec_op_on_lanes<Bfi, T, T, T, uint32_t, uint32_t>;
   });
 }
 ExecFn pick_szext(const Instruction& in) {
   return Int32::pick(in, in.type(), [&](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
-    return in.has(Modifier::wrap) ? exec_lanes<Szext<true>, T, T, uint32_t>
-                                  : exec_lanes<Szext<false>, T, T, uint32_t>;
+    return in.has(Modifier::wrap) ? exec_op_on_lanes<Szext<true>, T, T, uint32_t>
+                                  : exec_op_on_lanes<Szext<false>, T, T, uint32_t>;
   });
 }
 ExecFn pick_bmsk(const Instruction& in) {
@@ -286,7 +286,7 @@ ExecFn pick_bmsk(const Instruction& in) {
                                 : binary_exec_fn<Bmsk<false>, uint32_t>();
 }
 ExecFn pick_fns(const Instruction&) {
-  return exec_lanes<Fns, uint32_t, uint32_t, uint32_t, int32_t>;
+  return exec_op_on_lanes<Fns, uint32_t, uint32_t, uint32_t, int32_t>;
 }
 ExecFn pick_dp4a(const Instruction& in) {
   return with_bool(in.type(0) == DataType::s32, [&](auto a) {

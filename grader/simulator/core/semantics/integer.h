@@ -144,7 +144,7 @@ struct Mul24Hi {
   }
 };
 template <class Mul>
-struct MultiplyThenAdd {
+struct MultiplyAddInt {
   template <class T>
   static T apply(T a, T b, T c) {
     return Add::apply(Mul::apply(a, b), c);

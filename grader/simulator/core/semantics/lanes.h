@@ -186,18 +186,18 @@ inline uint32_t test_lanes(const ExecContext& x, const Inst& in, F f) {
 
 // Op::apply(S...) -> D is the row's function.
 template <class Op, class D, class... S>
-void exec_lanes(const ExecContext& x, const Inst& in) {
+void exec_op_on_lanes(const ExecContext& x, const Inst& in) {
   if (x.mask != kFullMask)
-    return execute_and_restore_inactive(x, in, exec_lanes<Op, D, S...>, sizeof(D));
+    return execute_and_restore_inactive(x, in, exec_op_on_lanes<Op, D, S...>, sizeof(D));
   map_whole_warp<D, S...>(x, in, [](S... s) -> D { return Op::apply(s...); });
 }
 
 template <class Op, class D, class... S>
-void exec_active_lanes(const ExecContext& x, const Inst& in) {
+void exec_op_on_active_lanes(const ExecContext& x, const Inst& in) {
   map_active_lanes<D, S...>(x, in, [](S... s) -> D { return Op::apply(s...); });
 }
 
-inline Modifiers modifiers_of(const ptx::Instruction& in) {
+inline FloatModifiers modifiers_of(const ptx::Instruction& in) {
   using ptx::Modifier;
   return {in.has(Modifier::ftz), in.has(Modifier::sat), in.has(Modifier::relu),
           in.has(Modifier::NaN), in.has(Modifier::xorsign)};
@@ -210,12 +210,12 @@ template <class Op, class D, class... S>
 void exec_without_modifiers(const ExecContext& x, const Inst& in) {
   if (x.mask != kFullMask)
     return execute_and_restore_inactive(x, in, exec_without_modifiers<Op, D, S...>, sizeof(D));
-  map_whole_warp<D, S...>(x, in, [](S... s) -> D { return Op::apply(Modifiers{}, s...); });
+  map_whole_warp<D, S...>(x, in, [](S... s) -> D { return Op::apply(FloatModifiers{}, s...); });
 }
 
 template <class Op, class D, class... S>
 void exec_with_modifiers(const ExecContext& x, const Inst& in) {
-  const Modifiers m = modifiers_of(*in.ptx);
+  const FloatModifiers m = modifiers_of(*in.ptx);
   map_active_lanes<D, S...>(x, in, [m](S... s) -> D { return Op::apply(m, s...); });
 }
 
@@ -258,15 +258,15 @@ void exec_with_subnormals_flushed(const ExecContext& x, const Inst& in) {
 
 template <class Op, class T>
 constexpr ExecFn unary_exec_fn() {
-  return exec_lanes<Op, T, T>;
+  return exec_op_on_lanes<Op, T, T>;
 }
 template <class Op, class T>
 constexpr ExecFn binary_exec_fn() {
-  return exec_lanes<Op, T, T, T>;
+  return exec_op_on_lanes<Op, T, T, T>;
 }
 template <class Op, class T>
 constexpr ExecFn ternary_exec_fn() {
-  return exec_lanes<Op, T, T, T, T>;
+  return exec_op_on_lanes<Op, T, T, T, T>;
 }
 
 // --- the dispatch on type -----------------------------------------------------------------------
@@ -283,7 +283,7 @@ using BF16x2 = HalfPair<BF16>;
 template <class Op>
 struct BothHalves {
   template <class P, class... Rest>
-  static P apply(Modifiers m, P a, Rest... rest) {
+  static P apply(FloatModifiers m, P a, Rest... rest) {
     return {Op::apply(m, a.lo, rest.lo...), Op::apply(m, a.hi, rest.hi...)};
   }
 };

@@ -189,13 +189,13 @@ void exec_shift(const ExecContext& x, const Inst& in) {
   if (lanes &= x.mask; lanes != 0)
     note_out_of_range_shift(x, in, false, load_lane<uint32_t>(amounts, __builtin_ctz(lanes)),
                             kBits);
-  exec_lanes<Op, T, T, uint32_t>(x, in);
+  exec_op_on_lanes<Op, T, T, uint32_t>(x, in);
 }
 
 template <class Op, class T>
 ExecFn pick_shift(const Instruction& in) {
   const bool known = in.operands.back().kind == ptx::Operand::Kind::integer;
-  return known ? exec_lanes<Op, T, T, uint32_t> : exec_shift<Op, T>;
+  return known ? exec_op_on_lanes<Op, T, T, uint32_t> : exec_shift<Op, T>;
 }
 
 void exec_nothing(const ExecContext&, const Inst&) {}
@@ -280,7 +280,7 @@ void exec_mov_pred(const ExecContext& x, const Inst& in) {
 // In each lane, joins the sources one behind the other and cuts the result into the destinations.
 // This packs and unpacks vectors and moves 128-bit registers. The first element of a vector is the
 // lowest in the register.
-void exec_mov_bytes(const ExecContext& x, const Inst& in) {
+void exec_mov_pack_unpack(const ExecContext& x, const Inst& in) {
   for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     std::byte bytes[4 * 16] = {};
@@ -312,7 +312,7 @@ template <class Half, class Whole>
 void exec_pack_pair(const ExecContext& x, const Inst& in) {
   if (in.src[0].bytes != sizeof(Half) || in.src[1].bytes != sizeof(Half) ||
       in.dst[0].bytes != sizeof(Whole)) {
-    return exec_mov_bytes(x, in);
+    return exec_mov_pack_unpack(x, in);
   }
   map_lanes<Whole, Half, Half>(x, in, [](Half low, Half high) {
     return static_cast<Whole>(low | static_cast<Whole>(high) << (8 * sizeof(Half)));
@@ -325,7 +325,7 @@ void exec_unpack_pair(const ExecContext& x, const Inst& in) {
     return to.bytes == 0 || to.bytes == sizeof(Half);
   };
   if (in.src[0].bytes != sizeof(Whole) || !is_half(in.dst[0]) || !is_half(in.dst[1]))
-    return exec_mov_bytes(x, in);
+    return exec_mov_pack_unpack(x, in);
   const std::byte* const from = x.regs + in.src[0].offset;
   for (int i = 0; i < 2; ++i) {
     const RegisterSlot& to = in.dst[i];
@@ -340,7 +340,7 @@ void exec_unpack_pair(const ExecContext& x, const Inst& in) {
 }
 
 // nullptr: the instruction does not pack or unpack two halves.
-ExecFn pick_pair_packing(const Instruction& in) {
+ExecFn pick_mov_pair_pack_or_unpack(const Instruction& in) {
   const auto is_pair = [](const Operand& o) { return is_vector(o) && o.elements.size() == 2; };
   const bool to_pair = is_pair(in.operands[0]), from_pair = is_pair(in.operands[1]);
   if (to_pair == from_pair) return nullptr;
@@ -358,7 +358,8 @@ template <class T>
 void exec_mov(const ExecContext& x, const Inst& in) {
   if (in.dst[0].bytes == 0) return;
   // A special register may be wider than its destination: mov.u16 %rs1, %tid.x.
-  if (in.dst[0].bytes != sizeof(T) || in.src[0].bytes != sizeof(T)) return exec_mov_bytes(x, in);
+  if (in.dst[0].bytes != sizeof(T) || in.src[0].bytes != sizeof(T))
+    return exec_mov_pack_unpack(x, in);
   std::byte* const d = x.regs + in.dst[0].offset;
   const std::byte* const s = x.regs + in.src[0].offset;
   if (x.mask == kFullMask) {
@@ -375,8 +376,8 @@ ExecFn pick_mov_pred(const Instruction&) { return exec_mov_pred; }
 
 ExecFn pick_mov(const Instruction& in) {
   const bool packs = std::any_of(in.operands.begin(), in.operands.end(), is_vector);
-  if (const ExecFn halves = packs ? pick_pair_packing(in) : nullptr) return halves;
-  if (packs || in.type() == DataType::b128) return exec_mov_bytes;
+  if (const ExecFn halves = packs ? pick_mov_pair_pack_or_unpack(in) : nullptr) return halves;
+  if (packs || in.type() == DataType::b128) return exec_mov_pack_unpack;
   return Unsigned::pick(in, unsigned_type_of_same_width(in.type()),
                         [](auto t) -> ExecFn { return exec_mov<TypeOf<decltype(t)>>; });
 }

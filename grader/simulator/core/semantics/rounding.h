@@ -326,7 +326,7 @@ inline double sqrt_rounded(double x) {
 // ---------------------------------------------------------------------------------------------
 // The modifiers that change what a row computes, as its function for one lane takes them.
 
-struct Modifiers {
+struct FloatModifiers {
   bool ftz = false;      // subnormal operands and results are zero
   bool sat = false;      // the result is clamped to [0, 1]
   bool relu = false;     // a negative result is zero

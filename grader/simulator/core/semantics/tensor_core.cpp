@@ -126,12 +126,12 @@ uint64_t add_sums_rounded(bool are_halves, uint64_t a, uint64_t b) {
 
 // The blocks may take the elements of a row of A in another order. Returns the position of element
 // `i` in that order.
-int position_in_block_order(const TileForm& form, int i) {
-  if (form.order != TileForm::Order::halves_apart) return i;
+int position_in_block_order(const MmaForm& form, int i) {
+  if (form.order != MmaForm::Order::halves_apart) return i;
   return i % 4 / 2 * (form.stored_columns() / 2) + i / 4 * 2 + i % 2;
 }
 
-void multiply_narrow_float_tile(const TileForm& form, const uint64_t* a, const uint64_t* b,
+void multiply_narrow_float_tile(const MmaForm& form, const uint64_t* a, const uint64_t* b,
                                 const uint64_t* c, uint64_t* d, const uint16_t* k_index) {
   constexpr int kMost = 32 * 16, kMostKept = 32;
   UnpackedNumber left[kMost], right[kMost], matched[kMostKept];
@@ -143,7 +143,7 @@ void multiply_narrow_float_tile(const TileForm& form, const uint64_t* a, const u
     right[i - k + (form.sparse ? k : position_in_block_order(form, k))] =
         decode_factor(form.b, b[i]);
   }
-  const bool c_apart = form.order == TileForm::Order::halves_apart,
+  const bool c_apart = form.order == MmaForm::Order::halves_apart,
              to_half = form.d == DataType::f16;
   for (int row = 0; row < form.m; ++row)
     for (int column = 0; column < form.n; ++column) {
@@ -168,7 +168,7 @@ void multiply_narrow_float_tile(const TileForm& form, const uint64_t* a, const u
 // m8n8k4 of halves. For a float result: a chain of fused multiply-adds from zero, to which C is
 // added last. For a half result: C plus the first two products, then the other two products, all in
 // single precision and rounded to a half at the end.
-void multiply_in_float_arithmetic(const TileForm& form, const uint64_t* a, const uint64_t* b,
+void multiply_in_float_arithmetic(const MmaForm& form, const uint64_t* a, const uint64_t* b,
                                   const uint64_t* c, uint64_t* d) {
   for (int row = 0; row < form.m; ++row)
     for (int column = 0; column < form.n; ++column) {
@@ -213,7 +213,7 @@ int64_t integer_of(DataType type, uint64_t bits) {
   }
 }
 
-uint64_t integer_dot_product(const TileForm& form, const uint64_t* a, const uint64_t* b, uint64_t c,
+uint64_t integer_dot_product(const MmaForm& form, const uint64_t* a, const uint64_t* b, uint64_t c,
                              const uint16_t* k_index) {
   int64_t sum = static_cast<int32_t>(c);
   for (int i = 0; i < form.stored_columns(); ++i) {
@@ -231,9 +231,9 @@ uint64_t integer_dot_product(const TileForm& form, const uint64_t* a, const uint
 
 }  // namespace
 
-void multiply_tile(const TileForm& form, const uint64_t* a, const uint64_t* b, const uint64_t* c,
+void multiply_tile(const MmaForm& form, const uint64_t* a, const uint64_t* b, const uint64_t* c,
                    uint64_t* d, const uint16_t* k_index) {
-  if (form.order == TileForm::Order::float_chain)
+  if (form.order == MmaForm::Order::float_chain)
     return multiply_in_float_arithmetic(form, a, b, c, d);
   if (form.a != DataType::f64 && ptx::is_float(form.a))
     return multiply_narrow_float_tile(form, a, b, c, d, k_index);

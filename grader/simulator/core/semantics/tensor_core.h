@@ -32,7 +32,7 @@
 
 namespace lab32::sim {
 
-struct TileForm {
+struct MmaForm {
   int m = 0, n = 0, k = 0;
   // Types of elements; b1, s4 and similar ones are integers of that many bits.
   ptx::DataType a{}, b{}, c{}, d{};
@@ -48,7 +48,7 @@ struct TileForm {
 // Multiplies one tile. Elements are bit patterns at a[row * stored_columns() + i], b[column * k +
 // i], and c and d[row * n + column]. For a sparse A, k_index has the layout of a and gives the k of
 // each element's factor in B.
-void multiply_tile(const TileForm& form, const uint64_t* a, const uint64_t* b, const uint64_t* c,
+void multiply_tile(const MmaForm& form, const uint64_t* a, const uint64_t* b, const uint64_t* c,
                    uint64_t* d, const uint16_t* k_index = nullptr);
 
 }  // namespace lab32::sim

@@ -80,16 +80,16 @@ constexpr FloatSumPrecision kSingle{24, -126}, kHalf{11, -14};
 constexpr int kMorePlaces = 4, kWeightPlaces = 8, kPartPlaces = 1;
 
 // The weighted sum of the texels of one slice or level, in units of 2^exponent.
-struct SliceOrLevelSum {
+struct WeightedTexelSum {
   int64_t value = 0;
   int exponent = 0;
   bool any = false;
 };
 
-SliceOrLevelSum sum_of_slice_or_level(const double* texel, const WeightedTexel* taps,
-                                      unsigned count, unsigned part,
-                                      const FloatSumPrecision& rules) {
-  SliceOrLevelSum sum;
+WeightedTexelSum sum_of_slice_or_level(const double* texel, const WeightedTexel* taps,
+                                       unsigned count, unsigned part,
+                                       const FloatSumPrecision& rules) {
+  WeightedTexelSum sum;
   for (unsigned i = 0; i < count; ++i) {
     if (taps[i].part != part || taps[i].weight == 0 || texel[i] == 0) continue;
     const int exponent = std::ilogb(texel[i]);
@@ -129,7 +129,7 @@ double signed_zero_of_sum(const double* texel, const WeightedTexel* taps, unsign
 
 double weighted_sum(const double* texel, const WeightedTexel* taps, unsigned count,
                     const FloatSumPrecision& rules) {
-  std::array<SliceOrLevelSum, 4> parts;
+  std::array<WeightedTexelSum, 4> parts;
   unsigned last = 0;
   for (unsigned i = 0; i < count; ++i) last = std::max(last, unsigned{taps[i].part});
   bool any = false;
@@ -143,7 +143,7 @@ double weighted_sum(const double* texel, const WeightedTexel* taps, unsigned cou
   if (!any) return signed_zero_of_sum(texel, taps, count);
   int64_t total = 0;
   const int unit = highest - kPartPlaces;
-  for (const SliceOrLevelSum& p : parts) {
+  for (const WeightedTexelSum& p : parts) {
     if (!p.any) continue;
     const int up = p.exponent - unit;
     total += up >= 0 ? p.value * (int64_t{1} << up) : p.value >> std::min(-up, 63);

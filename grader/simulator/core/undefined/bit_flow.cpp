@@ -259,13 +259,13 @@ class UndefinedBitFlow {
         unsure &= q | unsure_q;
       else if (in_.ptx->has(ptx::Modifier::op_or))
         unsure &= ~q | unsure_q;
-      unsure |= unsure_q & lanes_decided_by_comparison(unsure_q);
+      unsure |= unsure_q & lanes_depending_on_comparison(unsure_q);
     }
     make_results_undefined(unsure);
   }
   // The lanes whose result depends on the comparison and not only on the predicate with which it is
   // combined.
-  uint32_t lanes_decided_by_comparison(uint32_t lanes) const {
+  uint32_t lanes_depending_on_comparison(uint32_t lanes) const {
     if (in_.dst[0].bytes == 0) return lanes;
     std::byte* const p = x_.regs + in_.src[2].offset;
     std::byte* const to = x_.regs + in_.dst[0].offset;

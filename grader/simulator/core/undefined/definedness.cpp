@@ -168,7 +168,7 @@ void UndefinedBitTracker::check_control_flow_operands(CallFrame& frame, uint32_t
   if (!frame.undefined) return;
   UndefinedBits& u = *frame.undefined;
   if (const uint32_t lanes = lanes_with_undefined_guard(u, in, mask))
-    execute_with_undefined_guard(frame, lanes, in);
+    propagate_undefined_guard(frame, lanes, in);
   const ptx::InstructionTraits& t = traits_of(in);
   // Such an instruction is executed, and checked, when all lanes have arrived.
   if (t.sync == ptx::Sync::warp) return;
@@ -179,8 +179,8 @@ void UndefinedBitTracker::check_control_flow_operands(CallFrame& frame, uint32_t
   }
 }
 
-void UndefinedBitTracker::execute_with_undefined_guard(CallFrame& frame, uint32_t mask,
-                                                       const Inst& in) {
+void UndefinedBitTracker::propagate_undefined_guard(CallFrame& frame, uint32_t mask,
+                                                    const Inst& in) {
   if (!frame.undefined) return;
   UndefinedBits& u = *frame.undefined;
   const uint32_t lanes = lanes_with_undefined_guard(u, in, mask);
@@ -209,7 +209,7 @@ void UndefinedBitTracker::execute(CallFrame& frame, uint32_t mask, const Inst& i
   const ExecContext x{frame.regs, mask, &warp_};
   if (!frame.undefined) return in.exec(x, in);
   UndefinedBits& u = *frame.undefined;
-  if (!only_computes(in)) execute_with_undefined_guard(frame, warp_.current().mask, in);
+  if (!only_computes(in)) propagate_undefined_guard(frame, warp_.current().mask, in);
   require_defined_operands(u, mask, in);
   if (traits_of(in).fragments) return execute_on_fragments(u, x, in);
   if (traits_of(in).is_texture()) {
@@ -232,9 +232,9 @@ void UndefinedBitTracker::execute(CallFrame& frame, uint32_t mask, const Inst& i
     mark_results_defined(u, mask, in);
     in.exec(x, in);
     if (traits_of(in).uses(MemoryKind::load))
-      load_undefined_params(u, frame, mask, in);
+      load_undefined_bits_of_params(u, frame, mask, in);
     else
-      store_undefined_params(u, frame, mask, in);
+      store_undefined_bits_of_params(u, frame, mask, in);
     return;
   }
   if (traits_of(in).memory_count > 0) {
@@ -292,7 +292,7 @@ void UndefinedBitTracker::execute(CallFrame& frame, uint32_t mask, const Inst& i
     }
     in.exec(x, in);  // the shuffle marks results that it reads from absent lanes
   }
-  if (in.has_guard) execute_with_undefined_guard(frame, warp_.current().mask, in);
+  if (in.has_guard) propagate_undefined_guard(frame, warp_.current().mask, in);
 }
 
 // An element of the result is undefined if an element of its row of A, its column of B, or C is.
@@ -408,8 +408,8 @@ void UndefinedBitTracker::store_undefined_bits(CallFrame& frame, const Undefined
 // ---------------------------------------------------------------------------------------------
 // Activations and parameters of functions
 
-void UndefinedBitTracker::store_undefined_params(UndefinedBits& u, const CallFrame& frame,
-                                                 uint32_t mask, const Inst& in) {
+void UndefinedBitTracker::store_undefined_bits_of_params(UndefinedBits& u, const CallFrame& frame,
+                                                         uint32_t mask, const Inst& in) {
   const size_t stride = frame.function->param_bytes;
   const unsigned bytes = element_bytes(in);
   for (uint8_t s = 0; s < in.src_count; ++s) {
@@ -424,8 +424,8 @@ void UndefinedBitTracker::store_undefined_params(UndefinedBits& u, const CallFra
   }
 }
 
-void UndefinedBitTracker::load_undefined_params(UndefinedBits& u, const CallFrame& frame,
-                                                uint32_t mask, const Inst& in) {
+void UndefinedBitTracker::load_undefined_bits_of_params(UndefinedBits& u, const CallFrame& frame,
+                                                        uint32_t mask, const Inst& in) {
   const size_t stride = frame.function->param_bytes;
   const unsigned bytes = element_bytes(in);
   if (in.exec == pick_ld_kernel_param(*in.ptx) || in.mem_base.bytes != 0) return;  // constants

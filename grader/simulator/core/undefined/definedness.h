@@ -26,7 +26,7 @@ class UndefinedBitTracker final : public UndefinedValueTracker {
   void execute(CallFrame& frame, uint32_t mask, const Inst& in) override;
   void check_control_flow_operands(CallFrame& frame, uint32_t mask, const Inst& in) override;
   void execute_guarded_off(CallFrame& frame, uint32_t mask, const Inst& in) override {
-    execute_with_undefined_guard(frame, mask, in);
+    propagate_undefined_guard(frame, mask, in);
   }
   ExecContext begin_undefined_load(const ExecContext& x, const Inst& in, uint32_t lanes,
                                    const UndefinedBits::OfLanes& origin) override;
@@ -42,7 +42,7 @@ class UndefinedBitTracker final : public UndefinedValueTracker {
   uint32_t lanes_with_undefined_guard(const UndefinedBits& u, const Inst& in, uint32_t mask) const;
   // Executes an instruction for lanes whose guard predicate is undefined: marks all its results as
   // undefined. If the instruction has other effects, the undefined guard is a fault.
-  void execute_with_undefined_guard(CallFrame& frame, uint32_t mask, const Inst& in);
+  void propagate_undefined_guard(CallFrame& frame, uint32_t mask, const Inst& in);
   void require_defined(UndefinedBits& u, const RegisterSlot& slot, uint32_t mask, ValueUse use);
   void report_undefined_operand(UndefinedBits& u, const RegisterSlot& slot, uint32_t lanes,
                                 ValueUse use);
@@ -58,10 +58,10 @@ class UndefinedBitTracker final : public UndefinedValueTracker {
   void mark_results_defined(UndefinedBits& u, uint32_t mask, const Inst& in);
   void store_undefined_bits(CallFrame& frame, const UndefinedBits& u, uint32_t mask,
                             const Inst& in);
-  void store_undefined_params(UndefinedBits& u, const CallFrame& frame, uint32_t mask,
-                              const Inst& in);
-  void load_undefined_params(UndefinedBits& u, const CallFrame& frame, uint32_t mask,
-                             const Inst& in);
+  void store_undefined_bits_of_params(UndefinedBits& u, const CallFrame& frame, uint32_t mask,
+                                      const Inst& in);
+  void load_undefined_bits_of_params(UndefinedBits& u, const CallFrame& frame, uint32_t mask,
+                                     const Inst& in);
 
   Warp& warp_;
 };

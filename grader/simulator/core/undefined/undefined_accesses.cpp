@@ -185,8 +185,9 @@ UndefinedBits::OfLanes Warp::origins_of_undefined_read(const Inst& in, const Und
   return found;
 }
 
-void Warp::exchange_undefined_bits(const ExecContext& x, const Inst& in, AccessSpace space,
-                                   const uint64_t* address, unsigned bytes) {
+void Warp::track_undefined_bits_in_atom_exch(const ExecContext& x, const Inst& in,
+                                             AccessSpace space, const uint64_t* address,
+                                             unsigned bytes) {
   UndefinedRead read;
   if (!find_undefined_bytes(space, address, x.mask, bytes, &read)) return;
   // If several lanes exchange one word, the first gets the undefined value.

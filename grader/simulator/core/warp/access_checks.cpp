@@ -11,19 +11,19 @@
 
 namespace lab32::sim {
 
-FaultReporter::FaultReporter(const LaunchContext& launch, const BlockInfo& info,
-                             const EventReporter& reports)
+FaultHandler::FaultHandler(const LaunchContext& launch, const BlockInfo& info,
+                           const EventReporter& reports)
     : launch_(launch), info_(info), reports_(reports) {
   if (launch_.keep_going) reported_.resize(launch_.program->sites.size());
 }
 
-ThreadId FaultReporter::thread_id(uint32_t warp, int lane) const {
+ThreadId FaultHandler::thread_id(uint32_t warp, int lane) const {
   const Dim3& b = launch_.block;
   const uint32_t t = warp * kWarpSize + static_cast<uint32_t>(lane);
   return {{info_.x, info_.y, info_.z}, {t % b.x, t / b.x % b.y, t / b.x / b.y}};
 }
 
-TrapFacts FaultReporter::facts(TrapReason reason, uint32_t warp) const {
+TrapFacts FaultHandler::facts(TrapReason reason, uint32_t warp) const {
   TrapFacts facts;
   facts.reason = reason;
   facts.block = info_.index;
@@ -31,14 +31,14 @@ TrapFacts FaultReporter::facts(TrapReason reason, uint32_t warp) const {
   return facts;
 }
 
-TrapFacts FaultReporter::facts(TrapReason reason, uint32_t warp, int lane) const {
+TrapFacts FaultHandler::facts(TrapReason reason, uint32_t warp, int lane) const {
   TrapFacts facts = this->facts(reason, warp);
   facts.thread = thread_id(warp, lane);
   return facts;
 }
 
-TrapFacts FaultReporter::facts_of_access(uint32_t warp, int lane, AccessSpace space, AccessUse use,
-                                         unsigned bytes) const {
+TrapFacts FaultHandler::facts_of_access(uint32_t warp, int lane, AccessSpace space, AccessUse use,
+                                        unsigned bytes) const {
   TrapFacts facts = this->facts(TrapReason::past_end, warp, lane);
   FaultyMemoryAccess& access = facts.access.emplace();
   access.space = space;
@@ -47,8 +47,8 @@ TrapFacts FaultReporter::facts_of_access(uint32_t warp, int lane, AccessSpace sp
   return facts;
 }
 
-void FaultReporter::trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
-                                   const std::function<TrapFacts(int)>& facts) {
+void FaultHandler::trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
+                                  const std::function<TrapFacts(int)>& facts) {
   const int first = __builtin_ctz(lanes);
   if (launch_.note_uninitialised && kind == FaultEvent::Kind::uninitialised) {
     if (!first_uninitialised_) first_uninitialised_ = Trap{facts(first), site};
@@ -68,8 +68,8 @@ void FaultReporter::trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Ki
   for (Observer* o : reports_.observers()) o->fault(fault);
 }
 
-void FaultReporter::report_undefined_use(const UndefinedOrigin& origin, ValueUse use,
-                                         uint32_t lanes) {
+void FaultHandler::report_undefined_use(const UndefinedOrigin& origin, ValueUse use,
+                                        uint32_t lanes) {
   TrapFacts facts = origin.facts;
   if (facts.reason == TrapReason::lane_missing) {  // the value came from a shuffle
     for (Observer* o : reports_.observers())
@@ -163,8 +163,8 @@ std::byte* AccessChecks::check_global(uint32_t warp, const Inst& in, uint64_t* a
   // The guard is told first, because the bits of written bytes may depend on the order of the
   // blocks, too.
   if (guard_) {
-    const BlockOrderGuard::AccessSource by{{info_.index, epoch_, warp},
-                                           is_race_free(in.order, use)};
+    const BlockOrderGuard::AccessingWarp by{{info_.index, epoch_, warp},
+                                            is_race_free(in.order, use)};
     switch (use) {
       case Use::read:
         guard_->record_read(*a, address, mask, bytes, by);
@@ -191,8 +191,9 @@ std::byte* AccessChecks::check_global(uint32_t warp, const Inst& in, uint64_t* a
   return memory.host(0);
 }
 
-std::byte* AccessChecks::check_global_row(uint32_t warp, const Inst& in, const WarpAddressRow& row,
-                                          unsigned bytes, Use use) {
+std::byte* AccessChecks::check_global_strided(uint32_t warp, const Inst& in,
+                                              const StridedWarpAddresses& row, unsigned bytes,
+                                              Use use) {
   Memory& memory = *launch_.memory;
   const uint64_t beyond_first = (kWarpSize / 2 - 1) * row.stride;
   const uint64_t low = std::min(row.first[0], row.first[1]),
@@ -206,12 +207,12 @@ std::byte* AccessChecks::check_global_row(uint32_t warp, const Inst& in, const W
     return nullptr;
   recent.site = in.site;
   if (guard_ && (use == Use::write || !guard_->may_read(*a))) {
-    const BlockOrderGuard::AccessSource by{{info_.index, epoch_, warp},
-                                           is_race_free(in.order, use)};
+    const BlockOrderGuard::AccessingWarp by{{info_.index, epoch_, warp},
+                                            is_race_free(in.order, use)};
     if (use == Use::read)
-      guard_->record_row_read(*a, row, bytes, by);
+      guard_->record_strided_read(*a, row, bytes, by);
     else
-      guard_->record_row_write(*a, row, bytes, by);
+      guard_->record_strided_write(*a, row, bytes, by);
   }
   if (use == Use::write) {
     if (!a->initialised) {

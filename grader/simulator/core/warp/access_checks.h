@@ -1,5 +1,5 @@
 // Checks every memory access: for bounds and alignment, for null, freed and read-only memory, and
-// for reads of memory that was never written. AccessChecks finds a faulty access; FaultReporter
+// for reads of memory that was never written. AccessChecks finds a faulty access; FaultHandler
 // raises a trap for it, or reports it to the observers in a launch that keeps going.
 #pragma once
 
@@ -24,9 +24,9 @@ namespace lab32::sim {
 
 // Collects the facts of a block's faults. A fault becomes a trap, or an event for the observers in
 // a launch that keeps going.
-class FaultReporter {
+class FaultHandler {
  public:
-  FaultReporter(const LaunchContext& launch, const BlockInfo& info, const EventReporter& reports);
+  FaultHandler(const LaunchContext& launch, const BlockInfo& info, const EventReporter& reports);
 
   // Traps, or reports the fault to the observers. `facts(lane)` describes the fault of a lane.
   void trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
@@ -60,7 +60,7 @@ struct BlockPartsForChecks {
   const BlockInfo& info;
   SharedMemory& shared;
   EventReporter& reports;
-  FaultReporter& faults;
+  FaultHandler& faults;
   std::vector<InstructionIssueCounts>& tally;
   BlockOrderGuard::Worker* guard;
 };
@@ -89,8 +89,8 @@ class AccessChecks {
                           unsigned bytes, Use use, uint8_t operation = 0);
   // As check_global(), for a whole warp with regular addresses. Null: the fast path does not apply
   // and nothing was done.
-  std::byte* check_global_row(uint32_t warp, const Inst& in, const WarpAddressRow& row,
-                              unsigned bytes, Use use);
+  std::byte* check_global_strided(uint32_t warp, const Inst& in, const StridedWarpAddresses& row,
+                                  unsigned bytes, Use use);
   void check_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
                     Use use);
 
@@ -130,7 +130,7 @@ class AccessChecks {
   const BlockInfo& info_;
   SharedMemory& shared_;
   EventReporter& reports_;
-  FaultReporter& faults_;
+  FaultHandler& faults_;
   std::vector<InstructionIssueCounts>& tally_;
   BlockOrderGuard::Worker* const guard_;
   ClusterContext* const cluster_;

@@ -101,7 +101,7 @@ struct PlannedSassAccess {
     spin,
     // A compare-and-swap loop on the 4-byte words around narrower values: a load, then rounds of an
     // atomic by the remaining lanes. In each round one lane of every word succeeds.
-    swap_loop,
+    narrow_cas_loop,
   } lanes = Lanes::all;
   SharedAtomicForm form = SharedAtomicForm::plain;
   // For an access by generic addresses: the issue is for lanes in this space. None: for all.

@@ -27,7 +27,7 @@ class BlockContext {
   SharedMemory& shared() { return shared_; }
   const SharedMemory& shared() const { return shared_; }
   EventReporter& reports() { return reports_; }
-  FaultReporter& faults() { return faults_; }
+  FaultHandler& faults() { return faults_; }
   AccessChecks& accesses() { return accesses_; }
   const AccessChecks& accesses() const { return accesses_; }
   // Null: the block is in no cluster.
@@ -111,7 +111,7 @@ class BlockContext {
   std::vector<StraightLineRunTally> runs_;
   EventReporter reports_;
   SharedMemory shared_;
-  FaultReporter faults_;
+  FaultHandler faults_;
   AccessChecks accesses_;
   UndefinedOrigins origins_;
   PendingBulkCopies bulk_copies_;

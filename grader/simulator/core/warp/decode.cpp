@@ -127,12 +127,12 @@ class KernelDecoder {
     program_.plans.emplace_back();
     code_->code.push_back(end);
     mark_reconvergence(flow, *code_);
-    record_shared_variables();
+    link_accesses_to_shared_variables();
     code_->register_bytes = slots_->bytes();
   }
 
   // Records for each access to shared memory which variable the program means.
-  void record_shared_variables() {
+  void link_accesses_to_shared_variables() {
     const std::vector<std::string> origins = ptx::address_origins(*function_);
     for (size_t i = 0; i < origins.size(); ++i) {
       if (function_->body[i].op->traits.memory_count == 0) continue;

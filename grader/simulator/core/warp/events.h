@@ -61,7 +61,7 @@ struct PtxSharedAccess {
   const uint64_t* address;  // [32] offsets in the shared window
   const std::byte* values;  // stores: lane l's bytes at values + l * 16; null: a load, or not known
   // For a whole warp whose addresses form a row: replaces `address`, which is then null.
-  const WarpAddressRow* row = nullptr;
+  const StridedWarpAddresses* row = nullptr;
   // For the end of a copy that an mbarrier counts: the mbarrier's offset plus one. The bytes may
   // not be used before a thread has waited for the mbarrier. 0: the copying thread itself has
   // waited.
@@ -228,10 +228,11 @@ class Observer {
   virtual void fence(uint32_t /*warp*/, uint32_t /*mask*/, uint32_t /*site*/,
                      const ptx::MemoryOrder&) {}
 
-  // Called for a strong load of device memory by an observer that chooses_loaded_values(). Lane l's
-  // bytes are at values + l * 16; the observer may replace them by older ones of the same words.
-  virtual void choose_loaded_values(uint32_t /*warp*/, const StrongOrSuspectAccess&,
-                                    std::byte* /*values*/) {}
+  // Called for a strong load of device memory by an observer that replaces_loaded_values(). Lane
+  // l's bytes are at values + l * 16; the observer may replace them by older ones of the same
+  // words.
+  virtual void replace_loaded_values(uint32_t /*warp*/, const StrongOrSuspectAccess&,
+                                     std::byte* /*values*/) {}
 
   // The events that the observer wants. The simulator asks once for each launch.
   virtual bool wants_accesses() const { return false; }
@@ -247,7 +248,7 @@ class Observer {
   virtual bool wants_order() const { return false; }
   // Decides what strong loads of device memory return (races/stale_values.h). It sees all strong
   // accesses and all stores in their order, from one host thread.
-  virtual bool chooses_loaded_values() const { return false; }
+  virtual bool replaces_loaded_values() const { return false; }
   virtual void begin_ordered_run() {}
   virtual void begin_ordered_reports() {}
 };

@@ -29,7 +29,7 @@ RegisterFileLayout::RegisterFileLayout(const KernelSymbolTables& names,
                                        const ptx::ControlFlow& flow, DecodedFunction& code)
     : names_(names), function_(*code.ptx), code_(code) {
   place_registers(flow);
-  place_variables();
+  place_params_and_locals();
 }
 
 void RegisterFileLayout::place_registers(const ptx::ControlFlow& flow) {
@@ -64,7 +64,7 @@ uint32_t RegisterFileLayout::allocate_slot(uint8_t bytes) {
   return at;
 }
 
-void RegisterFileLayout::place_variables() {
+void RegisterFileLayout::place_params_and_locals() {
   auto place_param = [&](const ptx::Variable& v) {
     code_.param_bytes = align_up(code_.param_bytes, std::max(8u, v.align));
     code_.param_offset[v.name] = code_.param_bytes;

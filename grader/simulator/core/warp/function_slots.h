@@ -48,7 +48,7 @@ class RegisterFileLayout {
 
  private:
   void place_registers(const ptx::ControlFlow& flow);
-  void place_variables();
+  void place_params_and_locals();
   uint32_t allocate_slot(uint8_t bytes);
   RegisterSlot constant_slot(uint64_t value, uint8_t bytes);
   RegisterSlot shared_address_slot(uint64_t value, uint8_t bytes);

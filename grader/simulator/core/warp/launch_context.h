@@ -1,6 +1,6 @@
 // LaunchContext: the state that all host threads of a launch share (program, memory, shape and
-// options). LaunchMeter enforces the launch's limits, and DeviceLaunches collects the launches that
-// its kernels request.
+// options). LaunchLimitMeter enforces the launch's limits, and DeviceLaunches collects the launches
+// that its kernels request.
 #pragma once
 
 #include <atomic>
@@ -23,10 +23,10 @@ namespace lab32::sim {
 // The limits of a launch: instructions of all warps together, seconds, and host memory for the
 // stacks of its threads.
 
-class LaunchMeter {
+class LaunchLimitMeter {
  public:
   // Limits of 0 mean no limit. Seconds are those of a reference machine (base/work.h).
-  LaunchMeter(uint64_t most_instructions, double most_seconds, uint64_t most_local_bytes)
+  LaunchLimitMeter(uint64_t most_instructions, double most_seconds, uint64_t most_local_bytes)
       : most_(most_instructions), seconds_(most_seconds), local_(most_local_bytes) {}
 
   uint64_t issued() const { return issued_; }
@@ -58,7 +58,7 @@ class LaunchMeter {
   static constexpr uint64_t kBlocksAtOnce = 8;
   bool is_over_time(double slowness) const {
     const double most = seconds_ * slowness;
-    return most > 0 && watch_.wall_seconds() > most && watch_.seconds() > most;
+    return most > 0 && watch_.wall_seconds() > most && watch_.min_of_wall_and_cpu_seconds() > most;
   }
   const uint64_t most_;
   const double seconds_;
@@ -73,7 +73,7 @@ class LaunchMeter {
 // ended. That grid counts as complete when they are complete (device/sim_device.cpp).
 
 // A copy or a fill in place of a kernel launch.
-struct DeviceCopyOrFill {
+struct DeviceLaunchedCopyOrFill {
   uint64_t to = 0, from = 0, bytes = 0;
   int value = -1;  // byte value of a fill; -1: a copy
 };
@@ -81,7 +81,7 @@ struct DeviceCopyOrFill {
 struct DeviceLaunch {
   uint64_t function = 0;    // code_address() of the kernel; 0: a copy
   uint64_t parameters = 0;  // their address in device memory
-  DeviceCopyOrFill copy;
+  DeviceLaunchedCopyOrFill copy;
   Dim3 grid, block;
   uint32_t dynamic_shared = 0;
   bool tail = false;  // the launch runs after all other launches of its grid
@@ -122,7 +122,7 @@ struct LaunchContext {
   uint64_t param_address = 0;  // kernel parameters in device memory
   uint32_t multiprocessors = 1;  // %nsmid
   uint64_t warp_budget = 0;
-  LaunchMeter* meter = nullptr;  // limits all warps together; null: no limit
+  LaunchLimitMeter* meter = nullptr;  // limits all warps together; null: no limit
   // Blocks that the device holds at once and that may therefore wait for each other
   // (block_group.h).
   uint64_t resident_blocks = 1;
@@ -137,7 +137,7 @@ struct LaunchContext {
   bool note_warps = false;  // the caller wants LaunchOutcome::warps
   // The seed of a random schedule of blocks, warps and diverged lanes; nullopt: the normal order.
   std::optional<uint64_t> schedule;
-  std::optional<PartialBlock> part;  // nullopt: all threads run
+  std::optional<BlockWithAbsentThreads> part;  // nullopt: all threads run
   // If there is no random schedule: the blocks, and the warps of each block, run from the last to
   // the first.
   bool reversed = false;

@@ -12,7 +12,7 @@ EventReporter::EventReporter(const LaunchContext& launch, std::vector<Observer*>
     if (o->wants_accesses()) access_observers_.push_back(o);
     if (o->wants_shared_ptx_accesses()) raw_observers_.push_back(o);
     if (o->wants_shuffles()) shuffle_observers_.push_back(o);
-    if (o->chooses_loaded_values()) chooser_ = o;
+    if (o->replaces_loaded_values()) chooser_ = o;
   }
 }
 
@@ -72,7 +72,7 @@ void EventReporter::access(uint32_t warp, const Inst& in, const WarpAccess& acce
 }
 
 void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess& whole,
-                                 const ReportedLanes& part) {
+                                 const LanesReportedTogether& part) {
   const uint32_t mask = part.mask;
   const uint64_t* const address = whole.address;
   IssuedWarpAccess access;
@@ -144,7 +144,7 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
         access.again = false;
         break;
       }
-      case PlannedSassAccess::Lanes::swap_loop: {
+      case PlannedSassAccess::Lanes::narrow_cas_loop: {
         for (int l = 0; l < kWarpSize; ++l) shifted[l] = address[l] / issue.bytes * issue.bytes;
         access.address = shifted;
         access.kind = AccessKind::load;
@@ -198,9 +198,9 @@ void EventReporter::strong_or_suspect_access(uint32_t warp, const Inst& in, Acce
   for (Observer* o : observers_) o->strong_or_suspect_access(warp, access);
 }
 
-void EventReporter::choose_loaded_values(uint32_t warp, const Inst& in, unsigned bytes,
-                                         uint32_t mask, const uint64_t* address,
-                                         std::byte* values) {
+void EventReporter::replace_loaded_values(uint32_t warp, const Inst& in, unsigned bytes,
+                                          uint32_t mask, const uint64_t* address,
+                                          std::byte* values) {
   StrongOrSuspectAccess access;
   access.site = in.site;
   access.kind = AccessKind::load;
@@ -211,7 +211,7 @@ void EventReporter::choose_loaded_values(uint32_t warp, const Inst& in, unsigned
   access.suspect = 0;
   access.address = address;
   access.values = values;
-  chooser_->choose_loaded_values(warp, access, values);
+  chooser_->replace_loaded_values(warp, access, values);
 }
 
 void EventReporter::fence(uint32_t warp, const Inst& in, uint32_t mask) {

@@ -31,7 +31,7 @@ class EventReporter {
   bool observes_shuffles() const { return !shuffle_observers_.empty(); }
   // Whether accesses to device memory are reported if they are strong or go to a suspect word.
   bool observes_order() const { return suspects_ != nullptr || chooser_ != nullptr; }
-  bool chooses_loaded_values() const { return chooser_ != nullptr; }
+  bool replaces_loaded_values() const { return chooser_ != nullptr; }
 
   // An access by one instruction of a warp. `matrix`, `peer`: as in IssuedWarpAccess.
   struct WarpAccess {
@@ -61,8 +61,8 @@ class EventReporter {
   void strong_or_suspect_access(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
                                 uint32_t mask, const uint64_t* address, const std::byte* values);
   // Lets the observer that chooses values replace the values of a strong load.
-  void choose_loaded_values(uint32_t warp, const Inst& in, unsigned bytes, uint32_t mask,
-                            const uint64_t* address, std::byte* values);
+  void replace_loaded_values(uint32_t warp, const Inst& in, unsigned bytes, uint32_t mask,
+                             const uint64_t* address, std::byte* values);
   void fence(uint32_t warp, const Inst& in, uint32_t mask);
   void shuffle(uint32_t warp, const ShuffleEvent& shuffle);
   void copy_engine_event(uint32_t warp, const CopyEngineEvent& event);
@@ -82,12 +82,12 @@ class EventReporter {
  private:
   // Lanes that are reported together. `others`: lanes of the same access that are reported
   // separately. `remote`: the lanes access another block's memory.
-  struct ReportedLanes {
+  struct LanesReportedTogether {
     uint32_t mask, others;
     bool remote;
   };
   void report_lanes(uint32_t warp, const Inst& in, const WarpAccess& whole,
-                    const ReportedLanes& part);
+                    const LanesReportedTogether& part);
 
   const LaunchContext& launch_;
   std::vector<Observer*> observers_;

@@ -194,7 +194,7 @@ const char* words_of_value_use(ValueUse use) {
 
 TrapKind kind_of(TrapReason reason) { return kTrapReasons[static_cast<size_t>(reason)].kind; }
 
-bool is_finding(TrapKind kind) {
+bool is_nonfatal_trap(TrapKind kind) {
   switch (kind) {
     case TrapKind::out_of_bounds:
     case TrapKind::misaligned:

@@ -26,7 +26,7 @@ TrapKind kind_of(TrapReason reason);
 
 // Whether a launch that keeps going reports this kind as a finding. The other kinds end every
 // launch.
-bool is_finding(TrapKind kind);
+bool is_nonfatal_trap(TrapKind kind);
 
 struct ThreadId {
   std::array<uint32_t, 3> block{}, thread{};

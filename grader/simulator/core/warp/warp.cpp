@@ -37,7 +37,7 @@ void Warp::reset_for_next_block() {
   copy_group_.fill(0);
   track_.reset();
   local_.reset_for_next_block();
-  const std::optional<PartialBlock>& part = block_.launch().part;
+  const std::optional<BlockWithAbsentThreads>& part = block_.launch().part;
   const uint32_t absent = part ? part->absent_lanes_of_warp(block_.info().index, index_) : 0;
   splits_.reset_for_next_block(initial_lanes_ & ~absent,
                                frames_.make_frame(program().functions[0], nullptr, nullptr));
@@ -91,8 +91,8 @@ void Warp::indirect_branch(const Inst& in, uint32_t op_mask) {
 // Ends the time slice of the current split and switches to the others.
 void Warp::end_slice() {
   const size_t ready = splits_.count_ready_splits();
-  const bool spins = polling_.synchronised() && splits_.is_current_split_ready();
-  polling_.forget_synchronisation();
+  const bool spins = polling_.is_possibly_spinning() && splits_.is_current_split_ready();
+  polling_.forget_possible_spin();
   spun_slices_ = spins ? spun_slices_ + 1 : 0;
   if (spun_slices_ >= ready && spins) {
     if (splits_.release_innermost_join()) slice_ = kSpinSlice;
@@ -103,14 +103,14 @@ void Warp::end_slice() {
   splits_.choose_next_ready_split();
 }
 
-Warp::ProgressReporter Warp::run_random_split(uint64_t slice, Random& random) {
+Warp::RunOutcome Warp::run_random_split(uint64_t slice, Random& random) {
   random_ = &random;
   splits_.choose_random_ready_split(random);
   return run(slice);
 }
 
-Warp::ProgressReporter Warp::run(uint64_t slice) {
-  if (splits_.live() == 0) return ProgressReporter::done;
+Warp::RunOutcome Warp::run(uint64_t slice) {
+  if (splits_.live() == 0) return RunOutcome::done;
   const uint64_t limit = block_.warp_budget();
   const uint64_t stop = issued_ + slice;
   polling_.begin_slice(stop);
@@ -120,10 +120,10 @@ Warp::ProgressReporter Warp::run(uint64_t slice) {
   for (;;) {
     // Choose a ready split.
     if (!splits_.is_current_split_ready()) {
-      if (splits_.live() == 0) return ProgressReporter::done;
+      if (splits_.live() == 0) return RunOutcome::done;
       if (!splits_.choose_next_ready_split()) {
         if (splits_.release_lanes_to_exit()) continue;
-        return ProgressReporter::blocked;
+        return RunOutcome::blocked;
       }
       slice_ends_ = issued_ + slice_;
     }
@@ -237,13 +237,13 @@ Warp::ProgressReporter Warp::run(uint64_t slice) {
           break;
       }
     }
-    if (splits_.live() == 0) return ProgressReporter::done;
+    if (splits_.live() == 0) return RunOutcome::done;
     if (issued_ >= limit) {
       TrapFacts endless = facts(TrapReason::instruction_limit);
       endless.limit = limit;
       trap(*in, std::move(endless));
     }
-    if (issued_ >= polling_.slice_end()) return ProgressReporter::yielded;
+    if (issued_ >= polling_.slice_end()) return RunOutcome::yielded;
     if (issued_ >= slice_ends_) {
       end_slice();
       slice_ends_ = issued_ + slice_;

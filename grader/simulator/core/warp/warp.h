@@ -44,13 +44,13 @@ class PollingDetector {
 
   // An atomic with a result or a volatile load was executed: the split may be waiting for another
   // lane.
-  void note_synchronisation() {
+  void note_possible_spin() {
     synchronised_ = true;
     clock_looks_ = 0;
   }
   void note_clock() { synchronised_ = true; }
-  bool synchronised() const { return synchronised_; }
-  void forget_synchronisation() { synchronised_ = false; }
+  bool is_possibly_spinning() const { return synchronised_; }
+  void forget_possible_spin() { synchronised_ = false; }
 
   // Notes a read of device memory at `place`. A warp that reads a place again may be waiting for
   // another block; a warp that reads an array from end to end is not. Places are stored by their
@@ -137,12 +137,12 @@ class Warp {
   // Prepares the warp for the block that BlockContext::info() describes.
   void reset_for_next_block();
 
-  enum class ProgressReporter : uint8_t { done, blocked, yielded };
+  enum class RunOutcome : uint8_t { done, blocked, yielded };
   // Runs until all lanes have exited (done), all wait (blocked), or `slice` instructions were
   // issued (yielded).
-  ProgressReporter run(uint64_t slice);
+  RunOutcome run(uint64_t slice);
   // As run(), but chooses a random ready split at the beginning and after each branch.
-  ProgressReporter run_random_split(uint64_t slice, Random& random);
+  RunOutcome run_random_split(uint64_t slice, Random& random);
 
   bool done() const { return splits_.live() == 0; }
   uint32_t live() const { return splits_.live(); }
@@ -199,8 +199,8 @@ class Warp {
   void mark_defined(AccessSpace space, const uint64_t* address, uint32_t mask, unsigned bytes);
   // An exchange writes a defined value and gives the old, perhaps undefined, value to its result.
   // Moves the undefined bits accordingly.
-  void exchange_undefined_bits(const ExecContext& x, const Inst& in, AccessSpace space,
-                               const uint64_t* address, unsigned bytes);
+  void track_undefined_bits_in_atom_exch(const ExecContext& x, const Inst& in, AccessSpace space,
+                                         const uint64_t* address, unsigned bytes);
   // Checks the value that any other atomic on shared memory reads, and reports it if it is
   // undefined.
   void report_undefined_update(const Inst& in, const uint64_t* address, uint32_t mask,

@@ -31,8 +31,8 @@ bool is_contiguous(const sim::IssuedWarpAccess& access) {
          is_affine(access.address, &stride) && stride == access.bytes;
 }
 
-void append_contiguous(const sim::IssuedWarpAccess& access, bool skips_l1, bool on_float,
-                       std::vector<LineAccess>& to) {
+void append_lines_of_contiguous_access(const sim::IssuedWarpAccess& access, bool skips_l1,
+                                       bool on_float, std::vector<LineAccess>& to) {
   uint64_t at = access.address[0];
   for (const uint64_t end = at + kWarpSize * access.bytes; at < end;) {
     LineAccess entry = line_access_without_sectors(access, at / kLineBytes, skips_l1, on_float);
@@ -48,8 +48,8 @@ void append_contiguous(const sim::IssuedWarpAccess& access, bool skips_l1, bool 
   }
 }
 
-void append_each_lane(const sim::IssuedWarpAccess& access, bool skips_l1, bool on_float,
-                      std::vector<LineAccess>& to) {
+void append_lines_of_scattered_access(const sim::IssuedWarpAccess& access, bool skips_l1,
+                                      bool on_float, std::vector<LineAccess>& to) {
   const size_t first = to.size();
   const bool atomic = is_atomic(access);
   WordCounts words;
@@ -107,8 +107,8 @@ uint64_t l1_busy_cycles(const sim::IssuedWarpAccess& access, const LineAccess* l
   return sectors + count - 1;
 }
 
-void append_sectors(const uint64_t* first, const uint64_t* end, bool stores,
-                    std::vector<LineAccess>& to) {
+void append_lines_of_sectors(const uint64_t* first, const uint64_t* end, bool stores,
+                             std::vector<LineAccess>& to) {
   const size_t before = to.size();
   for (const uint64_t* at = first; at != end; ++at) {
     const uint64_t line = *at / kLineBytes, sector = *at % kLineBytes / kSectorBytes;
@@ -131,7 +131,7 @@ void append_copy_engine_lines(uint64_t begin, uint32_t bytes, bool stores,
     const uint64_t end = std::min((at / kSectorBytes + 1) * kSectorBytes, begin + bytes);
     const uint64_t sector = at / kSectorBytes * kSectorBytes;
     if (to.size() == before || to.back().line != at / kLineBytes)
-      append_sectors(&sector, &sector + 1, stores, to);
+      append_lines_of_sectors(&sector, &sector + 1, stores, to);
     LineAccess& entry = to.back();
     entry.engine = entry.last = 1;
     entry.sectors |= uint64_t{1} << at % kLineBytes / kSectorBytes;
@@ -144,9 +144,9 @@ void append_lines(const sim::IssuedWarpAccess& access, bool skips_l1, bool on_fl
                   std::vector<LineAccess>& to, uint8_t group) {
   const size_t first = to.size();
   if (!is_atomic(access) && is_contiguous(access))
-    append_contiguous(access, skips_l1, on_float, to);
+    append_lines_of_contiguous_access(access, skips_l1, on_float, to);
   else
-    append_each_lane(access, skips_l1, on_float, to);
+    append_lines_of_scattered_access(access, skips_l1, on_float, to);
   for (size_t i = first; i < to.size(); ++i) to[i].group = group;
   if (to.size() > first) to.back().last = 1;
   if (to.size() == first + 1) to.back().alone = 1;

@@ -14,7 +14,7 @@
 namespace lab32::counters {
 
 // How the caches treat an instruction. CacheObserver gets one for each site of the program.
-struct CacheUseOfInstruction {
+struct CachePolicyOfInstruction {
   bool skips_l1 = false;  // set for .cg, .cv, volatile, and accesses with a scope beyond the block
   bool on_float = false;  // atomics: the operand is a float
   uint8_t group = 0;      // below kLoadGroups: the LoadGroupCounts that counts its loads
@@ -42,7 +42,7 @@ struct LineAccess {
   uint64_t last : 1;    // whether this is the last line of its access
   uint64_t alone : 1;   // whether this is the only line of its access
   uint64_t engine : 1;  // whether the copy engine made the access, which bypasses L1
-  uint64_t group : 5;   // CacheUseOfInstruction::group
+  uint64_t group : 5;   // CachePolicyOfInstruction::group
   // Stores: bytes written to each sector. Atomics: the most lanes on one word of each sector.
   SectorBytes amount;
 };
@@ -64,11 +64,11 @@ struct RecordedBlockAccesses {
 uint64_t l1_busy_cycles(const sim::IssuedWarpAccess& access, const LineAccess* lines,
                         uint64_t count);
 
-// append_sectors() appends the lines of a request through a texture or surface object, whose stores
-// are assumed to fill their sectors. append_copy_engine_lines() appends a run of bytes that the
-// copy engine copies.
-void append_sectors(const uint64_t* first, const uint64_t* end, bool stores,
-                    std::vector<LineAccess>& to);
+// append_lines_of_sectors() appends the lines of a request through a texture or surface object,
+// whose stores are assumed to fill their sectors. append_copy_engine_lines() appends a run of bytes
+// that the copy engine copies.
+void append_lines_of_sectors(const uint64_t* first, const uint64_t* end, bool stores,
+                             std::vector<LineAccess>& to);
 void append_copy_engine_lines(uint64_t begin, uint32_t bytes, bool stores,
                               std::vector<LineAccess>& to);
 

@@ -19,7 +19,7 @@ using sim::AccessKind;
 }  // namespace
 
 struct CacheObserver::Launch {
-  Launch(const CacheShape& shape, std::vector<CacheUseOfInstruction> uses,
+  Launch(const CacheShape& shape, std::vector<CachePolicyOfInstruction> uses,
          const std::optional<L2>& l2)
       : shape(shape),
         uses(std::move(uses)),
@@ -57,7 +57,7 @@ struct CacheObserver::Launch {
                                        const LineAccess* end);
 
   const CacheShape shape;
-  const std::vector<CacheUseOfInstruction> uses;
+  const std::vector<CachePolicyOfInstruction> uses;
   const std::optional<L2> initial;
 
   std::mutex mutex;
@@ -307,7 +307,7 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
   count_access(access, group, first);
 }
 
-CacheObserver::CacheObserver(const CacheShape& shape, std::vector<CacheUseOfInstruction> uses,
+CacheObserver::CacheObserver(const CacheShape& shape, std::vector<CachePolicyOfInstruction> uses,
                              std::optional<L2> l2)
     : launch_(std::make_shared<Launch>(shape, std::move(uses), l2)) {}
 
@@ -337,8 +337,8 @@ void CacheObserver::block_begin(const sim::BlockInfo& block) {
 
 void CacheObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
   if (access.space != sim::AccessSpace::global || access.mask == 0) return;
-  const CacheUseOfInstruction use =
-      access.site < launch_->uses.size() ? launch_->uses[access.site] : CacheUseOfInstruction{};
+  const CachePolicyOfInstruction use =
+      access.site < launch_->uses.size() ? launch_->uses[access.site] : CachePolicyOfInstruction{};
   auto& accesses = block_->warps[warp];
   const size_t before = accesses.size();
   append_lines(access, use.skips_l1, use.on_float, accesses, use.group);
@@ -368,8 +368,8 @@ void CacheObserver::texel_access(uint32_t warp, const sim::TexelAccess& access) 
   const size_t before = accesses.size();
   uint32_t begin = 0;
   for (const uint32_t end : requests.ends) {
-    append_sectors(requests.sectors.data() + begin, requests.sectors.data() + end, stores,
-                   accesses);
+    append_lines_of_sectors(requests.sectors.data() + begin, requests.sectors.data() + end, stores,
+                            accesses);
     begin = end;
   }
   drop_if_block_share_is_full(accesses, before);

@@ -43,7 +43,7 @@ class CacheObserver : public sim::Observer {
  public:
   // `l2`: the state that an earlier launch has left; without it L2 starts empty. L1 always starts
   // empty.
-  CacheObserver(const CacheShape& shape, std::vector<CacheUseOfInstruction> uses,
+  CacheObserver(const CacheShape& shape, std::vector<CachePolicyOfInstruction> uses,
                 std::optional<L2> l2);
   ~CacheObserver() override;
 

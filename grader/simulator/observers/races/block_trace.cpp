@@ -134,7 +134,7 @@ bool BlockTrace::record(const TraceEvent& event, const uint64_t* row) {
   if (memory_bytes() > kMostBytes) return false;
   events_.push_back(event);
   value_bytes_ += event.value_bytes();
-  if (event.has_element_strides()) places_.push_back(half_warp_steps(row));
+  if (event.has_element_strides()) places_.push_back(half_warp_address_strides(row));
   if (!event.has_row()) return true;
   LaneElements kept;
   for (uint32_t lane = 0; lane < kWarpSize; ++lane)
@@ -170,7 +170,7 @@ bool BlockTrace::has_same_prefix(const BlockTrace& other, const TraceCursor& end
 bool BlockTrace::matches_at(const TraceCursor& at, const TraceEvent& event,
                             const uint64_t* row) const {
   if (at.event == events_.size() || !same_event(events_[at.event], event)) return false;
-  if (event.has_element_strides()) return places_[at.place] == half_warp_steps(row);
+  if (event.has_element_strides()) return places_[at.place] == half_warp_address_strides(row);
   if (!event.has_row()) return true;
   typedef uint64_t Four __attribute__((vector_size(32)));
   typedef uint32_t FourHalves __attribute__((vector_size(16)));

@@ -107,7 +107,7 @@ class BlockTrace {
                            load.mask,
                            1};
     if (!same_event(events_[at.event], event)) return false;
-    if (!(places_[at.place] == half_warp_steps(*load.row))) return false;
+    if (!(places_[at.place] == half_warp_address_strides(*load.row))) return false;
     ++at.event;
     ++at.place;
     return true;
@@ -144,11 +144,11 @@ class BlockTrace {
     std::memcpy(of_b, &b, sizeof b);
     return ((of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1])) == 0;
   }
-  static EventAddresses half_warp_steps(const uint64_t* row) {
+  static EventAddresses half_warp_address_strides(const uint64_t* row) {
     return {static_cast<uint32_t>(row[0]), static_cast<uint32_t>(row[kWarpSize / 2]),
             static_cast<uint32_t>(row[1] - row[0])};
   }
-  static EventAddresses half_warp_steps(const sim::WarpAddressRow& row) {
+  static EventAddresses half_warp_address_strides(const sim::StridedWarpAddresses& row) {
     return {static_cast<uint32_t>(row.first[0]), static_cast<uint32_t>(row.first[1]),
             static_cast<uint32_t>(row.stride)};
   }

@@ -33,13 +33,15 @@ void CausalityObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t k
   // In a cluster, the threads that wait for this mbarrier may belong to other blocks, so the order
   // is kept by a key that all blocks of the cluster share.
   if (in_cluster_ > 1)
-    causality().arrive(block_, warp, mask, kMbarrierKeys | cluster_ << 32 | key, true);
+    causality().arrive_across_blocks(block_, warp, mask, kMbarrierKeys | cluster_ << 32 | key,
+                                     true);
 }
 
 void CausalityObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   if (!follows_) return;
   causality().mbarrier_wait(block_, warp, mask, key);
-  if (in_cluster_ > 1) causality().wait(block_, warp, mask, kMbarrierKeys | cluster_ << 32 | key);
+  if (in_cluster_ > 1)
+    causality().wait_across_blocks(block_, warp, mask, kMbarrierKeys | cluster_ << 32 | key);
 }
 
 // Phases alternate between two words, so that a thread that still waits for one phase does not
@@ -47,11 +49,13 @@ void CausalityObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key
 void CausalityObserver::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
                                        bool) {
   if (follows_)
-    causality().arrive(block_, warp, mask, kClusterKeys | cluster_ << 1 | phase % 2, releases);
+    causality().arrive_across_blocks(block_, warp, mask, kClusterKeys | cluster_ << 1 | phase % 2,
+                                     releases);
 }
 
 void CausalityObserver::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
-  if (follows_) causality().wait(block_, warp, mask, kClusterKeys | cluster_ << 1 | phase % 2);
+  if (follows_)
+    causality().wait_across_blocks(block_, warp, mask, kClusterKeys | cluster_ << 1 | phase % 2);
 }
 
 void CausalityObserver::fence(uint32_t warp, uint32_t mask, uint32_t,

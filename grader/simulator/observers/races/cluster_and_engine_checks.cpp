@@ -17,8 +17,8 @@ ClusterAccessCheck::ClusterAccessCheck(const sim::BlockInfo& first)
 
 void ClusterAccessCheck::join(const sim::BlockInfo& block) { blocks_.push_back(block); }
 
-bool ClusterAccessCheck::ordered_before_block(const HappensBefore& order, uint32_t rank,
-                                              uint32_t thread, uint32_t stamp) const {
+bool ClusterAccessCheck::is_ordered_before_some_thread(const HappensBefore& order, uint32_t rank,
+                                                       uint32_t thread, uint32_t stamp) const {
   for (uint32_t t = rank * warps_ * 32; t < (rank + 1) * warps_ * 32; ++t)
     if (order.is_ordered_before(thread, stamp, t)) return true;
   return false;
@@ -94,8 +94,8 @@ std::vector<ClusterAccessCheck::LifetimeError> ClusterAccessCheck::end_block(
     for (const RemoteAccess& remote : at->second) {
       uint32_t late = 0;
       for (uint32_t r = remote.lanes; r != 0; r &= r - 1)
-        if (!ordered_before_block(order, rank, warp * 32 + static_cast<uint32_t>(__builtin_ctz(r)),
-                                  remote.stamp))
+        if (!is_ordered_before_some_thread(
+                order, rank, warp * 32 + static_cast<uint32_t>(__builtin_ctz(r)), remote.stamp))
           late |= r & (~r + 1);
       if (late == 0) continue;
       const auto first = static_cast<uint32_t>(__builtin_ctz(late));

@@ -63,8 +63,8 @@ class ClusterAccessCheck {
   sim::TrapFacts trap_facts(sim::TrapReason reason, uint32_t warp, uint32_t lane, uint32_t owner,
                             const RemoteAccess& remote) const;
   // True if the access is ordered before what some thread of the block does now.
-  bool ordered_before_block(const HappensBefore& order, uint32_t rank, uint32_t thread,
-                            uint32_t stamp) const;
+  bool is_ordered_before_some_thread(const HappensBefore& order, uint32_t rank, uint32_t thread,
+                                     uint32_t stamp) const;
 
   uint32_t blocks_count_, warps_, stride_;
   uint32_t start_ = 0;

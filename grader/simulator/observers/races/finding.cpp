@@ -31,7 +31,7 @@ std::string shared_place(const Finding& f) {
 
 std::string block_name(const Finding& f) { return block_name(f.block); }
 
-std::string source_or_ptx_line(const Finding& f) {
+std::string line_name_of_finding(const Finding& f) {
   return f.line == 0 ? "an unknown line" : fmt::format("line {}", f.line);
 }
 
@@ -115,12 +115,12 @@ std::string stale_value_text(const Finding& f, const std::string& what, const st
     return fmt::format(
         "lost update of {}: on {}, {} may read it before {} has stored there, and overwrites that "
         "value; a load and a store are two steps: use one atomic update, such as atomicAdd",
-        what, source_or_ptx_line(f), load, store);
+        what, line_name_of_finding(f), load, store);
   return fmt::format(
       "stale value of {}: {} {} on {}, but {} may read an older value on {}; is there a fence "
       "(__threadfence()) between the store and the flag or ticket that announces it, and between "
       "that and the load?",
-      what, store, past_tense(f.other.use), other_line_name(f), load, source_or_ptx_line(f));
+      what, store, past_tense(f.other.use), other_line_name(f), load, line_name_of_finding(f));
 }
 
 std::string global_race_text(const Finding& f) {
@@ -141,9 +141,9 @@ std::string global_race_text(const Finding& f) {
     return fmt::format(
         "race on {}: on {}, {} and {} store different values at once, and which one "
         "remains is undefined; let one thread store, or use an atomic",
-        what, source_or_ptx_line(f), a, b);
+        what, line_name_of_finding(f), a, b);
   return fmt::format("race on {}: {} {} on {}, {} {} on {}{}{}", what, a, past_tense(f.other.use),
-                     other_line_name(f), b, present_tense(f.party.use), source_or_ptx_line(f),
+                     other_line_name(f), b, present_tense(f.party.use), line_name_of_finding(f),
                      f.is_volatile ? kVolatile : "", missing_order(f));
 }
 
@@ -158,7 +158,7 @@ std::string race_text(const Finding& f) {
   if (f.early)
     return fmt::format(
         "race on {} (shared, {}): {} {} on {}, but the copy begun on {} is not waited for", what,
-        block, b, present_tense(f.party.use), source_or_ptx_line(f), other_line_name(f));
+        block, b, present_tense(f.party.use), line_name_of_finding(f), other_line_name(f));
   if (f.note) {
     return fmt::format(
         "{} and {} both store the same value in {} (shared, {}): harmless, but one thread is "
@@ -169,12 +169,12 @@ std::string race_text(const Finding& f) {
     return fmt::format(
         "race on {} (shared, {}): on {}, {} and {} store different values at once, and which one "
         "remains is undefined; let one thread store, or use an atomic",
-        what, block, source_or_ptx_line(f), a, b);
+        what, block, line_name_of_finding(f), a, b);
   }
   std::string text =
       fmt::format("race on {} (shared, {}): {} {} on {}, {} {} on {}{}, and ", what, block, a,
                   past_tense(f.other.use), other_line_name(f), b, present_tense(f.party.use),
-                  source_or_ptx_line(f), f.is_volatile ? kVolatile : "");
+                  line_name_of_finding(f), f.is_volatile ? kVolatile : "");
   if (f.cluster && !same_block(f)) {
     text += "no cluster.sync() lies between";
   } else if (!same_warp(f)) {
@@ -285,9 +285,9 @@ std::string finding_sentence(const Finding& f) {
 std::string describe(const Finding& f) {
   if (names_its_lines(f)) return finding_sentence(f);
   if (f.kind == Finding::Kind::race && !same_line(f))
-    return fmt::format("{} and {}: {}", other_line_name(f), source_or_ptx_line(f),
+    return fmt::format("{} and {}: {}", other_line_name(f), line_name_of_finding(f),
                        finding_sentence(f));
-  return source_or_ptx_line(f) + ": " + finding_sentence(f);
+  return line_name_of_finding(f) + ": " + finding_sentence(f);
 }
 
 std::string describe_without_line(const Finding& f) {

@@ -200,12 +200,12 @@ void Causality::end_block(uint64_t block) {
   blocks_.erase(block);
 }
 
-const Causality::BlockOrder& Causality::block_at(uint64_t index) const {
+const Causality::OrderWithinBlock& Causality::block_at(uint64_t index) const {
   return begun_last_ != nullptr && index == index_of_begun_last_ ? *begun_last_ : blocks_.at(index);
 }
 
-Causality::BlockOrder& Causality::block_at(uint64_t index) {
-  return const_cast<BlockOrder&>(std::as_const(*this).block_at(index));
+Causality::OrderWithinBlock& Causality::block_at(uint64_t index) {
+  return const_cast<OrderWithinBlock&>(std::as_const(*this).block_at(index));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ void Causality::join(ThreadOrder& to, const ThreadOrder& from) {
 }
 
 // Gives all lanes the joined state of the lanes.
-void Causality::join_arrived_lanes(BlockOrder& block, const uint32_t* lane_mask_of_warp,
+void Causality::join_arrived_lanes(OrderWithinBlock& block, const uint32_t* lane_mask_of_warp,
                                    uint32_t warps) {
   if (block.threads.empty()) return;
   ThreadOrder joined;
@@ -257,7 +257,7 @@ void Causality::join_arrived_lanes(BlockOrder& block, const uint32_t* lane_mask_
 
 void Causality::block_barrier(uint64_t block, const uint32_t* lane_mask_of_warp, uint32_t warps,
                               bool whole) {
-  BlockOrder& own = block_at(block);
+  OrderWithinBlock& own = block_at(block);
   if (!whole) {
     own.order.synchronise_threads(lane_mask_of_warp, warps);
     join_arrived_lanes(own, lane_mask_of_warp, warps);
@@ -270,7 +270,7 @@ void Causality::block_barrier(uint64_t block, const uint32_t* lane_mask_of_warp,
 }
 
 void Causality::warp_barrier(uint64_t block, uint32_t warp, uint32_t mask) {
-  BlockOrder& own = block_at(block);
+  OrderWithinBlock& own = block_at(block);
   std::vector<uint32_t> lanes(warp + 1, 0);
   lanes[warp] = mask;
   if (own.order.is_whole_warp(warp, mask))
@@ -289,7 +289,8 @@ void Causality::mbarrier_wait(uint64_t block, uint32_t warp, uint32_t mask, uint
   block_at(block).order.mbarrier_wait(warp, mask, key);
 }
 
-void Causality::arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key, bool releases) {
+void Causality::arrive_across_blocks(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key,
+                                     bool releases) {
   ptx::MemoryOrder order;
   order.strong = true;
   order.release = releases;
@@ -298,7 +299,7 @@ void Causality::arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t ke
                   sim::AccessKind::red, order);
 }
 
-void Causality::wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key) {
+void Causality::wait_across_blocks(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key) {
   ptx::MemoryOrder order;
   order.strong = order.acquire = true;
   for (uint32_t left = mask; left != 0; left &= left - 1)
@@ -313,7 +314,7 @@ uint32_t Causality::stamp(GridThread thread) const {
 // ---------------------------------------------------------------------------------------------
 // Between blocks
 
-Causality::Release Causality::release_of(BlockOrder& block, const ThreadOrder& own,
+Causality::Release Causality::release_of(OrderWithinBlock& block, const ThreadOrder& own,
                                          GridThread actor, bool block_only) {
   Release release{++releases_, actor, block.order.view_of(actor.thread), nullptr, block_only};
   if (own.known.empty() && block.common.known.empty()) return release;
@@ -324,7 +325,7 @@ Causality::Release Causality::release_of(BlockOrder& block, const ThreadOrder& o
 }
 
 void Causality::fence(GridThread actor, const ptx::MemoryOrder& order) {
-  BlockOrder& block = block_at(actor.block);
+  OrderWithinBlock& block = block_at(actor.block);
   ThreadOrder& own = block.threads[actor.thread];
   const bool block_only = has_block_scope(order);
   if (order.acquire) {
@@ -393,7 +394,7 @@ void Causality::strong_access(GridThread actor, uint64_t address, sim::AccessKin
   if (kind == Kind::load || kind == Kind::atom)
     observe_releases(actor, releases_at(address), order);
   if (kind == Kind::load) return;
-  BlockOrder& block = block_at(actor.block);
+  OrderWithinBlock& block = block_at(actor.block);
   const bool block_only = has_block_scope(order);
   const auto log = logs_.find(address);
   const auto at = block.threads.find(actor.thread);
@@ -460,7 +461,7 @@ bool Causality::covers(const Knowledge& known, GridThread a, uint32_t stamp, Vis
 }
 
 bool Causality::is_ordered_before(GridThread a, uint32_t stamp, GridThread b) const {
-  const BlockOrder& block = block_at(b.block);
+  const OrderWithinBlock& block = block_at(b.block);
   if (a.block == b.block &&
       (a.thread == b.thread || block.order.is_ordered_before(a.thread, stamp, b.thread)))
     return true;

@@ -125,8 +125,9 @@ class Causality {
   void mbarrier_wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key);
   // The barrier of a cluster, modelled as strong accesses to a word that its threads share. `key`
   // is not an address of device memory.
-  void arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key, bool releases);
-  void wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key);
+  void arrive_across_blocks(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key,
+                            bool releases);
+  void wait_across_blocks(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key);
   void fence(GridThread thread, const ptx::MemoryOrder& order);
   // A strong access of a thread, in the order of the run. It determines what the thread observes at
   // `address` and what later accesses observe of the thread.
@@ -191,7 +192,7 @@ class Causality {
     uint64_t version = 0;  // grows with `published`
     bool empty() const { return known.empty() && pending.empty() && published.empty(); }
   };
-  struct BlockOrder {
+  struct OrderWithinBlock {
     HappensBefore order;
     ThreadOrder common;  // what all threads of the block have in common
     std::unordered_map<uint32_t, ThreadOrder> threads;
@@ -202,19 +203,21 @@ class Causality {
   static void add(Knowledge& to, const Knowledge& what);
   static void join(std::map<uint32_t, Release>& to, const std::map<uint32_t, Release>& from);
   static void join(ThreadOrder& to, const ThreadOrder& from);
-  void join_arrived_lanes(BlockOrder& block, const uint32_t* lane_mask_of_warp, uint32_t warps);
+  void join_arrived_lanes(OrderWithinBlock& block, const uint32_t* lane_mask_of_warp,
+                          uint32_t warps);
   std::shared_ptr<ReleaseLog> new_release_log();
-  Release release_of(BlockOrder& block, const ThreadOrder& own, GridThread actor, bool block_only);
+  Release release_of(OrderWithinBlock& block, const ThreadOrder& own, GridThread actor,
+                     bool block_only);
   static void append(ReleaseLog& log, const Release& release, bool block_only);
   static bool covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited);
 
-  BlockOrder& block_at(uint64_t index);
-  const BlockOrder& block_at(uint64_t index) const;
+  OrderWithinBlock& block_at(uint64_t index);
+  const OrderWithinBlock& block_at(uint64_t index) const;
 
-  std::unordered_map<uint64_t, BlockOrder> blocks_;  // running blocks
+  std::unordered_map<uint64_t, OrderWithinBlock> blocks_;  // running blocks
   // The block that began last is usually the one that runs, and is found without a search. Null: it
   // has ended.
-  BlockOrder* begun_last_ = nullptr;
+  OrderWithinBlock* begun_last_ = nullptr;
   uint64_t index_of_begun_last_ = 0;
   std::unordered_map<uint64_t, std::shared_ptr<ReleaseLog>> logs_;  // by address
   std::vector<std::weak_ptr<ReleaseLog>> all_logs_;                 // all logs that may be alive

@@ -272,7 +272,7 @@ void RaceCheck::access(uint32_t warp, const sim::PtxSharedAccess& access) {
       if (!copies_.empty() && !copying_ && report_unawaited_copy(v, lanes, cell)) continue;
       const uint32_t stored = stores ? read_stored_value(value, granule) : 0;
       if (use != Use::write && c.written < block_start) {
-        check_unwritten_cell(v, lanes, cell);
+        check_races_on_unstored_cell(v, lanes, cell);
         // A barrier of the block orders all recorded accesses before this one.
       } else if (c.newest < block_floor) {
         c.record[0] = v.record;
@@ -303,7 +303,8 @@ void RaceCheck::check_lanes(const CurrentAccess& v, uint32_t lanes, uint64_t cel
   }
 }
 
-void RaceCheck::check_unwritten_cell(const CurrentAccess& v, uint32_t lanes, uint64_t cell) {
+void RaceCheck::check_races_on_unstored_cell(const CurrentAccess& v, uint32_t lanes,
+                                             uint64_t cell) {
   Cell& c = shadow_[cell];
   if (c.newest < order_.block_floor()) c.records = 0;
   check_lanes(v, lanes, cell, false);

@@ -205,7 +205,7 @@ class RaceCheck {
   void finish_copy(uint64_t cell);
   bool check_fast(const CurrentAccess& v, uint32_t lanes, Cell& cell);
   void check_lanes(const CurrentAccess& v, uint32_t lanes, uint64_t cell, bool same_value);
-  void check_unwritten_cell(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
+  void check_races_on_unstored_cell(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
   void check_volatile_stores(const CurrentAccess& v, uint32_t lanes, uint64_t cell,
                              bool same_value);
   void apply_order_of_strong_access(uint32_t warp, const sim::PtxSharedAccess& access);

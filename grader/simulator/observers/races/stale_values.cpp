@@ -30,16 +30,16 @@ bool may_return_old_value(const sim::InstructionSite& site, const ptx::MemoryOrd
 
 }  // namespace
 
-bool StaleValueObserver::has_loads_of_old_values(const sim::KernelProgram& program) {
+bool StaleValueInjector::has_loads_of_old_values(const sim::KernelProgram& program) {
   return std::any_of(
       program.sites.begin(), program.sites.end(), [&](const sim::InstructionSite& site) {
         return may_return_old_value(site, program.functions[site.function].code[site.index].order);
       });
 }
 
-StaleValueObserver::StaleValueObserver(const sim::Memory& memory, SiteOrders orders, Choice choice,
+StaleValueInjector::StaleValueInjector(const sim::Memory& memory, SiteOrders orders, Choice choice,
                                        uint64_t seed)
-    : StaleValueObserver(memory, std::make_shared<SharedCausality>(),
+    : StaleValueInjector(memory, std::make_shared<SharedCausality>(),
                          std::make_shared<StateSharedByForks>()) {
   state_->strong_shared = std::any_of(orders.begin(), orders.end(),
                                       [](const ptx::MemoryOrder& order) { return order.strong; });
@@ -48,26 +48,26 @@ StaleValueObserver::StaleValueObserver(const sim::Memory& memory, SiteOrders ord
   state_->random = Random(seed);
 }
 
-StaleValueObserver::StaleValueObserver(const sim::Memory& memory,
+StaleValueInjector::StaleValueInjector(const sim::Memory& memory,
                                        std::shared_ptr<SharedCausality> order,
                                        std::shared_ptr<StateSharedByForks> state)
     : CausalityObserver(std::move(order), true), memory_(memory), state_(std::move(state)) {}
 
-std::unique_ptr<sim::Observer> StaleValueObserver::fork() const {
-  return std::unique_ptr<sim::Observer>(new StaleValueObserver(memory_, order_, state_));
+std::unique_ptr<sim::Observer> StaleValueInjector::fork() const {
+  return std::unique_ptr<sim::Observer>(new StaleValueInjector(memory_, order_, state_));
 }
 
-void StaleValueObserver::block_begin(const sim::BlockInfo& block) {
+void StaleValueInjector::block_begin(const sim::BlockInfo& block) {
   CausalityObserver::block_begin(block);
   state_->running[block_];
 }
 
-void StaleValueObserver::block_end() {
+void StaleValueInjector::block_end() {
   CausalityObserver::block_end();
   state_->running.erase(block_);
 }
 
-void StaleValueObserver::note_stored_by_block(Element& element) {
+void StaleValueInjector::note_stored_by_block(Element& element) {
   std::vector<Element*>& stored = state_->running[block_].stored;
   if (stored.size() <= kStoredByBlock &&
       std::find(stored.begin(), stored.end(), &element) == stored.end())
@@ -76,7 +76,7 @@ void StaleValueObserver::note_stored_by_block(Element& element) {
 
 // The number of executed fences that a fence must come after: a load behind each of them may have
 // missed a store that comes before the fence.
-size_t StaleValueObserver::count_fences_ordered_before(GridThread by) const {
+size_t StaleValueInjector::count_fences_ordered_before(GridThread by) const {
   const std::vector<Element*>& stored = state_->running.at(by.block).stored;
   if (state_->choice != Choice::oldest || stored.size() > kStoredByBlock ||
       state_->moved_fences > kMovedFences)
@@ -93,7 +93,7 @@ size_t StaleValueObserver::count_fences_ordered_before(GridThread by) const {
 
 // Places a fence in the total order of fences. Threads whose fences it comes before are ordered
 // after it. Fences of one block keep the order of the run.
-void StaleValueObserver::place_fence_in_order(GridThread by, const ptx::MemoryOrder& update) {
+void StaleValueInjector::place_fence_in_order(GridThread by, const ptx::MemoryOrder& update) {
   std::vector<Causality::LogPrefix>& fences = state_->fences;
   const size_t before = count_fences_ordered_before(by);
   if (before > 0) causality().observe_releases(by, fences[before - 1], update);
@@ -114,7 +114,7 @@ void StaleValueObserver::place_fence_in_order(GridThread by, const ptx::MemoryOr
 
 // A fence of sequential consistency acts as an atomic update of a word that belongs to its block.
 // Those of device scope also have an order in the grid.
-void StaleValueObserver::fence(uint32_t warp, uint32_t mask, uint32_t site,
+void StaleValueInjector::fence(uint32_t warp, uint32_t mask, uint32_t site,
                                const ptx::MemoryOrder& order) {
   CausalityObserver::fence(warp, mask, site, order);
   if (!order.sequential) return;
@@ -128,7 +128,7 @@ void StaleValueObserver::fence(uint32_t warp, uint32_t mask, uint32_t site,
 }
 
 // Flags in shared memory order accesses to device memory, too.
-void StaleValueObserver::shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) {
+void StaleValueInjector::shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) {
   const ptx::MemoryOrder& order = state_->orders[access.site];
   if (!order.strong) return;
   uint64_t row[32];
@@ -141,7 +141,7 @@ void StaleValueObserver::shared_ptx_access(uint32_t warp, const sim::PtxSharedAc
   }
 }
 
-std::shared_ptr<StaleValueObserver::Element> StaleValueObserver::new_element(uint64_t address,
+std::shared_ptr<StaleValueInjector::Element> StaleValueInjector::new_element(uint64_t address,
                                                                              unsigned bytes) {
   auto element = std::make_shared<Element>();
   element->address = address;
@@ -152,7 +152,7 @@ std::shared_ptr<StaleValueObserver::Element> StaleValueObserver::new_element(uin
 
 // Returns the element of these bytes; null if there is none, or one without a history. A word that
 // is accessed in parts has an element that only marks it as such, with the size of its parts.
-StaleValueObserver::Element* StaleValueObserver::find_or_create_element(uint64_t address,
+StaleValueInjector::Element* StaleValueInjector::find_or_create_element(uint64_t address,
                                                                         unsigned bytes,
                                                                         bool create) {
   auto& elements = state_->elements;
@@ -184,7 +184,7 @@ StaleValueObserver::Element* StaleValueObserver::find_or_create_element(uint64_t
 }
 
 // Called before the value is written.
-void StaleValueObserver::write(Element& element, GridThread by,
+void StaleValueInjector::write(Element& element, GridThread by,
                                const sim::StrongOrSuspectAccess& access) {
   const uint32_t lane = uint32_t{1} << by.thread % 32;
   std::vector<ElementVersion>& versions = element.versions;
@@ -210,9 +210,9 @@ void StaleValueObserver::write(Element& element, GridThread by,
   versions.back().releases = causality().releases_at(element.address);
 }
 
-void StaleValueObserver::strong_or_suspect_access(uint32_t warp,
+void StaleValueInjector::strong_or_suspect_access(uint32_t warp,
                                                   const sim::StrongOrSuspectAccess& access) {
-  if (access.kind == Kind::load) return;  // choose_loaded_values() handles strong loads
+  if (access.kind == Kind::load) return;  // replace_loaded_values() handles strong loads
   ++state_->sequence;
   const bool strong = access.order.strong;
   const unsigned step = access.element != 0 ? access.element : access.bytes;
@@ -229,14 +229,14 @@ void StaleValueObserver::strong_or_suspect_access(uint32_t warp,
 }
 
 // An access to a word without a history.
-void StaleValueObserver::access_without_history(GridThread by, uint64_t address,
+void StaleValueInjector::access_without_history(GridThread by, uint64_t address,
                                                 const sim::StrongOrSuspectAccess& access) {
   if (access.kind == Kind::load || access.kind == Kind::atom)
     state_->fences_at_unknown_read = state_->fences.size();
   causality().strong_access(by, address, access.kind, access.order);
 }
 
-bool StaleValueObserver::is_version_ordered_before(const ElementVersion& version,
+bool StaleValueInjector::is_version_ordered_before(const ElementVersion& version,
                                                    GridThread thread) const {
   if (version.number == 0) return true;
   for (uint32_t left = version.lanes; left != 0; left &= left - 1) {
@@ -247,7 +247,7 @@ bool StaleValueObserver::is_version_ordered_before(const ElementVersion& version
   return false;
 }
 
-size_t StaleValueObserver::choose_version(Element& element, GridThread by, bool polls) {
+size_t StaleValueInjector::choose_version(Element& element, GridThread by, bool polls) {
   const std::vector<ElementVersion>& versions = element.versions;
   const size_t newest = versions.size() - 1;
   if (newest == 0) return 0;
@@ -265,7 +265,7 @@ size_t StaleValueObserver::choose_version(Element& element, GridThread by, bool 
   return oldest + state_->random.below(static_cast<uint32_t>(newest - oldest + 1));
 }
 
-void StaleValueObserver::note_read(Element& element, GridThread by, uint64_t number) {
+void StaleValueInjector::note_read(Element& element, GridThread by, uint64_t number) {
   BlockReads& own = element.by_block[by.block];
   own.number = std::max(own.number, number);
   own.missed = number == element.versions.back().number ? 0 : own.missed + 1;
@@ -282,8 +282,9 @@ void StaleValueObserver::note_read(Element& element, GridThread by, uint64_t num
   element.reads.push_back(now);
 }
 
-void StaleValueObserver::load(Element& element, GridThread by,
-                              const sim::StrongOrSuspectAccess& access, std::byte* value) {
+void StaleValueInjector::replace_loaded_value(Element& element, GridThread by,
+                                              const sim::StrongOrSuspectAccess& access,
+                                              std::byte* value) {
   const size_t chosen = choose_version(element, by, access.order.polls);
   ElementVersion& version = element.versions[chosen];
   version.fences_at_last_read = state_->fences.size();
@@ -305,9 +306,9 @@ void StaleValueObserver::load(Element& element, GridThread by,
   note_read(element, by, version.number);
 }
 
-void StaleValueObserver::choose_loaded_values(uint32_t warp,
-                                              const sim::StrongOrSuspectAccess& access,
-                                              std::byte* values) {
+void StaleValueInjector::replace_loaded_values(uint32_t warp,
+                                               const sim::StrongOrSuspectAccess& access,
+                                               std::byte* values) {
   ++state_->sequence;
   const unsigned step = access.element != 0 ? access.element : access.bytes;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
@@ -315,14 +316,14 @@ void StaleValueObserver::choose_loaded_values(uint32_t warp,
     for (unsigned at = 0; at < access.bytes; at += step) {
       const uint64_t address = access.address[lane] + at;
       if (Element* const element = find_or_create_element(address, step, true))
-        load(*element, thread(warp, lane), access, values + lane * 16 + at);
+        replace_loaded_value(*element, thread(warp, lane), access, values + lane * 16 + at);
       else
         access_without_history(thread(warp, lane), address, access);
     }
   }
 }
 
-std::vector<Finding> StaleValueObserver::findings(const PositionOf& position) const {
+std::vector<Finding> StaleValueInjector::findings(const PositionOf& position) const {
   std::vector<MissedStores> all;
   for (const auto& [sites, missed] : state_->missed) all.push_back(missed);
   std::sort(all.begin(), all.end(), [](const MissedStores& a, const MissedStores& b) {

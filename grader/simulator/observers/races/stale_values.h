@@ -1,6 +1,6 @@
 // The adversary of a trial launch. The simulator executes accesses in one order, and each is
 // visible at once. On a GPU a strong load may return an older value of its word, as long as the
-// newest store is not ordered before the load (happens_before.h). StaleValueObserver lets loads do
+// newest store is not ordered before the load (happens_before.h). StaleValueInjector lets loads do
 // that. A protocol that lacks a fence then gives another result than in a run without it.
 //
 // A strong load that updates nothing may return the value of every store after the last one
@@ -40,12 +40,12 @@
 
 namespace lab32::counters {
 
-class StaleValueObserver : public CausalityObserver {
+class StaleValueInjector : public CausalityObserver {
  public:
   // The value that a load returns: the oldest that it may return, or a random one.
   enum class Choice : uint8_t { oldest, any };
   // `memory` belongs to the launch. `orders`: of all instructions of the program.
-  StaleValueObserver(const sim::Memory& memory, SiteOrders orders, Choice choice, uint64_t seed);
+  StaleValueInjector(const sim::Memory& memory, SiteOrders orders, Choice choice, uint64_t seed);
 
   // Whether the program has a load that may return an older value.
   static bool has_loads_of_old_values(const sim::KernelProgram& program);
@@ -56,9 +56,9 @@ class StaleValueObserver : public CausalityObserver {
   void strong_or_suspect_access(uint32_t warp, const sim::StrongOrSuspectAccess& access) override;
   void shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) override;
   void fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder& order) override;
-  void choose_loaded_values(uint32_t warp, const sim::StrongOrSuspectAccess& access,
-                            std::byte* values) override;
-  bool chooses_loaded_values() const override { return true; }
+  void replace_loaded_values(uint32_t warp, const sim::StrongOrSuspectAccess& access,
+                             std::byte* values) override;
+  bool replaces_loaded_values() const override { return true; }
   bool wants_shared_ptx_accesses() const override { return state_->strong_shared; }
 
   // The loads that have returned an older value, and the first store that each has missed: one
@@ -127,7 +127,7 @@ class StaleValueObserver : public CausalityObserver {
     std::map<std::pair<uint32_t, uint32_t>, MissedStores> missed;  // by the sites of load and store
   };
 
-  StaleValueObserver(const sim::Memory& memory, std::shared_ptr<SharedCausality> order,
+  StaleValueInjector(const sim::Memory& memory, std::shared_ptr<SharedCausality> order,
                      std::shared_ptr<StateSharedByForks> state);
   Element* find_or_create_element(uint64_t address, unsigned bytes, bool create);
   static std::shared_ptr<Element> new_element(uint64_t address, unsigned bytes);
@@ -138,8 +138,8 @@ class StaleValueObserver : public CausalityObserver {
   void place_fence_in_order(GridThread by, const ptx::MemoryOrder& update);
   void write(Element& element, GridThread by, const sim::StrongOrSuspectAccess& access);
   size_t choose_version(Element& element, GridThread by, bool polls);
-  void load(Element& element, GridThread by, const sim::StrongOrSuspectAccess& access,
-            std::byte* value);
+  void replace_loaded_value(Element& element, GridThread by,
+                            const sim::StrongOrSuspectAccess& access, std::byte* value);
   bool is_version_ordered_before(const ElementVersion& version, GridThread thread) const;
   void note_read(Element& element, GridThread by, uint64_t number);
 

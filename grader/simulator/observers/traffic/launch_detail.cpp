@@ -66,9 +66,9 @@ std::unique_ptr<sim::Observer> DetailObserver::fork() const {
   return std::make_unique<DetailObserver>(choice_, position_);
 }
 
-DetailObserver::SiteSelection& DetailObserver::site_of(uint32_t number) {
+DetailObserver::SelectedLineOfSite& DetailObserver::site_of(uint32_t number) {
   if (sites_.size() <= number) sites_.resize(number + 1);
-  SiteSelection& site = sites_[number];
+  SelectedLineOfSite& site = sites_[number];
   if (!site.known) {
     site.known = true;
     site.at = position_(number);
@@ -77,7 +77,7 @@ DetailObserver::SiteSelection& DetailObserver::site_of(uint32_t number) {
   return site;
 }
 
-DetailObserver::LineRequests& DetailObserver::line_of(SiteSelection& site, bool shared) {
+DetailObserver::LineRequests& DetailObserver::line_of(SelectedLineOfSite& site, bool shared) {
   LineRequests*& line = site.line[shared ? 1 : 0];
   if (line == nullptr) {
     line = &lines_[{*site.at, shared}];
@@ -120,7 +120,7 @@ void DetailObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) 
   if (!block_selected_ || access.mask == 0 || (!shared && access.space != sim::AccessSpace::global))
     return;
   ++sequence_;
-  SiteSelection& site = site_of(access.site);
+  SelectedLineOfSite& site = site_of(access.site);
   if (!site.at) return;
   mark_lanes_working(warp, access.mask, site.at->line);
   if (choice_.line && *choice_.line != site.at->line) return;

@@ -122,18 +122,18 @@ class DetailObserver : public sim::Observer {
   struct LineOrder {
     bool operator()(const Key& a, const Key& b) const;
   };
-  struct SiteSelection {
+  struct SelectedLineOfSite {
     bool known = false;
     std::optional<SourcePosition> at;     // empty: the line is not selected
     std::array<LineRequests*, 2> line{};  // in lines_: global, shared; null before the first access
   };
-  SiteSelection& site_of(uint32_t site);
-  LineRequests& line_of(SiteSelection& site, bool shared);
+  SelectedLineOfSite& site_of(uint32_t site);
+  LineRequests& line_of(SelectedLineOfSite& site, bool shared);
   void mark_lanes_working(uint32_t warp, uint32_t mask, int line);
 
   DetailFilter choice_;
   PositionOf position_;
-  std::vector<SiteSelection> sites_;
+  std::vector<SelectedLineOfSite> sites_;
   bool block_selected_ = false;  // the current block is selected
   sim::BlockInfo block_{};
   uint64_t sequence_ = 0;  // accesses of the current block

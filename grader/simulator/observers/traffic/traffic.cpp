@@ -37,14 +37,14 @@ using sim::AccessKind;
 using sim::AccessSpace;
 
 // True if a costs more than b relative to the ideal.
-bool costs_more(const ExampleAccess& a, const ExampleAccess& b) {
+bool has_larger_relative_cost(const ExampleAccess& a, const ExampleAccess& b) {
   return uint64_t{a.cost} * b.ideal > uint64_t{b.cost} * a.ideal;
 }
 
 // A total order of examples, so that merging in any order gives the same result.
 bool is_preferred_example(const ExampleAccess& a, const ExampleAccess& b) {
-  if (costs_more(a, b)) return true;
-  if (costs_more(b, a)) return false;
+  if (has_larger_relative_cost(a, b)) return true;
+  if (has_larger_relative_cost(b, a)) return false;
   return a.block < b.block;
 }
 
@@ -336,25 +336,25 @@ const ExampleAccess* TrafficObserver::worst_on_line(const PositionOf& position, 
   return worst;
 }
 
-std::unique_ptr<sim::Observer> SwapLoopObserver::fork() const {
-  return std::make_unique<SwapLoopObserver>();
+std::unique_ptr<sim::Observer> CasLoopObserver::fork() const {
+  return std::make_unique<CasLoopObserver>();
 }
 
-void SwapLoopObserver::merge(sim::Observer& observer) {
-  const auto& other = static_cast<SwapLoopObserver&>(observer);
+void CasLoopObserver::merge(sim::Observer& observer) {
+  const auto& other = static_cast<CasLoopObserver&>(observer);
   lanes_ += other.lanes_;
   conflicting_updates_ += other.conflicting_updates_;
   loops_ += other.loops_;
   last_round_lanes_ += other.last_round_lanes_;
 }
 
-void SwapLoopObserver::block_begin(const sim::BlockInfo& block) {
+void CasLoopObserver::block_begin(const sim::BlockInfo& block) {
   words_.clear();
   rounds_.assign((block.threads + 31) / 32, 0);
   trying_.assign(rounds_.size(), 0);
 }
 
-void SwapLoopObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
+void CasLoopObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
   if (access.form != sim::SharedAtomicForm::spin_swap || access.kind != sim::AccessKind::atom)
     return;
   ++rounds_[warp];
@@ -368,18 +368,18 @@ void SwapLoopObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access
   }
 }
 
-void SwapLoopObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
-                                     bool /*whole_block*/) {
+void CasLoopObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
+                                    bool /*whole_block*/) {
   end_barrier_interval();
 }
 
-void SwapLoopObserver::end_spin_loop(uint32_t warp) {
+void CasLoopObserver::end_spin_loop(uint32_t warp) {
   loops_ += trying_[warp] > 0;
   last_round_lanes_ += trying_[warp];
   trying_[warp] = 0;
 }
 
-void SwapLoopObserver::end_barrier_interval() {
+void CasLoopObserver::end_barrier_interval() {
   if (words_.empty()) return;
   for (uint32_t warp = 0; warp < trying_.size(); ++warp) end_spin_loop(warp);
   uint64_t rounds = 0;

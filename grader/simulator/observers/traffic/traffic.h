@@ -1,6 +1,6 @@
 // Traffic of a launch. TrafficObserver counts requests and sectors of global memory and wavefronts
 // of shared memory for each instruction, and sums them for the launch and for each source line.
-// SwapLoopObserver measures how often warps of a block delay each other in compare-and-swap loops.
+// CasLoopObserver measures how often warps of a block delay each other in compare-and-swap loops.
 #pragma once
 
 #include <array>
@@ -117,7 +117,7 @@ class TrafficObserver : public sim::Observer {
 
 // Measures how often warps of a block delay each other in compare-and-swap loops on shared memory,
 // which ptxas generates for sums of floats and of 64-bit integers.
-class SwapLoopObserver : public sim::Observer {
+class CasLoopObserver : public sim::Observer {
  public:
   std::unique_ptr<sim::Observer> fork() const override;
   void merge(sim::Observer& other) override;

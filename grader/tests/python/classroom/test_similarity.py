@@ -229,7 +229,7 @@ def test_the_page_suggests_and_does_not_judge(outcome):
 def test_later_pairs_say_why_they_have_no_link(monkeypatch):
     monkeypatch.setattr(page, "MOST_PAIRS", 1)
     rows = [page.PairRow(a, b) for a, b in (("ann", "bob"), ("cat", "dan"))]
-    html = page.lab_html(page.LabPage(LAB, 4, dict.fromkeys(["ann", "bob", "cat", "dan"], ""), rows, []))
+    html = page.lab_html(page.LabSimilarities(LAB, 4, dict.fromkeys(["ann", "bob", "cat", "dan"], ""), rows, []))
     assert f'<a href="#{LAB}-1">ann</a>' in html and "<td>cat (not shown below)</td>" in html
     assert "The others have no link: their files are not on this page" in html
 

@@ -36,7 +36,7 @@ def monkeymodule():
 @pytest.fixture(scope="module")
 def shell(monkeymodule):
     """A notebook's shell without slow computations, which test_transpose and test_shuffle test."""
-    monkeymodule.setattr(transpose, "run_cpu_walks", lambda: WALKS)
+    monkeymodule.setattr(transpose, "time_cpu_traversals", lambda: WALKS)
     monkeymodule.setattr(shuffle, "sums_of_ones", sums_of_ones)
     monkeymodule.setattr(shuffle, "relative_sum_errors", errors)
     monkeymodule.setattr(explained, "picture_of_costliest_check", lambda lab: explained.MissingPicture("drawn elsewhere"))

@@ -16,7 +16,7 @@ def test_quoted_figures_match_the_data(path):
 
 def test_the_handouts_quote_figures():
     text = "".join(path.read_text() for path in ROOT.glob("handouts/*.md"))
-    assert len(list(quoted_figures.parse_references(text))) > 100
+    assert len(list(quoted_figures.parse_figure_references(text))) > 100
     for kind in ("documented", "measured", "devices"):
         assert f"[{kind}/" in text
 

@@ -173,7 +173,7 @@ def test_the_description_of_a_table_fits_a_notebook(path):
 
 
 def test_numbers_are_formatted_for_people():
-    assert [markdown.small_number_text(x) for x in (1.0, 0.5, 1.5e-5, 7.4e-10)] == ["1", "0.5", "1.5e-5", "7.4e-10"]
+    assert [markdown.text_with_two_significant_digits(x) for x in (1.0, 0.5, 1.5e-5, 7.4e-10)] == ["1", "0.5", "1.5e-5", "7.4e-10"]
     assert markdown.with_unit("2097152", "sector") == "2,097,152 sectors"
     assert markdown.with_unit("1", "wavefront") == "1 wavefront"
     assert markdown.with_unit("4", "sector/request") == "4 sectors/request"

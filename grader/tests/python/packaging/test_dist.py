@@ -515,7 +515,7 @@ def test_students_who_grade_at_once_get_the_same_score(autograder, dist):
 
 def test_docker_and_apptainer_recipes_have_the_same_steps(dist):
     folder = dist / "container"
-    docker, apptainer = recipe.read_recipe(folder / "Dockerfile"), recipe.read_recipe(folder / "lab32.def")
+    docker, apptainer = recipe.read_container_recipe(folder / "Dockerfile"), recipe.read_container_recipe(folder / "lab32.def")
     assert docker.copies == apptainer.copies
     assert docker.runs == apptainer.runs
     assert (docker.base, docker.path) == (apptainer.base, apptainer.path)

@@ -11,7 +11,12 @@ import sample_pictures as sample
 from PIL import Image
 
 from lab32.pictures import KINDS, best_picture_kind, canvas, draw_picture, picture_kinds, shuffles
-from lab32.pictures.access import alt_text, draw_access, memory_lines_of_request, used_bytes_percent
+from lab32.pictures.access import (
+    access_alt_text,
+    draw_access,
+    memory_lines_of_request,
+    used_bytes_percent,
+)
 from lab32.pictures.chart import comparison_lines, distance_from_ideal_text
 from lab32.pictures.png import png_bytes
 
@@ -93,14 +98,14 @@ def test_lanes_are_drawn_in_the_words_that_they_access():
 
 def test_conflicts_have_their_degree_as_a_number():
     access = sample.access(True, [sample.request(True, 0, 128)])
-    assert "At once 32 words of bank 0." in alt_text(access, access["requests"][0])
+    assert "At once 32 words of bank 0." in access_alt_text(access, access["requests"][0])
     assert texts(draw_access(access, 0)).count("32") == 1  # below its bank
 
 
 def test_lanes_of_an_atomic_are_counted_as_lanes():
     request = sample.request(True, 0, 0, kind="atom", cost=32, degree=[32] + [0] * 31)
     access = sample.access(True, [request])
-    assert "At once 32 lanes of bank 0." in alt_text(access, request)
+    assert "At once 32 lanes of bank 0." in access_alt_text(access, request)
     assert "lanes at once" in texts(draw_access(access, 0))
 
 
@@ -140,7 +145,7 @@ def test_shuffles_are_described_by_their_lanes():
     whole = {"line": 3, "source": "", "mask": 0xFFFFFFFF, "in_range": 0xFFFFFFFF, "absent": 0, "from": [lane ^ 1 for lane in range(32)]}  # fmt: skip
     down = whole | {"in_range": 0x7FFFFFFF, "from": [min(lane + 1, 31) for lane in range(32)]}
     wrong = whole | {"mask": 1, "absent": 2}
-    told = shuffles.alt_text({"shuffles": [whole, down, wrong]})
+    told = shuffles.shuffles_alt_text({"shuffles": [whole, down, wrong]})
     assert told == (
         "Shuffle 0, line 3: lane 0 reads lane 1. "
         "Shuffle 1, line 3: lane 0 reads lane 1; lane 31 keeps its own. "

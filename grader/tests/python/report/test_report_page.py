@@ -69,13 +69,13 @@ def test_a_history_can_be_left_out(written):
 
 
 def test_invalid_lines_of_a_history_are_skipped(tmp_path):
-    assert history.read_attempts(tmp_path) == []
+    assert history.read_graded_attempts(tmp_path) == []
     (tmp_path / ".lab32").mkdir()
     good = sample.attempt("2026-01-01T10:00:00+00:00", 2, "1")
     bad = [good | {"score": "x"}, good | {"checks": {"a": 3}}, good | {"lab": 7}, good | {"time": None}]
     text = "\n".join(json.dumps(a) for a in [*bad, good, [1]])
     (tmp_path / ".lab32/history").write_text(text + "\n{")
-    assert history.read_attempts(tmp_path) == [good]
+    assert history.read_graded_attempts(tmp_path) == [good]
 
 
 def test_files_that_cannot_be_read_or_written_are_reported(written, tmp_path, capsys):
@@ -184,7 +184,7 @@ def test_an_attempt_names_checks_like_their_headings():
     def attempt(measured):
         return {"score": 1, "checks": {"B3 blocks of 1024": {"measured": measured}}}
 
-    assert page.attempt_with_changes(attempt("2048 sectors"), attempt("1024 sectors"))["lines"] == [
+    assert page.attempt_with_changed_measurements(attempt("2048 sectors"), attempt("1024 sectors"))["lines"] == [
         "B3 blocks of 1024: 2,048 sectors → 1,024 sectors"
     ]
 

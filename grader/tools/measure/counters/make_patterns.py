@@ -71,7 +71,7 @@ def random_offsets(size, top):
     return [pairs[l // 2 if how == 1 else l // 4 * 2 + l % 2] for l in range(32)]
 
 
-def add_random_patterns(op, size, top, count):
+def add_random_access_patterns(op, size, top, count):
     for _ in range(count):
         add_pattern(op, random_offsets(size, top), random_mask())
 
@@ -85,7 +85,7 @@ def add_global_patterns(repeats):
                 add_pattern(op, [l * stride * size for l in range(32)])
             add_pattern(op, [(l + 1) * size for l in range(32)])
             add_pattern(op, [l * size for l in range(32)], 1)
-            add_random_patterns(op, size, 1 << 20, 6)
+            add_random_access_patterns(op, size, 1 << 20, 6)
     atomics = {
         "g_red_add_u32": (4, 60), "g_red_add_f32": (4, 25), "g_red_add_u64": (8, 20),
         "g_red_add_f64": (8, 8), "g_red_max_s32": (4, 8), "g_atom_add_u32": (4, 60),
@@ -95,7 +95,7 @@ def add_global_patterns(repeats):
     for op, (size, count) in atomics.items():
         for stride in (0, 1, 8, 32):
             add_pattern(op, [l * stride * size for l in range(32)])
-        add_random_patterns(op, size, 1 << 20, count)
+        add_random_access_patterns(op, size, 1 << 20, count)
     # Widely scattered addresses with few collisions, for which the simple rule was one or two sectors short. Each
     # pattern runs twice, to tell its effect from chance.
     for op in ("g_red_add_u32", "g_atom_add_u32"):
@@ -114,7 +114,7 @@ def add_shared_patterns():
             for stride in (0, 1, 2, 3, 16, 32, 33):
                 if stride * 31 * size + size <= top:
                     add_pattern(op, [l * stride * size for l in range(32)])
-            add_random_patterns(op, size, top, count if kind == "ld" else count * 2 // 3)
+            add_random_access_patterns(op, size, top, count if kind == "ld" else count * 2 // 3)
     atomics = {
         "s_atom_add_u32": (4, 30), "s_red_add_u32": (4, 8), "s_atom_inc_u32": (4, 15),
         "s_atom_max_s32": (4, 8), "s_atom_exch_b32": (4, 10), "s_atom_cas_b32": (4, 20),
@@ -123,7 +123,7 @@ def add_shared_patterns():
     for op, (size, count) in atomics.items():
         for stride in (0, 1, 2, 32):
             add_pattern(op, [l * stride * size for l in range(32)])
-        add_random_patterns(op, size, top, count)
+        add_random_access_patterns(op, size, top, count)
     for kind, count in (("ld", 14), ("st", 10)):
         for x in (1, 2, 4):
             op = f"s_{kind}matrix_x{x}"
@@ -164,7 +164,7 @@ def multiplicity_patterns(size, every):
         yield [0 if l < m else size if l < 2 * m else (l + 1) * 64 for l in range(32)], FULL
 
 
-def print_systematic_patterns(space):
+def print_regular_access_patterns(space):
     widths = {"1": 1, "2": 2, "4": 4, "8": 8, "16": 16}
     vectors = {"_v4u8": 4, "_v2u16": 4, "_v4u16": 8, "_v2u64": 16}
     for name, size in {**widths, **vectors}.items():
@@ -182,7 +182,7 @@ def print_systematic_patterns(space):
             add_pattern(f"{space}_copy{name}", [l * stride * size for l in range(32)])
         for addresses, mask in list(regular_patterns(size))[::3]:
             add_pattern(f"{space}_copy{name}", addresses, mask)
-        add_random_patterns(f"{space}_copy{name}", size, 32768, 3)
+        add_random_access_patterns(f"{space}_copy{name}", size, 32768, 3)
     atomics = {
         "g": {"g_red_add_u32": 4, "g_atom_add_u32": 4, "g_red_add_f32": 4, "g_atom_cas_b32": 4,
               "g_red_add_u64": 8, "g_atom_cas_b64": 8},
@@ -227,7 +227,7 @@ def print_copy_patterns():
     print_rows(rows)
 
 
-def print_vector_patterns():
+def print_vector_atomic_patterns():
     sizes = {"g_red_v2f32": 8, "g_red_v4f32": 16, "g_red_v2f16x2": 8, "g_red_v4f16x2": 16,
              "g_atom_v2f32": 8, "g_atom_v4f32": 16}
     for op, size in sizes.items():
@@ -237,7 +237,7 @@ def print_vector_patterns():
             add_pattern(op, addresses, mask)
         for addresses, mask in multiplicity_patterns(size, False):
             add_pattern(op, addresses, mask)
-        add_random_patterns(op, size, 1 << 20, 14)
+        add_random_access_patterns(op, size, 1 << 20, 14)
     lanes = range(32)
     for chunks in (1, 3, 5, 7, 9, 17):  # filled chunks of a row; one more chunk is a gap
         for first in range(8):
@@ -265,12 +265,12 @@ def print_rows(rows):
 
 print("op,mask,offsets")
 if sys.argv[1:] == ["systematic"]:
-    print_systematic_patterns("g")
-    print_systematic_patterns("s")
+    print_regular_access_patterns("g")
+    print_regular_access_patterns("s")
 elif sys.argv[1:] == ["copies"]:
     print_copy_patterns()
 elif sys.argv[1:] == ["vectors"]:
-    print_vector_patterns()
+    print_vector_atomic_patterns()
 else:
     add_global_patterns(repeats=int(sys.argv[1]) if len(sys.argv) > 1 else 3)
     rows.sort(key=lambda r: r[0][0])  # global first; stable

@@ -63,7 +63,7 @@ def kernel_ptx(index, instruction):
     return "\n".join(lines + ["ret; }"])
 
 
-class Gpu:
+class CudaDriverSession:
     """The few functions of the CUDA driver that this program needs; a failure ends the program."""
 
     def __init__(self, image):
@@ -116,7 +116,7 @@ def main():
             file.write("\n".join(ptx) + "\n")
         subprocess.run([ptxas, "-arch=sm_90", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"], check=True)
         with open(f"{folder}/k.cubin", "rb") as file:
-            gpu = Gpu(file.read())
+            gpu = CudaDriverSession(file.read())
 
     for i, (instruction, group) in enumerate(groups.items()):
         destinations, sources = operand_registers(instruction)

@@ -14,14 +14,14 @@ FROM_BLOCKS = "l1tex__m_l1tex2xbar_write_sectors_mem_global_op_tma_st.sum"
 L2 = ["lts__t_sectors_srcunit_tex_op_read.sum", "lts__t_sectors_srcunit_tex_op_write.sum"]
 
 
-def texture_columns(op):
+def texture_metrics(op):
     way = ("surface_op_st" if op.startswith("sust") else
            "surface_op_ld" if op.startswith("suld") else "texture")
     return {"requests": TEXTURE.format("requests", way), "sectors": TEXTURE.format("sectors", way),
             "l2_read": L2[0], "l2_write": L2[1]}
 
 
-def copy_columns(op):
+def copy_metrics(op):
     kind = op[2:4] if op.startswith(("d_ld", "d_st")) else "atom"
     return {"loads": "smsp__inst_executed_op_tma_ld.sum", "stores": "smsp__inst_executed_op_tma_st.sum",
             "arrived": TO_BLOCKS, "left": FROM_BLOCKS, "requests": REMOTE.format("requests", kind),
@@ -29,7 +29,7 @@ def copy_columns(op):
             "own": INSTRUCTIONS.format(kind), "l2_read": L2[0], "l2_write": L2[1]}
 
 
-COLUMNS = {"texture": texture_columns, "copy": copy_columns}
+COLUMNS = {"texture": texture_metrics, "copy": copy_metrics}
 
 
 def read_launch_metrics(path):

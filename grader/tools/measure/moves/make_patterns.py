@@ -36,7 +36,7 @@ def tile_positions(w, h, x0=0, y0=0, z0=0, dx=1, dy=1):
     return [(x0 + l % w * dx, y0 + l // w * dy, z0) for l in range(32)]
 
 
-def texture_size_of_shape(shape):
+def texture_extent_of_access_form(shape):
     """Texels along x, y, z."""
     return {"fetch": (8192, 1, 1), "tex1": (8192, 1, 1), "suld1": (8192, 1, 1), "sust1": (8192, 1, 1),
             "tex3": (64, 64, 32), "suld3": (64, 64, 32), "sust3": (64, 64, 32),
@@ -149,7 +149,7 @@ def add_exploring_texture_patterns():
             add_texel_positions(op, row, 0xffff)
 
 
-def add_rule_texture_patterns(n):
+def add_random_texture_patterns(n):
     global level_of
     often = ["fetch:f32", "tex2:f32", "suld2:f32", "sust2:f32", "tex2:f32:linear", "tex2:f32x4"]
     seldom = ["fetch:u8", "fetch:u16", "fetch:f32x2", "fetch:f32x4", "fetch:u8x4", "tex1:f32", "tex1:f32x4",
@@ -165,9 +165,9 @@ def add_rule_texture_patterns(n):
         level_of = [0] if rng.randrange(2) else [0, 1, 2]
         for _ in range(2 * n if op in often else n):
             shape = op.split(":")[0]
-            places = random_texel_positions(texture_size_of_shape(shape))
+            places = random_texel_positions(texture_extent_of_access_form(shape))
             if ":linear" in op or ":mip" in op or shape == "gather":
-                w, h, d = texture_size_of_shape(shape)
+                w, h, d = texture_extent_of_access_form(shape)
                 places = [(min(x, w - 2), min(y, max(h - 2, 0)), min(z, max(d - 2, 0)) if shape == "tex3" else z)
                           for x, y, z in places]
             add_texel_positions(op, places, random_mask())
@@ -188,10 +188,10 @@ def add_further_texture_patterns(n):
     for op in plain + outside:
         for _ in range(n):
             shape = op.split(":")[0]
-            places = random_texel_positions(texture_size_of_shape(shape))
+            places = random_texel_positions(texture_extent_of_access_form(shape))
             if op in outside:
                 far = rng.choice([1, 2, 8])
-                w, h, _ = texture_size_of_shape(shape)
+                w, h, _ = texture_extent_of_access_form(shape)
                 if shape == "fetch":
                     x = rng.choice([-8, w - 16])
                     places = [(x + rng.randrange(32) if rng.randrange(2) else x + l, 0, 0) for l in range(32)]
@@ -200,7 +200,7 @@ def add_further_texture_patterns(n):
                     places = tile_positions(16, 2, x, y) if rng.randrange(2) else [
                         (x + rng.randrange(24), y + rng.randrange(4), 0) for _ in range(32)]
             elif "linear" in op or shape == "gather":
-                w, h, d = texture_size_of_shape(shape)
+                w, h, d = texture_extent_of_access_form(shape)
                 places = [(min(x, w - 2), min(y, max(h - 2, 0)), z) for x, y, z in places]
             if shape == "grad":
                 places = [(x, y, rng.choice([0, 0.25, 1, 2, 8])) for x, y, z in places]
@@ -208,7 +208,7 @@ def add_further_texture_patterns(n):
     for op in ("level:f32:mip", "level:f32:linear mip", "level:f32:linear"):
         for _ in range(n + 2):
             level_of = rng.choice([[0.25], [0.5], [1.5], [0, 0.5, 1.75], [0.5, 1.25, 2.5], [0.499, 0.501]])
-            places = [(min(x, 254), min(y, 254), z) for x, y, z in random_texel_positions(texture_size_of_shape("level"))]
+            places = [(min(x, 254), min(y, 254), z) for x, y, z in random_texel_positions(texture_extent_of_access_form("level"))]
             add_texel_positions(op, places, random_mask())
     # Filters that take several passes: few lanes, and one property at a time.
     for op in ("tex3:f32:linear", "tex2:f32x4:linear", "tex3:u8n:linear", "tex1:f32x4:linear",
@@ -255,7 +255,7 @@ def add_exploring_copy_patterns():
         add_pattern(op, [l * width + (l % 4 << 20) for l in range(32)])
 
 
-def add_rule_copy_patterns(n):
+def add_random_copy_patterns(n):
     for op in ["load", "store", "block", "prefetch", "many"]:
         for _ in range(n):
             mask = 1 if rng.randrange(3) else random_mask()
@@ -357,7 +357,7 @@ if chosen in ("more", "predicted"):
 elif chosen == "explore":
     (add_exploring_texture_patterns if program == "texture" else add_exploring_copy_patterns)()
 else:
-    (add_rule_texture_patterns if program == "texture" else add_rule_copy_patterns)(7)
+    (add_random_texture_patterns if program == "texture" else add_random_copy_patterns)(7)
 print("op,mask,points")
 for op, mask, numbers in rows:
     print(f"{op},{mask:08x},{' '.join(str(n) for n in numbers)}")
