@@ -13,8 +13,8 @@ struct StudentFunctionOutputs {
   std::vector<float> last;
 };
 
-// Runs the student's functions on each case with the given kernel. Both kinds of cases must be
-// equally many.
+// Runs the student's functions on each case with the given kernel. The cases of the shorter list
+// are repeated.
 StudentFunctionOutputs student_function_outputs(Check& check,
                                                 const std::vector<OccupancyCase>& cases,
                                                 const std::vector<WaveCase>& wave_cases) {

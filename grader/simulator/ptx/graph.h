@@ -82,7 +82,7 @@ class ControlFlowView {
 
   // The block of each node; and the node of each block, -1: not in this view.
   std::vector<int> nodes_, number_;
-  Edges successors_, predecessors_;  // by node; the last node is the exit
+  Edges successors_, predecessors_;  // by node; the last node is the exit (a loop's: its back edge)
   std::vector<int> post_dominators_;
 };
 

@@ -306,7 +306,8 @@ REASON = {
 
 def open_nested_archives(entries, budget, depth=2):
     """The files of one student's submission, with those of nested archives in place of the archives.
-    Raises SubmissionRefused at the first entry that cannot be an honest mistake."""
+    Raises SubmissionRefused at the first entry that is a link, not a regular file, encrypted, outside its archive,
+    nested too deep or beyond the budget."""
     for entry in entries:
         budget.spend(entries=1, unpacked=entry.size if entry.packed else 0)
         if entry.kind == "empty" or (is_junk_path(entry.parts) and entry.kind != "unsafe"):

@@ -307,7 +307,8 @@ void exec_mov_pack_unpack(const ExecContext& x, const Inst& in) {
 bool is_vector(const Operand& operand) { return operand.kind == Operand::Kind::vector; }
 
 // Packs two halves into a register of twice their width, the lower half first, or unpacks such a
-// register. For whole warps this takes half the time of a shuffle of 64-bit values.
+// register. A shuffle of 64-bit values spends half of its time here, so whole warps are processed
+// by one loop.
 template <class Half, class Whole>
 void exec_pack_pair(const ExecContext& x, const Inst& in) {
   if (in.src[0].bytes != sizeof(Half) || in.src[1].bytes != sizeof(Half) ||

@@ -16,7 +16,8 @@ namespace lab32::sim {
 class EventReporter {
  public:
   // `observers`: this host thread's own instances. `suspects`: the words whose accesses observers
-  // want; null: none.
+  // want. null: they want none, except that an observer that chooses loaded values gets all but
+  // plain loads.
   EventReporter(const LaunchContext& launch, std::vector<Observer*> observers,
                 const RaceFilter* suspects);
   // Resets the state for the next block.
