@@ -14,7 +14,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 import browser  # noqa: E402
 import slurm_cluster  # noqa: E402
 
-not_run = {}  # an ordered set
+not_run = []  # lines for the end
 
 
 # File -> what it needs, and whether that is here.
@@ -29,14 +29,15 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "slow: left to `make test-slow`")
 
 
-def pytest_ignore_collect(collection_path):
+def pytest_collection_modifyitems(items):
     """What needs a program that is not available: told at the end, and neither passed nor skipped."""
-    name, part, installed = NEEDS.get(collection_path.name, ("", "", lambda: True))
-    if installed():
-        return None
-    line = f"not run, for want of {name}: {collection_path.name}; `grader/setup/setup {part}` installs it"
-    not_run[line] = True
-    return True
+    missing = set()
+    for file in {item.path.name for item in items} & NEEDS.keys():
+        name, part, is_installed = NEEDS[file]
+        if not is_installed():
+            missing.add(file)
+            not_run.append(f"not run, for want of {name}: {file}; `grader/setup/setup {part}` installs it")
+    items[:] = [item for item in items if item.path.name not in missing]
 
 
 def pytest_terminal_summary(terminalreporter):

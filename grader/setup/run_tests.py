@@ -4,8 +4,8 @@ usage: run_tests.py fast|slow DOCTEST_BINARY...
 
 Slow tests are marked in their source: `* kSlow` (tests/fixtures/slow.h), pytest.mark.slow. doctest and pytest run
 the tests that they find. The C++ cases of a file run in one process, since they may build on each other; slow
-cases, and those whose names begin with "grading: golden:", run in a process each. Python tests run in a process
-per file. The golden tests start first, since other tests read their results; the others start in the order of
+cases, and those whose names begin with "grading: golden:", run in a process each. Python's slow tests run in a
+process per file, its fast tests in a few processes. The golden tests start first, since other tests read their results; the others start in the order of
 their times in the last run (build/test_seconds.json), the longest first.
 """
 
@@ -30,6 +30,7 @@ NEEDS_THE_GPU = re.compile(r"device/test_gpu|test_command_line|on a GPU")
 # which slows down each access to memory.
 CORPORA = ("grading/test_golden.cpp", "grading/test_submissions.cpp", "grading/test_one_score.cpp")
 # The folders with Python tests.
+PYTHON_PROCESSES = 8  # of the fast tests
 PYTHON_FOLDERS = ["grader/tests/python", "grader/labs", "grader/runtime/tests"]
 
 TIMES = Path("build/test_seconds.json")
@@ -139,21 +140,26 @@ def run_test_unit(binary, unit):
     return output, tally
 
 
-def python_test_files(slow, seconds):
-    """Lists the files with Python tests of that tier; those that took longest come first."""
-    found = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",
-         "-m", "slow" if slow else "not slow", *PYTHON_FOLDERS],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=environment_of_tests(),
-    )  # fmt: skip
-    if found.returncode not in (0, 5):
-        sys.exit(found.stdout)
-    print("".join(f"{line}\n" for line in found.stdout.splitlines() if line.startswith("not run,")), end="")
-    files = list(dict.fromkeys(re.findall(r"^(\S+\.py)::", found.stdout, re.MULTILINE)))
+def python_test_files(slow):
+    """Lists the files that may have Python tests of that tier."""
+    files = [file for folder in PYTHON_FOLDERS for file in sorted(Path(folder).rglob("test_*.py"))]
+    return [str(file) for file in files if not slow or "slow" in file.read_text()]
+
+
+def group_python_files(files, seconds, slow):
+    """Groups files so that each group takes about as long as the others. Starting pytest costs a second, so the
+    files of fast tests share processes."""
     took = collections.Counter()
     for name, each in seconds.items():
         took[name.partition(": ")[0]] += each
-    return sorted(files, key=lambda file: took.get(Path(file).name, 1.0), reverse=True)
+    files = sorted(files, key=lambda file: took.get(Path(file).name, 1.0), reverse=True)
+    if slow:
+        return [[file] for file in files]
+    groups = [(0.0, [])] * PYTHON_PROCESSES
+    for file in files:
+        (least, group), *others = sorted(groups)
+        groups = [(least + took.get(Path(file).name, 1.0), [*group, file]), *others]
+    return [group for _, group in sorted(groups, reverse=True)]
 
 
 def run_pytest(files, slow):
@@ -168,6 +174,7 @@ def run_pytest(files, slow):
     )  # fmt: skip
     if not report.exists():
         return done.stdout, TestTally(failed=1)
+    missing = "".join(f"{line}\n" for line in done.stdout.splitlines() if line.startswith("not run,"))
     tally = TestTally()
     for case in xml.etree.ElementTree.parse(report).iter("testcase"):
         outcomes = {child.tag for child in case}
@@ -177,8 +184,9 @@ def run_pytest(files, slow):
             tally.passed += 1
         name = f"{case.get('classname').rpartition('.')[2]}.py: {case.get('name')}"
         tally.seconds[name] = float(case.get("time"))
-    tally.failed = tally.failed or int(done.returncode != 0)
-    return (done.stdout if tally.failed else ""), tally
+    no_tests = 5
+    tally.failed = tally.failed or int(done.returncode not in (0, no_tests))
+    return (done.stdout if tally.failed else missing), tally
 
 
 def run_job_groups(groups):
@@ -226,11 +234,8 @@ def main(tier, *binaries):
                 continue
             (alone if unit.runs_alone() else beside).append(partial(run_test_unit, binary, unit))
     if not sanitized:
-        files = python_test_files(slow, recorded)
-        # Starting pytest costs a second, so short files share a process.
-        long, short = (files, []) if slow else (files[:6], files[6:])
-        parts = [[file] for file in long] + [short[i::4] for i in range(4) if short[i::4]]
-        python = [partial(run_pytest, part, slow) for part in parts]
+        groups = group_python_files(python_test_files(slow), recorded, slow)
+        python = [partial(run_pytest, group, slow) for group in groups]
     # Tests spend much of their time waiting: for a time limit, a browser, a notebook's kernel. Two
     # processes of Python, and one process of C++ more than there are cores, keep all cores busy.
     total = run_job_groups([(python, 2), (beside, 1 + (os.cpu_count() or 1))])

@@ -8,20 +8,28 @@ using namespace lab32::tests;
 
 namespace {
 
-// The definition: the result for less, equal and greater, and for NaN.
-template <class T>
-bool compares(const std::string& op, T a, T b) {
-  const bool unordered = a != a || b != b;
-  if (op == "num") return !unordered;
-  if (op == "nan") return unordered;
-  if (unordered) return op.size() == 3;  // equ neu ltu leu gtu geu
+// The definition of a comparison: its result if a is less than b, equal or greater, and if one of
+// them is NaN.
+struct ComparisonResults {
+  bool less, equal, greater, unordered;
+
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a < b ? less : a == b ? equal : a > b ? greater : unordered;
+  }
+};
+
+ComparisonResults results_of(const std::string& op) {
+  if (op == "num") return {true, true, true, false};
+  if (op == "nan") return {false, false, false, true};
+  const bool unordered = op.size() == 3;  // equ neu ltu leu gtu geu
   const std::string base = op.substr(0, 2);
-  if (base == "eq") return a == b;
-  if (base == "ne") return a != b;
-  if (base == "lt" || base == "lo") return a < b;
-  if (base == "le" || base == "ls") return a <= b;
-  if (base == "gt" || base == "hi") return a > b;
-  return a >= b;  // ge, hs
+  if (base == "eq") return {false, true, false, unordered};
+  if (base == "ne") return {true, false, true, unordered};
+  if (base == "lt" || base == "lo") return {true, false, false, unordered};
+  if (base == "le" || base == "ls") return {true, true, false, unordered};
+  if (base == "gt" || base == "hi") return {false, false, true, unordered};
+  return {false, true, true, unordered};  // ge, hs
 }
 
 const std::vector<std::string> kEquality{"eq", "ne"};
@@ -31,10 +39,10 @@ const std::vector<std::string> kUnsigned{"eq", "ne", "lt", "le", "gt",
 const std::vector<std::string> kFloat{"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
                                       "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
 
+// `bool_op` is "and", "or" or "xor".
 bool combined(const std::string& bool_op, bool result, bool c) {
-  if (bool_op == "and") return result && c;
-  if (bool_op == "or") return result || c;
-  return bool_op == "xor" ? result != c : result;
+  const char first = bool_op[0];
+  return first == 'a' ? result && c : first == 'o' ? result || c : result != c;
 }
 
 // setp and set of one comparison. `type` is the spelling of the type, `reg` a register of it.
@@ -72,7 +80,7 @@ void check_comparisons(const std::vector<std::string>& ops, const std::string& t
     if (!exists) check_refused("setp." + op + "." + type + " %p1, %r2, %r3;");
   }
   for (const std::string& op : ops) {
-    check_comparison<T>(op, "", type, [op](T a, T b) { return compares(op, a, b); });
+    check_comparison<T>(op, "", type, results_of(op));
   }
 }
 
@@ -94,8 +102,9 @@ TEST_CASE("core: set and setp compare floats") {
   check_comparisons<float>(kFloat, "f32");
   check_comparisons<double>(kFloat, "f64");
   for (const std::string& op : kFloat) {
-    check_comparison<float>(
-        op, ".ftz", "f32", [op](float a, float b) { return compares(op, flushed(a), flushed(b)); });
+    check_comparison<float>(op, ".ftz", "f32", [holds = results_of(op)](float a, float b) {
+      return holds(flushed(a), flushed(b));
+    });
   }
   check_refused("setp.lt.ftz.f64 %p1, %fd2, %fd3;");
 }
@@ -138,11 +147,12 @@ TEST_CASE("core: set and setp compare halves") {
         continue;
       }
       for (const std::string& op : kFloat) {
-        const auto holds = [=](HalfBits a, HalfBits b) {
+        const auto holds = [format, of_values = results_of(op), flushes = !ftz.empty()](
+                               HalfBits a, HalfBits b) {
           const auto value = [=](HalfBits x) {
-            return format->value(ftz.empty() ? x.bits : format->flushed(x.bits));
+            return format->value(flushes ? format->flushed(x.bits) : x.bits);
           };
-          return compares(op, value(a), value(b));
+          return of_values(value(a), value(b));
         };
         using H = HalfBits;
         using P = HalfPairBits;

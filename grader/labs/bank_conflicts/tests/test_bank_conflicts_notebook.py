@@ -19,6 +19,7 @@ def labs():
             for d in ("labs", "solutions")}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_simulator_counts_what_the_hardware_counts(labs, limits):
     """Given and optimised forms, graded now, beside the counters of an H200: exactly equal."""
     hardware = tables.read_measured("h200-bank_conflicts-counters")
@@ -58,6 +59,7 @@ def test_the_handouts_pseudo_conflicts_match_the_measurements():
     assert value("int4, 32 threads", raw) > value("int, 32 threads", raw)
 
 
+@pytest.mark.slow
 def test_counted_touches_match_the_documents(labs):
     ours = bank_conflicts.wavefronts_by_type_and_stride(labs["solutions"])
     compared = 0
@@ -69,6 +71,7 @@ def test_counted_touches_match_the_documents(labs):
     assert compared == 7
 
 
+@pytest.mark.slow
 def test_tasks_are_multiples_of_the_ideal(labs):
     assert list(bank_conflicts.wavefronts_over_ideal(labs["labs"])) == bank_conflicts.TASKS
     assert bank_conflicts.wavefronts_over_ideal(labs["labs"])["row_scan"] == 16.5
@@ -77,6 +80,7 @@ def test_tasks_are_multiples_of_the_ideal(labs):
     assert all(mine[task] <= limit[task] for task in bank_conflicts.TASKS)
 
 
+@pytest.mark.slow
 def test_drawn_wavefronts_equal_the_counted_ones(labs):
     counted = bank_conflicts.wavefronts_by_type_and_stride(labs["solutions"])["int"]
     for name, _, word_of, _ in drawings.STRIDES:

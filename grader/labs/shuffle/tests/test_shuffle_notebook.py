@@ -37,6 +37,7 @@ def test_the_lessons_numbers_are_consistent():
     assert blocks == shuffle.LESSON / (2 * 256)
 
 
+@pytest.mark.slow
 def test_lesson_hardware_and_model_agree_on_the_order(lab):
     """The order of the kernels carries over from one GPU to another, unlike their times."""
     modelled = shuffle.modelled_times(lab)
@@ -47,6 +48,7 @@ def test_lesson_hardware_and_model_agree_on_the_order(lab):
         assert times["reduce_shared"] > (1 if times is modelled else 1.05) * times["reduce_shuffle"]
 
 
+@pytest.mark.slow
 def test_the_simulator_counts_what_the_hardware_counts(lab):
     """The reference solution, graded now, beside the counters of an H200: equal to the last one."""
     figures = {test.name: test.figures for test in lab.tests}
@@ -75,6 +77,7 @@ def test_the_simulator_counts_what_the_hardware_counts(lab):
     assert experiment["reduce_atomic adds"] == hardware("sum", "reduce_atomic", 1 << 24, adds)
 
 
+@pytest.mark.slow
 def test_integers_are_aggregated_and_floats_are_not(lab):
     figures = lab.figures_of_checks()
     adds = LSU.format("sectors", "red")
@@ -85,19 +88,19 @@ def test_integers_are_aggregated_and_floats_are_not(lab):
     assert by_hand == hardware("int sum", "reduce_atomic", 1 << 18, adds)
 
 
-def test_numpy_adds_as_the_hardware_does():
+@pytest.mark.parametrize("n", [1 << 20, pytest.param(1 << 24, marks=pytest.mark.slow)])
+def test_numpy_adds_as_the_hardware_does(n):
     """The order of a tree is fixed, so its sum is, to the last bit."""
     table = tables.read_measured("h200-shuffle-results")
-    for n in (1 << 20, 1 << 24):
-        values = shuffle.noise(n)
-        for form, order in (
-            ("one by one on the host", shuffle.sum_one_by_one),
-            ("reduce_shared", shuffle.ORDERS["as reduce_shared"]),
-            ("reduce_shuffle", shuffle.ORDERS["as reduce_shuffle"]),
-        ):
-            (row,) = table.where(input="noise", n=n, form=form)
-            assert row["different"] == "1"
-            assert f"{order(values):.9g}" == row["first"], (form, n)
+    values = shuffle.noise(n)
+    for form, order in (
+        ("one by one on the host", shuffle.sum_one_by_one),
+        ("reduce_shared", shuffle.ORDERS["as reduce_shared"]),
+        ("reduce_shuffle", shuffle.ORDERS["as reduce_shuffle"]),
+    ):
+        (row,) = table.where(input="noise", n=n, form=form)
+        assert row["different"] == "1"
+        assert f"{order(values):.9g}" == row["first"], (form, n)
 
 
 def test_the_sum_of_ones_stops_at_the_documented_value(limits):

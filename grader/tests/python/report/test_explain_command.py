@@ -247,6 +247,7 @@ def test_the_picture_of_a_solved_check_is_of_its_counter(check, unit):
     assert status == 0 and re.search(rf"\d+ {unit}s?, the minimum", text)
 
 
+@pytest.mark.slow
 def test_a_withheld_picture_is_explained_in_one_line():
     status, _, errors = lab32("explain", "transpose", "B1 tiled: sectors")
     assert status == 2
