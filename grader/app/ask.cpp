@@ -97,7 +97,7 @@ std::optional<int64_t> ask_for_option(const Question& question) {
   }
 }
 
-std::optional<int64_t> ask_student(const Question& question) {
+std::optional<int64_t> read_student_answer(const Question& question) {
   const bool terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
   if (terminal && !question.options.empty()) return ask_for_option(question);
   for (;;) {
@@ -132,7 +132,7 @@ std::string picture_of(const Question& question) {
 
 int run_ask(AskCommandOptions& command) {
   grading::GradeOptions& grade = command.options.grade;
-  grade.dir = command.dir.empty() ? labs_folder() : command.dir;
+  grade.dir = command.dir.empty() ? nearest_labs_folder() : command.dir;
   grade.rubric = command.rubric;
   grade.progress = true;
   grade.labs = {command.lab};
@@ -143,7 +143,7 @@ int run_ask(AskCommandOptions& command) {
     return kFullMarks;
   }
   if (drawn.questions.empty()) throw Error("no questions: " + drawn.why_none);
-  asking::AnswerSheet sheet = matching_or_new_answer_sheet(command.options, drawn);
+  asking::GivenAnswers sheet = matching_or_new_given_answers(command.options, drawn);
   size_t right = 0;
   bool ended = false;
   for (size_t i = 0; i < drawn.questions.size(); ++i) {
@@ -156,13 +156,13 @@ int run_ask(AskCommandOptions& command) {
         throw Error(fmt::format("--answer {}: answer {} is {}", command.given[i], i + 1,
                                 answer_format_text(question)));
     } else if (!ended) {
-      given = ask_student(question);
+      given = read_student_answer(question);
       ended = !given;
       if (ended) print("\n");
     }
     if (given) {
-      const bool first = record_answer(sheet, question, *given);
-      write_answer_sheet(drawn.file, sheet);
+      const bool first = record_answer_if_first(sheet, question, *given);
+      write_given_answers(drawn.file, sheet);
       print(wrapped_at_80_columns(feedback(question, *given)) + picture_of(question));
       if (!first) print("Your first answer to this question stays in answers.toml.\n");
     }

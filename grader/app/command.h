@@ -94,10 +94,10 @@ struct ProgramCommandFunctions {
   void (*profile)(Subcommand&);
   void (*check)(Subcommand&);
   void (*nvcc)(Subcommand&);
-  decltype(&profiler::explain) explain;
+  decltype(&profiler::picture_of_program_run) explain;
   // Splits a command line: returns the words of lab32, with the program's file last, and stores
   // those that belong to nvcc and to the program.
-  Words (*split_off_program)(const CLI::App*, const Words&, profiler::ProgramToRun&,
+  Words (*split_off_program)(const CLI::App*, const Words&, profiler::ProgramOrSources&,
                              Words& arguments);
 };
 
@@ -116,7 +116,7 @@ const ProgramCommandFunctions*& linked_program_commands();
 
 // The folder of LAB/LAB.cu if --dir names none: labs/ of this folder, or of the nearest folder
 // above it whose labs/ has a lab.
-std::string labs_folder();
+std::string nearest_labs_folder();
 
 // The folder of `--labs`, as a value of LAB32_LABS. Throws Error if it has no rubric, or a lab of a
 // name that lab32 has.

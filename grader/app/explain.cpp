@@ -32,7 +32,7 @@ struct ExplainCommandOptions {
 };
 
 // Whether the word names a program's file: it has a dot or a slash, which no lab's name has.
-bool names_a_program(const std::string& word) {
+bool has_dot_or_slash(const std::string& word) {
   return word.find_first_of("./") != std::string::npos;
 }
 
@@ -53,7 +53,7 @@ pictures::PicturedCheck explain_swizzle(const std::string& text) {
 }
 
 // Draws the swizzle that the student's own function computes, independently of the checks.
-pictures::PicturedCheck explain_submitted_swizzle(const grading::SwizzleLab& lab,
+pictures::PicturedCheck explain_submitted_swizzle(const grading::SwizzleLabHooks& lab,
                                                   const std::string& text,
                                                   const grading::GradeOptions& options) {
   const auto shape = pictures::read_swizzle(text);
@@ -124,7 +124,7 @@ pictures::PicturedCheck explanation_of(const ExplainCommandOptions& command) {
   if (command.what.empty() && !command.swizzle.empty()) return explain_swizzle(command.swizzle);
   if (command.what.empty())
     throw Error("name a lab, a program, or --swizzle B,M,S; see `lab32 explain --help`");
-  if (!names_a_program(command.what))
+  if (!has_dot_or_slash(command.what))
     throw Error(fmt::format("there is no lab `{}`; the labs are: {}; a program is a file, {}.cu",
                             command.what, fmt::join(labs, ", "), command.what));
   profiler::ExplainOptions program;
@@ -147,14 +147,14 @@ bool can_draw_labs_own_pictures(const ExplainCommandOptions& command,
 
 void remove_ideal_accesses(pictures::PicturedLaunch& launch) {
   auto& all = launch.accesses;
-  all.erase(
-      std::remove_if(all.begin(), all.end(),
-                     [](const pictures::PicturedAccess& access) { return access.waste == 0; }),
-      all.end());
+  all.erase(std::remove_if(
+                all.begin(), all.end(),
+                [](const pictures::PicturedLineRequests& access) { return access.waste == 0; }),
+            all.end());
 }
 
 int run_explain(ExplainCommandOptions& command) {
-  command.options.dir = command.dir.empty() ? labs_folder() : command.dir;
+  command.options.dir = command.dir.empty() ? nearest_labs_folder() : command.dir;
   command.options.rubric = command.rubric;
   command.options.progress = true;
   std::optional<ScratchDirectory> rubrics;
@@ -198,13 +198,13 @@ int run_explain(ExplainCommandOptions& command) {
 
 // Takes the words that belong to nvcc and to a program out of the command line, as `lab32 run`
 // does. The words of a lab stay as they are.
-Words split_off_program_words(const CLI::App* app, const Words& words,
-                              ExplainCommandOptions& command) {
+Words move_program_words_to_command(const CLI::App* app, const Words& words,
+                                    ExplainCommandOptions& command) {
   bool has_program = false;
   for (size_t i = 0; i < words.size() && !has_program; ++i) {
     const std::string& word = words[i];
     if (word.empty() || word[0] != '-') {
-      if (!names_a_program(word)) return words;
+      if (!has_dot_or_slash(word)) return words;
       has_program = true;
       continue;
     }
@@ -213,7 +213,7 @@ Words split_off_program_words(const CLI::App* app, const Words& words,
   }
   if (!has_program) return words;
   if (!linked_program_commands()) exec_runtime_binary();
-  profiler::ProgramToRun program;
+  profiler::ProgramOrSources program;
   const Words own =
       linked_program_commands()->split_off_program(app, words, program, command.arguments);
   command.nvcc_words = std::move(program.words);
@@ -259,7 +259,7 @@ Subcommand explain_command(CLI::App& lab32) {
   command.app = app;
   command.run = [given] { return run_explain(*given); };
   command.take_own_options = [app, given](const Words& words) {
-    return split_off_program_words(app, words, *given);
+    return move_program_words_to_command(app, words, *given);
   };
   command.behind = &given->arguments;
   command.clean_end = CleanSignalExit::Interrupt::not_watched;

@@ -75,7 +75,7 @@ int run_grade(GradeCommandOptions& given) {
   if (!given.labs.empty()) elsewhere.emplace(variables::kLabs, require_labs_folder(given.labs));
   options.dir = !given.dir.empty()    ? given.dir
                 : !given.labs.empty() ? given.labs + "/labs"
-                                      : labs_folder();
+                                      : nearest_labs_folder();
   options.rubric = given.rubric;
   options.progress = true;
   options.runs_hidden = given.format == "gradescope";  // Gradescope hides them itself
@@ -165,11 +165,11 @@ Subcommand grade_command(CLI::App& lab32) {
 
 namespace {
 
-struct PtxOptions {
+struct PtxCommandOptions {
   std::string lab, file, device = "sim", output;
 };
 
-int show_ptx(const PtxOptions& options) {
+int show_ptx(const PtxCommandOptions& options) {
   if (!options.output.empty()) check_writable(options.output, "-o");
   const grading::PtxOrMessages ptx =
       grading::compile_to_ptx(options.lab, options.file, options.device);
@@ -184,7 +184,7 @@ int show_ptx(const PtxOptions& options) {
 }  // namespace
 
 Subcommand ptx_command(CLI::App& lab32) {
-  const auto options = std::make_shared<PtxOptions>();
+  const auto options = std::make_shared<PtxCommandOptions>();
   Subcommand command;
   command.app = lab32.add_subcommand("ptx", "print the PTX by which a lab's file is graded");
   command.app->add_option("LAB", options->lab, "the lab")->required();

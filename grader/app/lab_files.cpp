@@ -27,14 +27,14 @@ fs::path lab_file_in(const fs::path& folder, const std::string& lab) {
   return folder / lab / (lab + ".cu");
 }
 
-bool has_a_lab(const fs::path& folder) {
+bool has_lab_source_file(const fs::path& folder) {
   const std::vector<std::string> labs = grading::known_labs();
   return std::any_of(labs.begin(), labs.end(),
                      [&](const std::string& lab) { return is_file(lab_file_in(folder, lab)); });
 }
 
 // The letters of a name in lower case, with a blank in place of every other character.
-std::string lower_case_words(const std::string& name) {
+std::string lower_case_letters_and_blanks(const std::string& name) {
   std::string words = name;
   for (char& c : words) {
     const auto byte = static_cast<unsigned char>(c);
@@ -47,7 +47,9 @@ std::string lower_case_words(const std::string& name) {
 std::string lab_in_file_name(const std::string& name) {
   std::string found;
   for (const std::string& lab : grading::known_labs()) {
-    if (lower_case_words(name).find(lower_case_words(lab)) == std::string::npos) continue;
+    if (lower_case_letters_and_blanks(name).find(lower_case_letters_and_blanks(lab)) ==
+        std::string::npos)
+      continue;
     if (!found.empty()) return {};
     found = lab;
   }
@@ -170,12 +172,13 @@ void use_course_rubrics(const std::string& course, const fs::path& into,
   options.rubric = into;
 }
 
-std::string labs_folder() {
+std::string nearest_labs_folder() {
   std::error_code error;
   const fs::path here = fs::current_path(error);
   if (error || fs::is_directory("labs", error)) return "labs";
   for (fs::path above = here; above.has_relative_path(); above = above.parent_path())
-    if (has_a_lab(above / "labs")) return (above / "labs").lexically_relative(here).string();
+    if (has_lab_source_file(above / "labs"))
+      return (above / "labs").lexically_relative(here).string();
   return "labs";
 }
 

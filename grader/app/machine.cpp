@@ -48,7 +48,7 @@ class DoctorReport {
   }
 };
 
-std::string nvdisasm_description() {
+std::string required_nvdisasm_path() {
   const fs::path& program = toolchain::installed_toolchain().nvdisasm;
   if (program.empty())
     throw Error(
@@ -100,13 +100,13 @@ int examine_machine() {
       "nvcc", [] { return toolchain::installed_toolchain().nvcc.string(); });
   if (can_grade) {
     report.add_row("gcc", toolchain::installed_toolchain().host_compiler.string());
-    report.add_row_or_missing("nvdisasm", nvdisasm_description);
+    report.add_row_or_missing("nvdisasm", required_nvdisasm_path);
     describe_isolation(report);
   }
   can_grade &= report.add_row_or_missing("scratch", scratch_folder_text);
   // A missing GPU is not reported as a fault, since no check needs one.
   try {
-    report.add_row("GPU", device::open_timer("gpu")->describe());
+    report.add_row("GPU", device::open_gpu_timer("gpu")->describe());
   } catch (const Error& e) {
     report.add_row("GPU", std::string("none, so timing checks do not run: ") + e.what());
   }
@@ -133,7 +133,7 @@ int list_devices() {
       return device::open_device(name)->describe() + (name == usual ? ", the default" : "");
     });
   }
-  list_device("gpu", [] { return device::open_timer("gpu")->describe(); });
+  list_device("gpu", [] { return device::open_gpu_timer("gpu")->describe(); });
   return kFullMarks;
 }
 

@@ -29,7 +29,7 @@ std::vector<std::string> own_command_line() {
   return words;
 }
 
-void build_runtime_binary(const fs::path& program) {
+void build_simulated_runtime(const fs::path& program) {
   std::error_code error;
   if (!fs::exists(lab32_root() / "grader/runtime/runtime.mk", error))
     throw MachineError(fmt::format(
@@ -64,7 +64,7 @@ const ProgramCommandFunctions*& linked_program_commands() {
 void exec_runtime_binary() {
   const fs::path program = lab32_root() / "build/runtime/lab32";
   std::error_code error;
-  if (!fs::exists(program, error)) build_runtime_binary(program);
+  if (!fs::exists(program, error)) build_simulated_runtime(program);
   std::vector<std::string> words = own_command_line();
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

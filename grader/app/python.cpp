@@ -63,7 +63,7 @@ Subcommand python_command(CLI::App& lab32, const char* name, const char* help,
 
 // A first `make grade LAB=...` links only the suite of that lab; this command needs all of them
 // (all_suites_linked()).
-Subcommand require_all_suites(Subcommand command) {
+Subcommand require_all_suites_linked(Subcommand command) {
   command.run_with_words = [name = command.app->get_name(),
                             run = command.run_with_words](const Words& words) {
     if (!grading::all_suites_linked())
@@ -108,12 +108,12 @@ Subcommand report_command(CLI::App& lab32) {
 }
 
 Subcommand class_command(CLI::App& lab32) {
-  return require_all_suites(
+  return require_all_suites_linked(
       python_command(lab32, "class", "grade the submissions of a whole class", "lab32.classroom"));
 }
 
 Subcommand similarity_command(CLI::App& lab32) {
-  return require_all_suites(python_command(
+  return require_all_suites_linked(python_command(
       lab32, "similarity", "list submissions of a class that are worth reading side by side",
       "lab32.similarity"));
 }

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Files that Jupyter, Python and editors leave behind in labs/.
-bool is_hidden(const fs::path& path) {
+bool has_dot_or_underscore_prefix(const fs::path& path) {
   const std::string name = path.filename().string();
   return name[0] == '.' || name[0] == '_';
 }
@@ -33,7 +33,7 @@ std::vector<fs::path> files_below(const fs::path& top) {
   std::vector<fs::path> files;
   for (auto at = fs::recursive_directory_iterator(top); at != fs::recursive_directory_iterator();
        ++at) {
-    if (is_hidden(at->path()))
+    if (has_dot_or_underscore_prefix(at->path()))
       at.disable_recursion_pending();
     else if (at->is_regular_file())
       files.push_back(at->path());
@@ -44,16 +44,16 @@ std::vector<fs::path> files_below(const fs::path& top) {
 
 constexpr size_t kMostNamed = 8;
 
-struct CopiedFiles {
+struct WrittenAndKeptFiles {
   std::vector<std::string> written;  // relative paths: labs/reduction/reduction.cu
   std::vector<std::string> kept;     // files that existed before and were not changed
 };
 
 // Copies labs/ and handouts/ of lab32_root() into `directory`, which is created if needed. Existing
 // files are not replaced. Throws Error for lab32's own directory, and if a file cannot be written.
-CopiedFiles write_student_files(const fs::path& directory) {
+WrittenAndKeptFiles write_student_files(const fs::path& directory) {
   const fs::path own = lab32_root();
-  CopiedFiles files;
+  WrittenAndKeptFiles files;
   try {
     fs::create_directories(directory);
     if (fs::equivalent(directory, own))
@@ -80,7 +80,7 @@ CopiedFiles write_student_files(const fs::path& directory) {
 }
 
 // The report of `lab32 init`: which files it wrote, and what to do next.
-std::string describe(const CopiedFiles& files, const fs::path& directory) {
+std::string describe(const WrittenAndKeptFiles& files, const fs::path& directory) {
   const std::string where = visible_name(directory.string());
   const size_t kept = files.kept.size();
   std::string text = fmt::format("{}: {} file{} written, in labs/ and handouts/\n", where,
@@ -121,17 +121,17 @@ int run_seal(const SealOptions& options) {
   if (options.only_checks) return kFullMarks;
   print(grading::sealed_answer_lines(rubric));
   if (!options.module.empty())
-    write_file(options.module, grading::sealed_reference(options.lab), "--reference");
+    write_file(options.module, grading::sealed_reference_ptx(options.lab), "--reference");
   return kFullMarks;
 }
 
 // `lab32 calibrate` finds the timing checks that this GPU can decide.
-struct CalibrateOptions {
+struct DecidableChecksOptions {
   std::vector<std::string> labs;
   std::string rubric, output;
 };
 
-int run_calibrate(const CalibrateOptions& options) {
+int run_find_decidable_checks(const DecidableChecksOptions& options) {
   if (!options.output.empty()) check_writable(options.output, "-o");
   print_or_write(
       grading::text_of(grading::find_decidable_timing_checks(options.labs, options.rubric)),
@@ -168,14 +168,14 @@ Subcommand seal_command(CLI::App& lab32) {
 }
 
 Subcommand calibrate_command(CLI::App& lab32) {
-  const auto options = std::make_shared<CalibrateOptions>();
+  const auto options = std::make_shared<DecidableChecksOptions>();
   Subcommand command;
   command.app =
       lab32.add_subcommand("calibrate", "print which timing checks this machine's GPU can decide");
   command.app->add_option("LAB", options->labs, "the labs (all)");
   command.app->add_option("--rubric", options->rubric, kRubricHelp);
   command.app->add_option("-o", options->output, "write to this file instead of standard output");
-  command.run = [options] { return run_calibrate(*options); };
+  command.run = [options] { return run_find_decidable_checks(*options); };
   command.clean_end = CleanSignalExit::Interrupt::too;
   return command;
 }

@@ -44,7 +44,7 @@ std::string feedback(const Question& question, int64_t given) {
   if (given == question.answer) return "Right.";
   std::string text = question.options.empty() ? fmt::format("It is not {}.", given)
                                               : fmt::format("It is not option {}.", given);
-  for (const WrongAnswer& wrong : question.wrong)
+  for (const MisconceptionAnswer& wrong : question.wrong)
     if (wrong.answer == given) text += " " + wrong.misconception;
   return text + " " + question.reason;
 }
@@ -52,7 +52,7 @@ std::string feedback(const Question& question, int64_t given) {
 namespace {
 
 namespace fs = std::filesystem;
-using grading::SealableAnswer;
+using grading::AnswerOrHash;
 using report::Status;
 
 constexpr size_t kMostBytes = 1 << 16;  // limit of answers.toml, which a student hands in
@@ -73,11 +73,11 @@ std::string string_value_or_empty(const toml::table& table, const char* key) {
 
 std::string key_of(const Question& question) { return hex(hash_of(text_of(question))); }
 
-std::optional<AnswerSheet> read_answer_sheet(const fs::path& file) {
+std::optional<GivenAnswers> read_given_answers(const fs::path& file) {
   const fs::path path = sheet_beside(file);
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return std::nullopt;
-  AnswerSheet sheet;
+  GivenAnswers sheet;
   if (fs::file_size(path, error) > kMostBytes || error) return sheet;
   toml::table table;
   try {
@@ -98,15 +98,15 @@ std::optional<AnswerSheet> read_answer_sheet(const fs::path& file) {
   return sheet;
 }
 
-AnswerSheet matching_or_new_answer_sheet(const AskOptions& options, const DrawnQuestions& drawn) {
-  AnswerSheet fresh{hash_of_file(drawn.file), options.id, options.check, {}, drawn.labs};
-  const auto known = read_answer_sheet(drawn.file);
+GivenAnswers matching_or_new_given_answers(const AskOptions& options, const DrawnQuestions& drawn) {
+  GivenAnswers fresh{hash_of_file(drawn.file), options.id, options.check, {}, drawn.labs};
+  const auto known = read_given_answers(drawn.file);
   const bool same = known && known->file_hash == fresh.file_hash && known->id == fresh.id &&
                     known->check == fresh.check;
   return same ? *known : fresh;
 }
 
-void write_answer_sheet(const fs::path& file, const AnswerSheet& sheet) {
+void write_given_answers(const fs::path& file, const GivenAnswers& sheet) {
   toml::table answers;
   for (const auto& [key, answer] : sheet.answers) answers.insert_or_assign(key, answer);
   toml::array labs;
@@ -123,16 +123,16 @@ void write_answer_sheet(const fs::path& file, const AnswerSheet& sheet) {
   write_file(sheet_beside(file).string(), text.str(), "lab32 ask");
 }
 
-bool record_answer(AnswerSheet& sheet, const Question& question, int64_t given) {
+bool record_answer_if_first(GivenAnswers& sheet, const Question& question, int64_t given) {
   return sheet.answers
-      .try_emplace(key_of(question), SealableAnswer(static_cast<double>(given)).sealed())
+      .try_emplace(key_of(question), AnswerOrHash(static_cast<double>(given)).answer_hash())
       .second;
 }
 
-bool is_answered_right(const AnswerSheet& sheet, const Question& question) {
+bool is_answered_right(const GivenAnswers& sheet, const Question& question) {
   const auto found = sheet.answers.find(key_of(question));
   if (found == sheet.answers.end()) return false;
-  const auto sealed = SealableAnswer::from_sealed(found->second);
+  const auto sealed = AnswerOrHash::from_answer_hash(found->second);
   return sealed && sealed->equals_number(static_cast<double>(question.answer));
 }
 
@@ -140,7 +140,7 @@ namespace {
 
 // Writes into the test how many questions of each kind were asked and answered rightly, and the
 // points: their share that is right.
-void score_answers(const DrawnQuestions& drawn, const AnswerSheet& sheet,
+void score_answers(const DrawnQuestions& drawn, const GivenAnswers& sheet,
                    report::CheckResult& test) {
   size_t right = 0;
   std::vector<std::string> wrong;
@@ -167,8 +167,8 @@ void score_answers(const DrawnQuestions& drawn, const AnswerSheet& sheet,
 
 // Draws the questions of the sheet. The student has drawn them by the rubric of the course, which
 // may leave checks out, or by that of lab32.
-DrawnQuestions draw_questions_of_sheet(const grading::Rubric& rubric, const fs::path& file,
-                                       const AnswerSheet& sheet) {
+DrawnQuestions redraw_questions_of_sheet(const grading::Rubric& rubric, const fs::path& file,
+                                         const GivenAnswers& sheet) {
   AskOptions options;
   options.grade.labs = {rubric.lab()};
   options.grade.files = {{rubric.lab(), file}};
@@ -191,9 +191,9 @@ std::optional<report::CheckResult> grade_answers(const grading::Rubric& rubric,
                                                  const fs::path& file, const std::string& id) {
   const auto row = std::find_if(
       rubric.rows().begin(), rubric.rows().end(),
-      [](const grading::RubricRow& r) { return r.credit == grading::Credit::questions; });
+      [](const grading::RubricCheckEntry& r) { return r.credit == grading::Credit::questions; });
   const bool listed = row != rubric.rows().end(), counts = listed && row->points > 0;
-  const auto sheet = read_answer_sheet(file);
+  const auto sheet = read_given_answers(file);
   if (!sheet && !counts) return std::nullopt;
   report::CheckResult test;
   test.name = listed ? row->check : "Q questions about the code";
@@ -225,7 +225,7 @@ std::optional<report::CheckResult> grade_answers(const grading::Rubric& rubric,
         visible_name(sheet->id), visible_name(id), rubric.lab(), visible_name(id));
     return test;
   }
-  const DrawnQuestions drawn = draw_questions_of_sheet(rubric, file, *sheet);
+  const DrawnQuestions drawn = redraw_questions_of_sheet(rubric, file, *sheet);
   if (drawn.questions.empty()) {
     test.status = Status::passed;
     test.score = test.max_score;
@@ -247,7 +247,7 @@ std::string json(const DrawnQuestions& drawn) {
       return hex(hash_of(key + ":" + std::to_string(answer)));
     };
     nlohmann::ordered_json texts = nlohmann::ordered_json::object();
-    for (const WrongAnswer& wrong : question.wrong)
+    for (const MisconceptionAnswer& wrong : question.wrong)
       texts[sealed(wrong.answer)] = wrong.misconception;
     nlohmann::ordered_json item = {{"key", key},
                                    {"kind", to_string(question.kind)},

@@ -30,9 +30,10 @@ std::map<std::pair<int, bool>, uint64_t> cost_of_each_line(const counters::Launc
   return costs;
 }
 
-pictures::PicturedAccess access_with_all_requests(const LaunchRecord& record,
-                                                  const LineDetail& line) {
-  pictures::PicturedAccess access = pictures::access_of(line, line.requests.at(0), record.names);
+pictures::PicturedLineRequests pictured_access_of_line_detail(const LaunchQuestionInputs& record,
+                                                              const LineDetail& line) {
+  pictures::PicturedLineRequests access =
+      pictures::access_of(line, line.requests.at(0), record.names);
   for (size_t i = 1; i < line.requests.size(); ++i)
     access.requests.push_back(
         pictures::access_of(line, line.requests[i], record.names).requests[0]);
@@ -43,12 +44,12 @@ pictures::PicturedAccess access_with_all_requests(const LaunchRecord& record,
 // A shape with as many threads in blocks of another size; nullopt if the recorded block has no
 // counterpart in it.
 std::optional<device::LaunchShape> shape_with_other_block_size(const device::LaunchShape& shape,
-                                                               uint64_t block) {
+                                                               uint64_t recorded_block) {
   const bool line =
       shape.grid.y == 1 && shape.grid.z == 1 && shape.block.y == 1 && shape.block.z == 1;
   const uint32_t other = shape.block.x == 64 ? 128 : 64;
   const uint64_t threads = uint64_t{shape.grid.x} * shape.block.x;
-  if (!line || shape.block.x < 64 || threads % other != 0 || block >= threads / other)
+  if (!line || shape.block.x < 64 || threads % other != 0 || recorded_block >= threads / other)
     return std::nullopt;
   device::LaunchShape changed = shape;
   changed.block = {other};
@@ -57,7 +58,7 @@ std::optional<device::LaunchShape> shape_with_other_block_size(const device::Lau
 }
 
 // Questions about what the lines of a block cost if the block has another number of threads.
-std::vector<Question> block_size_questions(const LaunchRecord& record,
+std::vector<Question> block_size_questions(const LaunchQuestionInputs& record,
                                            const counters::LaunchDetail& other,
                                            const device::LaunchShape& shape) {
   std::vector<Question> questions;
@@ -95,21 +96,21 @@ std::vector<Question> block_size_questions(const LaunchRecord& record,
     q.weight = 3;
     for (const LineDetail& l : other.lines)
       if (l.line == line.first && l.shared == line.second)
-        q.picture.accesses = {access_with_all_requests(record, l)};
+        q.picture.accesses = {pictured_access_of_line_detail(record, l)};
     questions.push_back(std::move(q));
   }
   return questions;
 }
 
 // A launch with a smaller first integer, on inputs whose elements are all equal.
-struct FewerElements {
+struct LaunchWithSmallerN {
   grading::Launch launch;
   int64_t before = 0, now = 0;  // the integer
 };
 
-std::optional<FewerElements> with_fewer_elements(const LaunchRecord& record) {
+std::optional<LaunchWithSmallerN> launch_with_smaller_n(const LaunchQuestionInputs& record) {
   const auto& types = record.kernel.parameter_types;
-  FewerElements changed{record.launch, 0, 0};
+  LaunchWithSmallerN changed{record.launch, 0, 0};
   for (size_t i = 0; i < types.size() && i < changed.launch.args.size(); ++i) {
     if (types[i] != "int" || changed.launch.args[i].bytes().size() != sizeof(int32_t)) continue;
     int32_t n = 0;
@@ -125,7 +126,7 @@ std::optional<FewerElements> with_fewer_elements(const LaunchRecord& record) {
   return std::nullopt;
 }
 
-void fill_inputs_with_first_element(const LaunchRecord& record) {
+void fill_inputs_with_first_element(const LaunchQuestionInputs& record) {
   device::Device& device = record.check.device();
   for (const grading::DeviceArray* array : record.check.arrays) {
     if (!array->read_only()) continue;
@@ -137,9 +138,9 @@ void fill_inputs_with_first_element(const LaunchRecord& record) {
   }
 }
 
-class FewerElementsQuestions {
+class SmallerLaunchQuestions {
  public:
-  FewerElementsQuestions(const LaunchRecord& record, const FewerElements& changed,
+  SmallerLaunchQuestions(const LaunchQuestionInputs& record, const LaunchWithSmallerN& changed,
                          const counters::LaunchDetail& detail)
       : r_(record), changed_(changed), detail_(detail) {}
 
@@ -152,7 +153,7 @@ class FewerElementsQuestions {
       if (line.requests.size() != line.requests_in_block || !changes ||
           r_.is_independent_of_inputs(line) || !r_.has_access_in_line_text(line.line))
         continue;
-      ask_additions(line);
+      ask_additions_of_equal_inputs(line);
       ask_lanes_per_word_of_equal_inputs(line);
     }
     return std::move(questions_);
@@ -205,7 +206,8 @@ class FewerElementsQuestions {
     const auto& [round, working] = *loading.rbegin();
     const auto& types = r_.kernel.parameter_types;
     const bool one_integer = std::count(types.begin(), types.end(), "int") == 1;
-    if (round > 0 && (lines > 1 || !one_integer || round > 3 || !has_single_load(*shown))) return;
+    if (round > 0 && (lines > 1 || !one_integer || round > 3 || !has_single_load_in_source(*shown)))
+      return;
     const auto threads = static_cast<int64_t>(r_.block().count());
     const int64_t idle = threads - static_cast<int64_t>(working.size());
     if (idle == 0 || working.size() < kManyLanes) return;
@@ -239,7 +241,7 @@ class FewerElementsQuestions {
   }
 
   // Whether the line has only one load, so that the requests of a warp are rounds of a loop.
-  bool has_single_load(const LineDetail& line) const {
+  bool has_single_load_in_source(const LineDetail& line) const {
     const std::string source = r_.names.source.text_of(line.line);
     std::set<std::string> arrays;
     for (const RequestDetail& request : line.requests)
@@ -253,12 +255,12 @@ class FewerElementsQuestions {
            count_indexed_uses_on_line(source, name_on_line(source, array, AccessKind::load)) == 1;
   }
 
-  const char* all_equal() const {
+  const char* equal_inputs_assumption() const {
     return ", and that all elements of an input array had the same value";
   }
 
   // Asks how often the line stores or adds if all inputs are equal.
-  void ask_additions(const LineDetail& line) {
+  void ask_additions_of_equal_inputs(const LineDetail& line) {
     const bool atomic = is_atomic(line.requests[0]);
     int64_t lanes = 0, requests = 0, elements = 0;
     for (const RequestDetail& request : line.requests) {
@@ -273,7 +275,7 @@ class FewerElementsQuestions {
       elements = std::max(elements, loaded);
     }
     if (lanes == elements) return;  // the answer stands in the launch
-    Question q = new_question("additions", "atomics", line.line, all_equal());
+    Question q = new_question("additions", "atomics", line.line, equal_inputs_assumption());
     q.answer = lanes;
     q.text += fmt::format("How many {} would the threads of {} execute on this line, in all?",
                           atomic ? "atomic additions" : "stores to shared memory",
@@ -309,7 +311,7 @@ class FewerElementsQuestions {
     for (uint32_t lane = 0; lane < kWarpSize; ++lane)
       if (is_active(*least, lane)) ++adds[least->address[lane]];
     if (adds.size() != 1) return;
-    Question q = new_question("equal words", "atomics", line.line, all_equal());
+    Question q = new_question("equal words", "atomics", line.line, equal_inputs_assumption());
     q.answer = lanes_of(*least);
     q.text += fmt::format(
         "The {} time that warp {} of {} executes this line, how many additions to one word does it "
@@ -326,15 +328,16 @@ class FewerElementsQuestions {
     add_if_enough_wrong_answers(std::move(q), 2);
   }
 
-  const LaunchRecord& r_;
-  const FewerElements& changed_;
+  const LaunchQuestionInputs& r_;
+  const LaunchWithSmallerN& changed_;
   const counters::LaunchDetail& detail_;
   std::vector<Question> questions_;
 };
 
 }  // namespace
 
-std::vector<Question> changed_launch_questions(const LaunchRecord& record, device::Kernel& kernel,
+std::vector<Question> changed_launch_questions(const LaunchQuestionInputs& record,
+                                               device::Kernel& kernel,
                                                device::SavedMemory& before) {
   std::vector<Question> questions;
   device::Device& device = record.check.device();
@@ -352,7 +355,7 @@ std::vector<Question> changed_launch_questions(const LaunchRecord& record, devic
     if (!run.fault && run.launch_detail && !grading::has_hazard_finding(run) && after->same())
       questions = block_size_questions(record, *run.launch_detail, *shape);
   }
-  if (const auto changed = with_fewer_elements(record)) {
+  if (const auto changed = launch_with_smaller_n(record)) {
     before.put_back();
     fill_inputs_with_first_element(record);
     options.launch_detail->block = record.launch.shape.grid.count() - 1;
@@ -360,7 +363,7 @@ std::vector<Question> changed_launch_questions(const LaunchRecord& record, devic
         device.launch(kernel, changed->launch.shape, changed->launch.args, options);
     if (!run.fault && run.launch_detail && !grading::has_hazard_finding(run))
       for (Question& question :
-           FewerElementsQuestions(record, *changed, *run.launch_detail).all_questions())
+           SmallerLaunchQuestions(record, *changed, *run.launch_detail).all_questions())
         questions.push_back(std::move(question));
   }
   after->put_back();

@@ -18,16 +18,17 @@ using sim::AccessKind;
 
 // A two-dimensional array in shared memory, and the row and column that each lane accesses: names
 // of its elements have two indices.
-struct TileAccess {
+struct WarpTileAccess {
   std::string array;
   int64_t pitch = 0;  // elements of a row
   std::array<int64_t, kWarpSize> row{}, column{};
 };
 
-std::optional<TileAccess> tile_access_of(const pictures::PicturedRequest& request, uint64_t begin) {
+std::optional<WarpTileAccess> tile_access_of(const pictures::PicturedRequest& request,
+                                             uint64_t begin) {
   static const RegularExpression name(
       "^([A-Za-z_][A-Za-z_0-9]*)\\[([0-9]{1,6})\\]\\[([0-9]{1,6})\\]$");
-  TileAccess tile;
+  WarpTileAccess tile;
   for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
     if (!(request.mask >> lane & 1)) continue;
     const auto found = name.match(request.name[lane]);
@@ -45,7 +46,8 @@ std::optional<TileAccess> tile_access_of(const pictures::PicturedRequest& reques
   return tile.pitch > 0 ? std::optional(tile) : std::nullopt;
 }
 
-std::optional<Question> pitch_question(const LaunchRecord& record, const LineDetail& line) {
+std::optional<Question> changed_pitch_wavefront_question(const LaunchQuestionInputs& record,
+                                                         const LineDetail& line) {
   const RequestDetail& request =
       line.requests[record.random.below(static_cast<uint32_t>(line.requests.size()))];
   const bool load = request.kind == AccessKind::load;
@@ -183,9 +185,9 @@ void add_other_limits(Question& q, const ResidentBlockLimits& limits,
 const char* const kDivide =
     "Divide each resource by what one block takes; the smallest quotient decides.";
 
-class OccupancyQuestions {
+class OccupancyQuestionGenerator {
  public:
-  explicit OccupancyQuestions(const LaunchRecord& record) : r_(record) {}
+  explicit OccupancyQuestionGenerator(const LaunchQuestionInputs& record) : r_(record) {}
 
   std::vector<Question> all_questions() {
     if (!r_.kernel.registers) return {};
@@ -336,18 +338,19 @@ class OccupancyQuestions {
     add_if_enough_wrong_answers(std::move(q));
   }
 
-  const LaunchRecord& r_;
+  const LaunchQuestionInputs& r_;
   BlockResourceUsage now_;
   std::vector<Question> questions_;
 };
 
 }  // namespace
 
-std::vector<Question> calculation_questions(const LaunchRecord& record) {
+std::vector<Question> calculation_questions(const LaunchQuestionInputs& record) {
   std::vector<Question> questions;
   for (const LineDetail& line : record.detail().lines)
-    if (auto question = pitch_question(record, line)) questions.push_back(std::move(*question));
-  for (Question& question : OccupancyQuestions(record).all_questions())
+    if (auto question = changed_pitch_wavefront_question(record, line))
+      questions.push_back(std::move(*question));
+  for (Question& question : OccupancyQuestionGenerator(record).all_questions())
     questions.push_back(std::move(question));
   return questions;
 }

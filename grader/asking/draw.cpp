@@ -26,12 +26,12 @@ constexpr unsigned kMostLaunches = 2;    // records of each kernel of a check
 constexpr size_t kChecksAtOnce = 2;      // graded before questions are chosen
 constexpr uint32_t kMostRequests = 512;  // recorded requests of each line of the block
 
-class QuestionMaker : public grading::LaunchWatcher {
+class QuestionMaker : public grading::LaunchHooks {
  public:
   explicit QuestionMaker(uint64_t seed) : seed_(seed) {}
 
-  bool before_launch(grading::Check& check, const grading::Launch& launch, device::Kernel&,
-                     device::LaunchOptions& options) override {
+  bool wants_snapshot_before_launch(grading::Check& check, const grading::Launch& launch,
+                                    device::Kernel&, device::LaunchOptions& options) override {
     recording_ = false;
     const uint64_t threads = launch.shape.grid.count() * launch.shape.block.count();
     if (threads < kWarpSize || threads > kMostThreads || check.trial.repeating()) return false;
@@ -49,12 +49,13 @@ class QuestionMaker : public grading::LaunchWatcher {
     return true;
   }
 
-  void after_launch(grading::Check& check, const grading::Launch& launch, device::Kernel& kernel,
-                    const device::LaunchResult& run, device::SavedMemory* memory) override {
+  void after_clean_launch(grading::Check& check, const grading::Launch& launch,
+                          device::Kernel& kernel, const device::LaunchResult& run,
+                          device::SavedMemory* memory) override {
     if (!recording_ || !memory) return;
-    if (!run.launch_detail || !is_worth_asking_about(check, *run.launch_detail)) return;
+    if (!run.launch_detail || !has_line_accessed_by_many_lanes(check, *run.launch_detail)) return;
     ++seen_[check.row.check + launch.kernel];
-    LaunchRecord record{
+    LaunchQuestionInputs record{
         check,
         launch,
         kernel.info(),
@@ -66,7 +67,7 @@ class QuestionMaker : public grading::LaunchWatcher {
         {}};
     compare_with_rotated_inputs(record, kernel, *memory);
     append_questions(single_access_questions(record));
-    append_questions(launch_questions(record));
+    append_questions(writer_and_shuffle_questions(record));
     append_questions(calculation_questions(record));
     if (mutated_.insert(launch.kernel).second) {
       append_questions(mutant_questions(record, *memory));
@@ -80,8 +81,8 @@ class QuestionMaker : public grading::LaunchWatcher {
   // A launch for no elements or very few of them is not worth a question about a warp. Only loads
   // count if the launch has inputs, since a kernel may write its outputs even if there are no
   // elements.
-  static bool is_worth_asking_about(const grading::Check& check,
-                                    const counters::LaunchDetail& detail) {
+  static bool has_line_accessed_by_many_lanes(const grading::Check& check,
+                                              const counters::LaunchDetail& detail) {
     const bool has_inputs =
         std::any_of(check.arrays.begin(), check.arrays.end(),
                     [](const grading::DeviceArray* array) { return array->read_only(); });
@@ -98,7 +99,7 @@ class QuestionMaker : public grading::LaunchWatcher {
 
   // Runs the launch again with the elements of each input rotated, and records the lines whose
   // accesses do not depend on the inputs' values.
-  void compare_with_rotated_inputs(LaunchRecord& record, device::Kernel& kernel,
+  void compare_with_rotated_inputs(LaunchQuestionInputs& record, device::Kernel& kernel,
                                    device::SavedMemory& before) const {
     device::Device& device = record.check.device();
     const auto after = device.save();
@@ -129,7 +130,7 @@ class QuestionMaker : public grading::LaunchWatcher {
       for (const LineDetail& again : other.lines)
         if (line.line == again.line && line.shared == again.shared &&
             std::equal(line.requests.begin(), line.requests.end(), again.requests.begin(),
-                       again.requests.end(), is_same_request))
+                       again.requests.end(), are_identical_requests))
           record.known_lines.insert({line.line, line.shared});
     record.same_shuffles = std::equal(
         one.shuffles.begin(), one.shuffles.end(), other.shuffles.begin(), other.shuffles.end(),
@@ -149,7 +150,7 @@ class QuestionMaker : public grading::LaunchWatcher {
     return lanes;
   }
 
-  static bool is_same_request(const RequestDetail& a, const RequestDetail& b) {
+  static bool are_identical_requests(const RequestDetail& a, const RequestDetail& b) {
     return std::tie(a.warp, a.number, a.kind, a.mask, a.address) ==
            std::tie(b.warp, b.number, b.kind, b.mask, b.address);
   }
@@ -169,10 +170,11 @@ class QuestionMaker : public grading::LaunchWatcher {
 // The checks to grade: the named ones, or all that compare results. A check that is hidden until
 // some time is left out even after it, because answers are judged later than they are given and
 // must be about the same questions.
-std::vector<std::string> checks_to_grade(const grading::Rubric& rubric, const std::string& check) {
+std::vector<std::string> named_or_result_checks(const grading::Rubric& rubric,
+                                                const std::string& check) {
   if (!check.empty()) return grading::checks_matching(rubric, check);
   std::vector<std::string> names;
-  for (const grading::RubricRow& row : rubric.rows())
+  for (const grading::RubricCheckEntry& row : rubric.rows())
     if (row.credit == grading::Credit::all && !row.asks() && !row.bonus && row.hidden_until == 0)
       names.push_back(row.check);
   return names;
@@ -199,8 +201,8 @@ std::vector<LabMainConcept> main_concepts_of_labs(const std::vector<std::string>
 
 // If the question is about the idea of an earlier lab and not of its own, stores that lab in
 // `spaced`.
-void mark_repeated_idea(Question& question, const std::string& lab,
-                        const std::vector<LabMainConcept>& ideas) {
+void mark_idea_of_earlier_lab(Question& question, const std::string& lab,
+                              const std::vector<LabMainConcept>& ideas) {
   const auto own = std::find_if(ideas.begin(), ideas.end(),
                                 [&](const LabMainConcept& i) { return i.lab == lab; });
   for (const LabMainConcept& earlier : ideas)
@@ -309,7 +311,7 @@ bool has_enough_variety(const std::vector<Question>& pool, size_t count) {
 
 DrawnQuestions draw_questions(const AskOptions& options) {
   grading::GradeOptions grade = options.grade;
-  const grading::LabFile file = grading::files_to_grade(grade).at(0);
+  const grading::SubmittedLabFile file = grading::files_to_grade(grade).at(0);
   const grading::Rubric rubric(grade.rubric.empty() ? grading::rubric_folder() : grade.rubric,
                                file.lab);
   const uint64_t seed = hash_of(options.id + "\n" + read_file(file.file).value_or(""));
@@ -318,7 +320,7 @@ DrawnQuestions draw_questions(const AskOptions& options) {
   grade.seed = seed & 0xffffffffffff;  // 48 bits, as in a grading without --seed
   grade.modelled_times = false;
   grade.watcher = &maker;
-  std::vector<std::string> left = checks_to_grade(rubric, options.check);
+  std::vector<std::string> left = named_or_result_checks(rubric, options.check);
   const std::set<std::string> named(left.begin(), left.end());
   if (options.check.empty()) Random(seed_of_stream(seed, "checks")).shuffle(left);
 
@@ -347,7 +349,7 @@ DrawnQuestions draw_questions(const AskOptions& options) {
       if (passed.count(question.check) == 0 || named.count(question.check) == 0 ||
           answer_stands_in_line(question))
         continue;
-      mark_repeated_idea(question, file.lab, ideas);
+      mark_idea_of_earlier_lab(question, file.lab, ideas);
       pool.push_back(std::move(question));
     }
   } while (!left.empty() && !has_enough_variety(pool, options.count));

@@ -16,9 +16,9 @@ namespace {
 using counters::ShuffleDetail;
 using sim::AccessKind;
 
-class LaunchQuestions {
+class WriterAndShuffleQuestions {
  public:
-  explicit LaunchQuestions(const LaunchRecord& record) : r_(record) {}
+  explicit WriterAndShuffleQuestions(const LaunchQuestionInputs& record) : r_(record) {}
 
   std::vector<Question> all_questions() {
     for (const LineDetail& line : r_.detail().lines)
@@ -73,13 +73,13 @@ class LaunchQuestions {
     return writer;
   }
 
-  std::string linear_thread_index_text() const {
+  std::string linear_thread_index_expression() const {
     return r_.one_dimensional() ? "threadIdx.x"
                                 : fmt::format("threadIdx.x + {} * threadIdx.y", r_.block().x);
   }
 
   // The note on the array of RequestInQuestion, "" or " (`from` points into it)".
-  static std::string note_on_array(const RequestInQuestion& c) {
+  static std::string pointer_into_array_suffix(const RequestInQuestion& c) {
     const size_t at = c.array.find(" (");
     return at == std::string::npos ? "" : c.array.substr(at);
   }
@@ -100,9 +100,10 @@ class LaunchQuestions {
           return;
     Question q = r_.new_question(QuestionKind::who, "storing thread", "indices", c.line->line);
     q.answer = thread;
-    q.text = fmt::format(
-        "Which thread of {} stores `{}`{} on this line? Answer with its number, {}.",
-        block_name(r_.launch, c.line->block), name, note_on_array(c), linear_thread_index_text());
+    q.text =
+        fmt::format("Which thread of {} stores `{}`{} on this line? Answer with its number, {}.",
+                    block_name(r_.launch, c.line->block), name, pointer_into_array_suffix(c),
+                    linear_thread_index_expression());
     q.reason = "For which thread does the index of the line give this element?";
     if (!r_.one_dimensional())
       add_wrong_answer(q, r_.thread_with_exchanged_xy(thread), "That exchanges x and y.");
@@ -157,7 +158,8 @@ class LaunchQuestions {
     q.text = fmt::format(
         "Lane {} of {} reads `{}`{}. Which thread of the block was the last to store there before "
         "this read? Answer with its number, {}.",
-        lane, r_.warp_name(c), name, note_on_array(c), linear_thread_index_text());
+        lane, r_.warp_name(c), name, pointer_into_array_suffix(c),
+        linear_thread_index_expression());
     q.reason = fmt::format(
         "Line {} stored it: for which thread does the index of that line give this element?",
         writer.line->line);
@@ -280,7 +282,7 @@ class LaunchQuestions {
     counters::LaunchDetail one;
     one.block = r_.detail().block;
     one.shuffles = {shuffle};
-    q.picture.shuffles = pictures::shuffles_of(one, r_.names);
+    q.picture.shuffles = pictures::recorded_shuffles_picture(one, r_.names);
     add_if_enough_wrong_answers(std::move(q), 2);
   }
 
@@ -338,14 +340,14 @@ class LaunchQuestions {
     add_if_enough_wrong_answers(std::move(q), 1);
   }
 
-  const LaunchRecord& r_;
+  const LaunchQuestionInputs& r_;
   std::vector<Question> questions_;
 };
 
 }  // namespace
 
-std::vector<Question> launch_questions(const LaunchRecord& record) {
-  return LaunchQuestions(record).all_questions();
+std::vector<Question> writer_and_shuffle_questions(const LaunchQuestionInputs& record) {
+  return WriterAndShuffleQuestions(record).all_questions();
 }
 
 }  // namespace lab32::asking

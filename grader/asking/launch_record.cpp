@@ -13,12 +13,12 @@ namespace lab32::asking {
 
 using sim::AccessKind;
 
-bool LaunchRecord::are_shared_lines_exactly_recorded() const {
+bool LaunchQuestionInputs::are_shared_lines_exactly_recorded() const {
   return std::all_of(detail().lines.begin(), detail().lines.end(),
                      [&](const LineDetail& l) { return !l.shared || is_exactly_recorded(l); });
 }
 
-bool LaunchRecord::has_access_in_line_text(int line) const {
+bool LaunchQuestionInputs::has_access_in_line_text(int line) const {
   static const RegularExpression access(
       "\\[|->|(^|return|[=(,;{+<>!&|?:-])\\s*\\*\\s*[A-Za-z_(]|"
       "(ld|st|load|store|copy|async)\\w*\\s*(<[^>]*>\\s*)?\\(");
@@ -44,7 +44,8 @@ size_t count_indexed_uses_on_line(const std::string& source, const std::string& 
 
 // Whether each lane moves on by one distance from round to round, up to the round `last`, as the
 // unrolled copies of a loop do.
-static bool are_rounds_of_a_loop(const std::vector<const RequestDetail*>& rounds, size_t last) {
+static bool has_constant_address_step(const std::vector<const RequestDetail*>& rounds,
+                                      size_t last) {
   const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(rounds[last]->mask));
   for (size_t i = 0; i <= last; ++i)
     if (!is_active(*rounds[i], lane) ||
@@ -54,13 +55,13 @@ static bool are_rounds_of_a_loop(const std::vector<const RequestDetail*>& rounds
   return true;
 }
 
-int64_t LaunchRecord::thread_with_exchanged_xy(int64_t thread) const {
+int64_t LaunchQuestionInputs::thread_with_exchanged_xy(int64_t thread) const {
   const int64_t w = block().x, h = block().y;
   const int64_t x = thread % w, y = thread / w;
   return y < w && x < h ? x * w + y : -1;
 }
 
-RequestInQuestion LaunchRecord::choose_request(const LineDetail& line) const {
+RequestInQuestion LaunchQuestionInputs::choose_request(const LineDetail& line) const {
   const RequestDetail& any =
       line.requests[random.below(static_cast<uint32_t>(line.requests.size()))];
   if (any.matrix || (any.kind != AccessKind::load && any.kind != AccessKind::store)) return {};
@@ -81,25 +82,25 @@ RequestInQuestion LaunchRecord::choose_request(const LineDetail& line) const {
   if (name != array) chosen.array += fmt::format(" (`{}` points into it)", name);
   chosen.told =
       chosen.round < 4 && (one_site || (count_indexed_uses_on_line(source, name) == 1 &&
-                                        are_rounds_of_a_loop(chosen.rounds, chosen.round)));
+                                        has_constant_address_step(chosen.rounds, chosen.round)));
   if (chosen.told && chosen.rounds.size() > 1)
     chosen.which =
         fmt::format(", the {} time that the warp executes this access", ordinal_word(chosen.round));
   return chosen;
 }
 
-uint32_t LaunchRecord::random_active_lane(const RequestDetail& request) const {
+uint32_t LaunchQuestionInputs::random_active_lane(const RequestDetail& request) const {
   uint32_t lane = random.below(kWarpSize);
   while (!is_active(request, lane)) lane = (lane + 1) % kWarpSize;
   return lane;
 }
 
-std::string LaunchRecord::warp_name(const RequestInQuestion& chosen) const {
+std::string LaunchQuestionInputs::warp_name(const RequestInQuestion& chosen) const {
   return fmt::format("warp {} of {}", chosen.request->warp, block_name(launch, chosen.line->block));
 }
 
-Question LaunchRecord::new_question(QuestionKind kind, const std::string& subject,
-                                    const std::string& idea, int line) const {
+Question LaunchQuestionInputs::new_question(QuestionKind kind, const std::string& subject,
+                                            const std::string& idea, int line) const {
   Question question;
   question.kind = kind;
   question.subject = subject;
@@ -111,8 +112,8 @@ Question LaunchRecord::new_question(QuestionKind kind, const std::string& subjec
   return question;
 }
 
-void LaunchRecord::add_request_picture(Question& question, const LineDetail& line,
-                                       const RequestDetail& request) const {
+void LaunchQuestionInputs::add_request_picture(Question& question, const LineDetail& line,
+                                               const RequestDetail& request) const {
   question.picture.accesses.push_back(pictures::access_of(line, request, names));
 }
 
@@ -143,7 +144,7 @@ std::string block_name(const grading::Launch& launch, uint64_t block) {
 
 void add_wrong_answer(Question& question, int64_t answer, const std::string& misconception) {
   const bool known = std::any_of(question.wrong.begin(), question.wrong.end(),
-                                 [&](const WrongAnswer& w) { return w.answer == answer; });
+                                 [&](const MisconceptionAnswer& w) { return w.answer == answer; });
   if (answer < 0 || answer == question.answer || known) return;
   question.wrong.push_back({answer, misconception});
 }

@@ -41,7 +41,7 @@ struct RequestInQuestion {
   size_t round = 0;
 };
 
-struct LaunchRecord {
+struct LaunchQuestionInputs {
   grading::Check& check;
   const grading::Launch& launch;
   const device::KernelInfo& kernel;
@@ -106,28 +106,29 @@ std::string block_name(const grading::Launch& launch, uint64_t block);
 // Adds an answer that follows from a misconception, unless the answer is right or negative, or the
 // question has it already.
 void add_wrong_answer(Question& question, int64_t answer, const std::string& misconception);
-// The launch in words, as LaunchRecord::words has it.
+// The launch in words, as LaunchQuestionInputs::words has it.
 std::string launch_text(grading::Check& check, const grading::Launch& launch,
                         const device::KernelInfo& kernel);
 
 // Questions about one access: its element, its bank, its sectors and its wavefronts.
-std::vector<Question> single_access_questions(const LaunchRecord& record);
+std::vector<Question> single_access_questions(const LaunchQuestionInputs& record);
 // Questions about the whole launch: which thread stores, where a value comes from, and which line
 // wastes most.
-std::vector<Question> launch_questions(const LaunchRecord& record);
+std::vector<Question> writer_and_shuffle_questions(const LaunchQuestionInputs& record);
 // Questions about a change whose effect is computed: a tile with longer or shorter rows, and the
 // blocks of a kernel that fit on a GPU's multiprocessor.
-std::vector<Question> calculation_questions(const LaunchRecord& record);
+std::vector<Question> calculation_questions(const LaunchQuestionInputs& record);
 
 // Questions about a change whose effect is found by running the kernel. Runs start from the memory
 // `before` the launch; the memory is restored afterwards.
 
 constexpr uint64_t kMostOfChangedRun = 2'000'000;  // instructions of a warp
 // The accesses that race without one of the kernel's barriers.
-std::vector<Question> mutant_questions(const LaunchRecord& record, device::SavedMemory& before);
+std::vector<Question> mutant_questions(const LaunchQuestionInputs& record,
+                                       device::SavedMemory& before);
 // The cost of lines in blocks of another size, the threads that do nothing with fewer elements, and
 // the atomic operations on equal inputs.
-std::vector<Question> changed_launch_questions(const LaunchRecord& record, device::Kernel& kernel,
-                                               device::SavedMemory& before);
+std::vector<Question> changed_launch_questions(const LaunchQuestionInputs& record,
+                                               device::Kernel& kernel, device::SavedMemory& before);
 
 }  // namespace lab32::asking

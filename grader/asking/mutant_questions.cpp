@@ -57,7 +57,7 @@ struct KernelWithoutBarrier {
 };
 
 // Two lines that access shared memory and do not race without the barrier, and the reason.
-struct HarmlessPair {
+struct RaceFreeLinePair {
   LinePair lines;
   std::string reason;
   unsigned rank = 0;  // the lower, the more a student may take it for a race
@@ -80,7 +80,7 @@ ThreadOfUnit threads_of_units(const LineDetail& line, uint32_t unit) {
 }
 
 // The reason why two lines do not race if one barrier is missing; "" if the record does not tell.
-std::string why_harmless(const LineDetail& a, const LineDetail& b) {
+std::string why_race_free(const LineDetail& a, const LineDetail& b) {
   const auto all = [](const LineDetail& line, bool (*is)(AccessKind)) {
     return std::all_of(line.requests.begin(), line.requests.end(),
                        [&](const RequestDetail& request) { return is(request.kind); });
@@ -115,15 +115,15 @@ std::string why_harmless(const LineDetail& a, const LineDetail& b) {
 }
 
 // The pairs of lines that do not race, those that are most like a race first.
-std::vector<HarmlessPair> harmless_pairs(
-    const LaunchRecord& record, int barrier,
+std::vector<RaceFreeLinePair> race_free_line_pairs(
+    const LaunchQuestionInputs& record, int barrier,
     const std::map<LinePair, const counters::Finding*>& races) {
-  std::vector<HarmlessPair> pairs;
+  std::vector<RaceFreeLinePair> pairs;
   const auto& lines = record.detail().lines;
   for (auto a = lines.begin(); a != lines.end(); ++a)
     for (auto b = a; b != lines.end(); ++b) {
       if (!a->shared || !b->shared || races.count({a->line, b->line}) > 0) continue;
-      const std::string reason = why_harmless(*a, *b);
+      const std::string reason = why_race_free(*a, *b);
       const bool atomic = reason.find("atomic") != std::string::npos;
       const unsigned rank = a->line < barrier && barrier < b->line ? 0
                             : atomic                               ? 1
@@ -132,26 +132,27 @@ std::vector<HarmlessPair> harmless_pairs(
       if (!reason.empty()) pairs.push_back({{a->line, b->line}, reason, rank});
     }
   record.random.shuffle(pairs);
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const HarmlessPair& x, const HarmlessPair& y) { return x.rank < y.rank; });
+  std::stable_sort(
+      pairs.begin(), pairs.end(),
+      [](const RaceFreeLinePair& x, const RaceFreeLinePair& y) { return x.rank < y.rank; });
   return pairs;
 }
 
 // Whether the launch executes the barrier that the run lacks, accesses memory after it, and does
 // not need it, neither for the order of two lines nor for anything else.
-bool is_barrier_superfluous(const LaunchRecord& record, const device::LaunchResult& run) {
+bool is_barrier_superfluous(const LaunchQuestionInputs& record, const device::LaunchResult& run) {
   const counters::LaunchDetail& with = record.detail();
   return !run.fault && !grading::has_hazard_finding(run) && run.launch_detail && !with.more_steps &&
          run.launch_detail->steps.size() < with.steps.size();
 }
 
-std::optional<Question> barrier_question(const LaunchRecord& record,
+std::optional<Question> barrier_question(const LaunchQuestionInputs& record,
                                          const KernelWithoutBarrier& mutant,
                                          const device::LaunchResult& run) {
   const auto races = races_by_line_pair(run, record.names.file);
   if (races.size() > 3 || (races.empty() && !is_barrier_superfluous(record, run)))
     return std::nullopt;
-  std::vector<HarmlessPair> others = harmless_pairs(record, mutant.line, races);
+  std::vector<RaceFreeLinePair> others = race_free_line_pairs(record, mutant.line, races);
   // Lines with themselves look like no race, so that the answer would be guessed.
   if (others.empty() || others[0].rank > 2) return std::nullopt;
   others.resize(std::min<size_t>(others.size(), races.empty() ? 3 : 2));
@@ -165,7 +166,7 @@ std::optional<Question> barrier_question(const LaunchRecord& record,
         "a loop.",
         mutant.copies);
   std::vector<std::pair<std::string, std::string>> options;  // the text, and why it is wrong
-  for (const HarmlessPair& other : others)
+  for (const RaceFreeLinePair& other : others)
     options.emplace_back(line_pair_text(other.lines), other.reason);
   if (!races.empty()) {
     const auto right =
@@ -194,7 +195,7 @@ std::optional<Question> barrier_question(const LaunchRecord& record,
 }
 
 // The kernel without one of its barriers, a random one; nullopt: it has none.
-std::optional<KernelWithoutBarrier> kernel_without_one_barrier(const LaunchRecord& record) {
+std::optional<KernelWithoutBarrier> kernel_without_one_barrier(const LaunchQuestionInputs& record) {
   const grading::GradingSession& s = record.check.session;
   if (!s.artifact || record.block().count() <= kWarpSize) return std::nullopt;
   const std::vector<std::string> symbols = s.module.kernel_symbols();
@@ -207,7 +208,7 @@ std::optional<KernelWithoutBarrier> kernel_without_one_barrier(const LaunchRecor
   std::set<int> lines;
   for (size_t i = 0; i < ptx.size(); ++i) {
     is_barrier.push_back(ptx[i].find("bar") != std::string::npos &&
-                         grading::is_block_barrier(ptx[i]));
+                         grading::is_ptx_block_barrier(ptx[i]));
     if (is_barrier[i] && s.source.text_of(positions[i]).find("sync") != std::string::npos)
       lines.insert(positions[i]);
   }
@@ -225,7 +226,7 @@ std::optional<KernelWithoutBarrier> kernel_without_one_barrier(const LaunchRecor
 // Loads the PTX `text` and runs its kernel; nullopt if it is not a valid program. The module is
 // unloaded again, because a snapshot of the device's memory needs the allocations that existed when
 // it was taken.
-std::optional<device::LaunchResult> run_mutant_kernel(const LaunchRecord& record,
+std::optional<device::LaunchResult> run_mutant_kernel(const LaunchQuestionInputs& record,
                                                       const std::string& text) {
   toolchain::CompiledArtifact artifact;
   artifact.source = record.check.session.artifact->source;
@@ -253,7 +254,8 @@ std::optional<device::LaunchResult> run_mutant_kernel(const LaunchRecord& record
 
 }  // namespace
 
-std::vector<Question> mutant_questions(const LaunchRecord& record, device::SavedMemory& before) {
+std::vector<Question> mutant_questions(const LaunchQuestionInputs& record,
+                                       device::SavedMemory& before) {
   std::vector<Question> questions;
   const auto after = record.check.device().save();
   if (const auto mutant = kernel_without_one_barrier(record)) {

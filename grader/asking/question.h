@@ -23,7 +23,7 @@ enum class QuestionKind : uint8_t { trace, who, why, what_if };
 const char* to_string(QuestionKind kind);
 
 // A wrong answer, and the misconception of the hardware from which it follows.
-struct WrongAnswer {
+struct MisconceptionAnswer {
   int64_t answer = 0;
   std::string misconception;
 };
@@ -40,7 +40,7 @@ struct Question {
   std::string text;
   std::vector<std::string> options;  // if there are any, the answer is the number of one, from 1
   int64_t answer = 0;
-  std::vector<WrongAnswer> wrong;
+  std::vector<MisconceptionAnswer> wrong;
   std::string reason;  // how to find the answer
   unsigned weight = 1;
   pictures::PicturedLaunch picture;  // shows the answer, if there is something to draw
@@ -80,7 +80,7 @@ std::string json(const DrawnQuestions& drawn);
 
 // ---- answers.toml, beside the file
 
-struct AnswerSheet {
+struct GivenAnswers {
   std::string file_hash, id, check;            // of the draw
   std::map<std::string, std::string> answers;  // key_of() -> the first answer, as a salted hash
   std::vector<std::string> labs;               // of the draw: a student may have fewer labs
@@ -89,14 +89,14 @@ struct AnswerSheet {
 // Identifies a question.
 std::string key_of(const Question& question);
 // nullopt: there is no answers.toml.
-std::optional<AnswerSheet> read_answer_sheet(const std::filesystem::path& file);
+std::optional<GivenAnswers> read_given_answers(const std::filesystem::path& file);
 // The answers that the student has given to these questions so far.
-AnswerSheet matching_or_new_answer_sheet(const AskOptions& options, const DrawnQuestions& drawn);
-void write_answer_sheet(const std::filesystem::path& file, const AnswerSheet& sheet);
+GivenAnswers matching_or_new_given_answers(const AskOptions& options, const DrawnQuestions& drawn);
+void write_given_answers(const std::filesystem::path& file, const GivenAnswers& sheet);
 // Records an answer and returns true, or returns false if the question has one already: the first
 // answer counts.
-bool record_answer(AnswerSheet& sheet, const Question& question, int64_t given);
-bool is_answered_right(const AnswerSheet& sheet, const Question& question);
+bool record_answer_if_first(GivenAnswers& sheet, const Question& question, int64_t given);
+bool is_answered_right(const GivenAnswers& sheet, const Question& question);
 
 // Judges the answers in answers.toml beside the file, as the result of the rubric's check with
 // credit = "questions", or of a check without points if the rubric has no such check. nullopt:

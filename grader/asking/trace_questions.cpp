@@ -17,9 +17,9 @@ using sim::AccessKind;
 
 constexpr uint32_t kSectorBytes = 32, kLineBytes = 128, kBankBytes = 4, kBanks = 32;
 
-class SingleAccessQuestions {
+class SingleAccessQuestionGenerator {
  public:
-  explicit SingleAccessQuestions(const LaunchRecord& record) : r_(record) {}
+  explicit SingleAccessQuestionGenerator(const LaunchQuestionInputs& record) : r_(record) {}
 
   std::vector<Question> all_questions() {
     for (const LineDetail& line : r_.detail().lines) {
@@ -28,7 +28,7 @@ class SingleAccessQuestions {
         const RequestInQuestion chosen = r_.choose_request(line);
         if (!chosen.request || !chosen.told) continue;
         if (line.shared) {
-          add_bank_question(chosen);
+          add_bank_of_lane_question(chosen);
           add_wavefronts_question(chosen);
         } else {
           add_element_question(chosen);
@@ -175,7 +175,7 @@ class SingleAccessQuestions {
     return false;
   }
 
-  void add_bank_question(const RequestInQuestion& c) {
+  void add_bank_of_lane_question(const RequestInQuestion& c) {
     const uint32_t lane = r_.random_active_lane(*c.request);
     const uint64_t address = c.request->address[lane];
     const ElementName element = parse_element_name(c.named.name[lane]);
@@ -216,21 +216,21 @@ class SingleAccessQuestions {
 
   // What a request costs if no phases merge, and what it would cost without conflicts. Lanes with
   // more than 4 bytes are served in phases of 128 bytes.
-  struct RequestPhases {
+  struct UnmergedPhaseCost {
     int64_t cost = 0, count = 0;
   };
-  static uint32_t lanes_of_phase(const RequestDetail& request) {
+  static uint32_t lanes_per_request_phase(const RequestDetail& request) {
     return std::min<uint32_t>(kWarpSize, kLineBytes / request.bytes);
   }
-  static RequestPhases phases_of_request(const RequestDetail& request) {
-    RequestPhases phases;
+  static UnmergedPhaseCost unmerged_phase_cost(const RequestDetail& request) {
+    UnmergedPhaseCost phases;
     std::map<uint64_t, std::set<uint64_t>> words;  // by bank
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
       for (uint32_t byte = 0; is_active(request, lane) && byte < request.bytes; ++byte) {
         const uint64_t word = (request.address[lane] + byte) / kBankBytes;
         words[word % kBanks].insert(word);
       }
-      if ((lane + 1) % lanes_of_phase(request) != 0 || words.empty()) continue;
+      if ((lane + 1) % lanes_per_request_phase(request) != 0 || words.empty()) continue;
       size_t most = 0;
       for (const auto& [bank, of_bank] : words) most = std::max(most, of_bank.size());
       phases.cost += static_cast<int64_t>(most);
@@ -244,7 +244,7 @@ class SingleAccessQuestions {
     const RequestDetail& request = *c.request;
     const auto first = static_cast<uint32_t>(__builtin_ctz(request.mask));
     const ElementName element = parse_element_name(c.named.name[first]);
-    const RequestPhases phases = phases_of_request(request);
+    const UnmergedPhaseCost phases = unmerged_phase_cost(request);
     const int64_t lanes = __builtin_popcount(request.mask);
     if (element.array.empty() || !array_begins_in_bank_0(request.address[first]) ||
         phases.cost != request.cost || lanes < kManyLanes)
@@ -266,7 +266,8 @@ class SingleAccessQuestions {
         "How many wavefronts does the {} of {} by {} take{}? `{}` begins in bank 0, and each "
         "lane accesses {} bytes{}.",
         verb_of(request.kind), c.array, r_.warp_name(c), c.which, element.array, request.bytes,
-        wide ? fmt::format(", so that {} lanes are served at a time", lanes_of_phase(request))
+        wide ? fmt::format(", so that {} lanes are served at a time",
+                           lanes_per_request_phase(request))
              : "");
     q.reason =
         "For each bank count the different words that lanes access in it; the largest number is "
@@ -300,14 +301,14 @@ class SingleAccessQuestions {
     add_if_enough_wrong_answers(std::move(q), 2);
   }
 
-  const LaunchRecord& r_;
+  const LaunchQuestionInputs& r_;
   std::vector<Question> questions_;
 };
 
 }  // namespace
 
-std::vector<Question> single_access_questions(const LaunchRecord& record) {
-  return SingleAccessQuestions(record).all_questions();
+std::vector<Question> single_access_questions(const LaunchQuestionInputs& record) {
+  return SingleAccessQuestionGenerator(record).all_questions();
 }
 
 }  // namespace lab32::asking

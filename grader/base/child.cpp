@@ -83,7 +83,7 @@ ChildProcess::ChildProcess(const std::string& name, Group group, const std::func
 ChildProcess::~ChildProcess() {
   if (waited_) return;
   kill();
-  wait();
+  wait_for_raw_status();
 }
 
 // Leaves the zombie (WNOWAIT). While the zombie exists, the kernel cannot give its number, which is
@@ -96,20 +96,20 @@ bool ChildProcess::has_ended() const {
 
 void ChildProcess::kill() const { ::kill(group_ == Group::own ? -pid_ : pid_, SIGKILL); }
 
-void ChildProcess::kill_all() {
+void ChildProcess::kill_all_children() {
   // The mutex is never unlocked: a thread that waits for one of these children must not continue as
   // if the child had ended by itself.
   live_children().mutex.lock();
   for (const pid_t target : live_children().targets) ::kill(target, SIGKILL);
 }
 
-bool ChildProcess::forward_signal(int signal) {
+bool ChildProcess::forward_signal_to_live_children(int signal) {
   const std::lock_guard lock(live_children().mutex);
   for (const pid_t target : live_children().targets) ::kill(target, signal);
   return !live_children().targets.empty();
 }
 
-int ChildProcess::wait() {
+int ChildProcess::wait_for_raw_status() {
   int status = 0;
   siginfo_t info{};
   while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {

@@ -69,16 +69,16 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
   // Sends the signal to every live ChildProcess and its group. Returns whether there is one.
-  static bool forward_signal(int signal);
+  static bool forward_signal_to_live_children(int signal);
   // Kills every live ChildProcess and its group. Used when a signal ends this process: afterwards
   // no wait() returns, and no new ChildProcess can be made.
-  static void kill_all();
+  static void kill_all_children();
   // Kills the child and waits for it, unless wait() has already returned.
   ~ChildProcess();
 
   bool has_ended() const;
-  void kill() const;  // sends SIGKILL, to the child's group if it has one
-  int wait();         // waits for the end; returns the status as waitpid() gives it
+  void kill() const;          // sends SIGKILL, to the child's group if it has one
+  int wait_for_raw_status();  // waits for the end; returns the status as waitpid() gives it
 
  private:
   pid_t pid_;

@@ -15,11 +15,11 @@ namespace fs = std::filesystem;
 
 // The file from which this code was loaded. For the main program the loader knows only the name by
 // which it was called, so /proc/self/exe is read instead.
-fs::path own_executable() {
+fs::path own_program_or_library() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&own_executable), &info) == 0 || !info.dli_fname)
+  if (dladdr(reinterpret_cast<void*>(&own_program_or_library), &info) == 0 || !info.dli_fname)
     return program;
   const fs::path loaded = info.dli_fname;
   return loaded.filename().string().find(".so") == std::string::npos ? program
@@ -33,7 +33,7 @@ bool is_lab32_root(const fs::path& directory) {
 }
 
 fs::path find_lab32_root() {
-  const fs::path own = own_executable();
+  const fs::path own = own_program_or_library();
   for (fs::path at = own.parent_path();; at = at.parent_path()) {
     if (is_lab32_root(at)) return at;
     if (!at.has_relative_path()) break;
@@ -45,9 +45,11 @@ fs::path find_lab32_root() {
 
 }  // namespace
 
-bool is_set(const EnvironmentVariable& variable) { return std::getenv(variable.name) != nullptr; }
+bool is_set(const EnvironmentVariableName& variable) {
+  return std::getenv(variable.name) != nullptr;
+}
 
-std::string environment_value(const EnvironmentVariable& variable) {
+std::string environment_value(const EnvironmentVariableName& variable) {
   const char* value = std::getenv(variable.name);
   return value ? value : "";
 }
@@ -58,7 +60,7 @@ std::vector<std::string> environment() {
   return all;
 }
 
-ScopedEnvironmentVariable::ScopedEnvironmentVariable(const EnvironmentVariable& variable,
+ScopedEnvironmentVariable::ScopedEnvironmentVariable(const EnvironmentVariableName& variable,
                                                      const std::string& value)
     : variable_(variable), was_set_(is_set(variable)), before_(environment_value(variable)) {
   setenv(variable.name, value.c_str(), 1);

@@ -10,7 +10,7 @@ namespace lab32 {
 
 // An environment variable that lab32 reads. No other code calls getenv(): a new variable gets an
 // entry in this table.
-struct EnvironmentVariable {
+struct EnvironmentVariableName {
   const char* name;
 };
 
@@ -19,79 +19,80 @@ namespace variables {
 // ---- of lab32 ----
 
 // lab32's root directory, if it is not a parent directory of this program.
-inline constexpr EnvironmentVariable kRoot{"LAB32_ROOT"};
+inline constexpr EnvironmentVariableName kRoot{"LAB32_ROOT"};
 // A folder with more labs, in the same places as in lab32's root: `lab32 grade --labs`.
-inline constexpr EnvironmentVariable kLabs{"LAB32_LABS"};
+inline constexpr EnvironmentVariableName kLabs{"LAB32_LABS"};
 // The nvcc and the nvdisasm to use instead of those that are found (toolchain/toolchain.h).
-inline constexpr EnvironmentVariable kNvcc{"LAB32_NVCC"}, kNvdisasm{"LAB32_NVDISASM"};
+inline constexpr EnvironmentVariableName kNvcc{"LAB32_NVCC"}, kNvdisasm{"LAB32_NVDISASM"};
 // The size limit of the cache of compiled artifacts, in megabytes.
-inline constexpr EnvironmentVariable kCacheMegabytes{"LAB32_CACHE_MB"};
+inline constexpr EnvironmentVariableName kCacheMegabytes{"LAB32_CACHE_MB"};
 // The number of host threads that simulate; 0: one for each core.
-inline constexpr EnvironmentVariable kThreads{"LAB32_THREADS"};
+inline constexpr EnvironmentVariableName kThreads{"LAB32_THREADS"};
 // "off": lab32 writes no history of results into the directory of the labs.
-inline constexpr EnvironmentVariable kHistory{"LAB32_HISTORY"};
+inline constexpr EnvironmentVariableName kHistory{"LAB32_HISTORY"};
 // The Python that runs lab32's own modules, where lab32 is an installed wheel.
-inline constexpr EnvironmentVariable kPython{"LAB32_PYTHON"};
+inline constexpr EnvironmentVariableName kPython{"LAB32_PYTHON"};
 // The OpenBLAS that simulated cuBLAS computes with.
-inline constexpr EnvironmentVariable kOpenBlas{"LAB32_OPENBLAS"};
+inline constexpr EnvironmentVariableName kOpenBlas{"LAB32_OPENBLAS"};
 
 // ---- of lab32: passed by `lab32 run`, `profile` and `check` to the program that they start ----
 
 // The command that started the program; the simulated GPU and the number of GPUs; the seed of the
 // random order of blocks.
-inline constexpr EnvironmentVariable kTool{"LAB32_TOOL"}, kDevice{"LAB32_DEVICE"},
+inline constexpr EnvironmentVariableName kTool{"LAB32_TOOL"}, kDevice{"LAB32_DEVICE"},
     kGpus{"LAB32_GPUS"}, kSchedule{"LAB32_SCHEDULE"};
 // The file into which launches are recorded, and the source line whose accesses are recorded lane
 // by lane.
-inline constexpr EnvironmentVariable kRecord{"LAB32_RECORD"}, kLaunchDetail{"LAB32_LAUNCH_DETAIL"};
+inline constexpr EnvironmentVariableName kRecord{"LAB32_RECORD"},
+    kLaunchDetail{"LAB32_LAUNCH_DETAIL"};
 
 // ---- of lab32's tests ----
 
 // If set, tests write expected texts, recorded references and modelled times instead of comparing
 // them.
-inline constexpr EnvironmentVariable kUpdateGolden{"LAB32_UPDATE_GOLDEN"},
+inline constexpr EnvironmentVariableName kUpdateGolden{"LAB32_UPDATE_GOLDEN"},
     kUpdateReference{"LAB32_UPDATE_REFERENCE"}, kUpdateModel{"LAB32_UPDATE_MODEL"};
 // The file in which test processes collect the opcodes that they have covered.
-inline constexpr EnvironmentVariable kCoveredOpcodes{"LAB32_COVERED_OPS"};
+inline constexpr EnvironmentVariableName kCoveredOpcodes{"LAB32_COVERED_OPS"};
 // The folder in which gradings leave their results for the tests in Python.
-inline constexpr EnvironmentVariable kGraded{"LAB32_GRADED"};
+inline constexpr EnvironmentVariableName kGraded{"LAB32_GRADED"};
 // 1: the documented reductions run at full size.
-inline constexpr EnvironmentVariable kTestAll{"LAB32_TEST_ALL"};
+inline constexpr EnvironmentVariableName kTestAll{"LAB32_TEST_ALL"};
 
 // ---- of the system and of other programs ----
 
-inline constexpr EnvironmentVariable kPath{"PATH"}, kLibraryPath{"LD_LIBRARY_PATH"};
-inline constexpr EnvironmentVariable kTemporaryDirectory{"TMPDIR"}, kHome{"HOME"},
+inline constexpr EnvironmentVariableName kPath{"PATH"}, kLibraryPath{"LD_LIBRARY_PATH"};
+inline constexpr EnvironmentVariableName kTemporaryDirectory{"TMPDIR"}, kHome{"HOME"},
     kCacheHome{"XDG_CACHE_HOME"};
 // NO_COLOR turns colours off (https://no-color.org); TERM is the kind of terminal.
-inline constexpr EnvironmentVariable kNoColor{"NO_COLOR"}, kTerminal{"TERM"};
+inline constexpr EnvironmentVariableName kNoColor{"NO_COLOR"}, kTerminal{"TERM"};
 // Additional options: nvcc reads the first two itself, PyCUDA passes the third to nvcc.
-inline constexpr EnvironmentVariable kNvccPrepend{"NVCC_PREPEND_FLAGS"},
+inline constexpr EnvironmentVariableName kNvccPrepend{"NVCC_PREPEND_FLAGS"},
     kNvccAppend{"NVCC_APPEND_FLAGS"}, kPyCudaFlags{"PYCUDA_DEFAULT_NVCC_FLAGS"};
 // OpenBLAS reads these when it is loaded.
-inline constexpr EnvironmentVariable kOpenBlasThreads{"OPENBLAS_NUM_THREADS"},
+inline constexpr EnvironmentVariableName kOpenBlasThreads{"OPENBLAS_NUM_THREADS"},
     kOpenBlasCore{"OPENBLAS_CORETYPE"};
 // The directories in which Python looks for modules.
-inline constexpr EnvironmentVariable kPythonPath{"PYTHONPATH"};
+inline constexpr EnvironmentVariableName kPythonPath{"PYTHONPATH"};
 
 }  // namespace variables
 
-bool is_set(const EnvironmentVariable& variable);
+bool is_set(const EnvironmentVariableName& variable);
 // The value; "" if the variable is not set.
-std::string environment_value(const EnvironmentVariable& variable);
+std::string environment_value(const EnvironmentVariableName& variable);
 // All variables that are set, each as "NAME=value".
 std::vector<std::string> environment();
 
 // Sets a variable for the lifetime of this object, then restores it.
 class ScopedEnvironmentVariable {
  public:
-  ScopedEnvironmentVariable(const EnvironmentVariable& variable, const std::string& value);
+  ScopedEnvironmentVariable(const EnvironmentVariableName& variable, const std::string& value);
   ~ScopedEnvironmentVariable();
   ScopedEnvironmentVariable(const ScopedEnvironmentVariable&) = delete;
   ScopedEnvironmentVariable& operator=(const ScopedEnvironmentVariable&) = delete;
 
  private:
-  EnvironmentVariable variable_;
+  EnvironmentVariableName variable_;
   bool was_set_;
   std::string before_;
 };

@@ -129,7 +129,7 @@ bool write_all(int fd, const std::string& text) {
   return true;
 }
 
-void write_stream(const OutputPathOfOption& target, const std::string& text) {
+void write_to_pipe_or_device(const OutputPathOfOption& target, const std::string& text) {
   const FileDescriptor fd(open(target.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (fd.get() < 0 || !write_all(fd.get(), text)) target.fail("cannot be written", errno);
 }
@@ -172,7 +172,7 @@ void replace_file(const OutputPathOfOption& target, const std::string& place,
 void write_file(const std::string& path, const std::string& text, const std::string& option) {
   const OutputPathOfOption target{path, option};
   if (output_kind(target) == OutputKind::stream)
-    write_stream(target, text);
+    write_to_pipe_or_device(target, text);
   else
     replace_file(target, resolve_output_links(target), text);
 }
@@ -265,7 +265,7 @@ ScratchDirectoryOwners& scratch_directory_owners() {
   return all;
 }
 
-fs::path temporary_directory() {
+fs::path tmpdir_path() {
   const std::string named = environment_value(variables::kTemporaryDirectory);
   return named.empty() ? "/tmp" : named;
 }
@@ -277,7 +277,7 @@ fs::path temporary_directory() {
 
 // True only for a directory of this user with private permissions: in /tmp another user may have
 // created something of that name.
-bool belongs_to_this_user(const fs::path& directory) {
+bool is_private_user_directory(const fs::path& directory) {
   struct stat s {};
   return lstat(directory.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() &&
          (s.st_mode & 077) == 0;
@@ -305,14 +305,14 @@ void remove_unlocked_directories(const fs::path& root) {
 
 ScratchDirectory::ScratchDirectory() {
   const std::lock_guard guard(scratch_directory_owners().mutex);
-  const fs::path directory = temporary_directory();
+  const fs::path directory = tmpdir_path();
   fs::path root = directory / ("lab32-" + std::to_string(geteuid()));
   mkdir(root.c_str(), 0700);
   // If the root belongs to another user, it contains no leftovers of this user.
-  std::string pattern = belongs_to_this_user(root) ? (root / "XXXXXX").string()
-                                                   : (directory / "lab32-XXXXXX").string();
+  std::string pattern = is_private_user_directory(root) ? (root / "XXXXXX").string()
+                                                        : (directory / "lab32-XXXXXX").string();
   const FileDescriptor root_lock =
-      belongs_to_this_user(root) ? open_directory(root) : FileDescriptor();
+      is_private_user_directory(root) ? open_directory(root) : FileDescriptor();
   static std::set<fs::path> swept;
   if (swept.insert(root).second && lock_directory(root_lock, LOCK_EX | LOCK_NB))
     remove_unlocked_directories(root);
@@ -332,7 +332,7 @@ ScratchDirectory::~ScratchDirectory() {
   scratch_directory_owners().owners.erase(path);
 }
 
-void ScratchDirectory::remove_all() {
+void ScratchDirectory::remove_all_scratch_directories() {
   // The mutex is never unlocked: a thread that misses its files must not get to report an error
   // about them.
   scratch_directory_owners().mutex.lock();
@@ -371,12 +371,12 @@ CleanSignalExit::CleanSignalExit(Interrupt interrupt) {
       if (signal == kWake) return;
       // timeout(1) sends its signal to this process and once more to the whole group.
       if (passed_on && Clock::now() - *passed_on < std::chrono::seconds(3)) continue;
-      if (!passes_on || passed_on || !ChildProcess::forward_signal(signal)) break;
+      if (!passes_on || passed_on || !ChildProcess::forward_signal_to_live_children(signal)) break;
       passed_on = Clock::now();
     }
     // Children first, since they would continue to write files.
-    ChildProcess::kill_all();
-    ScratchDirectory::remove_all();
+    ChildProcess::kill_all_children();
+    ScratchDirectory::remove_all_scratch_directories();
     std::signal(signal, SIG_DFL);
     sigset_t this_one;
     sigemptyset(&this_one);

@@ -81,7 +81,7 @@ class ScratchDirectory {
 
   // Removes all scratch directories of this process, when a signal ends it. A thread that then
   // creates or destroys a ScratchDirectory blocks until the process has ended.
-  static void remove_all();
+  static void remove_all_scratch_directories();
 
   std::filesystem::path path;  // canonical
 

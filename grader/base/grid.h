@@ -17,7 +17,7 @@ struct Dim3 {
 
 // A launch of one block of a grid, without some of its threads: these lanes of each warp, and all
 // lanes of one warp.
-struct BlockWithAbsentThreads {
+struct PartialBlockLaunch {
   uint64_t block = 0;
   uint32_t absent_lanes = 0;
   int absent_warp = -1;  // -1: none

@@ -283,7 +283,7 @@ std::vector<char*> argv_pointers(const std::vector<std::string>& strings) {
 // ---- in the parent --------------------------------------------------------------------------
 
 // Reads one stream of the child. Returns false once the stream has exceeded its limit.
-bool read_within_limit(FileDescriptor& fd, std::string& text, uint64_t limit) {
+bool read_chunk_within_limit(FileDescriptor& fd, std::string& text, uint64_t limit) {
   char buffer[65536];
   ssize_t n = read(fd.get(), buffer, sizeof buffer);
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return true;
@@ -330,8 +330,10 @@ ProcessOutcome run_process(const ProcessCommand& command) {
     int ready = poll(fds, 2, ended ? 0 : streams ? 10 : 1);
     bool within = true;
     if (ready > 0) {
-      if (fds[0].revents) within &= read_within_limit(out.read, outcome.out, limits.output_bytes);
-      if (fds[1].revents) within &= read_within_limit(err.read, outcome.err, limits.output_bytes);
+      if (fds[0].revents)
+        within &= read_chunk_within_limit(out.read, outcome.out, limits.output_bytes);
+      if (fds[1].revents)
+        within &= read_chunk_within_limit(err.read, outcome.err, limits.output_bytes);
     }
     if (!within) {
       outcome.end = ProcessOutcome::End::output_exceeded;
@@ -343,7 +345,7 @@ ProcessOutcome run_process(const ProcessCommand& command) {
     if (killed || (ended && ready <= 0)) break;
   }
   child.kill();
-  const int status = child.wait();
+  const int status = child.wait_for_raw_status();
   outcome.seconds = elapsed();
   if (killed) return outcome;
   if (WIFSIGNALED(status)) {

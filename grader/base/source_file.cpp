@@ -57,7 +57,7 @@ int SourceFile::last_line_with_text() const {
   return line;
 }
 
-std::string SourceFile::quote(int line) const {
+std::string SourceFile::location_and_source_line(int line) const {
   std::string text = display_ + ":" + std::to_string(line);
   if (line < 1 || line > static_cast<int>(lines_.size())) return text;
   const std::string words = text_of(line);

@@ -20,7 +20,7 @@ class SourceFile {
   // "coalescing.cu:42\n    out[i * 4] = in[i];", or the first line alone if the file has no such
   // line. A long line is broken into rows that are indented by four or more, which the renderer
   // does not break again.
-  std::string quote(int line) const;
+  std::string location_and_source_line(int line) const;
 
   // The text of the line without leading and trailing blanks; "" if there is no such line.
   std::string text_of(int line) const;

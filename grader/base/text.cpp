@@ -48,7 +48,7 @@ bool is_control(uint32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
 
 // Marks of direction, and other invisible characters that move text or end lines; also U+fffe and
 // U+ffff, which are no characters and which XML must not contain.
-bool changes_text_direction(uint32_t c) {
+bool is_invisible_or_bidi_character(uint32_t c) {
   return c == 0x061c || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
          c == 0xfffe || c == 0xffff;
@@ -73,7 +73,7 @@ std::string escape_invisible_characters(const std::string& text, const char* as_
       // In a file from Windows, a line ends with \r and \n; the \r is dropped.
     } else if (one_of(escaped, d.code) || (is_control(d.code) && !one_of(as_it_is, d.code))) {
       out += fmt::format("\\x{:02x}", d.code);
-    } else if (changes_text_direction(d.code)) {
+    } else if (is_invisible_or_bidi_character(d.code)) {
       out += fmt::format("\\u{:04x}", d.code);
     } else {
       out.append(text, at, d.bytes);
@@ -232,7 +232,7 @@ int count_back_references(const std::string& name) {
 }
 
 // "add(Array<...>)" for Numba's "__main__::add[abi:v2][abi:cw51cXTLSUwv1sDUaKthqaNg](Array<...>)".
-std::string without_tags_of_numba(const std::string& text) {
+std::string short_numba_function_name(const std::string& text) {
   const size_t tags = text.find("[abi:v");
   if (tags == text.npos) return text;
   size_t end = tags;
@@ -247,7 +247,7 @@ std::string demangled_without_limits(const std::string& name) {
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   if (status != 0 || !text) return name;
-  return is_name_of_numba(name) ? without_tags_of_numba(text.get()) : std::string(text.get());
+  return is_name_of_numba(name) ? short_numba_function_name(text.get()) : std::string(text.get());
 }
 
 }  // namespace

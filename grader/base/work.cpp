@@ -81,7 +81,7 @@ struct ChildAnswerHeader {
   uint64_t size = 0;
 };
 
-void write_all(int fd, const void* data, size_t size) {
+void write_all_or_exit(int fd, const void* data, size_t size) {
   const char* at = static_cast<const char*>(data);
   while (size > 0) {
     const ssize_t n = write(fd, at, size);
@@ -96,12 +96,12 @@ void write_all(int fd, const void* data, size_t size) {
   try {
     const std::vector<std::byte> answer = work();
     const ChildAnswerHeader head{0, answer.size()};
-    write_all(fd, &head, sizeof head);
-    write_all(fd, answer.data(), answer.size());
+    write_all_or_exit(fd, &head, sizeof head);
+    write_all_or_exit(fd, answer.data(), answer.size());
   } catch (const std::exception& e) {
     const ChildAnswerHeader head{1, std::strlen(e.what())};
-    write_all(fd, &head, sizeof head);
-    write_all(fd, e.what(), head.size);
+    write_all_or_exit(fd, &head, sizeof head);
+    write_all_or_exit(fd, e.what(), head.size);
   }
   // _exit() and not exit(): the buffers and static objects are copies, and only the parent may
   // flush and destroy them.
@@ -138,7 +138,7 @@ ForkResult run_forked(const std::function<std::vector<std::byte>()>& work, doubl
   }
   // The answer is complete, or the time is over. The exit of a driver can take seconds.
   child.kill();
-  const int status = child.wait();
+  const int status = child.wait_for_raw_status();
   if (forked.end == ForkResult::End::timed_out) return forked;
   ChildAnswerHeader head;
   if (received.size() >= sizeof head) std::memcpy(&head, received.data(), sizeof head);
@@ -160,7 +160,7 @@ ForkResult run_forked(const std::function<std::vector<std::byte>()>& work, doubl
 
 // ---- memory that processes share -------------------------------------------------------------
 
-InterprocessMemory::InterprocessMemory(size_t most) : size_(most) {
+ForkSharedMemory::ForkSharedMemory(size_t most) : size_(most) {
   void* const at = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED)
@@ -168,7 +168,7 @@ InterprocessMemory::InterprocessMemory(size_t most) : size_(most) {
   data_ = static_cast<std::byte*>(at);
 }
 
-InterprocessMemory::~InterprocessMemory() { munmap(data_, size_); }
+ForkSharedMemory::~ForkSharedMemory() { munmap(data_, size_); }
 
 // ---- time limits ----
 
@@ -239,9 +239,9 @@ double measure_machine_slowness() {
   return slowness();
 }
 
-ScopedSlownessOverride::ScopedSlownessOverride(double slowness) : before_(pretended) {
+ScopedMachineSlowness::ScopedMachineSlowness(double slowness) : before_(pretended) {
   pretended = slowness;
 }
-ScopedSlownessOverride::~ScopedSlownessOverride() { pretended = before_; }
+ScopedMachineSlowness::~ScopedMachineSlowness() { pretended = before_; }
 
 }  // namespace lab32

@@ -1,5 +1,5 @@
 // Runs a function on another thread (BackgroundWork) or in a child process (run_forked), shares
-// memory with children (InterprocessMemory), and keeps one object per thread (thread_variable).
+// memory with children (ForkSharedMemory), and keeps one object per thread (thread_variable).
 #pragma once
 
 #include <unistd.h>
@@ -58,13 +58,13 @@ ForkResult run_forked(const std::function<std::vector<std::byte>()>& work, doubl
 
 // Memory that this process shares with the children that it forks from now on, for data that is too
 // large for a pipe.
-class InterprocessMemory {
+class ForkSharedMemory {
  public:
   // `most` bytes of address space are reserved; memory is used only for pages that are written.
-  explicit InterprocessMemory(size_t most);
-  ~InterprocessMemory();
-  InterprocessMemory(const InterprocessMemory&) = delete;
-  InterprocessMemory& operator=(const InterprocessMemory&) = delete;
+  explicit ForkSharedMemory(size_t most);
+  ~ForkSharedMemory();
+  ForkSharedMemory(const ForkSharedMemory&) = delete;
+  ForkSharedMemory& operator=(const ForkSharedMemory&) = delete;
 
   std::byte* data() const { return data_; }
   size_t size() const { return size_; }
@@ -135,12 +135,12 @@ double slowness();
 double measure_machine_slowness();
 
 // Sets what measure_machine_slowness() returns while this object lives. Only tests use it.
-class ScopedSlownessOverride {
+class ScopedMachineSlowness {
  public:
-  explicit ScopedSlownessOverride(double slowness);
-  ~ScopedSlownessOverride();
-  ScopedSlownessOverride(const ScopedSlownessOverride&) = delete;
-  ScopedSlownessOverride& operator=(const ScopedSlownessOverride&) = delete;
+  explicit ScopedMachineSlowness(double slowness);
+  ~ScopedMachineSlowness();
+  ScopedMachineSlowness(const ScopedMachineSlowness&) = delete;
+  ScopedMachineSlowness& operator=(const ScopedMachineSlowness&) = delete;
 
  private:
   double before_;

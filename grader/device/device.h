@@ -79,7 +79,7 @@ inline bool exceeds_launch_limit(const KernelFault& fault) {
 }
 
 // Device memory, owned by the Device that allocated it. It is a plain value, like a pointer.
-struct DeviceBuffer {
+struct DeviceAddressRange {
   uint64_t address = 0;
   uint64_t bytes = 0;
 };
@@ -93,7 +93,7 @@ class KernelArgument {
     static_assert(std::is_trivially_copyable_v<T>);
     std::memcpy(bytes_.data(), &value, sizeof(T));
   }
-  KernelArgument(const DeviceBuffer& buffer) : KernelArgument(buffer.address) {}  // NOLINT
+  KernelArgument(const DeviceAddressRange& buffer) : KernelArgument(buffer.address) {}  // NOLINT
   static KernelArgument from_bytes(const void* from, uint64_t bytes) {
     KernelArgument arg(0);
     const auto* begin = static_cast<const std::byte*>(from);
@@ -138,7 +138,7 @@ struct LaunchOptions {
   // (simulator).
   std::optional<uint64_t> schedule;
   // Only some threads of one block run; the others count as exited (simulator).
-  std::optional<BlockWithAbsentThreads> part;
+  std::optional<PartialBlockLaunch> part;
   // What a strong load returns if a newer store is not ordered before it: the newest value, as
   // the simulator executes; or the oldest that the memory model allows, or a random one
   // (observers/races/stale_values.h). LaunchResult::stale has the loads that returned an older
@@ -178,7 +178,7 @@ struct AccessCountedAsPtx {
   std::string file;
   int line = 0, ptx_line = 0;
   std::string instruction;  // "ld"
-  sim::UnmatchedAccess why;
+  sim::AccessWithoutSassMatch why;
 };
 
 // A shift or shuffle by an amount for which C++ defines no result: negative, or at least the number
@@ -284,7 +284,9 @@ class LoadedModule {
   // Gives all variables their initial values. Called after a launch that a fault has stopped.
   virtual void reset_module_variables() {}
   // The variable's memory; nullopt: no such variable, or the device does not know.
-  virtual std::optional<DeviceBuffer> symbol(const std::string& /*name*/) { return std::nullopt; }
+  virtual std::optional<DeviceAddressRange> symbol(const std::string& /*name*/) {
+    return std::nullopt;
+  }
 };
 
 // A snapshot of a device's memory, including module variables. Nothing may be allocated or released
@@ -306,7 +308,7 @@ class Device {
   virtual uint32_t multiprocessors() const = 0;
   // The modelled time, as events measure it, of a copy that reads and writes `bytes` in total.
   // nullopt: the device has no model.
-  virtual std::optional<double> modelled_copy_seconds(uint64_t /*bytes*/) const {
+  virtual std::optional<double> modelled_copy_kernel_seconds(uint64_t /*bytes*/) const {
     return std::nullopt;
   }
 
@@ -314,11 +316,11 @@ class Device {
 
   // New memory is poisoned (0xff bytes: NaN as float, -1 as int) and counts as uninitialised.
   // `name` is the array's name in messages. Throws Error if the memory does not suffice.
-  virtual DeviceBuffer allocate(uint64_t bytes, const std::string& name) = 0;
-  virtual void release(DeviceBuffer buffer) = 0;
-  virtual void upload(DeviceBuffer to, const void* from, uint64_t bytes) = 0;
-  virtual void download(void* to, DeviceBuffer from, uint64_t bytes) = 0;
-  virtual void poison(DeviceBuffer buffer) = 0;
+  virtual DeviceAddressRange allocate(uint64_t bytes, const std::string& name) = 0;
+  virtual void release(DeviceAddressRange buffer) = 0;
+  virtual void upload(DeviceAddressRange to, const void* from, uint64_t bytes) = 0;
+  virtual void download(void* to, DeviceAddressRange from, uint64_t bytes) = 0;
+  virtual void poison(DeviceAddressRange buffer) = 0;
 
   // nullptr: this device cannot take snapshots.
   virtual std::unique_ptr<SavedMemory> save() { return nullptr; }
@@ -328,7 +330,9 @@ class Device {
 
   // The number of blocks of such a launch that reside on the device at once, which is the limit of
   // a cooperative launch; 0: not known.
-  virtual uint64_t resident_blocks(Kernel& /*kernel*/, const LaunchShape& /*shape*/) { return 0; }
+  virtual uint64_t resident_blocks_on_device(Kernel& /*kernel*/, const LaunchShape& /*shape*/) {
+    return 0;
+  }
 
   // Runs a kernel to its end. Throws Error if the arguments do not fit the kernel's parameters.
   virtual LaunchResult launch(Kernel& kernel, const LaunchShape& shape,
@@ -337,7 +341,7 @@ class Device {
 };
 
 // Opens the device that counts: "auto", "sim", "gpu" and "sim:h200". Throws Error, which names the
-// available devices. open_timer() (gpu/timer.h) opens the device that measures time.
+// available devices. open_gpu_timer() (gpu/timer.h) opens the device that measures time.
 std::unique_ptr<Device> open_device(const std::string& spec);
 
 }  // namespace lab32::device

@@ -31,7 +31,7 @@ class ForwardingModule : public LoadedModule {
     return module_->write_symbol(name, data, bytes);
   }
   void reset_module_variables() override { module_->reset_module_variables(); }
-  std::optional<DeviceBuffer> symbol(const std::string& name) override {
+  std::optional<DeviceAddressRange> symbol(const std::string& name) override {
     return module_->symbol(name);
   }
 
@@ -47,27 +47,27 @@ class ForwardingDevice : public Device {
   std::string describe() const override { return to_->describe(); }
   std::string arch() const override { return to_->arch(); }
   uint32_t multiprocessors() const override { return to_->multiprocessors(); }
-  std::optional<double> modelled_copy_seconds(uint64_t bytes) const override {
-    return to_->modelled_copy_seconds(bytes);
+  std::optional<double> modelled_copy_kernel_seconds(uint64_t bytes) const override {
+    return to_->modelled_copy_kernel_seconds(bytes);
   }
   std::unique_ptr<LoadedModule> load(const toolchain::CompiledArtifact& artifact) override {
     return to_->load(artifact);
   }
-  DeviceBuffer allocate(uint64_t bytes, const std::string& name) override {
+  DeviceAddressRange allocate(uint64_t bytes, const std::string& name) override {
     return to_->allocate(bytes, name);
   }
-  void release(DeviceBuffer buffer) override { to_->release(buffer); }
-  void upload(DeviceBuffer to, const void* from, uint64_t bytes) override {
+  void release(DeviceAddressRange buffer) override { to_->release(buffer); }
+  void upload(DeviceAddressRange to, const void* from, uint64_t bytes) override {
     to_->upload(to, from, bytes);
   }
-  void download(void* to, DeviceBuffer from, uint64_t bytes) override {
+  void download(void* to, DeviceAddressRange from, uint64_t bytes) override {
     to_->download(to, from, bytes);
   }
-  void poison(DeviceBuffer buffer) override { to_->poison(buffer); }
+  void poison(DeviceAddressRange buffer) override { to_->poison(buffer); }
   std::unique_ptr<SavedMemory> save() override { return to_->save(); }
   void release_heap() override { to_->release_heap(); }
-  uint64_t resident_blocks(Kernel& kernel, const LaunchShape& shape) override {
-    return to_->resident_blocks(kernel, shape);
+  uint64_t resident_blocks_on_device(Kernel& kernel, const LaunchShape& shape) override {
+    return to_->resident_blocks_on_device(kernel, shape);
   }
   LaunchResult launch(Kernel& kernel, const LaunchShape& shape,
                       const std::vector<KernelArgument>& args,

@@ -23,7 +23,7 @@ std::string trim_blanks(const std::string& s) {
 }
 
 // Normalises blanks: one between two words, none elsewhere: "unsigned  int" but "float*", "a,b".
-std::string normalise_blanks(const std::string& s) {
+std::string strip_needless_blanks(const std::string& s) {
   std::string out;
   bool blank = false;
   for (char c : s) {
@@ -69,7 +69,7 @@ std::vector<std::string> split_arguments(const std::string& s) {
 }
 
 // Rewrites the spellings of types that the demangler does not use.
-std::string normalised_type(const std::string& type) {
+std::string demangler_spelling_of_type(const std::string& type) {
   static const std::map<std::string, std::string> names{
       {"unsigned", "unsigned int"},   {"uint", "unsigned int"},
       {"uint32_t", "unsigned int"},   {"int32_t", "int"},
@@ -90,11 +90,11 @@ std::string normalised_type(const std::string& type) {
   return name + constant + t.substr(base);
 }
 
-std::string normalised_argument(const std::string& argument) {
+std::string normalised_template_argument(const std::string& argument) {
   static const RegularExpression cast("\\([A-Za-z_][A-Za-z0-9_: ]*\\)(-?[0-9].*|true|false)");
   static const RegularExpression number("(-?)(0[xX][0-9a-fA-F']+|[0-9][0-9']*)[uUlL]*");
   static const RegularExpression letter("'(.)'");
-  std::string a = normalise_blanks(trim_blanks(argument));
+  std::string a = strip_needless_blanks(trim_blanks(argument));
   if (const auto of = cast.match(a)) a = of->at(1);
   if (const auto of = letter.match(a)) return std::to_string(int{of->at(1)[0]});
   if (const auto of = number.match(a)) {
@@ -105,10 +105,11 @@ std::string normalised_argument(const std::string& argument) {
   }
   // Arguments may be templates with arguments: f<pair<2u, int>>.
   size_t open = a.find('<');
-  if (open == std::string::npos || a.back() != '>') return normalised_type(a);
+  if (open == std::string::npos || a.back() != '>') return demangler_spelling_of_type(a);
   std::string out = a.substr(0, open + 1);
   auto parts = split_arguments(a.substr(open + 1, a.size() - open - 2));
-  for (size_t i = 0; i < parts.size(); ++i) out += (i ? ", " : "") + normalised_argument(parts[i]);
+  for (size_t i = 0; i < parts.size(); ++i)
+    out += (i ? ", " : "") + normalised_template_argument(parts[i]);
   return out + ">";
 }
 
@@ -118,15 +119,16 @@ std::string normalised_kernel_name(const std::string& written) {
   name = trim_blanks(name.substr(0, argument_list_begin(name)));
   if (name.rfind("void ", 0) == 0) name = trim_blanks(name.substr(5));
   size_t open = name.find('<');
-  if (open == std::string::npos || name.back() != '>') return normalise_blanks(name);
-  std::string out = normalise_blanks(name.substr(0, open)) + "<";
+  if (open == std::string::npos || name.back() != '>') return strip_needless_blanks(name);
+  std::string out = strip_needless_blanks(name.substr(0, open)) + "<";
   auto parts = split_arguments(name.substr(open + 1, name.size() - open - 2));
-  for (size_t i = 0; i < parts.size(); ++i) out += (i ? ", " : "") + normalised_argument(parts[i]);
+  for (size_t i = 0; i < parts.size(); ++i)
+    out += (i ? ", " : "") + normalised_template_argument(parts[i]);
   return out + ">";
 }
 
 // Returns a form for comparison only: true becomes 1 and false 0, since users write either.
-std::string comparable_spelling(std::string name) {
+std::string name_with_booleans_as_digits(std::string name) {
   static const RegularExpression yes("\\btrue\\b"), no("\\bfalse\\b");
   return no.replace(yes.replace(name, "1"), "0");
 }
@@ -188,10 +190,10 @@ std::optional<size_t> find_kernel(const std::vector<std::string>& symbols,
                                   const std::string& wanted) {
   for (size_t i = 0; i < symbols.size(); ++i)
     if (symbols[i] == wanted) return i;
-  std::string name = comparable_spelling(normalised_kernel_name(demangle(wanted)));
+  std::string name = name_with_booleans_as_digits(normalised_kernel_name(demangle(wanted)));
   std::vector<size_t> exact, loose;
   for (size_t i = 0; i < symbols.size(); ++i) {
-    std::string candidate = comparable_spelling(kernel_name(symbols[i]));
+    std::string candidate = name_with_booleans_as_digits(kernel_name(symbols[i]));
     if (candidate == name) exact.push_back(i);
     if (without_scopes(candidate) == name) loose.push_back(i);
   }
@@ -217,7 +219,7 @@ struct ArrayElementSymbol {
   std::string array;
   int64_t element = 0;
 };
-ArrayElementSymbol parse_element_variable(const std::string& symbol) {
+ArrayElementSymbol parse_split_array_symbol(const std::string& symbol) {
   static constexpr std::string_view kMark = "_$_";
   const size_t mark = symbol.find(kMark);
   if (mark == std::string::npos) return {symbol, 0};
@@ -240,7 +242,7 @@ void ElementNames::name_element(counters::Finding& f) {
   if (f.global && module_.find_variable(f.object) == nullptr) return;  // the host allocated it
   const bool race = f.kind == counters::Finding::Kind::race;
   const uint32_t bytes = race ? std::min(f.party.bytes, f.other.bytes) : f.party.bytes;
-  const ArrayElementSymbol piece = parse_element_variable(f.object);
+  const ArrayElementSymbol piece = parse_split_array_symbol(f.object);
   const int64_t offset = static_cast<int64_t>(f.offset) + piece.element * bytes;
   f.place = element_name(piece.array, types().element_path(piece.array, offset, bytes));
   f.object = variable_name(piece.array);
@@ -257,7 +259,7 @@ void ElementNames::name_element(sim::FaultyMemoryAccess& access,
       const int64_t offset = access.offset - int64_t{v.offset};
       const bool holds = offset >= 0 && offset + access.bytes <= int64_t{v.bytes};
       if (outside ? shared.size() > 1 : !holds) continue;
-      const ArrayElementSymbol piece = parse_element_variable(v.name);
+      const ArrayElementSymbol piece = parse_split_array_symbol(v.name);
       symbol = piece.array;
       access.object = variable_name(symbol);
       access.offset = offset + piece.element * int64_t{v.bytes};

@@ -7,8 +7,8 @@
 namespace lab32::device {
 namespace {
 
-sim::UnmatchedAccess make_unmatched_access(sim::UnmatchedAccess::Reason reason) {
-  sim::UnmatchedAccess why;
+sim::AccessWithoutSassMatch make_unmatched_access(sim::AccessWithoutSassMatch::Reason reason) {
+  sim::AccessWithoutSassMatch why;
   why.reason = reason;
   return why;
 }
@@ -26,7 +26,7 @@ void add_copy_and_matrix_counters(const sim::KernelProgram& program,
       copies.copy = c.load;
       copies.shared_copy = c.shared_store;
       counters += copies;
-    } else if (traits.matrix && traits.uses(ptx::AddressUse::Kind::load)) {
+    } else if (traits.matrix && traits.has_address_used_as(ptx::AddressUse::Kind::load)) {
       counters.matrix_loads += traffic.counters_of_site(site).shared_load.requests;
     } else if (traits.matrix) {
       counters.matrix_stores += traffic.counters_of_site(site).shared_store.requests;
@@ -34,19 +34,18 @@ void add_copy_and_matrix_counters(const sim::KernelProgram& program,
   }
 }
 
-std::optional<sim::UnmatchedAccess> ptx_level_reason(const sim::KernelProgram& program,
-                                                     const counters::TrafficObserver& traffic,
-                                                     uint32_t site,
-                                                     const sim::LaunchOutcome& outcome) {
+std::optional<sim::AccessWithoutSassMatch> reason_for_ptx_counts(
+    const sim::KernelProgram& program, const counters::TrafficObserver& traffic, uint32_t site,
+    const sim::LaunchOutcome& outcome) {
   const sim::AccessPlan& plan = program.plans[site];
   if (plan.unmatched) return plan.unmatched;
   // The plan of an instruction in an unrolled loop is valid while no warp diverges at its branches.
   const uint32_t first = site - program.sites[site].index;
   for (int32_t branch : plan.if_uniform)
     if (outcome.tally[first + static_cast<uint32_t>(branch)].splits > 0)
-      return make_unmatched_access(sim::UnmatchedAccess::Reason::diverged);
+      return make_unmatched_access(sim::AccessWithoutSassMatch::Reason::diverged);
   if (traffic.counters_of_site(site).ptx_level)
-    return make_unmatched_access(sim::UnmatchedAccess::Reason::estimated);
+    return make_unmatched_access(sim::AccessWithoutSassMatch::Reason::estimated);
   return std::nullopt;
 }
 
@@ -63,7 +62,7 @@ void add_ptx_issue_work(model::LaunchWorkCounts& work, const sim::KernelProgram&
     const ptx::Instruction& in = *program.sites[site].ptx;
     auto times = static_cast<double>(f.times[i]);
     // ptxas may have merged neighbouring accesses, or split one.
-    if (in.op->traits.accesses_memory() && site < program.plans.size() &&
+    if (in.op->traits.has_counted_memory_access() && site < program.plans.size() &&
         !program.plans[site].unmatched)
       times *= static_cast<double>(program.plans[site].issues.size());
     const model::InstructionCost cost = model::cost_of(in);
@@ -73,13 +72,13 @@ void add_ptx_issue_work(model::LaunchWorkCounts& work, const sim::KernelProgram&
 }
 
 void add_issue_work(model::LaunchWorkCounts& work, const sim::KernelProgram& program,
-                    const sass::EmittedFunctions& emitted, const FunctionIssueCounts& f) {
+                    const sass::SassBlocksByFunction& emitted, const FunctionIssueCounts& f) {
   const auto found = emitted.find(f.function->ptx->name);
   if (found == emitted.end() || found->second.empty()) {
     add_ptx_issue_work(work, program, f);
     return;
   }
-  for (const sass::EmittedBlock& block : found->second) {
+  for (const sass::EmittedSassBlock& block : found->second) {
     const double times = runs_by_all_warps(block, f);
     for (const sass::EmittedInstruction& in : block.code) {
       work.issue.add(model::issue_slots_of_opcode(in.opcode), times);
@@ -89,7 +88,7 @@ void add_issue_work(model::LaunchWorkCounts& work, const sim::KernelProgram& pro
 }
 
 void add_warp_split_counts(model::LaunchWorkCounts& work,
-                           const std::vector<sim::InstructionIssueCounts>& tally,
+                           const std::vector<sim::IssueCountsOfOneInstruction>& tally,
                            const FunctionIssueCounts& f) {
   for (size_t i = 0; i < f.times.size(); ++i)
     work.splits += static_cast<double>(tally[f.first_site + i].splits);
@@ -100,7 +99,7 @@ void add_warp_split_counts(model::LaunchWorkCounts& work,
 std::vector<counters::CachePolicyOfInstruction> cache_policy_by_site(
     const sim::KernelProgram& program) {
   std::vector<counters::CachePolicyOfInstruction> uses;
-  const std::vector<uint8_t> groups = load_group_by_site(program);
+  const std::vector<uint8_t> groups = load_counter_slot_by_site(program);
   for (const sim::InstructionSite& site : program.sites) {
     const ptx::Instruction& in = *site.ptx;
     counters::CachePolicyOfInstruction use;
@@ -117,9 +116,9 @@ std::vector<counters::CachePolicyOfInstruction> cache_policy_by_site(
   return uses;
 }
 
-counters::CacheShape cache_shape(const model::DeviceProfile& profile,
-                                 const model::Occupancy& occupancy) {
-  counters::CacheShape shape;
+counters::CacheHierarchyConfig cache_shape(const model::DeviceProfile& profile,
+                                           const model::Occupancy& occupancy) {
+  counters::CacheHierarchyConfig shape;
   shape.multiprocessors = profile.multiprocessors;
   shape.resident_blocks = occupancy.blocks;
   shape.l1_bytes = occupancy.l1_bytes;
@@ -168,7 +167,7 @@ model::LaunchWorkCounts launch_work_counts_of(const sim::KernelProgram& program,
   work.l2_write_lines = number(caches.l2_write_lines);
   work.l2_fills = number(caches.l2_fills);
   work.atomics = number(counters.red.sectors + counters.atom.sectors);
-  work.busiest_slice = seen.caches.busiest_slice_work();
+  work.busiest_slice = seen.caches.busiest_slice_atomic_work();
   work.dram_pages = number(caches.dram_pages);
   work.dram_read = number(caches.dram_read);
   work.dram_written = number(caches.dram_written);

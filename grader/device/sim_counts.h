@@ -26,18 +26,17 @@ void add_copy_and_matrix_counters(const sim::KernelProgram& program,
                                   counters::Counters& counters);
 
 // Why the counts of the site are those of the PTX; nullopt: they are the machine code's.
-std::optional<sim::UnmatchedAccess> ptx_level_reason(const sim::KernelProgram& program,
-                                                     const counters::TrafficObserver& traffic,
-                                                     uint32_t site,
-                                                     const sim::LaunchOutcome& outcome);
+std::optional<sim::AccessWithoutSassMatch> reason_for_ptx_counts(
+    const sim::KernelProgram& program, const counters::TrafficObserver& traffic, uint32_t site,
+    const sim::LaunchOutcome& outcome);
 
 // How the caches treat each instruction of a program, by site.
 std::vector<counters::CachePolicyOfInstruction> cache_policy_by_site(
     const sim::KernelProgram& program);
 
 // The sizes of a GPU's caches for a launch with that occupancy.
-counters::CacheShape cache_shape(const model::DeviceProfile& profile,
-                                 const model::Occupancy& occupancy);
+counters::CacheHierarchyConfig cache_shape(const model::DeviceProfile& profile,
+                                           const model::Occupancy& occupancy);
 
 // Computes all fields of LaunchWorkCounts except blocks, occupancy and warm.
 model::LaunchWorkCounts launch_work_counts_of(const sim::KernelProgram& program,

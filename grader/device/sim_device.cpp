@@ -56,7 +56,7 @@ class SimDevice : public Device {
       : profile_(std::move(profile)), memory_(memory) {}
 
   std::string name() const override { return "sim:" + profile_.id; }
-  std::optional<double> modelled_copy_seconds(uint64_t bytes) const override {
+  std::optional<double> modelled_copy_kernel_seconds(uint64_t bytes) const override {
     return model::predict(profile_, model::work_of_copy_kernel(profile_, bytes)).seconds;
   }
   std::string describe() const override {
@@ -70,17 +70,17 @@ class SimDevice : public Device {
     return std::make_unique<SimModule>(memory_, artifact, !own_);
   }
 
-  DeviceBuffer allocate(uint64_t bytes, const std::string& name) override {
+  DeviceAddressRange allocate(uint64_t bytes, const std::string& name) override {
     return {memory_.allocate(bytes, name)->begin, bytes};
   }
-  void release(DeviceBuffer buffer) override { memory_.release(buffer.address); }
-  void upload(DeviceBuffer to, const void* from, uint64_t bytes) override {
+  void release(DeviceAddressRange buffer) override { memory_.release(buffer.address); }
+  void upload(DeviceAddressRange to, const void* from, uint64_t bytes) override {
     memory_.upload(to.address, from, bytes);
   }
-  void download(void* to, DeviceBuffer from, uint64_t bytes) override {
+  void download(void* to, DeviceAddressRange from, uint64_t bytes) override {
     memory_.download(to, from.address, bytes);
   }
-  void poison(DeviceBuffer buffer) override {
+  void poison(DeviceAddressRange buffer) override {
     sim::Allocation* a = memory_.find(buffer.address);
     if (!a) {
       if (buffer.bytes == 0) return;
@@ -92,7 +92,7 @@ class SimDevice : public Device {
   std::unique_ptr<SavedMemory> save() override { return std::make_unique<SimMemoryImage>(memory_); }
 
   void release_heap() override { heap_.release_all(); }
-  uint64_t resident_blocks(Kernel& kernel, const LaunchShape& shape) override;
+  uint64_t resident_blocks_on_device(Kernel& kernel, const LaunchShape& shape) override;
   LaunchResult launch(Kernel& kernel, const LaunchShape& shape,
                       const std::vector<KernelArgument>& args,
                       const LaunchOptions& options) override;
@@ -102,7 +102,7 @@ class SimDevice : public Device {
                           unsigned depth);
   void run_children(const SimKernel& parent, sim::DeviceLaunches launches,
                     const LaunchOptions& options, unsigned depth, LaunchResult& run);
-  uint64_t grid_workspace();
+  uint64_t make_or_reset_grid_workspace();
   model::Occupancy occupancy(const SimKernel& kernel, const LaunchShape& shape) const;
   std::optional<LaunchRefusal> check_shape(const SimKernel& kernel, const LaunchShape& shape) const;
   void write_parameters(const SimKernel& kernel, const std::vector<KernelArgument>& args);
@@ -110,7 +110,7 @@ class SimDevice : public Device {
   model::DeviceProfile profile_;
   std::unique_ptr<sim::Memory> own_;  // null: the memory is the caller's
   sim::Memory& memory_;
-  sim::DeviceHeap heap_{memory_};
+  sim::KernelMallocHeap heap_{memory_};
   uint64_t grid_workspace_ = 0;
   std::optional<counters::L2> l2_;  // the state that the last modelled launch left
 };
@@ -122,14 +122,14 @@ model::Occupancy SimDevice::occupancy(const SimKernel& kernel, const LaunchShape
                           shape.dynamic_shared);
 }
 
-uint64_t SimDevice::resident_blocks(Kernel& which, const LaunchShape& shape) {
+uint64_t SimDevice::resident_blocks_on_device(Kernel& which, const LaunchShape& shape) {
   const auto& kernel = dynamic_cast<const SimKernel&>(which);
   return uint64_t{profile_.multiprocessors} * occupancy(kernel, shape).blocks;
 }
 
 // The workspace of cooperative_groups, to which %envreg1 and %envreg2 point (the driver ABI of
 // cooperative_groups): its size, and the word in which blocks count themselves at grid.sync().
-uint64_t SimDevice::grid_workspace() {
+uint64_t SimDevice::make_or_reset_grid_workspace() {
   const std::array<uint32_t, 2> fresh{8, 0};
   if (grid_workspace_ == 0) {
     sim::Allocation* made = memory_.allocate(sizeof fresh, "the grid's barrier");
@@ -310,7 +310,7 @@ LaunchResult SimDevice::run_kernel(SimKernel& kernel, const LaunchShape& shape,
   launch.looks_for_races = options.check_hazards;
   launch.schedule = options.schedule;
   launch.part = options.part;
-  launch.resident_blocks = resident_blocks(kernel, shape);
+  launch.resident_blocks = resident_blocks_on_device(kernel, shape);
   if (options.cooperative) {
     if (shape.grid.count() > launch.resident_blocks) {
       run.fault = refusal_fault({LaunchRefusal::Limit::resident_blocks,
@@ -321,7 +321,7 @@ LaunchResult SimDevice::run_kernel(SimKernel& kernel, const LaunchShape& shape,
                                  {}});
       return run;
     }
-    launch.grid_workspace = grid_workspace();
+    launch.grid_workspace = make_or_reset_grid_workspace();
   }
 
   LaunchObservers observers(launch, options, kernel.places());
@@ -332,7 +332,7 @@ LaunchResult SimDevice::run_kernel(SimKernel& kernel, const LaunchShape& shape,
     l2_.reset();
   }
   try {
-    sim::LaunchOutcome outcome = sim::run_grid(launch, observers.all(), host_thread_count());
+    sim::LaunchOutcome outcome = sim::run_grid(launch, observers.all(), requested_host_threads());
     const std::optional<uint32_t> local = kernel.local_accesses(outcome.tally);
     run = observers.collect_results(std::move(outcome));
     run.local_accesses = local;
@@ -350,7 +350,7 @@ LaunchResult SimDevice::run_kernel(SimKernel& kernel, const LaunchShape& shape,
 
 }  // namespace
 
-unsigned host_thread_count() {
+unsigned requested_host_threads() {
   static const unsigned threads = [] {
     const std::string words = environment_value(variables::kThreads);
     if (words.empty()) return 0u;
@@ -370,13 +370,13 @@ std::unique_ptr<Device> make_sim_device(const model::DeviceProfile& profile, sim
 }
 
 std::map<std::string, std::string> unsupported_kernels_of(const std::string& ptx) {
-  return sim::quick_refusals(ptx::parse(ptx), true);
+  return sim::unsupported_reasons_by_kernel(ptx::parse(ptx), true);
 }
 
 std::unique_ptr<Device> open_device(const std::string& spec) {
   // Counters decide points, and a GPU does not give them. A GPU therefore adds its clock
-  // (open_timer) to the simulator and does not replace it. data/measured contains the records of an
-  // H200.
+  // (open_gpu_timer) to the simulator and does not replace it. data/measured contains the records
+  // of an H200.
   if (spec == "auto" || spec == "sim" || spec == "gpu") return make_sim_device("h200");
   if (spec.rfind("sim:", 0) == 0) return make_sim_device(spec.substr(4));
   throw Error(fmt::format("there is no device `{}`; there are auto, sim, sim:NAME and gpu", spec));

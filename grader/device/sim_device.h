@@ -13,7 +13,7 @@ namespace lab32::device {
 
 // The number of host threads for a launch, from LAB32_THREADS; 0: one per core. Throws MachineError
 // if the variable is no such number.
-unsigned host_thread_count();
+unsigned requested_host_threads();
 
 // `profile` is the name of a file in data/devices. Throws Error if there is none.
 std::unique_ptr<Device> make_sim_device(const std::string& profile);

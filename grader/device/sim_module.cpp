@@ -31,7 +31,7 @@ std::map<std::string, uint64_t> symbol_offsets(const std::string& cubin) {
 }  // namespace
 
 std::optional<uint32_t> SimKernel::local_accesses(
-    const std::vector<sim::InstructionIssueCounts>& tally) const {
+    const std::vector<sim::IssueCountsOfOneInstruction>& tally) const {
   if (reconciled_.emitted.count(function_.name) == 0) return std::nullopt;
   const auto lines = reconciled_.local_lines.find(function_.name);
   if (lines == reconciled_.local_lines.end()) return 0;
@@ -53,10 +53,10 @@ SimModule::SimModule(sim::Memory& memory, const toolchain::CompiledArtifact& art
       registers_(artifact.registers),
       places_(module_, artifact.debug_ptx) {
   if (!artifact.name.empty())
-    ptx::use_ptx_lines_as_positions(module_, artifact.name, artifact.places);
+    ptx::fill_missing_source_positions(module_, artifact.name, artifact.places);
   if (!artifact.sass.empty())
     reconciled_ = sass::reconcile(module_, sass::parse_disassembly(artifact.sass));
-  place_variables(artifact.placed, symbol_offsets(artifact.cubin));
+  allocate_module_variables(artifact.placed, symbol_offsets(artifact.cubin));
   for (const ptx::Function& f : module_.functions)
     if (f.is_entry) symbols_of_kernels_.push_back(f.name);
 }
@@ -81,7 +81,7 @@ std::vector<std::string> SimModule::kernel_names() const {
 }
 
 std::map<std::string, std::string> SimModule::refusals() const {
-  return sim::quick_refusals(module_, host_in_process_);
+  return sim::unsupported_reasons_by_kernel(module_, host_in_process_);
 }
 
 std::optional<std::vector<std::byte>> SimModule::initial_constant(const std::string& name) {
@@ -107,10 +107,10 @@ bool SimModule::write_symbol(const std::string& name, const void* data, uint64_t
   return true;
 }
 
-std::optional<DeviceBuffer> SimModule::symbol(const std::string& name) {
+std::optional<DeviceAddressRange> SimModule::symbol(const std::string& name) {
   const ptx::Variable* v = variable(name);
   if (!v) return std::nullopt;
-  return DeviceBuffer{symbols_.at(v->name), v->size};
+  return DeviceAddressRange{symbols_.at(v->name), v->size};
 }
 
 const ptx::Variable* SimModule::variable(const std::string& name) const {
@@ -121,8 +121,8 @@ const ptx::Variable* SimModule::variable(const std::string& name) const {
   return nullptr;
 }
 
-void SimModule::place_variables(const std::map<std::string, uint64_t>& placed,
-                                const std::map<std::string, uint64_t>& offsets) {
+void SimModule::allocate_module_variables(const std::map<std::string, uint64_t>& placed,
+                                          const std::map<std::string, uint64_t>& offsets) {
   for (const ptx::Variable& v : module_.variables) {
     if (v.space != ptx::Space::global && v.space != ptx::Space::constant) continue;
     if (v.is_extern) continue;
@@ -195,7 +195,7 @@ std::unique_ptr<SimKernel> SimModule::make_kernel(const std::string& symbol) {
   info.static_shared = program->static_shared;
   info.uses_heap = program->uses_heap;
   info.reads_clock = program->reads_clock;
-  info.may_read_old_values = counters::StaleValueInjector::has_loads_of_old_values(*program);
+  info.may_read_old_values = counters::StaleGlobalValueInjector::has_loads_of_old_values(*program);
   if (auto r = registers_.find(symbol); r != registers_.end()) info.registers = r->second;
   info.cluster = {static_cast<uint32_t>(f.cluster[0]), static_cast<uint32_t>(f.cluster[1]),
                   static_cast<uint32_t>(f.cluster[2])};

@@ -35,10 +35,10 @@ class SimKernel : public Kernel {
   const KernelInfo& info() const override { return info_; }
   const ptx::Function& function() const { return function_; }
   const sim::KernelProgram& program() const { return *program_; }
-  const sass::EmittedFunctions& emitted() const { return reconciled_.emitted; }
+  const sass::SassBlocksByFunction& emitted() const { return reconciled_.emitted; }
   // LaunchResult::local_accesses of a launch; nullopt: the machine code is not known.
   std::optional<uint32_t> local_accesses(
-      const std::vector<sim::InstructionIssueCounts>& tally) const;
+      const std::vector<sim::IssueCountsOfOneInstruction>& tally) const;
   ElementNames& places() const { return places_; }
   SimModule& module() const { return module_; }
 
@@ -69,13 +69,13 @@ class SimModule : public LoadedModule {
   std::optional<std::vector<std::byte>> read_symbol(const std::string& name) override;
   bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override;
   void reset_module_variables() override;
-  std::optional<DeviceBuffer> symbol(const std::string& name) override;
+  std::optional<DeviceAddressRange> symbol(const std::string& name) override;
 
  private:
   const ptx::Variable* variable(const std::string& name) const;
   // `offsets`: where the variables are in the cubin, which determines their alignment.
-  void place_variables(const std::map<std::string, uint64_t>& placed,
-                       const std::map<std::string, uint64_t>& offsets);
+  void allocate_module_variables(const std::map<std::string, uint64_t>& placed,
+                                 const std::map<std::string, uint64_t>& offsets);
   std::vector<std::byte> initial_bytes(const ptx::Variable& v) const;
   uint64_t address_of(const std::string& symbol) const;
   std::unique_ptr<SimKernel> make_kernel(const std::string& symbol);

@@ -25,7 +25,7 @@ uint32_t shared_access_granule_bytes(const KernelProgram& program) {
   uint32_t granule = 4;
   for (const sim::InstructionSite& site : program.sites) {
     const ptx::Instruction& in = *site.ptx;
-    if (!in.op->traits.accesses_memory()) continue;
+    if (!in.op->traits.has_counted_memory_access()) continue;
     const ptx::Space space = ptx::memory_space(in, 0);
     if (space == ptx::Space::shared || space == ptx::Space::generic)
       granule = std::min(granule, ptx::element_bytes(in));
@@ -33,19 +33,20 @@ uint32_t shared_access_granule_bytes(const KernelProgram& program) {
   return granule;
 }
 
-bool has_named_barriers(const KernelProgram& program, bool clusters) {
+bool has_partial_barriers(const KernelProgram& program, bool clusters) {
   if (clusters) return true;  // a barrier of one block includes only some warps of the cluster
   return std::any_of(program.sites.begin(), program.sites.end(),
                      [](const sim::InstructionSite& site) {
                        const ptx::Instruction& in = *site.ptx;
-                       const ptx::Sync sync = in.op->traits.sync;
-                       if (sync == ptx::Sync::block_arrive || sync == ptx::Sync::mbarrier_arrive)
+                       const ptx::InstructionSync sync = in.op->traits.sync;
+                       if (sync == ptx::InstructionSync::block_arrive ||
+                           sync == ptx::InstructionSync::mbarrier_arrive)
                          return true;
                        // The operand that gives the number of threads is optional.
                        bool some_threads = false;
                        for (size_t i = 0; i < in.op->operands.size(); ++i)
                          some_threads |= in.op->operands[i].optional && in.has_operand(i);
-                       return sync == ptx::Sync::block && some_threads;
+                       return sync == ptx::InstructionSync::block && some_threads;
                      });
 }
 
@@ -60,24 +61,25 @@ counters::SiteOrders memory_orders_by_site(const KernelProgram& program) {
 bool is_ordered_by_barriers_only(const KernelProgram& program, const counters::SiteOrders& orders) {
   for (size_t site = 0; site < orders.size(); ++site) {
     const ptx::InstructionTraits& traits = program.sites[site].ptx->op->traits;
-    if (traits.sync == ptx::Sync::fence || orders[site].acquire || orders[site].release ||
-        (orders[site].strong && !traits.is_atomic()))
+    if (traits.sync == ptx::InstructionSync::fence || orders[site].acquire ||
+        orders[site].release || (orders[site].strong && !traits.is_atomic()))
       return false;
   }
   return true;
 }
 
 // Makes the race check with the facts about the program that it needs before the launch.
-counters::HazardObserver hazard_observer(const sim::LaunchContext& launch,
-                                         const counters::PositionOf& position) {
+counters::SharedMemoryHazardObserver hazard_observer(const sim::LaunchContext& launch,
+                                                     const counters::PositionOf& position) {
   const KernelProgram& program = *launch.program;
   counters::SiteOrders orders = memory_orders_by_site(program);
   if (is_ordered_by_barriers_only(program, orders)) orders.clear();
-  return {shared_access_granule_bytes(program), has_named_barriers(program, launch.has_clusters()),
+  return {shared_access_granule_bytes(program),
+          has_partial_barriers(program, launch.has_clusters()),
           program.shared_variables_of(launch.own_shared_bytes), position, std::move(orders)};
 }
 
-WorstAccess worst_access(const counters::ExampleAccess& e, const counters::SourcePosition& at) {
+WorstAccess worst_access(const counters::ExampleWarpAccess& e, const counters::SourcePosition& at) {
   WorstAccess w;
   w.file = at.file;
   w.line = at.line;
@@ -146,24 +148,24 @@ LaunchObservers::LaunchObservers(const sim::LaunchContext& launch, const LaunchO
     if (!program_.bulk_ops.empty()) all_.push_back(&engine_use_);
   }
   if (options.loads != LaunchOptions::Loads::newest && !launch.has_clusters() &&
-      counters::StaleValueInjector::has_loads_of_old_values(program_)) {
+      counters::StaleGlobalValueInjector::has_loads_of_old_values(program_)) {
     const bool oldest = options.loads == LaunchOptions::Loads::oldest;
     all_.push_back(&stale_.emplace(*launch.memory, memory_orders_by_site(program_),
-                                   oldest ? counters::StaleValueInjector::Choice::oldest
-                                          : counters::StaleValueInjector::Choice::any,
+                                   oldest ? counters::StaleGlobalValueInjector::Choice::oldest
+                                          : counters::StaleGlobalValueInjector::Choice::any,
                                    options.schedule.value_or(0)));
   }
 }
 
 void LaunchObservers::observe_for_time_model(const model::DeviceProfile& profile,
                                              const model::Occupancy& occupancy,
-                                             const sass::EmittedFunctions& emitted,
+                                             const sass::SassBlocksByFunction& emitted,
                                              std::optional<counters::L2> l2) {
   caches_.emplace(cache_shape(profile, occupancy), cache_policy_by_site(program_), std::move(l2));
   all_.push_back(&*caches_);
   for (const sim::AccessPlan& plan : program_.plans)
-    for (const sim::PlannedSassAccess& issue : plan.issues)
-      if (issue.lanes == sim::PlannedSassAccess::Lanes::spin && !spins_)
+    for (const sim::SassAccessOfPtxInstruction& issue : plan.issues)
+      if (issue.lanes == sim::SassAccessOfPtxInstruction::Lanes::spin && !spins_)
         all_.push_back(&spins_.emplace());
   profile_ = &profile;
   emitted_ = &emitted;
@@ -172,7 +174,7 @@ void LaunchObservers::observe_for_time_model(const model::DeviceProfile& profile
 
 namespace {
 
-model::UnmatchedAccesses unmatched_accesses(const LaunchResult& run) {
+model::UnmatchedAccessFlags unmatched_access_flags(const LaunchResult& run) {
   const auto is_atomic = [](const AccessCountedAsPtx& access) {
     return access.instruction == "atom" || access.instruction == "red";
   };
@@ -204,7 +206,7 @@ LaunchResult LaunchObservers::collect_results(sim::LaunchOutcome outcome) {
   run.longest_warp = outcome.longest_warp;
   run.warp_instructions = 0;
   uint64_t lanes = 0;
-  for (const sim::InstructionIssueCounts& t : outcome.tally) {
+  for (const sim::IssueCountsOfOneInstruction& t : outcome.tally) {
     *run.warp_instructions += t.warps;
     lanes += t.lanes;
   }
@@ -222,7 +224,7 @@ LaunchResult LaunchObservers::collect_results(sim::LaunchOutcome outcome) {
   if (caches_) add_predicted_time(outcome, run);
   add_worst_accesses_by_site(outcome, run);
   if (run.predicted)
-    model::widen_error_estimate(*run.predicted, *run.work, unmatched_accesses(run));
+    model::widen_error_estimate(*run.predicted, *run.work, unmatched_access_flags(run));
   return run;
 }
 
@@ -352,11 +354,11 @@ void LaunchObservers::add_worst_accesses_by_site(const sim::LaunchOutcome& outco
                                                  LaunchResult& run) const {
   for (uint32_t site = 0; site < program_.sites.size(); ++site) {
     const auto at = position_(site);
-    if (const counters::ExampleAccess* e = traffic_.worst_example(site))
+    if (const counters::ExampleWarpAccess* e = traffic_.worst_example(site))
       run.worst.push_back(worst_access(*e, at.value_or(counters::SourcePosition{})));
     if (outcome.tally[site].warps == 0) continue;
     run.peer_accesses += outcome.tally[site].peer;
-    const auto why = ptx_level_reason(program_, traffic_, site, outcome);
+    const auto why = reason_for_ptx_counts(program_, traffic_, site, outcome);
     if (!why) continue;
     const counters::Counters moved = traffic_.counters_of_site(site);
     const counters::TextureBulkRemoteTraffic& other = moved.other;

@@ -31,7 +31,7 @@ class LaunchObservers {
   // is the state that earlier launches have left; without it L2 is empty.
   void observe_for_time_model(const model::DeviceProfile& profile,
                               const model::Occupancy& occupancy,
-                              const sass::EmittedFunctions& emitted,
+                              const sass::SassBlocksByFunction& emitted,
                               std::optional<counters::L2> l2);
 
   // The argument for sim::run_grid().
@@ -57,15 +57,15 @@ class LaunchObservers {
   ElementNames& places_;
   counters::PositionOf position_;
   counters::TrafficObserver traffic_;
-  counters::HazardObserver hazards_;
-  counters::GlobalRaceObserver races_;
+  counters::SharedMemoryHazardObserver hazards_;
+  counters::GlobalMemoryRaceObserver races_;
   counters::BulkCopyRaceCheck engine_use_;
-  std::optional<counters::StaleValueInjector> stale_;
+  std::optional<counters::StaleGlobalValueInjector> stale_;
   std::optional<counters::CacheObserver> caches_;
-  std::optional<counters::CasLoopObserver> spins_;
+  std::optional<counters::CasLoopContentionObserver> spins_;
   std::optional<counters::DetailObserver> launch_detail_;
   const model::DeviceProfile* profile_ = nullptr;  // null: time is not modelled
-  const sass::EmittedFunctions* emitted_ = nullptr;
+  const sass::SassBlocksByFunction* emitted_ = nullptr;
   model::Occupancy occupancy_;
   std::optional<counters::L2> l2_;
   std::vector<sim::Observer*> all_;

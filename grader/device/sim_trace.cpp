@@ -13,7 +13,7 @@
 namespace lab32::device {
 
 std::vector<FunctionIssueCounts> issue_counts_by_function(
-    const sim::KernelProgram& program, const std::vector<sim::InstructionIssueCounts>& tally,
+    const sim::KernelProgram& program, const std::vector<sim::IssueCountsOfOneInstruction>& tally,
     const counters::TrafficObserver& traffic) {
   std::vector<FunctionIssueCounts> all;
   for (size_t site = 0; site < program.sites.size(); ++site) {
@@ -21,15 +21,15 @@ std::vector<FunctionIssueCounts> issue_counts_by_function(
       all.push_back({&program.functions[program.sites[site].function], site, {}, {}});
     all.back().times.push_back(tally[site].warps);
     uint64_t rounds = 0;
-    for (const sim::PlannedSassAccess& issue : program.plans[site].issues)
-      if (issue.lanes == sim::PlannedSassAccess::Lanes::spin)
+    for (const sim::SassAccessOfPtxInstruction& issue : program.plans[site].issues)
+      if (issue.lanes == sim::SassAccessOfPtxInstruction::Lanes::spin)
         rounds = traffic.counters_of_site(static_cast<uint32_t>(site)).shared_atom.requests;
     all.back().rounds.push_back(rounds);
   }
   return all;
 }
 
-double runs_by_all_warps(const sass::EmittedBlock& block, const FunctionIssueCounts& f) {
+double runs_by_all_warps(const sass::EmittedSassBlock& block, const FunctionIssueCounts& f) {
   const double entered = sass::expected_runs(block, f.times);
   if (block.spin_loop < 0) return entered;
   const auto at = static_cast<size_t>(block.spin_loop);
@@ -65,8 +65,8 @@ class AverageWarpTraceBuilder {
         source_(source),
         work_(work),
         warps_(warps),
-        groups_(load_group_by_site(program)),
-        of_groups_(source.caches.load_groups()) {
+        groups_(load_counter_slot_by_site(program)),
+        of_groups_(source.caches.load_counts_by_instruction_group()) {
     for (uint32_t s = 0; s < program.sites.size(); ++s) {
       const counters::Counters c = source.traffic.counters_of_site(s);
       loaded_[groups_[s]] += sectors(c.load) + sectors(c.atom);
@@ -98,7 +98,7 @@ class AverageWarpTraceBuilder {
   }
 
   // The share of executions in which no lane of the warp is active. They take an issue slot, too.
-  static double inactive_share(uint64_t requests, double executed) {
+  static double share_without_active_lane(uint64_t requests, double executed) {
     return std::max(0.0, 1 - static_cast<double>(requests) / executed);
   }
 
@@ -108,8 +108,8 @@ class AverageWarpTraceBuilder {
     const counters::Counters c = source_.traffic.counters_of_site(static_cast<uint32_t>(site));
     if (kind == Kind::shared) {
       const auto wavefronts = static_cast<double>(c.shared_wavefronts());
-      cost.busy =
-          static_cast<float>(wavefronts / executed + inactive_share(c.shared_requests(), executed));
+      cost.busy = static_cast<float>(wavefronts / executed +
+                                     share_without_active_lane(c.shared_requests(), executed));
       return cost;
     }
     const double loaded = sectors(c.load) + sectors(c.atom);
@@ -118,12 +118,12 @@ class AverageWarpTraceBuilder {
     if (kind == Kind::global_store) {
       cost.busy =
           static_cast<float>(work_.l1_store_cycles * stored / std::max(stores_, 1.0) / executed +
-                             inactive_share(c.global_requests(), executed));
+                             share_without_active_lane(c.global_requests(), executed));
       cost.weight = static_cast<float>(stored / executed);
       units_ += stored;
       return cost;
     }
-    const counters::LoadGroupCounts& group = of_groups_[groups_[site]];
+    const counters::LoadGroupCacheCounts& group = of_groups_[groups_[site]];
     const auto asked = static_cast<double>(group.asked);
     double miss = 1, waits = 1, dram_share = 0, first = 1, first_dram_share = 0;
     if (c.atom.sectors == 0 && group.accesses > 0) {
@@ -138,7 +138,8 @@ class AverageWarpTraceBuilder {
     const double busy = c.atom.sectors > 0 ? work_.l1_store_cycles * loaded / std::max(stores_, 1.0)
                                            : static_cast<double>(group.cycles) * loaded /
                                                  std::max(loaded_[groups_[site]], 1.0);
-    cost.busy = static_cast<float>(busy / executed + inactive_share(c.global_requests(), executed));
+    cost.busy = static_cast<float>(busy / executed +
+                                   share_without_active_lane(c.global_requests(), executed));
     cost.l1_misses = static_cast<float>(waits);
     cost.l2_misses = static_cast<float>(dram_share);
     cost.first_l1_misses = static_cast<float>(first);
@@ -149,9 +150,9 @@ class AverageWarpTraceBuilder {
   }
 
   void append_basic_blocks(const FunctionIssueCounts& f,
-                           const std::vector<sass::EmittedBlock>& blocks) {
+                           const std::vector<sass::EmittedSassBlock>& blocks) {
     std::vector<double> executed(f.times.size(), 0), runs;
-    for (const sass::EmittedBlock& block : blocks) {
+    for (const sass::EmittedSassBlock& block : blocks) {
       runs.push_back(device::runs_by_all_warps(block, f));
       for (const sass::EmittedInstruction& in : block.code)
         if (in.is_copy) executed[static_cast<size_t>(in.origin)] += runs.back();
@@ -246,7 +247,7 @@ class AverageWarpTraceBuilder {
   const model::LaunchWorkCounts& work_;
   const double warps_;
   const std::vector<uint8_t> groups_;
-  const std::array<counters::LoadGroupCounts, counters::kLoadGroups> of_groups_;
+  const std::array<counters::LoadGroupCacheCounts, counters::kLoadGroups> of_groups_;
   std::map<size_t, MeanAccessCost> costs_;
   model::AverageWarpTrace trace_;
   std::array<double, counters::kLoadGroups> loaded_{};  // sectors
@@ -255,13 +256,13 @@ class AverageWarpTraceBuilder {
 
 }  // namespace
 
-std::vector<uint8_t> load_group_by_site(const sim::KernelProgram& program) {
+std::vector<uint8_t> load_counter_slot_by_site(const sim::KernelProgram& program) {
   std::vector<uint8_t> groups;
   size_t loads = 0;
   for (const sim::InstructionSite& site : program.sites) {
     const ptx::InstructionTraits& t = site.ptx->op->traits;
     groups.push_back(static_cast<uint8_t>(loads % counters::kLoadGroups));
-    loads += t.accesses_memory() && !site.ptx->has(ptx::Modifier::shared);
+    loads += t.has_counted_memory_access() && !site.ptx->has(ptx::Modifier::shared);
   }
   return groups;
 }

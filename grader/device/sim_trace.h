@@ -25,22 +25,22 @@ struct FunctionIssueCounts {
   std::vector<uint64_t> rounds;
 };
 std::vector<FunctionIssueCounts> issue_counts_by_function(
-    const sim::KernelProgram& program, const std::vector<sim::InstructionIssueCounts>& tally,
+    const sim::KernelProgram& program, const std::vector<sim::IssueCountsOfOneInstruction>& tally,
     const counters::TrafficObserver& traffic);
 
 // The number of times that the block runs, summed over all warps.
-double runs_by_all_warps(const sass::EmittedBlock& block, const FunctionIssueCounts& function);
+double runs_by_all_warps(const sass::EmittedSassBlock& block, const FunctionIssueCounts& function);
 
 // The results of the observers of a launch.
 struct LaunchObservations {
-  const sass::EmittedFunctions& emitted;
-  const std::vector<sim::InstructionIssueCounts>& tally;
+  const sass::SassBlocksByFunction& emitted;
+  const std::vector<sim::IssueCountsOfOneInstruction>& tally;
   const counters::TrafficObserver& traffic;
   const counters::CacheObserver& caches;
 };
 
 // The load group of each site (CachePolicyOfInstruction::group).
-std::vector<uint8_t> load_group_by_site(const sim::KernelProgram& program);
+std::vector<uint8_t> load_counter_slot_by_site(const sim::KernelProgram& program);
 
 // `units` receives the sum of the weights of the accesses over all warps.
 model::AverageWarpTrace build_warp_trace(const sim::KernelProgram& program,

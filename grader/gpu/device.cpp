@@ -32,7 +32,7 @@ class PrintfCatcher {
   PrintfCatcher& operator=(const PrintfCatcher&) = delete;
   ~PrintfCatcher() { restore_stdout(); }
 
-  std::string take_output() {
+  std::string end_capture_and_take_output() {
     restore_stdout();
     std::string text;
     char buffer[4096];
@@ -158,14 +158,14 @@ class GpuModule final : public LoadedModule {
     kernels_.push_back(std::move(kernel));
   }
 
-  std::optional<DeviceBuffer> symbol(const std::string& name) override {
+  std::optional<DeviceAddressRange> symbol(const std::string& name) override {
     cuda::Pointer address = 0;
     size_t bytes = 0;
     session_->make_context_current();
     Result result = session_->api.module_global(&address, &bytes, handle_, name.c_str());
     if (result == cuda::kNotFound) return std::nullopt;
     session_->require_success(result, "variable " + name);
-    return DeviceBuffer{address, bytes};
+    return DeviceAddressRange{address, bytes};
   }
 
   std::shared_ptr<GpuContext> session_;
@@ -213,7 +213,7 @@ class GpuDevice final : public Gpu {
     return std::make_unique<GpuModule>(session_, artifact);
   }
 
-  DeviceBuffer allocate(uint64_t bytes, const std::string& name) override {
+  DeviceAddressRange allocate(uint64_t bytes, const std::string& name) override {
     session_->make_context_current();
     cuda::Pointer address = 0;
     // The driver refuses 0 bytes, but a kernel over an empty array still needs a pointer.
@@ -223,12 +223,12 @@ class GpuDevice final : public Gpu {
                   " bytes) does not fit in the memory of " + name_);
     session_->require_success(result, "allocating '" + name + "'");
     allocations_[address] = {bytes, name};
-    DeviceBuffer buffer{address, bytes};
+    DeviceAddressRange buffer{address, bytes};
     poison(buffer);
     return buffer;
   }
 
-  void release(DeviceBuffer buffer) override {
+  void release(DeviceAddressRange buffer) override {
     auto found = allocations_.find(buffer.address);
     if (found == allocations_.end() || !session_->alive()) return;  // freed with its context
     session_->make_context_current();
@@ -237,15 +237,15 @@ class GpuDevice final : public Gpu {
     allocations_.erase(found);
   }
 
-  void upload(DeviceBuffer to, const void* from, uint64_t bytes) override {
+  void upload(DeviceAddressRange to, const void* from, uint64_t bytes) override {
     require_allocated(to, bytes, "upload");
     session_->require_success(session_->api.upload(to.address, from, bytes), "upload");
   }
-  void download(void* to, DeviceBuffer from, uint64_t bytes) override {
+  void download(void* to, DeviceAddressRange from, uint64_t bytes) override {
     require_allocated(from, bytes, "download");
     session_->require_success(session_->api.download(to, from.address, bytes), "download");
   }
-  void poison(DeviceBuffer buffer) override {
+  void poison(DeviceAddressRange buffer) override {
     require_allocated(buffer, buffer.bytes, "poison");
     if (buffer.bytes)
       session_->require_success(session_->api.fill(buffer.address, 0xff, buffer.bytes), "poison");
@@ -290,7 +290,7 @@ class GpuDevice final : public Gpu {
     LaunchResult run;
     run.fault = enqueue(kernel, shape, args);
     if (!run.fault) run.fault = wait(kernel.info().name);
-    run.output = printed.take_output();
+    run.output = printed.end_capture_and_take_output();
     return run;
   }
 
@@ -307,9 +307,10 @@ class GpuDevice final : public Gpu {
     return value;
   }
 
-  // A DeviceBuffer is a plain value and may be stale or too long; the driver would then use the
-  // memory of another allocation.
-  void require_allocated(DeviceBuffer buffer, uint64_t bytes, const std::string& doing) const {
+  // A DeviceAddressRange is a plain value and may be stale or too long; the driver would then use
+  // the memory of another allocation.
+  void require_allocated(DeviceAddressRange buffer, uint64_t bytes,
+                         const std::string& doing) const {
     session_->make_context_current();
     auto found = allocations_.upper_bound(buffer.address);
     if (found != allocations_.begin()) {

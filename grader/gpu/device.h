@@ -53,7 +53,7 @@ GpuSearchResult find_gpu();
 GpuTimingResult run_timing_rounds(Gpu& gpu, const TimingPlan& plan,
                                   const toolchain::CompiledArtifact& helpers,
                                   const std::string& baselines,
-                                  const InterprocessMemory& output_region);
+                                  const ForkSharedMemory& output_region);
 
 // ---- kernels of a PTX text ----
 

@@ -39,7 +39,7 @@ bool keeps_state(const std::string& ptx) { return ptx.find(".global .align") != 
 class TimingRoundsRunner {
  public:
   TimingRoundsRunner(Gpu& gpu, const TimingPlan& plan, const toolchain::CompiledArtifact& helpers,
-                     const std::string& baselines, const InterprocessMemory& output_region)
+                     const std::string& baselines, const ForkSharedMemory& output_region)
       : gpu_(gpu),
         api_(gpu.api()),
         plan_(plan),
@@ -47,8 +47,8 @@ class TimingRoundsRunner {
         helpers_(gpu.load(helpers)) {
     check_result(api_.event_create(&start_, 0));
     check_result(api_.event_create(&stop_, 0));
-    for (const TimedArray& array : plan.arrays) {
-      std::vector<DeviceBuffer> buffers;
+    for (const TimedLaunchArray& array : plan.arrays) {
+      std::vector<DeviceAddressRange> buffers;
       for (size_t s = 0; s < std::max<size_t>(1, array.sets.size()); ++s) {
         buffers.push_back(gpu.allocate(array.bytes, array.name));
         if (!array.sets.empty())
@@ -57,7 +57,7 @@ class TimingRoundsRunner {
       sets_ = std::max(sets_, array.sets.size());
       buffers_.push_back(std::move(buffers));
     }
-    for (const TimedCandidate& c : plan.candidates) {
+    for (const SolutionToTime& c : plan.candidates) {
       modules_.push_back(gpu.load(*c.artifact));
       reload_.push_back(keeps_state(c.artifact->ptx));
       timing_.candidates.push_back({c.name, {}, {}});
@@ -74,7 +74,7 @@ class TimingRoundsRunner {
     if (plan.baseline != Baseline::none) load_baseline_library(baselines);
   }
 
-  TimingData run() {
+  MeasuredGpuTimes run() {
     cuda::Uuid uuid;
     check_result(api_.device_uuid(&uuid, gpu_.ordinal()));
     const std::vector<uint64_t> inputs = digests_of_inputs();
@@ -117,7 +117,7 @@ class TimingRoundsRunner {
   }
   void spin() { launch_helper_kernel("lab32_spin", 1, {kSpinCycles}); }
 
-  uint64_t buffer_digest(DeviceBuffer buffer) {
+  uint64_t buffer_digest(DeviceAddressRange buffer) {
     check_result(api_.fill(sink_.address, 0, 8));
     launch_helper_kernel("lab32_digest", 1024,
                          {buffer, static_cast<unsigned long long>(buffer.bytes), sink_});
@@ -130,12 +130,12 @@ class TimingRoundsRunner {
     std::vector<uint64_t> result;
     for (size_t a = 0; a < buffers_.size(); ++a)
       if (!plan_.arrays[a].sets.empty())
-        for (DeviceBuffer b : buffers_[a]) result.push_back(buffer_digest(b));
+        for (DeviceAddressRange b : buffers_[a]) result.push_back(buffer_digest(b));
     return result;
   }
 
-  DeviceBuffer buffer_of_array(size_t array, size_t set) const {
-    const std::vector<DeviceBuffer>& all = buffers_.at(array);
+  DeviceAddressRange buffer_of_array(size_t array, size_t set) const {
+    const std::vector<DeviceAddressRange>& all = buffers_.at(array);
     return all[set % all.size()];
   }
 
@@ -145,10 +145,10 @@ class TimingRoundsRunner {
     Kernel* kernel = nullptr;  // null: a fill
     LaunchShape shape;
     std::vector<KernelArgument> args;
-    DeviceBuffer filled;
+    DeviceAddressRange filled;
     uint8_t value = 0;
   };
-  std::vector<PreparedLaunch> prepare_launches(size_t candidate, size_t set) {
+  std::vector<PreparedLaunch> resolve_kernels_and_buffers(size_t candidate, size_t set) {
     std::vector<PreparedLaunch> ready;
     for (const TimedStep& step : plan_.candidates[candidate].steps) {
       PreparedLaunch r;
@@ -161,7 +161,7 @@ class TimingRoundsRunner {
         if (!r.kernel) throw Error("there is no kernel `" + launch.kernel + "` to time");
         r.shape = launch.shape;
         for (const TimedArg& arg : launch.args) {
-          if (const TimedArrayIndex* at = std::get_if<TimedArrayIndex>(&arg))
+          if (const TimedLaunchArrayIndex* at = std::get_if<TimedLaunchArrayIndex>(&arg))
             r.args.push_back(buffer_of_array(at->index, set));
           else
             r.args.push_back(std::get<KernelArgument>(arg));
@@ -244,7 +244,7 @@ class TimingRoundsRunner {
                if (reload_[who]) modules_[who] = gpu_.load(*plan_.candidates[who].artifact);
                for (size_t a = 0; a < buffers_.size(); ++a)
                  if (plan_.arrays[a].sets.empty()) gpu_.poison(buffers_[a][0]);
-               steps = prepare_launches(who, set);
+               steps = resolve_kernels_and_buffers(who, set);
              },
              [&] { enqueue(who, steps); }, [&](const KernelFault& fault) { fail(who, fault); },
              [&] {
@@ -265,7 +265,7 @@ class TimingRoundsRunner {
 
   void save_output(size_t candidate, size_t set) {
     std::vector<uint64_t> key{candidate, set};
-    std::vector<DeviceBuffer> outputs;
+    std::vector<DeviceAddressRange> outputs;
     for (size_t a = 0; a < buffers_.size(); ++a) {
       if (!plan_.arrays[a].sets.empty()) continue;
       outputs.push_back(buffers_[a][0]);
@@ -273,10 +273,10 @@ class TimingRoundsRunner {
     }
     const auto [at, fresh] = seen_.emplace(key, timing_.outputs.size());
     if (fresh) {
-      TimedOutput output;
+      DistinctLaunchOutput output;
       output.candidate = candidate;
       output.set = set;
-      for (DeviceBuffer b : outputs) {
+      for (DeviceAddressRange b : outputs) {
         if (b.bytes > output_region_.size() - saved_bytes_) fail_with(sim::TrapKind::output);
         std::byte* const to = output_region_.data() + saved_bytes_;
         gpu_.download(to, b, b.bytes);
@@ -289,12 +289,12 @@ class TimingRoundsRunner {
   }
 
   bool intervals_are_narrow() const {
-    const auto is_narrow = [&](const RequiredSpeedRatio& c) {
+    const auto is_narrow = [&](const SpeedRatioCandidates& c) {
       const TimeSamples& other = c.against ? timing_.candidates[*c.against] : timing_.copy;
       const auto ratio = median_interval(ratios(other.cold, timing_.candidates[c.candidate].cold));
       return ratio.spread() < plan_.wanted_interval;
     };
-    return std::all_of(plan_.required_ratios.begin(), plan_.required_ratios.end(), is_narrow);
+    return std::all_of(plan_.speed_ratios.begin(), plan_.speed_ratios.end(), is_narrow);
   }
 
   void load_baseline_library(const std::string& path) {
@@ -312,7 +312,7 @@ class TimingRoundsRunner {
     run_cub_sum(reinterpret_cast<void*>(temporary_.address),
                 buffer_of_array(plan_.baseline_input, set));
   }
-  void run_cub_sum(void* temporary, DeviceBuffer in) {
+  void run_cub_sum(void* temporary, DeviceAddressRange in) {
     const int error = cub_sum_(plan_.baseline == Baseline::cub_sum_int ? 0 : 1, temporary,
                                &temporary_bytes_, reinterpret_cast<const void*>(in.address),
                                reinterpret_cast<void*>(baseline_out_.address), in.bytes / 4);
@@ -324,20 +324,20 @@ class TimingRoundsRunner {
   Gpu& gpu_;
   const cuda::DriverApi& api_;
   const TimingPlan& plan_;
-  const InterprocessMemory& output_region_;
+  const ForkSharedMemory& output_region_;
   const Clock::time_point made_ = Clock::now();
   std::unique_ptr<LoadedModule> helpers_;
   std::vector<std::unique_ptr<LoadedModule>> modules_;
   std::vector<bool> reload_;
-  std::vector<std::vector<DeviceBuffer>> buffers_;  // by array, then by set
+  std::vector<std::vector<DeviceAddressRange>> buffers_;  // by array, then by set
   size_t sets_ = 0;
-  DeviceBuffer flush_, sink_, copy_from_, copy_to_, temporary_, baseline_out_;
+  DeviceAddressRange flush_, sink_, copy_from_, copy_to_, temporary_, baseline_out_;
   size_t temporary_bytes_ = 0;
   CubSum cub_sum_ = nullptr;
   cuda::Event start_ = nullptr, stop_ = nullptr;
   uint64_t saved_bytes_ = 0;
   std::map<std::vector<uint64_t>, size_t> seen_;  // (candidate, set, digests) -> index
-  TimingData timing_;
+  MeasuredGpuTimes timing_;
 };
 
 }  // namespace
@@ -345,7 +345,7 @@ class TimingRoundsRunner {
 GpuTimingResult run_timing_rounds(Gpu& gpu, const TimingPlan& plan,
                                   const toolchain::CompiledArtifact& helpers,
                                   const std::string& baselines,
-                                  const InterprocessMemory& output_region) {
+                                  const ForkSharedMemory& output_region) {
   GpuTimingResult timed;
   try {
     timed.timing = TimingRoundsRunner(gpu, plan, helpers, baselines, output_region).run();

@@ -24,15 +24,15 @@ std::optional<GpuClocks> clocks_from_json(const json& j) {
   return GpuClocks{j.at(0), j.at(1), j.at(2)};
 }
 
-json to_json(const TimedOutput& o, const InterprocessMemory& region) {
+json to_json(const DistinctLaunchOutput& o, const ForkSharedMemory& region) {
   json arrays = json::array();
   for (const RefCountedBytes& a : o.arrays)
     arrays.push_back({a.size() == 0 ? 0 : a.data() - region.data(), a.size()});
   return {o.candidate, o.set, o.rounds, arrays};
 }
-TimedOutput output_from_json(const json& j,
-                             const std::shared_ptr<const InterprocessMemory>& region) {
-  TimedOutput o;
+DistinctLaunchOutput output_from_json(const json& j,
+                                      const std::shared_ptr<const ForkSharedMemory>& region) {
+  DistinctLaunchOutput o;
   o.candidate = j.at(0);
   o.set = j.at(1);
   o.rounds = j.at(2);
@@ -44,10 +44,10 @@ TimedOutput output_from_json(const json& j,
   return o;
 }
 
-json to_json(const TimingData& t, const InterprocessMemory& region) {
+json to_json(const MeasuredGpuTimes& t, const ForkSharedMemory& region) {
   json candidates = json::array(), outputs = json::array();
   for (const TimeSamples& s : t.candidates) candidates.push_back(to_json(s));
-  for (const TimedOutput& o : t.outputs) outputs.push_back(to_json(o, region));
+  for (const DistinctLaunchOutput& o : t.outputs) outputs.push_back(to_json(o, region));
   return {{"candidates", candidates},
           {"copy", to_json(t.copy)},
           {"baseline", t.baseline ? to_json(*t.baseline) : json()},
@@ -59,9 +59,9 @@ json to_json(const TimingData& t, const InterprocessMemory& region) {
           {"start_seconds", t.start_seconds},
           {"rounds_seconds", t.rounds_seconds}};
 }
-TimingData timing_from_json(const json& j,
-                            const std::shared_ptr<const InterprocessMemory>& region) {
-  TimingData t;
+MeasuredGpuTimes timing_from_json(const json& j,
+                                  const std::shared_ptr<const ForkSharedMemory>& region) {
+  MeasuredGpuTimes t;
   for (const json& s : j.at("candidates")) t.candidates.push_back(samples_of(s));
   t.copy = samples_of(j.at("copy"));
   if (!j.at("baseline").is_null()) t.baseline = samples_of(j.at("baseline"));
@@ -76,7 +76,7 @@ TimingData timing_from_json(const json& j,
 }
 
 // Only the driver's part of a KernelFault; the other parts come from the simulator.
-json to_json(const KernelFault& f) {
+json driver_fault_to_json(const KernelFault& f) {
   const int kind = static_cast<int>(f.kind);
   if (!f.driver) return json::array({kind});
   return {kind, f.driver->kernel, f.driver->name, f.driver->text};
@@ -91,17 +91,17 @@ KernelFault fault_from_json(const json& j) {
 }  // namespace
 
 std::vector<std::byte> encode_gpu_timing_result(const GpuTimingResult& timed,
-                                                const InterprocessMemory& region) {
+                                                const ForkSharedMemory& region) {
   json j;
   if (timed.timing) j["timing"] = to_json(*timed.timing, region);
-  if (timed.fault) j["fault"] = to_json(*timed.fault);
+  if (timed.fault) j["fault"] = driver_fault_to_json(*timed.fault);
   const std::string text = j.dump(-1, ' ', false, json::error_handler_t::replace);
   const auto* begin = reinterpret_cast<const std::byte*>(text.data());
   return {begin, begin + text.size()};
 }
 
 GpuTimingResult decode_gpu_timing_result(const std::vector<std::byte>& bytes,
-                                         const std::shared_ptr<const InterprocessMemory>& region) {
+                                         const std::shared_ptr<const ForkSharedMemory>& region) {
   try {
     const auto* begin = reinterpret_cast<const char*>(bytes.data());
     const json j = json::parse(std::string(begin, bytes.size()));

@@ -52,7 +52,7 @@ class RefCountedBytes {
 
 // An array that timed launches use. Inputs come in several sets that rotate, so that no launch can
 // reuse the result of an earlier one; outputs are poisoned before each launch.
-struct TimedArray {
+struct TimedLaunchArray {
   std::string name;
   uint64_t bytes = 0;
   // The contents of each set, `bytes` each. Empty: an output, which kernels write and which is read
@@ -60,16 +60,16 @@ struct TimedArray {
   std::vector<RefCountedBytes> sets;
 };
 
-// An argument is a value or the index of a TimedArray.
-struct TimedArrayIndex {
+// An argument is a value or the index of a TimedLaunchArray.
+struct TimedLaunchArrayIndex {
   size_t index = 0;
 };
-using TimedArg = std::variant<KernelArgument, TimedArrayIndex>;
+using TimedArg = std::variant<KernelArgument, TimedLaunchArrayIndex>;
 
 // Fills an array with a byte, for example the initial value of a sum. The fill belongs to the work
 // and is timed with it.
 struct TimedFill {
-  TimedArrayIndex array;
+  TimedLaunchArrayIndex array;
   uint8_t value = 0;
 };
 struct TimedLaunch {
@@ -80,7 +80,7 @@ struct TimedLaunch {
 using TimedStep = std::variant<TimedFill, TimedLaunch>;
 
 // A solution that is timed: all steps from the input to the final result, in order.
-struct TimedCandidate {
+struct SolutionToTime {
   std::string name;  // "your kernel", "reference solution"
   const toolchain::CompiledArtifact* artifact = nullptr;
   std::vector<TimedStep> steps;
@@ -90,16 +90,16 @@ struct TimedCandidate {
 enum class Baseline : uint8_t { none, cub_sum_int, cub_sum_float };
 
 // A ratio on which a verdict depends: how many times as fast `candidate` is as `against`.
-struct RequiredSpeedRatio {
+struct SpeedRatioCandidates {
   size_t candidate = 0;
   std::optional<size_t> against = {};  // nullopt: the device-to-device copy
 };
 
 struct TimingPlan {
-  std::vector<TimedArray> arrays;
-  std::vector<TimedCandidate> candidates;  // the first one is the subject of the timing
+  std::vector<TimedLaunchArray> arrays;
+  std::vector<SolutionToTime> candidates;  // the first one is the subject of the timing
   uint64_t copy_bytes = 0;  // bytes that the device-to-device copy reads and writes in total
-  std::vector<RequiredSpeedRatio> required_ratios = {{}};
+  std::vector<SpeedRatioCandidates> speed_ratios = {{}};
   Baseline baseline = Baseline::none;
   size_t baseline_input = 0;  // the array that CUB sums, as 4-byte elements
   // Rounds continue until the confidence interval of every ratio has at most this relative half
@@ -117,7 +117,7 @@ struct TimeSamples {
 
 // A distinct result that timed launches of the submission left in the output arrays. Launches with
 // equal results share one entry.
-struct TimedOutput {
+struct DistinctLaunchOutput {
   size_t candidate = 0;
   size_t set = 0;
   uint32_t rounds = 0;                  // number of timed launches with this result
@@ -130,11 +130,11 @@ struct GpuClocks {
   uint64_t throttled = 0;
 };
 
-struct TimingData {
+struct MeasuredGpuTimes {
   std::vector<TimeSamples> candidates;
   TimeSamples copy;
   std::optional<TimeSamples> baseline;
-  std::vector<TimedOutput> outputs;
+  std::vector<DistinctLaunchOutput> outputs;
   std::optional<GpuClocks> before, after;  // nullopt: this machine has no NVML
   uint64_t l2_bytes = 0;
   // The bytes per second of DRAM, from the memory clock and the bus width; 0: not known.
@@ -145,7 +145,7 @@ struct TimingData {
 };
 
 struct GpuTimingResult {
-  std::optional<TimingData> timing;
+  std::optional<MeasuredGpuTimes> timing;
   std::optional<KernelFault> fault;  // fault of the submission's kernels; `timing` is then absent
 };
 
@@ -158,7 +158,7 @@ class KernelTimer {
   virtual uint32_t multiprocessors() const = 0;
 
   // Begins slow preparations that are needed once per machine, in parallel with other work.
-  virtual void prepare() {}
+  virtual void start_background_preparation() {}
 
   // Throws Error if the timing is impossible (the machine's fault, not the submission's).
   virtual GpuTimingResult time(const TimingPlan& plan) = 0;
@@ -174,15 +174,15 @@ TimerSearchResult find_gpu_for_timing();
 
 // The timer for `--device`: "gpu" demands a GPU (Error with the reason), "auto" uses one if there
 // is one, and any other value uses none.
-std::unique_ptr<KernelTimer> open_timer(const std::string& spec);
+std::unique_ptr<KernelTimer> open_gpu_timer(const std::string& spec);
 
 // Serialises a GpuTimingResult. Outputs are in `region`, and the bytes refer to them.
 std::vector<std::byte> encode_gpu_timing_result(const GpuTimingResult& timed,
-                                                const InterprocessMemory& region);
+                                                const ForkSharedMemory& region);
 // Reads the bytes of encode_gpu_timing_result(). Throws Error if they are invalid. The outputs keep
 // the region alive.
 GpuTimingResult decode_gpu_timing_result(const std::vector<std::byte>& bytes,
-                                         const std::shared_ptr<const InterprocessMemory>& region);
+                                         const std::shared_ptr<const ForkSharedMemory>& region);
 
 // A median with a confidence interval that makes no assumption about the distribution: times have a
 // minimum, a long tail and sometimes two peaks, so mean and standard deviation say little about

@@ -91,11 +91,11 @@ std::string build_cub_baseline_library(const std::string& arch) {
 class GpuTimer final : public KernelTimer {
  public:
   // The properties of the card, as the child process that searched for it reported them.
-  struct Card {
+  struct CardProperties {
     std::string name, arch, uuid, description;
     uint32_t multiprocessors = 0;
   };
-  explicit GpuTimer(Card card) : card_(std::move(card)) {}
+  explicit GpuTimer(CardProperties card) : card_(std::move(card)) {}
 
   std::string name() const override { return card_.name; }
   std::string arch() const override { return card_.arch; }
@@ -103,7 +103,7 @@ class GpuTimer final : public KernelTimer {
   uint32_t multiprocessors() const override { return card_.multiprocessors; }
 
   // Builds the baselines: half a minute of nvcc, once for each card and toolchain.
-  void prepare() override {
+  void start_background_preparation() override {
     if (!begun_.valid())
       begun_ = BackgroundWork([this] { baselines_ = build_cub_baseline_library(card_.arch); });
   }
@@ -114,11 +114,11 @@ class GpuTimer final : public KernelTimer {
         toolchain::compile(helpers, card_.arch, helpers.filename());
     std::string baselines;
     if (plan.baseline != Baseline::none) {
-      prepare();
+      start_background_preparation();
       begun_.wait_and_rethrow();
       baselines = baselines_;
     }
-    const auto kept = std::make_shared<const InterprocessMemory>(kMaxKept);
+    const auto kept = std::make_shared<const ForkSharedMemory>(kMaxKept);
     const CardLock lock(card_.uuid);
     const ForkResult forked = run_forked(
         [&] {
@@ -147,7 +147,7 @@ class GpuTimer final : public KernelTimer {
   }
 
  private:
-  Card card_;
+  CardProperties card_;
   std::string baselines_;  // valid once begun_ is done
   BackgroundWork begun_;
 };
@@ -184,11 +184,11 @@ TimerSearchResult find_gpu_for_timing() {
   const auto* begin = reinterpret_cast<const char*>(forked.answer.data());
   const auto card = nlohmann::ordered_json::parse(std::string(begin, forked.answer.size()));
   search.timer = std::make_unique<GpuTimer>(
-      GpuTimer::Card{card.at(0), card.at(1), card.at(2), card.at(3), card.at(4)});
+      GpuTimer::CardProperties{card.at(0), card.at(1), card.at(2), card.at(3), card.at(4)});
   return search;
 }
 
-std::unique_ptr<KernelTimer> open_timer(const std::string& spec) {
+std::unique_ptr<KernelTimer> open_gpu_timer(const std::string& spec) {
   if (spec != "auto" && spec != "gpu") return nullptr;
   TimerSearchResult search = find_gpu_for_timing();
   if (!search.timer && spec == "gpu") throw Error(search.reason);

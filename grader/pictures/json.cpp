@@ -25,7 +25,7 @@ Json to_record(const PicturedRequest& r) {
 template <class T>
 Json to_records(const std::vector<T>& all);
 
-Json to_record(const PicturedAccess& a) {
+Json to_record(const PicturedLineRequests& a) {
   return {{"line", a.line},
           {"source", visible(a.source)},
           {"space", a.shared ? "shared" : "global"},
@@ -44,7 +44,7 @@ Json to_record(const StepBetweenBarriers& s) {
           {"working", s.working}};
 }
 
-Json to_record(const StepsOfBlock& s) {
+Json to_record(const BlockStepsBetweenBarriers& s) {
   return {
       {"block", s.block}, {"threads", s.threads}, {"more", s.more}, {"steps", to_records(s.steps)}};
 }
@@ -59,7 +59,7 @@ Json to_record(const PicturedShuffles& s) {
       {"block", s.block}, {"warp", s.warp}, {"more", s.more}, {"shuffles", to_records(s.shuffles)}};
 }
 
-Json to_record(const OtherTraffic& w) {
+Json to_record(const TextureBulkClusterTraffic& w) {
   return {{"texture_requests", w.texture_requests},
           {"texture_sectors", w.texture_sectors},
           {"bulk_sectors", w.bulk_sectors},

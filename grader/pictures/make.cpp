@@ -82,12 +82,13 @@ const Counters* counters_of_line(const device::LaunchResult& run, const std::str
 
 uint64_t beyond(uint64_t reached, uint64_t ideal) { return reached > ideal ? reached - ideal : 0; }
 
-uint64_t weight(const PicturedAccess& a) {
+uint64_t weight(const PicturedLineRequests& a) {
   return a.waste * (a.shared ? kWavefrontWeight : kSectorWeight);
 }
 
-PicturedAccess access_without_requests(const counters::LineDetail& line, const LaunchNames& names) {
-  PicturedAccess a;
+PicturedLineRequests access_without_requests(const counters::LineDetail& line,
+                                             const LaunchNames& names) {
+  PicturedLineRequests a;
   a.file = line.file;
   a.line = line.line;
   a.source = names.source.text_of(line.line);
@@ -98,10 +99,11 @@ PicturedAccess access_without_requests(const counters::LineDetail& line, const L
   return a;
 }
 
-std::vector<PicturedAccess> accesses_of(const device::LaunchResult& run, const LaunchNames& names) {
-  std::vector<PicturedAccess> accesses;
+std::vector<PicturedLineRequests> accesses_of(const device::LaunchResult& run,
+                                              const LaunchNames& names) {
+  std::vector<PicturedLineRequests> accesses;
   for (const counters::LineDetail& line : run.launch_detail->lines) {
-    PicturedAccess a = access_without_requests(line, names);
+    PicturedLineRequests a = access_without_requests(line, names);
     a.worst = line.worst;
     if (const Counters* c = counters_of_line(run, line.file, line.line))
       a.waste = line.shared ? c->shared_wavefronts() - c->ideal_shared_wavefronts()
@@ -110,31 +112,32 @@ std::vector<PicturedAccess> accesses_of(const device::LaunchResult& run, const L
       a.requests.push_back(request_of(request, line.shared, names));
     accesses.push_back(std::move(a));
   }
-  std::stable_sort(
-      accesses.begin(), accesses.end(),
-      [](const PicturedAccess& a, const PicturedAccess& b) { return weight(a) > weight(b); });
+  std::stable_sort(accesses.begin(), accesses.end(),
+                   [](const PicturedLineRequests& a, const PicturedLineRequests& b) {
+                     return weight(a) > weight(b);
+                   });
   if (accesses.size() > kMostAccesses) accesses.resize(kMostAccesses);
   return accesses;
 }
 
-std::optional<StepsOfBlock> steps_between_barriers_of(const counters::LaunchDetail& seen,
-                                                      const LaunchNames& names) {
+std::optional<BlockStepsBetweenBarriers> steps_between_barriers_of(
+    const counters::LaunchDetail& seen, const LaunchNames& names) {
   // A block with fewer than two steps has no picture of steps, since no lane waits in it.
   if (seen.steps.size() < 2) return std::nullopt;
-  StepsOfBlock steps{seen.block, seen.threads, {}, seen.more_steps};
+  BlockStepsBetweenBarriers steps{seen.block, seen.threads, {}, seen.more_steps};
   for (const counters::LanesWorkingBetweenBarriers& step : seen.steps)
     steps.steps.push_back(
         {step.working, step.line, names.source.text_of(step.line), step.warp_barrier});
   return steps;
 }
 
-std::optional<OtherTraffic> other_traffic_of(const Counters& c) {
+std::optional<TextureBulkClusterTraffic> texture_bulk_cluster_traffic(const Counters& c) {
   if (!c.other.any()) return std::nullopt;
   const auto texels = c.other.texture_and_surface_traffic(),
              remote = c.other.remote_shared_traffic();
   const auto bulk = c.other.bulk();
-  return OtherTraffic{texels.requests, texels.sectors, bulk.sectors,     bulk.ideal,
-                      remote.requests, remote.sectors, c.other.unknown()};
+  return TextureBulkClusterTraffic{texels.requests, texels.sectors, bulk.sectors,     bulk.ideal,
+                                   remote.requests, remote.sectors, c.other.unknown()};
 }
 
 PicturedTraffic traffic_of(const device::LaunchResult& run) {
@@ -150,7 +153,7 @@ PicturedTraffic traffic_of(const device::LaunchResult& run) {
   if (const auto& m = run.caches)
     t.caches = {m->l1.percent(), m->l2.percent(), m->l2_read, m->l2_write + m->l2_red + m->l2_atom,
                 m->dram_read,    m->dram_written};
-  t.other = other_traffic_of(c);
+  t.other = texture_bulk_cluster_traffic(c);
   return t;
 }
 
@@ -168,7 +171,7 @@ std::optional<PicturedRace> first_race_of(const device::LaunchResult& run,
   return std::nullopt;
 }
 
-std::string name_of(const sim::ThreadId& id) {
+std::string name_of(const sim::BlockAndThreadIndex& id) {
   return fmt::format("thread ({}) of block ({})", fmt::join(id.thread, ","),
                      fmt::join(id.block, ","));
 }
@@ -213,7 +216,7 @@ std::vector<LineCost> line_costs(const device::LaunchResult& run, const LaunchNa
     cost.ideal_sectors = c.l2_sectors_ideal;
     cost.wavefronts = c.shared_wavefronts();
     cost.ideal_wavefronts = c.ideal_shared_wavefronts();
-    cost.other = other_traffic_of(c);
+    cost.other = texture_bulk_cluster_traffic(c);
     all += use_of_bottleneck_resource(bound, cost);
     if (l.file == names.file && l.line > 0) lines.push_back(cost);
   }
@@ -226,15 +229,15 @@ std::vector<LineCost> line_costs(const device::LaunchResult& run, const LaunchNa
 
 }  // namespace
 
-PicturedAccess access_of(const counters::LineDetail& line, const counters::RequestDetail& request,
-                         const LaunchNames& names) {
-  PicturedAccess access = access_without_requests(line, names);
+PicturedLineRequests access_of(const counters::LineDetail& line,
+                               const counters::RequestDetail& request, const LaunchNames& names) {
+  PicturedLineRequests access = access_without_requests(line, names);
   access.requests.push_back(request_of(request, line.shared, names));
   return access;
 }
 
-std::optional<PicturedShuffles> shuffles_of(const counters::LaunchDetail& seen,
-                                            const LaunchNames& names) {
+std::optional<PicturedShuffles> recorded_shuffles_picture(const counters::LaunchDetail& seen,
+                                                          const LaunchNames& names) {
   if (seen.shuffles.empty()) return std::nullopt;
   PicturedShuffles shuffles{seen.block, seen.shuffles[0].warp, {}, seen.more_shuffles};
   for (const counters::ShuffleDetail& s : seen.shuffles)
@@ -270,7 +273,7 @@ PicturedLaunch make_pictured_launch(const device::LaunchResult& run,
   if (run.launch_detail) {
     launch.accesses = accesses_of(run, names);
     launch.steps = steps_between_barriers_of(*run.launch_detail, names);
-    launch.shuffles = shuffles_of(*run.launch_detail, names);
+    launch.shuffles = recorded_shuffles_picture(*run.launch_detail, names);
   }
   if (run.counters) {
     launch.traffic = traffic_of(run);
@@ -279,13 +282,13 @@ PicturedLaunch make_pictured_launch(const device::LaunchResult& run,
   return launch;
 }
 
-uint64_t wasted_traffic(const PicturedLaunch& launch) {
+uint64_t time_weighted_access_waste(const PicturedLaunch& launch) {
   uint64_t sum = 0;
-  for (const PicturedAccess& access : launch.accesses) sum += weight(access);
+  for (const PicturedLineRequests& access : launch.accesses) sum += weight(access);
   return sum;
 }
 
-std::string cost_of(const PicturedAccess& access, const PicturedRequest& request) {
+std::string cost_of(const PicturedLineRequests& access, const PicturedRequest& request) {
   const char* unit = access.shared ? "wavefront" : "sector";
   const auto count = [&](uint32_t n) { return fmt::format("{} {}{}", n, unit, n == 1 ? "" : "s"); };
   if (request.cost <= request.ideal) return count(request.cost) + ", the minimum";

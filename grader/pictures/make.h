@@ -29,24 +29,24 @@ PicturedLaunch make_pictured_launch(const device::LaunchResult& run,
 
 // The picture of one request of a source line; and that of the recorded shuffles, nullopt if none
 // were recorded.
-PicturedAccess access_of(const counters::LineDetail& line, const counters::RequestDetail& request,
-                         const LaunchNames& names);
-std::optional<PicturedShuffles> shuffles_of(const counters::LaunchDetail& seen,
-                                            const LaunchNames& names);
+PicturedLineRequests access_of(const counters::LineDetail& line,
+                               const counters::RequestDetail& request, const LaunchNames& names);
+std::optional<PicturedShuffles> recorded_shuffles_picture(const counters::LaunchDetail& seen,
+                                                          const LaunchNames& names);
 // The race between the two accesses of a finding.
 PicturedRace race_of(const counters::Finding& finding, const LaunchNames& names);
 
 // The sectors and wavefronts that a launch wastes, weighted by the time that each costs, to find
 // the launch that wastes most.
-uint64_t wasted_traffic(const PicturedLaunch& launch);
+uint64_t time_weighted_access_waste(const PicturedLaunch& launch);
 
 // The cost of an access in words: "32 sectors where 4 would do".
-std::string cost_of(const PicturedAccess& access, const PicturedRequest& request);
+std::string cost_of(const PicturedLineRequests& access, const PicturedRequest& request);
 
 // ---- a swizzle: a table of groups of 2^M elements, with the new column of each group
 
 // Swizzle<bits, base, shift> of CUTLASS: the bits YYY of the offset are XORed onto ZZZ.
-struct SwizzleShape {
+struct CuteSwizzle {
   int bits = 0, base = 0, shift = 0;
   std::string name() const;
   uint64_t columns() const { return uint64_t{1} << (shift < 0 ? -shift : shift); }
@@ -55,13 +55,13 @@ struct SwizzleShape {
 
 // Parses "3,4,3". Throws Error for an invalid text, and for values with which CuTe's Swizzle<B, M,
 // S> does not compile.
-SwizzleShape read_swizzle(const std::string& text);
+CuteSwizzle read_swizzle(const std::string& text);
 
-uint32_t swizzled_offset(const SwizzleShape& shape, uint32_t offset);
+uint32_t swizzled_offset(const CuteSwizzle& shape, uint32_t offset);
 
 // The offsets of the first elements of the groups that are drawn, row by row; and the table that
 // results if `to` gives the new offset of each.
-std::vector<uint32_t> offsets_of_drawn_groups(const SwizzleShape& shape);
-SwizzleMapping mapping_of(const SwizzleShape& shape, const std::vector<uint32_t>& to);
+std::vector<uint32_t> offsets_of_drawn_groups(const CuteSwizzle& shape);
+SwizzleMapping mapping_of(const CuteSwizzle& shape, const std::vector<uint32_t>& to);
 
 }  // namespace lab32::pictures

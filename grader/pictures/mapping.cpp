@@ -31,8 +31,8 @@ std::string drawn_part_note(const SwizzleMapping& m) {
 }
 
 // Whether the column of that index is drawn; or the row, if groups change their row.
-bool is_drawn(const SwizzleMapping& m, uint64_t place) {
-  return place < (m.turned ? m.rows : m.columns);
+bool is_drawn(const SwizzleMapping& m, uint64_t column_or_row) {
+  return column_or_row < (m.turned ? m.rows : m.columns);
 }
 
 // Whether group n leaves its row (or its column if groups change their row). No swizzle does, but a
@@ -59,11 +59,11 @@ bool has_group_leaving_drawing(const SwizzleMapping& m) {
 
 }  // namespace
 
-std::string SwizzleShape::name() const {
+std::string CuteSwizzle::name() const {
   return fmt::format("Swizzle<{}, {}, {}>", bits, base, shift);
 }
 
-SwizzleShape read_swizzle(const std::string& text) {
+CuteSwizzle read_swizzle(const std::string& text) {
   long long bits = 0, base = 0, shift = 0;
   char rest = 0;
   if (std::sscanf(text.c_str(), "%lld,%lld,%lld%c", &bits, &base, &shift, &rest) != 3)
@@ -86,12 +86,12 @@ SwizzleShape read_swizzle(const std::string& text) {
   return {static_cast<int>(bits), static_cast<int>(base), static_cast<int>(shift)};
 }
 
-uint32_t swizzled_offset(const SwizzleShape& s, uint32_t offset) {
+uint32_t swizzled_offset(const CuteSwizzle& s, uint32_t offset) {
   const int y = s.base + (s.shift > 0 ? s.shift : 0), z = s.base - (s.shift < 0 ? s.shift : 0);
   return offset ^ ((offset >> y & ((1u << s.bits) - 1)) << z);
 }
 
-std::vector<uint32_t> offsets_of_drawn_groups(const SwizzleShape& s) {
+std::vector<uint32_t> offsets_of_drawn_groups(const CuteSwizzle& s) {
   std::vector<uint32_t> offsets;
   for (uint32_t row = 0; row < drawn(s.rows()); ++row)
     for (uint32_t column = 0; column < drawn(s.columns()); ++column)
@@ -99,7 +99,7 @@ std::vector<uint32_t> offsets_of_drawn_groups(const SwizzleShape& s) {
   return offsets;
 }
 
-SwizzleMapping mapping_of(const SwizzleShape& s, const std::vector<uint32_t>& to) {
+SwizzleMapping mapping_of(const CuteSwizzle& s, const std::vector<uint32_t>& to) {
   // If S is negative, YYY is in the column and ZZZ in the row, so groups change their row.
   SwizzleMapping mapping{s.name(),    drawn(s.rows()), drawn(s.columns()), s.rows(),
                          s.columns(), 1u << s.base,    s.shift < 0,        {}};

@@ -34,7 +34,7 @@ struct PicturedRequest {
 };
 
 // The requests of a source line in one block: the block with the line's worst access.
-struct PicturedAccess {
+struct PicturedLineRequests {
   std::string file;
   int line = 0;
   std::string source;
@@ -55,7 +55,7 @@ struct StepBetweenBarriers {
   bool warp_barrier = false;
 };
 
-struct StepsOfBlock {
+struct BlockStepsBetweenBarriers {
   uint64_t block = 0;
   uint32_t threads = 0;
   std::vector<StepBetweenBarriers> steps;
@@ -78,7 +78,7 @@ struct PicturedShuffles {
 
 // PicturedTraffic other than loads and stores of global memory and of the block's own shared
 // memory.
-struct OtherTraffic {
+struct TextureBulkClusterTraffic {
   uint64_t texture_requests = 0, texture_sectors = 0;  // textures and surfaces
   uint64_t bulk_sectors = 0, ideal_bulk_sectors = 0;   // the copy engine
   uint64_t cluster_requests = 0, cluster_sectors = 0;  // other blocks' shared memory
@@ -90,12 +90,12 @@ struct OtherTraffic {
 struct PicturedTraffic {
   uint64_t requests = 0, sectors = 0, ideal_sectors = 0, asked_bytes = 0;  // global memory
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0;
-  struct Caches {
+  struct CacheHitRatesAndTraffic {
     double l1_percent = 0, l2_percent = 0;  // hit rates of sectors
     uint64_t l2_read_sectors = 0, l2_write_sectors = 0, dram_read = 0, dram_written = 0;
   };
-  std::optional<Caches> caches;       // modelled
-  std::optional<OtherTraffic> other;  // not included in the counts above
+  std::optional<CacheHitRatesAndTraffic> caches;   // modelled
+  std::optional<TextureBulkClusterTraffic> other;  // not included in the counts above
 };
 
 // A race: two accesses without an order between them.
@@ -130,7 +130,7 @@ struct LineCost {
   // The PTX instructions of all warps, and the active lanes in them.
   uint64_t instructions = 0, lanes = 0;
   uint64_t sectors = 0, ideal_sectors = 0, wavefronts = 0, ideal_wavefronts = 0;
-  std::optional<OtherTraffic> other;
+  std::optional<TextureBulkClusterTraffic> other;
   double share = 0;  // share in the resource that bounds the modelled launch; 0 without a model
 };
 
@@ -149,8 +149,8 @@ struct PicturedLaunch {
   std::string kernel, setting, shape;
   std::string bound;              // the modelled bottleneck: "DRAM", "shared memory", ...; or empty
   std::optional<double> seconds;  // modelled
-  std::vector<PicturedAccess> accesses;  // the one with the most waste first
-  std::optional<StepsOfBlock> steps;
+  std::vector<PicturedLineRequests> accesses;  // the one with the most waste first
+  std::optional<BlockStepsBetweenBarriers> steps;
   std::optional<PicturedShuffles> shuffles;
   std::optional<PicturedTraffic> traffic;
   std::optional<PicturedTraffic>

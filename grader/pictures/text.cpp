@@ -33,8 +33,8 @@ uint32_t count_lanes(const std::vector<uint32_t>& masks) {
 }
 
 // One character for a group of lanes, which tells whether all, some or none of them work.
-std::string lane_group_text(uint32_t mask, int first, int lanes, int there,
-                            const TerminalPainter& paint) {
+std::string lane_group_glyph(uint32_t mask, int first, int lanes, int there,
+                             const TerminalPainter& paint) {
   uint32_t working = 0, possible = 0;
   for (int lane = first; lane < first + lanes && lane < there; ++lane) {
     ++possible;
@@ -45,7 +45,7 @@ std::string lane_group_text(uint32_t mask, int first, int lanes, int there,
   return working == possible ? paint(Hue::good, "█") : paint(Hue::warn, "▒");
 }
 
-std::string bytes_text(uint64_t bytes) {
+std::string decimal_byte_size_text(uint64_t bytes) {
   if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
   if (bytes >= 10'000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
   return fmt::format("{} B", bytes);
@@ -73,8 +73,9 @@ std::string reference_traffic_text(const PicturedTraffic* r) {
   if (const auto& c = r->caches)
     out += wrapped_row("", fmt::format("{:.1f} % hit L1, {:.1f} % L2 (modelled)", c->l1_percent,
                                        c->l2_percent)) +
-           wrapped_row("", fmt::format("{} read, {} written (modelled)", bytes_text(c->dram_read),
-                                       bytes_text(c->dram_written)));
+           wrapped_row("", fmt::format("{} read, {} written (modelled)",
+                                       decimal_byte_size_text(c->dram_read),
+                                       decimal_byte_size_text(c->dram_written)));
   return out;
 }
 
@@ -91,7 +92,7 @@ std::string setting_without_shape(std::string setting, std::string shape) {
 
 }  // namespace
 
-std::string text(const StepsOfBlock& s, bool colour) {
+std::string text(const BlockStepsBetweenBarriers& s, bool colour) {
   const TerminalPainter paint(colour);
   const int warps = static_cast<int>((s.threads + kWarpSize - 1) / kWarpSize);
   int signs = 32;  // characters per warp
@@ -113,7 +114,7 @@ std::string text(const StepsOfBlock& s, bool colour) {
       const uint32_t mask = now.working[static_cast<size_t>(warp)];
       const int there = std::min(kWarpSize, static_cast<int>(s.threads) - kWarpSize * warp);
       for (int k = 0; k < signs; ++k)
-        out += lane_group_text(mask, k * kWarpSize / signs, kWarpSize / signs, there, paint);
+        out += lane_group_glyph(mask, k * kWarpSize / signs, kWarpSize / signs, there, paint);
       if (gaps && warp + 1 < warps) out += " ";
     }
     out += "\n";
@@ -167,26 +168,26 @@ std::string ideal_count_text(uint64_t ideal, uint64_t reached) {
 std::string text(const PicturedTraffic& t, const PicturedTraffic* reference) {
   std::string out = "Memory chart\n\n";
   out += wrapped_row("kernel", fmt::format("{} requests for {}", grouped_digits(t.requests),
-                                           bytes_text(t.asked_bytes)));
+                                           decimal_byte_size_text(t.asked_bytes)));
   if (t.shared_requests > 0)
     out += wrapped_row("shared memory",
                        fmt::format("{} requests, {} wavefronts{}",
                                    grouped_digits(t.shared_requests), grouped_digits(t.wavefronts),
                                    ideal_count_text(t.ideal_wavefronts, t.wavefronts)));
-  out += wrapped_row(
-      "L1", fmt::format("{} sectors ({}){}", grouped_digits(t.sectors), bytes_text(32 * t.sectors),
-                        ideal_count_text(t.ideal_sectors, t.sectors)));
+  out += wrapped_row("L1", fmt::format("{} sectors ({}){}", grouped_digits(t.sectors),
+                                       decimal_byte_size_text(32 * t.sectors),
+                                       ideal_count_text(t.ideal_sectors, t.sectors)));
   if (!t.caches) return out + reference_traffic_text(reference);
-  const PicturedTraffic::Caches& c = *t.caches;
+  const PicturedTraffic::CacheHitRatesAndTraffic& c = *t.caches;
   out += wrapped_row("", fmt::format("{:.1f} % hit (modelled)", c.l1_percent));
   out += wrapped_row(
       "L2", fmt::format("{} sectors read, {} written: {}", grouped_digits(c.l2_read_sectors),
                         grouped_digits(c.l2_write_sectors),
-                        bytes_text(32 * (c.l2_read_sectors + c.l2_write_sectors))));
+                        decimal_byte_size_text(32 * (c.l2_read_sectors + c.l2_write_sectors))));
   out += wrapped_row("", fmt::format("{:.1f} % hit (modelled)", c.l2_percent));
-  out += wrapped_row("device memory",
-                     fmt::format("{} read, {} written (modelled)", bytes_text(c.dram_read),
-                                 bytes_text(c.dram_written)));
+  out += wrapped_row("device memory", fmt::format("{} read, {} written (modelled)",
+                                                  decimal_byte_size_text(c.dram_read),
+                                                  decimal_byte_size_text(c.dram_written)));
   return out + reference_traffic_text(reference);
 }
 
@@ -244,7 +245,7 @@ std::string text(const PicturedLaunch& l, bool colour) {
       out += line + "\n";
   if (l.fault) out += "\n" + text(*l.fault, colour);
   if (l.race) out += "\n" + text(*l.race, colour);
-  for (const PicturedAccess& access : l.accesses) {
+  for (const PicturedLineRequests& access : l.accesses) {
     if (access.waste == 0 && &access != l.accesses.data()) continue;
     out += "\n" + line_label(access.line, access.source) + "\n" +
            text(access, access.requests[access.worst], colour);

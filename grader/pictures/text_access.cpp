@@ -17,7 +17,7 @@ constexpr size_t kMostRows = 16;
 constexpr int kLabel = 14;
 
 // A row of 128 bytes: for each word, the lanes that access it and the bytes that they use.
-struct AddressRow {
+struct LanesPerWordOfLine {
   std::vector<int> lanes[kBanks];
   uint32_t used[kBanks] = {};  // one bit per byte
   std::string name;            // name of the first element that is accessed
@@ -36,13 +36,13 @@ struct AddressRow {
   }
 };
 
-std::map<uint64_t, AddressRow> address_rows(const PicturedRequest& r) {
-  std::map<uint64_t, AddressRow> rows;
+std::map<uint64_t, LanesPerWordOfLine> address_rows(const PicturedRequest& r) {
+  std::map<uint64_t, LanesPerWordOfLine> rows;
   const uint64_t bytes = r.matrix ? 16 : r.bytes;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if (!(r.mask >> lane & 1)) continue;
     for (uint64_t at = r.address[lane]; at < r.address[lane] + bytes; ++at) {
-      AddressRow& row = rows[at / kLineBytes];
+      LanesPerWordOfLine& row = rows[at / kLineBytes];
       const uint64_t word = at / kWordBytes % kBanks;
       row.used[word] |= 1u << at % kWordBytes;
       auto& lanes = row.lanes[word];
@@ -57,7 +57,7 @@ std::map<uint64_t, AddressRow> address_rows(const PicturedRequest& r) {
 
 // Pads a label to the width of the column of labels. A name that is too long is cut, but the index
 // of its element stays.
-std::string padded_label(std::string words) {
+std::string label_fitted_to_column(std::string words) {
   if (display_columns(words) >= kLabel) {
     std::string index = words.back() == ']' ? words.substr(words.rfind('[')) : "";
     if (display_columns(index) > kLabel - 4) index.clear();
@@ -72,7 +72,7 @@ std::string padded_label(std::string words) {
 }
 
 std::string lane_number_header(const PicturedRequest& r, const TerminalPainter& paint, int width) {
-  std::string numbers = padded_label("lane"), signs = padded_label("its sign");
+  std::string numbers = label_fitted_to_column("lane"), signs = label_fitted_to_column("its sign");
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if (lane % 8 == 0) numbers += pad_right(pad_left(std::to_string(lane), width), 8 * width);
     const bool active = (r.mask >> lane & 1) != 0;
@@ -81,18 +81,19 @@ std::string lane_number_header(const PicturedRequest& r, const TerminalPainter& 
   }
   numbers.erase(numbers.find_last_not_of(' ') + 1);
   if (r.mask != 0xffffffffu)  // with two columns per lane there is no room behind them
-    signs += (width == 1 ? "  " : "\n" + padded_label("")) + "○ inactive";
+    signs += (width == 1 ? "  " : "\n" + label_fitted_to_column("")) + "○ inactive";
   return numbers + "\n" + signs + "\n";
 }
 
 std::string sectors_text(const PicturedRequest& r, const TerminalPainter& paint) {
   std::string out = lane_number_header(r, paint, 1) + "\n";
-  const std::map<uint64_t, AddressRow> rows = address_rows(r);
-  out += padded_label("128-byte line") + " 4 sectors of 32 bytes; a place is 4 bytes, · unused\n";
+  const std::map<uint64_t, LanesPerWordOfLine> rows = address_rows(r);
+  out += label_fitted_to_column("128-byte line") +
+         " 4 sectors of 32 bytes; a place is 4 bytes, · unused\n";
   size_t shown = 0;
   for (const auto& [number, row] : rows) {
     if (shown++ == kMostRows) break;
-    out += padded_label(row.name) + "│";
+    out += label_fitted_to_column(row.name) + "│";
     for (uint64_t word = 0; word < kBanks; ++word) {
       const auto& lanes = row.lanes[word];
       out += lanes.empty() ? paint(Hue::idle, "·") : paint(Hue::lane, lane_character(lanes[0]));
@@ -106,21 +107,22 @@ std::string sectors_text(const PicturedRequest& r, const TerminalPainter& paint)
         "\n";
   }
   if (rows.size() > kMostRows)
-    out += fmt::format("{}… and {} more lines\n", padded_label(""), rows.size() - kMostRows);
+    out +=
+        fmt::format("{}… and {} more lines\n", label_fitted_to_column(""), rows.size() - kMostRows);
   return out;
 }
 
 std::string banks_drawing(const PicturedRequest& r, const TerminalPainter& paint) {
-  std::string out = lane_number_header(r, paint, 2) + "\n" + padded_label("bank");
+  std::string out = lane_number_header(r, paint, 2) + "\n" + label_fitted_to_column("bank");
   for (uint64_t bank = 0; bank < kBanks; bank += 4)
     out += pad_left(std::to_string(bank), 2) + "      ";
   out.erase(out.find_last_not_of(' ') + 1);
   out += "\n";
-  const std::map<uint64_t, AddressRow> rows = address_rows(r);
+  const std::map<uint64_t, LanesPerWordOfLine> rows = address_rows(r);
   size_t shown = 0;
   for (const auto& [number, row] : rows) {
     if (shown++ == kMostRows) break;
-    out += padded_label(row.name);
+    out += label_fitted_to_column(row.name);
     for (uint64_t bank = 0; bank < kBanks; ++bank) {
       const auto& lanes = row.lanes[bank];
       out += " " + (lanes.empty()
@@ -130,8 +132,9 @@ std::string banks_drawing(const PicturedRequest& r, const TerminalPainter& paint
     out += "\n";
   }
   if (rows.size() > kMostRows)
-    out += fmt::format("{}… and {} more rows\n", padded_label(""), rows.size() - kMostRows);
-  out += padded_label("at once");
+    out +=
+        fmt::format("{}… and {} more rows\n", label_fitted_to_column(""), rows.size() - kMostRows);
+  out += label_fitted_to_column("at once");
   for (uint64_t bank = 0; bank < kBanks; ++bank) {
     const uint32_t degree = r.degree[bank];
     const std::string text = degree == 0 ? " ·" : pad_left(std::to_string(degree), 2);
@@ -142,7 +145,7 @@ std::string banks_drawing(const PicturedRequest& r, const TerminalPainter& paint
 
 // A row is labelled with its first accessed element; adds a note if that is not the first element
 // of the row.
-std::string row_label_note(const std::map<uint64_t, AddressRow>& rows) {
+std::string row_label_note(const std::map<uint64_t, LanesPerWordOfLine>& rows) {
   for (const auto& [number, row] : rows)
     if (row.used[0] == 0) return "In front of each row: its first place in use.\n";
   return "";
@@ -178,7 +181,7 @@ uint64_t used_bytes(const PicturedRequest& r) {
 
 }  // namespace
 
-std::string text(const PicturedAccess& access, const PicturedRequest& r, bool colour) {
+std::string text(const PicturedLineRequests& access, const PicturedRequest& r, bool colour) {
   const TerminalPainter paint(colour);
   const int lanes = __builtin_popcount(r.mask);
   std::string out = fmt::format(

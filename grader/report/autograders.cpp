@@ -22,13 +22,13 @@
 namespace lab32::report {
 namespace {
 
-using PlatformJson = nlohmann::ordered_json;
+using AutograderJson = nlohmann::ordered_json;
 
 // Gradescope has no status "not run" or "error": a check that did not run gets no status and no
 // points, and an error gets 0 points.
-PlatformJson gradescope_test(const LabResult& lab, const CheckResult& test, bool scored) {
-  PlatformJson record = {{"name", fmt::format("{}: {}", lab.name, test.name)},
-                         {"name_format", "text"}};
+AutograderJson gradescope_test(const LabResult& lab, const CheckResult& test, bool scored) {
+  AutograderJson record = {{"name", fmt::format("{}: {}", lab.name, test.name)},
+                           {"name_format", "text"}};
   if (scored && test.status != Status::not_run) {
     record["score"] = test.score;
     record["max_score"] = test.max_score;
@@ -46,7 +46,7 @@ PlatformJson gradescope_test(const LabResult& lab, const CheckResult& test, bool
   return record;
 }
 
-std::string labs_in_words(const GradingResult& result) {
+std::string lab_summaries_text(const GradingResult& result) {
   std::string summary;
   for (const LabResult& lab : result.labs) {
     summary += lab_summary(lab) + "\n";
@@ -55,7 +55,7 @@ std::string labs_in_words(const GradingResult& result) {
   return summary;
 }
 
-std::string ungraded_labs_in_words(const GradingResult& result) {
+std::string ungraded_lab_messages_text(const GradingResult& result) {
   std::string faults;
   for (const LabResult& lab : result.labs)
     if (lab.status == Status::not_graded)
@@ -68,17 +68,17 @@ double share_of_points(const GradingResult& result) {
   return result.max_score > 0 ? std::clamp(result.score / result.max_score, 0.0, 1.0) : 0.0;
 }
 
-std::string json_text(const PlatformJson& record) {
-  return record.dump(2, ' ', false, PlatformJson::error_handler_t::replace) + "\n";
+std::string json_text(const AutograderJson& record) {
+  return record.dump(2, ' ', false, AutograderJson::error_handler_t::replace) + "\n";
 }
 
 // A check that did not run is worth 0 of 0 points.
-PlatformJson prairielearn_test(const LabResult& lab, const CheckResult& test) {
+AutograderJson prairielearn_test(const LabResult& lab, const CheckResult& test) {
   const bool ran = test.status != Status::not_run;
-  PlatformJson record = {{"name", visible(lab.name + ": " + test.name)},
-                         {"points", ran ? test.score : 0},
-                         {"max_points", ran ? test.max_score : 0},
-                         {"message", visible(test.message)}};
+  AutograderJson record = {{"name", visible(lab.name + ": " + test.name)},
+                           {"points", ran ? test.score : 0},
+                           {"max_points", ran ? test.max_score : 0},
+                           {"message", visible(test.message)}};
   if (!test.measured.empty() || !test.expected.empty())
     record["output"] =
         visible("measured: " + test.measured + "\nexpected: " + test.expected + "\n");
@@ -87,7 +87,7 @@ PlatformJson prairielearn_test(const LabResult& lab, const CheckResult& test) {
 
 // Whole points for a platform that takes no others. Each check gets the whole points by which it
 // raises the sum, so that the sum loses less than one point.
-class WholePointRounding {
+class CumulativePointRounding {
  public:
   int64_t next_whole_points(double points) {
     sum_ = add_points(sum_, points);
@@ -107,7 +107,7 @@ std::string gradescope(const GradingResult& result) {
   // Without a score Gradescope reports a failure of the autograder, so no student gets 0 points for
   // a full disk.
   const bool scored = result.all_labs_graded();
-  PlatformJson tests = PlatformJson::array(), leaderboard = PlatformJson::array();
+  AutograderJson tests = AutograderJson::array(), leaderboard = AutograderJson::array();
   double seconds = 0;
   for (const LabResult& lab : result.labs) {
     if (scored) leaderboard.push_back({{"name", lab.name}, {"value", lab.score}});
@@ -116,10 +116,10 @@ std::string gradescope(const GradingResult& result) {
       seconds += test.seconds;
     }
   }
-  PlatformJson record;
+  AutograderJson record;
   if (scored) record["score"] = result.score;
   record["execution_time"] = seconds;
-  record["output"] = visible(labs_in_words(result) + device_and_seed_text(result));
+  record["output"] = visible(lab_summaries_text(result) + device_and_seed_text(result));
   record["output_format"] = "text";
   record["visibility"] = "visible";
   record["stdout_visibility"] = "hidden";
@@ -133,28 +133,28 @@ std::string gradescope(const GradingResult& result) {
 }
 
 std::string prairielearn(const GradingResult& result) {
-  PlatformJson tests = PlatformJson::array();
+  AutograderJson tests = AutograderJson::array();
   for (const LabResult& lab : result.labs)
     for (const CheckResult& test : lab.tests) tests.push_back(prairielearn_test(lab, test));
-  PlatformJson record = {{"gradable", result.all_labs_graded()}};
+  AutograderJson record = {{"gradable", result.all_labs_graded()}};
   if (result.all_labs_graded())
     record["score"] = share_of_points(result);
   else
-    record["format_errors"] = {ungraded_labs_in_words(result)};
-  record["message"] = visible(labs_in_words(result));
+    record["format_errors"] = {ungraded_lab_messages_text(result)};
+  record["message"] = visible(lab_summaries_text(result));
   record["output"] = visible(device_and_seed_text(result)) + "\n";
   record["tests"] = tests;
   return json_text(record);
 }
 
 std::string classroom50(const GradingResult& result) {
-  PlatformJson record = {{"schema", "classroom50/result/v1"}};
+  AutograderJson record = {{"schema", "classroom50/result/v1"}};
   if (!result.all_labs_graded()) {
-    record["error"] = ungraded_labs_in_words(result);
+    record["error"] = ungraded_lab_messages_text(result);
     return json_text(record);
   }
-  PlatformJson tests = PlatformJson::array();
-  WholePointRounding scores, most;
+  AutograderJson tests = AutograderJson::array();
+  CumulativePointRounding scores, most;
   int64_t score = 0, max_score = 0;
   const auto add = [&](const std::string& name, const CheckResult& test) {
     const int64_t limit = most.next_whole_points(test.max_score),
@@ -187,7 +187,7 @@ std::string classroom50(const GradingResult& result) {
 
 std::string submitty(const GradingResult& result) {
   if (!result.all_labs_graded())
-    return json_text({{"status", "fail"}, {"message", ungraded_labs_in_words(result)}});
+    return json_text({{"status", "fail"}, {"message", ungraded_lab_messages_text(result)}});
   const double share = share_of_points(result);
   return json_text({{"status", "success"},
                     {"data",
@@ -197,21 +197,21 @@ std::string submitty(const GradingResult& result) {
 }
 
 std::string codegrade(const GradingResult& result) {
-  PlatformJson record = {{"error", ungraded_labs_in_words(result)}};
+  AutograderJson record = {{"error", ungraded_lab_messages_text(result)}};
   if (result.all_labs_graded())
     record = {{"tag", "points"},
               {"points", fmt::format("{}/{}", std::llround(100 * result.score),
                                      std::max(std::llround(100 * result.max_score), 1LL))}};
-  return record.dump(-1, ' ', true, PlatformJson::error_handler_t::replace) + "\n";
+  return record.dump(-1, ' ', true, AutograderJson::error_handler_t::replace) + "\n";
 }
 
 std::string autolab(const GradingResult& result) {
-  PlatformJson scores = PlatformJson::object();
+  AutograderJson scores = AutograderJson::object();
   // A lab is a problem in Autolab's words. One that is not listed keeps its earlier score.
   for (const LabResult& lab : result.labs)
     if (lab.status != Status::not_graded) scores[lab.name] = lab.score;
-  const PlatformJson line = {{"scores", scores}};
-  return text(result) + "\n" + line.dump(-1, ' ', true, PlatformJson::error_handler_t::replace) +
+  const AutograderJson line = {{"scores", scores}};
+  return text(result) + "\n" + line.dump(-1, ' ', true, AutograderJson::error_handler_t::replace) +
          "\n";
 }
 

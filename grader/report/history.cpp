@@ -75,7 +75,7 @@ Json first_predictions(const std::vector<Json>& kept, const LabResult& lab) {
 }
 
 // A pipe would be waited for, and a device may never end.
-bool is_readable_history_file(const fs::path& file) {
+bool is_regular_file_of_allowed_size(const fs::path& file) {
   std::error_code error;
   return fs::is_regular_file(file, error) && fs::file_size(file, error) <= kLargestHistory;
 }
@@ -83,7 +83,7 @@ bool is_readable_history_file(const fs::path& file) {
 // Invalid lines are ignored, since the student can edit the file.
 std::vector<Json> read_graded_attempts(const fs::path& file) {
   std::vector<Json> attempts;
-  if (!is_readable_history_file(file)) return attempts;
+  if (!is_regular_file_of_allowed_size(file)) return attempts;
   std::istringstream in(read_file(file).value_or(""));
   for (std::string line; std::getline(in, line);) {
     if (nests_too_deeply(line)) continue;
@@ -136,7 +136,7 @@ void append_to_history(const fs::path& directory, const GradingResult& result,
                        const std::string& when) {
   const fs::path file = directory / ".lab32" / "history";
   std::error_code error;
-  if (fs::exists(file, error) && !is_readable_history_file(file)) return;
+  if (fs::exists(file, error) && !is_regular_file_of_allowed_size(file)) return;
   std::vector<Json> kept = read_graded_attempts(file);
   bool more = false;
   for (const LabResult& lab : result.labs) {

@@ -117,7 +117,7 @@ def informative_test_output(output):
     return "".join(shown)
 
 
-def run_test_unit(binary, unit):
+def run_test_unit_and_tally(binary, unit):
     """Returns (output, TestTally)."""
     command = [binary, "--no-intro", "--duration", f"--source-file=*{unit.file}"]
     if not unit.whole_file:
@@ -162,7 +162,7 @@ def group_python_files(files, seconds, slow):
     return [group for _, group in sorted(groups, reverse=True)]
 
 
-def run_pytest(files, slow):
+def run_pytest_and_tally(files, slow):
     """(what it said, TestTally)"""
     report = Path(f"build/pytest-{Path(files[0]).stem}.xml")
     report.unlink(missing_ok=True)
@@ -189,13 +189,13 @@ def run_pytest(files, slow):
     return (done.stdout if tally.failed else missing), tally
 
 
-def run_job_groups(groups):
+def run_job_groups_on_workers(groups):
     """Runs groups of (jobs, number of workers). A job is a function that returns (output, TestTally).
     The jobs of a group start in order; a worker whose group has no jobs left takes those of other groups."""
     total, lock = TestTally(), threading.Lock()
     waiting = [collections.deque(jobs) for jobs, _ in groups]
 
-    def run_worker_jobs(own):
+    def run_own_then_waiting_jobs(own):
         while True:
             with lock:
                 jobs = next((jobs for jobs in (own, *waiting) if jobs), None)
@@ -208,7 +208,7 @@ def run_job_groups(groups):
                 total.add(tally)
 
     threads = [
-        threading.Thread(target=run_worker_jobs, args=(own,))
+        threading.Thread(target=run_own_then_waiting_jobs, args=(own,))
         for own, (_, workers) in zip(waiting, groups)
         for _ in range(workers)
     ]
@@ -232,14 +232,14 @@ def main(tier, *binaries):
         for unit in sort_longest_first(list_test_units(binary, slow), recorded):
             if sanitized == ["thread"] and unit.file.endswith(CORPORA):
                 continue
-            (alone if unit.runs_alone() else beside).append(partial(run_test_unit, binary, unit))
+            (alone if unit.runs_alone() else beside).append(partial(run_test_unit_and_tally, binary, unit))
     if not sanitized:
         groups = group_python_files(python_test_files(slow), recorded, slow)
-        python = [partial(run_pytest, group, slow) for group in groups]
+        python = [partial(run_pytest_and_tally, group, slow) for group in groups]
     # Tests spend much of their time waiting: for a time limit, a browser, a notebook's kernel. Two
     # processes of Python, and one process of C++ more than there are cores, keep all cores busy.
-    total = run_job_groups([(python, 2), (beside, 1 + (os.cpu_count() or 1))])
-    total.add(run_job_groups([(alone, 1)]))
+    total = run_job_groups_on_workers([(python, 2), (beside, 1 + (os.cpu_count() or 1))])
+    total.add(run_job_groups_on_workers([(alone, 1)]))
 
     TIMES.write_text(json.dumps(recorded | total.seconds, indent=0))
     if total.passed + total.failed == 0:

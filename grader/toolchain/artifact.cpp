@@ -44,7 +44,7 @@ uint64_t element_count(std::string_view declarator) {
   return count;
 }
 
-uint64_t declared_bytes_of_line(std::string_view line) {
+uint64_t device_variable_bytes_of_line(std::string_view line) {
   bool variable = false;
   while (true) {
     const std::string_view word = next_word(line);
@@ -63,7 +63,7 @@ uint64_t variable_bytes(const std::string& ptx) {
   uint64_t all = 0;
   for (size_t at = 0; at < ptx.size();) {
     const size_t end = std::min(ptx.find('\n', at), ptx.size());
-    all = sum(all, declared_bytes_of_line(std::string_view(ptx).substr(at, end - at)));
+    all = sum(all, device_variable_bytes_of_line(std::string_view(ptx).substr(at, end - at)));
     at = end + 1;
   }
   return all;

@@ -57,8 +57,7 @@ std::string with_version_of_ptxas(const std::string& ptx, const std::string& err
 
 }  // namespace
 
-AssembledProgram assemble_user_ptx(const std::string& ptx, const std::string& arch,
-                                   Linking linking) {
+CubinOrErrors assemble_user_ptx(const std::string& ptx, const std::string& arch, Linking linking) {
   std::vector<std::string> options = {"-lineinfo"};
   if (linking == Linking::later) options.emplace_back("-rdc=true");
   const std::string key =

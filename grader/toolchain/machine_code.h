@@ -22,13 +22,13 @@ CompiledArtifact assemble_own_ptx(const std::string& ptx, const std::string& arc
 // Assembles a PTX text of a user, which may be wrong: `cubin` is then empty and `errors` has ptxas'
 // messages. It has the line notes of a listing (-lineinfo). A text of a newer PTX version than this
 // ptxas knows is assembled as ptxas' own version, which fails only if the text uses new features.
-struct AssembledProgram {
+struct CubinOrErrors {
   std::string cubin, errors;
 };
 // later: the text will be linked, so it may call functions that other texts define
 enum class Linking : uint8_t { none, later };
-AssembledProgram assemble_user_ptx(const std::string& ptx, const std::string& arch,
-                                   Linking linking = Linking::none);
+CubinOrErrors assemble_user_ptx(const std::string& ptx, const std::string& arch,
+                                Linking linking = Linking::none);
 
 // ---- nvdisasm, on a cubin from another compilation: one that is embedded in a program ----
 

@@ -106,8 +106,8 @@ namespace {
 
 // The number and the text of the line with the first use of the macro that the source does not
 // close. Comments may have parentheses of their own.
-std::pair<size_t, std::string> first_unclosed_macro_use(const std::string& source,
-                                                        const std::string& macro) {
+std::pair<size_t, std::string> line_of_unclosed_macro_use(const std::string& source,
+                                                          const std::string& macro) {
   const std::vector<std::string> lines = lines_of(source);
   std::string rest;  // without comments, from the current line on
   for (size_t n = lines.size(); n-- > 0;) {
@@ -131,7 +131,7 @@ std::string move_to_unclosed_macro(const std::string& messages, const std::strin
   for (const std::string& line : lines_of(messages)) {
     const auto found = open.match(line);
     const auto [number, text] =
-        found ? first_unclosed_macro_use(source, found->at(2)) : std::pair<size_t, std::string>();
+        found ? line_of_unclosed_macro_use(source, found->at(2)) : std::pair<size_t, std::string>();
     out += number == 0 ? line + "\n"
                        : display + "(" + std::to_string(number) + "): " + found->at(1) + "\n  " +
                              text + "\n";

@@ -54,7 +54,7 @@ void write_into_sandbox(const fs::path& path, const std::string& text) {
 // the disk was full, and the failure was not the submission's.
 constexpr size_t kRoom = 8 << 20;
 
-void require_disk_space(const Sandbox& sandbox) {
+void clear_output_and_test_disk_write(const Sandbox& sandbox) {
   sandbox.clear_output();
   write_into_sandbox(sandbox.output() / "room", std::string(kRoom, ' '));
 }
@@ -62,7 +62,8 @@ void require_disk_space(const Sandbox& sandbox) {
 // ---- from the sandbox's paths to the user's --------------------------------------------------
 
 // Replaces `from` where a path begins, and not inside a longer path.
-std::string replace_path(const std::string& text, const std::string& from, const std::string& to) {
+std::string replace_path_prefix(const std::string& text, const std::string& from,
+                                const std::string& to) {
   std::string out;
   size_t at = 0;
   for (size_t hit; (hit = text.find(from, at)) != std::string::npos; at = hit + from.size()) {
@@ -76,7 +77,7 @@ std::string replace_path(const std::string& text, const std::string& from, const
 }
 
 // Removes "DIR/../" steps: a file that includes itself by __FILE__ adds one per level.
-std::string without_parent_steps(const std::string& text, const std::string& way) {
+std::string with_repeats_collapsed(const std::string& text, const std::string& way) {
   std::string out;
   size_t at = 0;
   for (size_t hit; (hit = text.find(way + way, at)) != std::string::npos; at = hit + way.size())
@@ -98,24 +99,24 @@ std::string replace_sandbox_paths(const std::string& text, const std::string& na
                                   const std::string& display) {
   std::string beside = fs::path(display).parent_path().string();
   if (!beside.empty()) beside += "/";
-  std::string out = replace_path(text, "/submission/" + name, display);
-  out = replace_path(out, "/submission/", beside);
-  return replace_path(out, "/include/", display_include_path() + "/");
+  std::string out = replace_path_prefix(text, "/submission/" + name, display);
+  out = replace_path_prefix(out, "/submission/", beside);
+  return replace_path_prefix(out, "/include/", display_include_path() + "/");
 }
 
 // ---- nvcc's messages ---------------------------------------------------------------------------
 
 // What the compilers print: lines of "ptxas info" with their continuation are there because lab32
 // passes -v, and give the registers; the rest is the compilers' own text.
-struct CompilerMessages {
+struct CompilerTextAndRegisters {
   std::string text;
   std::map<std::string, uint32_t> registers;
 };
 
-CompilerMessages split_messages(const std::string& err) {
+CompilerTextAndRegisters split_messages(const std::string& err) {
   static const RegularExpression entry("Compiling entry function '([^']+)'"),
       used("Used ([0-9]+) registers");
-  CompilerMessages result;
+  CompilerTextAndRegisters result;
   std::string kernel;
   bool continues = false;
   std::istringstream lines(err);
@@ -134,8 +135,9 @@ CompilerMessages split_messages(const std::string& err) {
 }
 
 void refuse_foreign_files(const Sandbox& sandbox, const Toolchain& toolchain,
-                          const FilesOpenedByCompiler& opened, const std::string& display) {
-  const ReadableFiles readable({sandbox.submission(), sandbox.include()}, toolchain.roots);
+                          const OpenedFilesAndMessages& opened, const std::string& display) {
+  const FilesReadableByCompiler readable({sandbox.submission(), sandbox.include()},
+                                         toolchain.roots);
   for (const auto& file : opened.files)
     if (!readable.allows(file, sandbox.output()))
       throw CompileError(display, display + ": error: it includes " + visible_name(file.string()) +
@@ -216,7 +218,8 @@ void throw_if_compiler_killed_by_system(const ProcessOutcome& outcome,
 
 // Zeroed arrays cost a compiler nothing, but their whole size is allocated wherever they are
 // loaded.
-void refuse_large_variables(const std::string& ptx, const std::string& display, uint64_t most) {
+void refuse_excess_variable_bytes(const std::string& ptx, const std::string& display,
+                                  uint64_t most) {
   const uint64_t bytes = variable_bytes(ptx);
   if (bytes <= most) return;
   throw CompileError(display, display + ": error: its __device__ and __constant__ variables take " +
@@ -255,16 +258,17 @@ CompiledArtifact run_compilers(const Submission& submission, const CodeAroundSub
   const bool lists_opened_files = options.isolation != Isolation::bubblewrap;
   auto canonical = [&](std::string text) {
     if (!lists_opened_files) return text;
-    text = without_parent_steps(text, sandbox.submission_path_in_sandbox() + "/");
+    text = with_repeats_collapsed(text, sandbox.submission_path_in_sandbox() + "/");
     const std::string here = sandbox.output().string() + "/";
     for (const auto& [inner_path, path] :
          {std::pair{sandbox.submission_path_in_sandbox(), "/submission"},
           {sandbox.include_path_in_sandbox(), "/include"}})
-      text = replace_path(replace_path(text, here + inner_path, path), inner_path, path);
+      text =
+          replace_path_prefix(replace_path_prefix(text, here + inner_path, path), inner_path, path);
     return text;
   };
   std::string stem = fs::path(submission.name).stem().string();
-  std::string cubin = sandbox.output_path_in_sandbox() + "/out.cubin";
+  std::string cubin = sandbox.output_folder_in_sandbox() + "/out.cubin";
 
   std::vector<std::string> argv{tools.nvcc.string()};
   argv.insert(argv.end(), kFlags.begin(), kFlags.end());
@@ -272,20 +276,20 @@ CompiledArtifact run_compilers(const Submission& submission, const CodeAroundSub
     argv.insert(argv.end(), kReportOpenedFiles.begin(), kReportOpenedFiles.end());
   for (const std::string& word :
        {"-arch=" + arch, "-I" + sandbox.include_path_in_sandbox(),
-        "--keep-dir=" + sandbox.output_path_in_sandbox(), "--output-file=" + cubin, inner})
+        "--keep-dir=" + sandbox.output_folder_in_sandbox(), "--output-file=" + cubin, inner})
     argv.push_back(word);
   ProcessOutcome nvcc = sandbox.run(argv, options.limits);
-  FilesOpenedByCompiler opened{{}, nvcc.out + nvcc.err};
+  OpenedFilesAndMessages opened{{}, nvcc.out + nvcc.err};
   if (lists_opened_files) {
-    opened = split_opened_files(nvcc.out + nvcc.err);
+    opened = split_off_opened_files(nvcc.out + nvcc.err);
     refuse_foreign_files(sandbox, tools, opened, display);
     // The list of opened files is cut off, so it is not known which files the messages quote; they
     // are dropped.
     if (nvcc.end == ProcessOutcome::End::output_exceeded) opened.messages.clear();
   }
-  const CompilerMessages messages = split_messages(canonical(opened.messages));
+  const CompilerTextAndRegisters messages = split_messages(canonical(opened.messages));
   if (!nvcc.ok()) {
-    require_disk_space(sandbox);
+    clear_output_and_test_disk_write(sandbox);
     throw_if_timed_out(nvcc, "nvcc", options.limits.wall_seconds);
     throw_if_compiler_killed_by_system(nvcc, options.limits);
     std::string text = without_warnings(
@@ -305,7 +309,7 @@ CompiledArtifact run_compilers(const Submission& submission, const CodeAroundSub
     throw MachineError(tools.nvcc.string() + " left no PTX or cubin of " + display +
                        ": is its installation complete?");
 
-  refuse_large_variables(artifact.ptx, display, options.variables);
+  refuse_excess_variable_bytes(artifact.ptx, display, options.variables);
   if (!tools.nvdisasm.empty()) {
     ProcessLimits limits = options.limits;
     limits.cpu_seconds = std::min(limits.cpu_seconds, kListingCpuSeconds);
@@ -336,7 +340,7 @@ std::string compile_debug_ptx(const Submission& submission, const CodeAroundSubm
   argv.insert(argv.end(), kDebugFlags.begin(), kDebugFlags.end());
   for (const std::string& word :
        {"-arch=" + arch, "-I" + sandbox.include_path_in_sandbox(),
-        "--output-file=" + sandbox.output_path_in_sandbox() + "/debug.ptx",
+        "--output-file=" + sandbox.output_folder_in_sandbox() + "/debug.ptx",
         sandbox.submission_path_in_sandbox() + "/" + submission.name})
     argv.push_back(word);
   if (!sandbox.run(argv, options.limits).ok()) return "";

@@ -165,7 +165,7 @@ std::string Sandbox::submission_path_in_sandbox() const {
 std::string Sandbox::include_path_in_sandbox() const {
   return isolation_ == Isolation::bubblewrap ? "/include" : "../include";
 }
-std::string Sandbox::output_path_in_sandbox() const {
+std::string Sandbox::output_folder_in_sandbox() const {
   return isolation_ == Isolation::bubblewrap ? "/output" : ".";
 }
 
@@ -198,7 +198,7 @@ constexpr char kGuards[] = "Multiple include guards may be useful for:";
 
 // Whether the line names a file that gcc has opened: ". /usr/include/math.h", with a dot for each
 // file that it is included from.
-bool is_include_trace_line(const std::string& line, size_t& name) {
+bool is_gcc_dash_h_line(const std::string& line, size_t& name) {
   name = std::min(line.find_first_not_of('.'), line.size());
   if (name == line.size() || line[name] != ' ') return false;
   ++name;
@@ -219,15 +219,15 @@ bool read_file_id(const fs::path& file, Id& id) {
 
 const std::vector<std::string> kReportOpenedFiles = {"-Xcompiler", "-H"};
 
-FilesOpenedByCompiler split_opened_files(const std::string& output) {
-  FilesOpenedByCompiler result;
+OpenedFilesAndMessages split_off_opened_files(const std::string& output) {
+  OpenedFilesAndMessages result;
   std::istringstream lines(output);
   bool guards = false;
   for (std::string line; std::getline(lines, line);) {
     size_t name = 0;
     if (line == kGuards) {
       guards = true;
-    } else if (is_include_trace_line(line, name)) {
+    } else if (is_gcc_dash_h_line(line, name)) {
       result.files.emplace_back(line.substr(name));
     } else if (guards && !line.empty() && line.find_first_of(":( ") == std::string::npos) {
       // All files below this line were also listed above it.
@@ -239,7 +239,8 @@ FilesOpenedByCompiler split_opened_files(const std::string& output) {
   return result;
 }
 
-ReadableFiles::ReadableFiles(const std::vector<fs::path>& own, const std::vector<fs::path>& roots)
+FilesReadableByCompiler::FilesReadableByCompiler(const std::vector<fs::path>& own,
+                                                 const std::vector<fs::path>& roots)
     : roots_(roots) {
   std::error_code error;
   Id id;
@@ -249,7 +250,7 @@ ReadableFiles::ReadableFiles(const std::vector<fs::path>& own, const std::vector
   std::sort(own_.begin(), own_.end());
 }
 
-bool ReadableFiles::allows(const fs::path& file, const fs::path& from) const {
+bool FilesReadableByCompiler::allows(const fs::path& file, const fs::path& from) const {
   const fs::path full = from / file;
   // AllowedPaths in these directories may have led the compiler to another file than they lead to
   // now.

@@ -1,8 +1,8 @@
 // A sandbox for the compilers, since a submission chooses by #include which files they read. The
 // compilers see the toolchain, a copy of the submission and labs/include; they write to one
 // directory, and reach neither the network nor other files of the machine. README.md explains why.
-// Sandbox runs a program inside; ReadableFiles checks afterwards which files were opened where no
-// isolation is available.
+// Sandbox runs a program inside; FilesReadableByCompiler checks afterwards which files were opened
+// where no isolation is available.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace lab32::toolchain {
 // How a sandbox is isolated. If bubblewrap cannot run, Landlock lets the programs open the same
 // files and no others, and seccomp no sockets. `plain` is used without Landlock: seccomp if
 // available, the same limits, and a copy of the submission. The programs could then read every file
-// of this user, so the files that they opened are checked afterwards (ReadableFiles).
+// of this user, so the files that they opened are checked afterwards (FilesReadableByCompiler).
 enum class Isolation { bubblewrap, landlock, plain };
 
 struct IsolationProbe {
@@ -45,7 +45,7 @@ class Sandbox {
   // bubblewrap they are relative, so that nvcc passes no name from TMPDIR to a shell.
   std::string submission_path_in_sandbox() const;
   std::string include_path_in_sandbox() const;
-  std::string output_path_in_sandbox() const;
+  std::string output_folder_in_sandbox() const;
 
   ProcessOutcome run(const std::vector<std::string>& argv, const ProcessLimits& limits) const;
 
@@ -65,20 +65,20 @@ class Sandbox {
 // gcc's option -H, in the form in which nvcc passes it on.
 extern const std::vector<std::string> kReportOpenedFiles;
 
-struct FilesOpenedByCompiler {
+struct OpenedFilesAndMessages {
   std::vector<std::filesystem::path> files;  // with the names that gcc gives them
   std::string messages;                      // gcc's output without the list of files
 };
-FilesOpenedByCompiler split_opened_files(const std::string& output);
+OpenedFilesAndMessages split_off_opened_files(const std::string& output);
 
 // The files that a compilation may read: everything below these directories. Files are compared by
 // device and inode number and not by name, since a name may lead through links or through /proc.
-class ReadableFiles {
+class FilesReadableByCompiler {
  public:
   // `own`: small directories, whose files are listed one by one; `roots`: the toolchain's
   // directories, which are public, except for parts of the checkout inside them.
-  ReadableFiles(const std::vector<std::filesystem::path>& own,
-                const std::vector<std::filesystem::path>& roots);
+  FilesReadableByCompiler(const std::vector<std::filesystem::path>& own,
+                          const std::vector<std::filesystem::path>& roots);
   // False in case of doubt. `from` is the working directory of the compiler.
   bool allows(const std::filesystem::path& file, const std::filesystem::path& from) const;
 

@@ -68,7 +68,7 @@ class LineSplicedText {
 
 // Each of these functions reads a token that begins at `i` and returns the position behind it.
 
-size_t skip_comment(const LineSplicedText& in, size_t i) {
+size_t end_of_comment_at(const LineSplicedText& in, size_t i) {
   if (in.starts_with(i, "//")) {
     while (i < in.size() && in[i] != '\n') ++i;
     return i;
@@ -78,10 +78,10 @@ size_t skip_comment(const LineSplicedText& in, size_t i) {
   return i;
 }
 
-size_t skip_blanks(const LineSplicedText& in, size_t i) {
+size_t skip_blanks_and_comments(const LineSplicedText& in, size_t i) {
   for (;;) {
     if (in.starts_with(i, "/*"))
-      i = skip_comment(in, i);
+      i = end_of_comment_at(in, i);
     else if (i < in.size() && in[i] != '\n' && std::isspace(static_cast<unsigned char>(in[i])))
       ++i;
     else
@@ -119,7 +119,7 @@ size_t skip_number(const LineSplicedText& in, size_t i) {
 }
 
 // Skips a name, with the raw string or the <...> of an #include that follows it.
-size_t skip_name(const LineSplicedText& in, size_t i) {
+size_t skip_name_and_following_literal(const LineSplicedText& in, size_t i) {
   const std::string_view name = in.name_at(i);
   i += name.size();
   if (in[i] == '"')
@@ -128,8 +128,8 @@ size_t skip_name(const LineSplicedText& in, size_t i) {
   for (const std::string_view opens : {"include", "include_next", "import", "embed",
                                        "__has_include", "__has_include_next", "__has_embed"}) {
     if (name != opens) continue;
-    i = skip_blanks(in, i);
-    if (in[i] == '(') i = skip_blanks(in, i + 1);
+    i = skip_blanks_and_comments(in, i);
+    if (in[i] == '(') i = skip_blanks_and_comments(in, i + 1);
     if (in[i] != '<') return i;
     size_t close = i;
     while (close < in.size() && in[close] != '\n' && in[close] != '>') ++close;
@@ -139,10 +139,10 @@ size_t skip_name(const LineSplicedText& in, size_t i) {
 }
 
 size_t skip_token(const LineSplicedText& in, size_t i) {
-  if (in.starts_with(i, "//") || in.starts_with(i, "/*")) return skip_comment(in, i);
+  if (in.starts_with(i, "//") || in.starts_with(i, "/*")) return end_of_comment_at(in, i);
   if (in[i] == '"' || in[i] == '\'') return skip_literal(in, i);
   if (std::isdigit(static_cast<unsigned char>(in[i]))) return skip_number(in, i);
-  if (is_name(in[i])) return skip_name(in, i);
+  if (is_name(in[i])) return skip_name_and_following_literal(in, i);
   return i + 1;
 }
 
@@ -157,9 +157,9 @@ std::string without_line_directives(const std::string& text) {
   const LineSplicedText in(text);
   std::string out = text;
   for (size_t i = 0; i < in.size();) {
-    i = skip_blanks(in, i);
+    i = skip_blanks_and_comments(in, i);
     const size_t mark = in[i] == '#' ? 1 : in.starts_with(i, "%:") ? 2 : 0;
-    const size_t word = mark ? skip_blanks(in, i + mark) : i;
+    const size_t word = mark ? skip_blanks_and_comments(in, i + mark) : i;
     const bool names_line =
         mark && (in.name_at(word) == "line" || std::isdigit(static_cast<unsigned char>(in[word])));
     const size_t end = skip_line(in, i);
@@ -190,9 +190,9 @@ bool is_link(int from, const std::string& name) {
 
 // The directory of a submission. The path to it comes from the instructor and may lead through
 // links; its last component and everything below comes from the student and may not.
-class SubmissionDirectory {
+class LinkRefusingFileReader {
  public:
-  explicit SubmissionDirectory(const fs::path& directory) {
+  explicit LinkRefusingFileReader(const fs::path& directory) {
     const std::string name = directory.filename().string();
     if (name.empty() || name == "." || name == "..") {
       at_.reset(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -281,7 +281,7 @@ std::vector<std::string> included_names(const std::string& text) {
 
 // Every macro that #define makes a "..." or <...>: its name, and the text that it stands for. As in
 // included_names(), macros that the compiler does not see do no harm.
-std::map<std::string, std::string> macros_with_header_names(const std::string& text) {
+std::map<std::string, std::string> macros_defined_as_header_names(const std::string& text) {
   constexpr std::string_view word = "define";
   const auto after_blanks = [&](size_t at) {
     return std::min(text.find_first_not_of(" \t", at), text.size());
@@ -323,11 +323,11 @@ bool stays_inside(const fs::path& name) {
   return std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".."; });
 }
 
-void read_headers(const SubmissionDirectory& directory, const fs::path& from,
-                  Submission& submission) {
+void read_included_headers(const LinkRefusingFileReader& directory, const fs::path& from,
+                           Submission& submission) {
   const std::string text = submission.files.at(from.string());
   std::vector<std::string> names = included_names(text);
-  for (const auto& [macro, value] : macros_with_header_names(text))
+  for (const auto& [macro, value] : macros_defined_as_header_names(text))
     if (value.front() == '"' && value.size() > 2)
       names.push_back(value.substr(1, value.size() - 2));
   for (const auto& name : names) {
@@ -339,7 +339,7 @@ void read_headers(const SubmissionDirectory& directory, const fs::path& from,
     auto header = directory.read(path, why);
     if (!header) continue;
     submission.files[path.string()] = *header;
-    read_headers(directory, path, submission);
+    read_included_headers(directory, path, submission);
   }
 }
 
@@ -348,7 +348,8 @@ void read_headers(const SubmissionDirectory& directory, const fs::path& from,
 void refuse_undefined_include_macros(const Submission& submission,
                                      const std::string& display_path) {
   std::map<std::string, std::string> macros;
-  for (const auto& [file, text] : submission.files) macros.merge(macros_with_header_names(text));
+  for (const auto& [file, text] : submission.files)
+    macros.merge(macros_defined_as_header_names(text));
   for (const auto& [file, text] : submission.files)
     for (const auto& [line, macro] : includes_by_macro(text))
       if (macros.count(macro) == 0)
@@ -359,7 +360,7 @@ void refuse_undefined_include_macros(const Submission& submission,
 }
 
 // The reason why the text cannot be a program; empty if it may be one.
-std::string reason_not_a_program(const std::string& text) {
+std::string reason_not_source_text(const std::string& text) {
   if (const size_t zero = text.find('\0'); zero != std::string::npos)
     return "it is not a text file: line " +
            std::to_string(1 +
@@ -374,9 +375,9 @@ std::string reason_not_a_program(const std::string& text) {
 Submission read_submission(const fs::path& source, const std::string& display_path) {
   std::string why;
   const fs::path path = fs::absolute(source);
-  const SubmissionDirectory directory(path.parent_path());
+  const LinkRefusingFileReader directory(path.parent_path());
   auto text = directory.read(path.filename(), why);
-  if (text) why = reason_not_a_program(*text);
+  if (text) why = reason_not_source_text(*text);
   if (!why.empty()) throw BadSubmission(display_path + " cannot be read: " + why);
   Submission submission;
   // nvcc passes file names to a shell, so only harmless names are allowed.
@@ -384,7 +385,7 @@ Submission read_submission(const fs::path& source, const std::string& display_pa
   std::string name = source.filename().string();
   submission.name = harmless.match(name) ? name : "submission.cu";
   submission.files[submission.name] = *text;
-  read_headers(directory, submission.name, submission);
+  read_included_headers(directory, submission.name, submission);
   refuse_undefined_include_macros(submission, display_path);
   return submission;
 }

@@ -61,9 +61,9 @@ fs::path find_program_in_sibling_wheels(const fs::path& root, const std::string&
              : fs::path();
 }
 
-fs::path find_program_in_venv_wheels(const fs::path& root, const std::string& program) {
+fs::path find_program_in_venv_wheels(const fs::path& folder_with_venv, const std::string& program) {
   std::error_code error;
-  for (const auto& python : fs::directory_iterator(root / ".venv/lib", error))
+  for (const auto& python : fs::directory_iterator(folder_with_venv / ".venv/lib", error))
     if (fs::path found = find_program_in_wheels(python.path() / "site-packages", program);
         !found.empty())
       return found;

@@ -18,7 +18,7 @@ namespace lab32::commands {
 namespace {
 
 struct RunOptions {
-  profiler::ProgramToRun program;
+  profiler::ProgramOrSources program;
   Words arguments;
   std::string device = "sim";
   unsigned gpus = 1;
@@ -29,8 +29,8 @@ struct RunOptions {
 // Replaces this process by the program, so that input, output and exit status are the program's.
 int exec_program(const RunOptions& options) {
   if (options.list_unsupported) return profiler::list_unsupported(options.program, options.device);
-  profiler::ProgramStart start;
-  start.device = profiler::device_profile_name(options.device);
+  profiler::ProgramToStart start;
+  start.device = profiler::profile_name_of_device_option(options.device);
   start.program =
       profiler::build_program(options.program, model::read_device_profile(start.device).arch);
   start.called = options.program.file;
@@ -43,14 +43,14 @@ int exec_program(const RunOptions& options) {
 // Splits the command line of run, profile or check: words that belong to nvcc and to the program
 // are stored, because CLI11 would not understand nvcc's options. Returns the words that CLI11
 // reads.
-Words split_off_program(const CLI::App* app, const Words& words, profiler::ProgramToRun& program,
-                        Words& arguments) {
+Words split_off_program(const CLI::App* app, const Words& words,
+                        profiler::ProgramOrSources& program, Words& arguments) {
   const auto is_ours = [&](const std::string& option) -> std::optional<bool> {
     const CLI::Option* known = app->get_option_no_throw(option);
     if (!known) return std::nullopt;
     return known->get_items_expected_max() > 0;
   };
-  profiler::CommandWords split = profiler::split_command(words, is_ours);
+  profiler::CommandWords split = profiler::split_own_nvcc_and_program_words(words, is_ours);
   program.words = std::move(split.program.words);
   arguments = std::move(split.arguments);
   if (!split.program.file.empty()) split.ours.push_back(std::move(split.program.file));
@@ -113,13 +113,14 @@ void set_up_check(Subcommand& command) {
 // Replaces this process by nvcc.
 void set_up_nvcc(Subcommand& command) {
   command.run_with_words = [](const Words& words) -> int {
-    profiler::exec_nvcc(words,
-                        model::read_device_profile(profiler::device_profile_name("sim")).arch);
+    profiler::exec_nvcc(
+        words, model::read_device_profile(profiler::profile_name_of_device_option("sim")).arch);
   };
 }
 
-constexpr ProgramCommandFunctions kPrograms = {set_up_run,  set_up_profile,    set_up_check,
-                                               set_up_nvcc, profiler::explain, split_off_program};
+constexpr ProgramCommandFunctions kPrograms = {
+    set_up_run,       set_up_profile, set_up_check, set_up_nvcc, profiler::picture_of_program_run,
+    split_off_program};
 
 [[maybe_unused]] const bool kLinked = (linked_program_commands() = &kPrograms) != nullptr;
 

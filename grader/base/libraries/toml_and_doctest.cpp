@@ -22,7 +22,7 @@ namespace {
 
 // A failed assertion has no position. The line that causes it is the first one that fails when the
 // text is cut behind it.
-size_t first_unparsable_toml_line(std::string_view text) {
+size_t first_line_failing_toml_assertion(std::string_view text) {
   size_t line = 1;
   for (size_t end = text.find('\n'); end != std::string_view::npos;
        end = text.find('\n', end + 1)) {
@@ -72,7 +72,7 @@ toml::table read_toml(const std::filesystem::path& path) {
     if (const size_t end = what.find('\n'); end != std::string::npos) what.replace(end, 1, "\\n");
     fail(e.source().begin.line, what);
   } catch (const Error& e) {
-    fail(first_unparsable_toml_line(text), e.what());
+    fail(first_line_failing_toml_assertion(text), e.what());
   }
   return {};
 }

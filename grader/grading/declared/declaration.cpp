@@ -22,17 +22,17 @@ class CheckDeclarationReader : private DeclarationRowReader {
     const DeclaredLaunch& launch = declaration.launches.front();
     declaration.limit = {read_counter(require_key("counter")),
                          read_limit_expression(launch, require_key("ideal"))};
-    const toml::node* counted = find_key("counted");
+    const toml::node* counted = find_own_or_inherited_key("counted");
     declaration.limit.counted =
         counted ? require_text(*counted, "counted") : declaration.limit.counter.text();
-    if (const toml::node* most = find_key("most_sectors"))
+    if (const toml::node* most = find_own_or_inherited_key("most_sectors"))
       declaration.most_sectors = read_limit_expression(launch, *most);
-    if (const toml::node* least = find_key("least")) {
+    if (const toml::node* least = find_own_or_inherited_key("least")) {
       declaration.least = read_limit_expression(launch, *least);
       declaration.later = require_text(require_key("later"), "later");
     }
     if (const toml::node* also = row.own.get("also")) read_also_limits(declaration, *also);
-    read_repeated_and_conflicts(declaration);
+    read_conflict_and_repeat_notes(declaration);
   }
 
   // "counter" = "ideal", or "counter" = { ideal = "...", counted = "...", idea = "..." }.
@@ -96,7 +96,7 @@ class CheckDeclarationReader : private DeclarationRowReader {
     const toml::table* launches = row.file["launches"].as_table();
     if (!launches) fail(row.own, "what a question shows are the launches below [launches]");
     const std::string all_text =
-        (shown ? require_text(*shown, "shown") : "") + figures_text(figures);
+        (shown ? require_text(*shown, "shown") : "") + figure_expressions_text(figures);
     for (const auto& [name, node] : entries_in_source_order(*launches)) {
       if (all_text.find(name + ".") == std::string::npos) continue;
       declaration.given.push_back(read_given_launch(name, require_table(*node, name)));
@@ -123,7 +123,7 @@ class CheckDeclarationReader : private DeclarationRowReader {
   }
 
   // A bank conflict or a repeated access that the message of a count names.
-  void read_repeated_and_conflicts(CheckDeclaration& declaration) const {
+  void read_conflict_and_repeat_notes(CheckDeclaration& declaration) const {
     if (const toml::node* node = row.own.get("repeated")) {
       const toml::table& table = require_table_with_keys(*node, "repeated", {"bytes", "idea"});
       const toml::node *bytes = table.get("bytes"), *idea = table.get("idea");
@@ -156,7 +156,7 @@ class CheckDeclarationReader : private DeclarationRowReader {
     }
   }
 
-  std::string figures_text(const toml::node* figures) const {
+  std::string figure_expressions_text(const toml::node* figures) const {
     std::string all;
     if (figures)
       for (const auto& [name, node] : entries_in_source_order(require_table(*figures, "figures")))
@@ -213,9 +213,9 @@ std::optional<Kind> declared_kind(const toml::table& row) {
   return std::nullopt;
 }
 
-std::vector<DeclaredKey> declared_keys(Kind kind, const toml::table& row, const toml::table& file) {
+std::vector<AcceptedKey> accepted_keys(Kind kind, const toml::table& row, const toml::table& file) {
   using Form = ValueRange::Form;
-  std::vector<DeclaredKey> keys;
+  std::vector<AcceptedKey> keys;
   const auto add = [&keys](bool required, const std::vector<RubricKey>& more) {
     for (const RubricKey& key : more) keys.push_back({key, required});
   };

@@ -72,7 +72,7 @@ struct DeclaredScalar {
 // Extents along x, y and z.
 using DeclaredExtents = std::vector<Expression>;
 
-struct DeclaredArgument {
+struct DeclaredArgumentSource {
   enum class Kind : uint8_t { input, output, scalar, number } kind = Kind::number;
   size_t index = 0;        // which array or scalar it names
   Expression number = {};  // an int
@@ -90,7 +90,7 @@ struct DeclaredLaunch {
   DeclaredExtents grid = {}, block = {};
   std::vector<DeclaredScalar> scalars = {};
   std::vector<DeclaredArray> inputs = {}, outputs = {};
-  std::vector<DeclaredArgument> arguments = {};
+  std::vector<DeclaredArgumentSource> arguments = {};
   std::string reference = {};  // a kernel of given.cu with the same parameters
   DeclaredExtents reference_grid = {}, reference_block = {};
 
@@ -118,7 +118,7 @@ struct RepeatedAccessRemark {
 };
 
 // Bank conflicts that cost no points in this check.
-struct BankConflictRemark {
+struct UnscoredBankConflicts {
   std::string questions = {};  // the table of the questions that they would answer
   std::string note = {};
 };
@@ -139,7 +139,7 @@ struct CheckDeclaration {
   std::optional<Expression> least = {};
   std::string later = {};
   std::optional<RepeatedAccessRemark> repeated = {};
-  std::optional<BankConflictRemark> conflicts = {};
+  std::optional<UnscoredBankConflicts> conflicts = {};
   Expression bytes = {};  // of a timing check: the bytes that the kernel has to move
   // The previous version and its name in the table, of a timing check that compares two.
   std::optional<DeclaredLaunch> before = {};
@@ -161,11 +161,11 @@ struct DeclaredRubricRow {
 // The kind of check that the row declares; nullopt: it declares none, so the check must be code.
 std::optional<CheckDeclaration::Kind> declared_kind(const toml::table& row);
 // The keys that a check of that kind takes. It needs those that are marked as required.
-struct DeclaredKey {
+struct AcceptedKey {
   RubricKey key;
   bool required;
 };
-std::vector<DeclaredKey> declared_keys(CheckDeclaration::Kind kind, const toml::table& row,
+std::vector<AcceptedKey> accepted_keys(CheckDeclaration::Kind kind, const toml::table& row,
                                        const toml::table& file);
 // The table below [launches] with a launch that no check has; null: there is none of that name.
 const toml::table* launch_table(const toml::table& file, const std::string& name);
@@ -191,7 +191,7 @@ class DeclarationRowReader {
   [[noreturn]] void fail(const toml::node& at, const std::string& message) const;
   std::string position_text(const toml::node& at) const;
 
-  const toml::node* find_key(const char* key) const;
+  const toml::node* find_own_or_inherited_key(const char* key) const;
   const toml::node& require_key(const char* key) const;
   std::string require_text(const toml::node& node, const std::string& key) const;
   // The elements of a list, numbers or texts.

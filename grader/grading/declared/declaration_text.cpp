@@ -95,7 +95,7 @@ std::string DeclarationRowReader::position_text(const toml::node& at) const {
   return fmt::format("{}:{}", row.path, at.source().begin.line);
 }
 
-const toml::node* DeclarationRowReader::find_key(const char* key) const {
+const toml::node* DeclarationRowReader::find_own_or_inherited_key(const char* key) const {
   if (const toml::node* own = row.own.get(key)) return own;
   static const std::vector<std::string> of_launch = {
       "kernel",  "line_of",   "each",    "scalars",   "grid",           "block",
@@ -106,7 +106,7 @@ const toml::node* DeclarationRowReader::find_key(const char* key) const {
 }
 
 const toml::node& DeclarationRowReader::require_key(const char* key) const {
-  const toml::node* node = find_key(key);
+  const toml::node* node = find_own_or_inherited_key(key);
   if (!node) fail(row.own, fmt::format("[{}] has no `{}`", row.table, key));
   return *node;
 }

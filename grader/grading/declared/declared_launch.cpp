@@ -18,13 +18,13 @@ namespace {
 
 constexpr uint64_t kMostBlocks = 0x7fffffff, kMostThreads = 1024;
 
-// A device array with the values of a TypedElements.
+// A device array with the values of a TypedHostArray.
 class ElementsOnDevice : public DeviceArray {
  public:
   enum class Use : uint8_t { input, output };
 
   // An array of `values`; an output without values is poisoned.
-  ElementsOnDevice(Check& check, const DeclaredArray& array, const TypedElements& values, Use use)
+  ElementsOnDevice(Check& check, const DeclaredArray& array, const TypedHostArray& values, Use use)
       : DeviceArray(check, array.name, values.type->bytes * array.fields,
                     values.count / array.fields),
         values_(values),
@@ -42,14 +42,14 @@ class ElementsOnDevice : public DeviceArray {
   bool read_only() const override { return is_input_; }
 
  private:
-  const TypedElements& values_;
+  const TypedHostArray& values_;
   bool is_input_;
 };
 
 using OnDevice = std::vector<std::unique_ptr<ElementsOnDevice>>;
 
 OnDevice allocate_arrays(Check& check, const std::vector<DeclaredArray>& declared,
-                         const std::vector<TypedElements>& values, ElementsOnDevice::Use use) {
+                         const std::vector<TypedHostArray>& values, ElementsOnDevice::Use use) {
   OnDevice arrays;
   for (size_t i = 0; i < declared.size(); ++i)
     arrays.push_back(std::make_unique<ElementsOnDevice>(check, declared[i], values[i], use));
@@ -60,10 +60,10 @@ std::vector<device::KernelArgument> arguments_of(const DeclaredLaunch& launch,
                                                  const std::vector<double>& numbers,
                                                  const OnDevice& inputs, const OnDevice& outputs) {
   std::vector<device::KernelArgument> args;
-  for (const DeclaredArgument& argument : launch.arguments) {
-    if (argument.kind == DeclaredArgument::Kind::input)
+  for (const DeclaredArgumentSource& argument : launch.arguments) {
+    if (argument.kind == DeclaredArgumentSource::Kind::input)
       args.emplace_back(inputs[argument.index]->buffer());
-    else if (argument.kind == DeclaredArgument::Kind::output)
+    else if (argument.kind == DeclaredArgumentSource::Kind::output)
       args.emplace_back(outputs[argument.index]->buffer());
     else
       args.push_back(scalar_kernel_argument(launch, argument, numbers));
@@ -86,9 +86,9 @@ Dim3 evaluate_extents(const DeclaredExtents& extents, const std::vector<double>&
 
 // Runs the lab's reference kernel and returns its outputs. Its arrays are freed before the
 // submission's are allocated: expected values never stay on the device.
-std::vector<TypedElements> run_reference_kernel(Check& check, const DeclaredLaunch& launch,
-                                                const std::vector<double>& numbers,
-                                                const LaunchArrayValues& arrays) {
+std::vector<TypedHostArray> run_reference_kernel(Check& check, const DeclaredLaunch& launch,
+                                                 const std::vector<double>& numbers,
+                                                 const LaunchArrayValues& arrays) {
   const std::string& lab = check.session.rubric.lab();
   const std::string name = grader_or_submitted_kernel_name(check, launch.reference);
   device::Kernel* kernel = check.session.module.find(name);
@@ -107,7 +107,7 @@ std::vector<TypedElements> run_reference_kernel(Check& check, const DeclaredLaun
   if (run.fault)
     throw Error(fmt::format("the reference kernel `{}`: {}", launch.reference,
                             device::describe(*run.fault)));
-  std::vector<TypedElements> expected = arrays.outputs;
+  std::vector<TypedHostArray> expected = arrays.outputs;
   for (size_t i = 0; i < expected.size(); ++i) {
     expected[i].bytes = outputs[i]->read();
     outputs[i]->poison();
@@ -171,10 +171,10 @@ ExpressionValues values_with_launch_shape(const DeclaredLaunch& launch,
 }
 
 device::KernelArgument scalar_kernel_argument(const DeclaredLaunch& launch,
-                                              const DeclaredArgument& argument,
+                                              const DeclaredArgumentSource& argument,
                                               const std::vector<double>& numbers) {
-  if (argument.kind == DeclaredArgument::Kind::scalar) {
-    TypedElements one(*launch.scalars[argument.index].type, 1);
+  if (argument.kind == DeclaredArgumentSource::Kind::scalar) {
+    TypedHostArray one(*launch.scalars[argument.index].type, 1);
     one.set(0, numbers[launch.extents.size() + argument.index]);
     return device::KernelArgument::from_bytes(one.bytes.data(), one.bytes.size());
   }
@@ -185,7 +185,7 @@ namespace {
 
 // The mismatch of an output, with the rubric's note about its first wrong element.
 std::string output_mismatch(const DeclaredArray& output, const std::vector<std::byte>& got,
-                            const TypedElements& want, const std::vector<double>& numbers,
+                            const TypedHostArray& want, const std::vector<double>& numbers,
                             double tolerance) {
   std::string wrong = elements_mismatch(output.name, got, want, tolerance);
   if (wrong.empty() || !output.note) return wrong;
@@ -194,7 +194,7 @@ std::string output_mismatch(const DeclaredArray& output, const std::vector<std::
     return std::vector<std::byte>(first, first + static_cast<ptrdiff_t>(want.type->bytes));
   };
   for (size_t i = 0; i < want.count; ++i) {
-    TypedElements one(*want.type, 1);
+    TypedHostArray one(*want.type, 1);
     one.bytes = element(want.bytes, i);
     if (elements_mismatch("", element(got, i), one, tolerance).empty()) continue;
     ExpressionValues values = expression_values(numbers);
@@ -233,11 +233,11 @@ class PreparedLaunch {
       : check_(check),
         launch_(launch),
         numbers_(size_and_scalar_values(launch, size, random)),
-        arrays_{random_arrays(launch.inputs, numbers_, turn, random),
-                random_arrays(launch.outputs, numbers_, turn, random)},
+        arrays_{initial_elements_of_arrays(launch.inputs, numbers_, turn, random),
+                initial_elements_of_arrays(launch.outputs, numbers_, turn, random)},
         expected_(expected_elements(launch, numbers_, arrays_.inputs, arrays_.outputs)) {
     if (!launch.reference.empty()) {
-      const std::vector<TypedElements> computed =
+      const std::vector<TypedHostArray> computed =
           run_reference_kernel(check, launch, numbers_, arrays_);
       for (size_t i = 0; i < expected_.size(); ++i)
         if (!launch.outputs[i].expected) expected_[i] = computed[i];
@@ -251,7 +251,7 @@ class PreparedLaunch {
   const DeclaredLaunch& launch_;
   std::vector<double> numbers_;
   LaunchArrayValues arrays_;
-  std::vector<TypedElements> expected_;
+  std::vector<TypedHostArray> expected_;
   OnDevice inputs_, outputs_;
   device::LaunchShape shape_;
 };
@@ -288,13 +288,15 @@ ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch,
                                   shape_of(check, launch, numbers, check.session.module));
 }
 
-std::pair<device::LaunchResult, std::vector<TypedElements>> run_given_launch(
+std::pair<device::LaunchResult, std::vector<TypedHostArray>> run_given_launch(
     Check& check, const GivenKernelLaunch& given) {
   const DeclaredLaunch& launch = given.launch;
   Random random = check.random();
   const std::vector<double> numbers = size_and_scalar_values(launch, given.size, random);
-  std::vector<TypedElements> before = random_arrays(launch.inputs, numbers, 0, random),
-                             after = random_arrays(launch.outputs, numbers, 0, random);
+  std::vector<TypedHostArray> before =
+                                  initial_elements_of_arrays(launch.inputs, numbers, 0, random),
+                              after =
+                                  initial_elements_of_arrays(launch.outputs, numbers, 0, random);
   using Use = ElementsOnDevice::Use;
   const OnDevice inputs = allocate_arrays(check, launch.inputs, before, Use::input),
                  outputs = allocate_arrays(check, launch.outputs, after, Use::output);
@@ -344,7 +346,7 @@ constexpr TypedComparison kComparisons[] = {
 }  // namespace
 
 std::string elements_mismatch(const std::string& name, const std::vector<std::byte>& got,
-                              const TypedElements& want, double relative_tolerance) {
+                              const TypedHostArray& want, double relative_tolerance) {
   for (const TypedComparison& comparison : kComparisons)
     if (want.type->name == comparison.type)
       return comparison.mismatch(name, got, want.bytes, relative_tolerance);

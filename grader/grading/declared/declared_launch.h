@@ -17,21 +17,21 @@ namespace lab32::grading {
 
 // Arrays on the host before a launch. An output without contents has none here.
 struct LaunchArrayValues {
-  std::vector<TypedElements> inputs, outputs;
+  std::vector<TypedHostArray> inputs, outputs;
 };
 
 // The size and the values of the scalars.
 std::vector<double> size_and_scalar_values(const DeclaredLaunch& launch, const LaunchSize& size,
                                            Random& random);
 // `turn`: which of several contents the arrays get.
-std::vector<TypedElements> random_arrays(const std::vector<DeclaredArray>& arrays,
-                                         const std::vector<double>& numbers, size_t turn,
-                                         Random& random);
+std::vector<TypedHostArray> initial_elements_of_arrays(const std::vector<DeclaredArray>& arrays,
+                                                       const std::vector<double>& numbers,
+                                                       size_t turn, Random& random);
 // What the `expected` expressions say of these arrays; an output without one is left empty.
-std::vector<TypedElements> expected_elements(const DeclaredLaunch& launch,
-                                             const std::vector<double>& numbers,
-                                             const std::vector<TypedElements>& inputs,
-                                             const std::vector<TypedElements>& outputs);
+std::vector<TypedHostArray> expected_elements(const DeclaredLaunch& launch,
+                                              const std::vector<double>& numbers,
+                                              const std::vector<TypedHostArray>& inputs,
+                                              const std::vector<TypedHostArray>& outputs);
 // The declared shape, or that of the module's LAB32_LAUNCH or LAB32_TILE record.
 device::LaunchShape shape_of(Check& check, const DeclaredLaunch& launch,
                              const std::vector<double>& numbers, device::LoadedModule& module);
@@ -41,7 +41,7 @@ ExpressionValues values_with_launch_shape(const DeclaredLaunch& launch,
                                           const device::LaunchShape& shape);
 // The argument as its kernel takes it, if it is no array.
 device::KernelArgument scalar_kernel_argument(const DeclaredLaunch& launch,
-                                              const DeclaredArgument& argument,
+                                              const DeclaredArgumentSource& argument,
                                               const std::vector<double>& numbers);
 
 // What tells a launch from others: "n = 1000, block = 96".
@@ -59,7 +59,7 @@ std::optional<device::LaunchResult> try_declared_launch(Check& check, device::Ke
 ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch,
                                   const LaunchSize& size);
 // Launches a given kernel for a question. Returns its outputs, too.
-std::pair<device::LaunchResult, std::vector<TypedElements>> run_given_launch(
+std::pair<device::LaunchResult, std::vector<TypedHostArray>> run_given_launch(
     Check& check, const GivenKernelLaunch& given);
 
 // "histogram_shared<256>" -> "histogram_shared"
@@ -67,7 +67,7 @@ std::string base_name(const std::string& kernel);
 
 // As mismatch() of launch/arrays.h: empty if all values are equal.
 std::string elements_mismatch(const std::string& name, const std::vector<std::byte>& got,
-                              const TypedElements& want, double relative_tolerance);
+                              const TypedHostArray& want, double relative_tolerance);
 
 // Runs a timing check: the bandwidth of the launch, or the step from the previous version.
 void run_declared_timing_check(Check& check, const CheckDeclaration& declaration);

@@ -13,10 +13,10 @@ namespace lab32::grading {
 namespace {
 
 // One input of each set.
-using Sets = std::vector<std::shared_ptr<const std::vector<TypedElements>>>;
+using Sets = std::vector<std::shared_ptr<const std::vector<TypedHostArray>>>;
 
 // The arrays of the timer: inputs with the values of each set, then the outputs of each version.
-void add_timed_outputs(TimedWork& work, const std::vector<TypedElements>& outputs,
+void add_timed_outputs(WorkloadToTime& work, const std::vector<TypedHostArray>& outputs,
                        const DeclaredLaunch& launch, const std::string& of_version) {
   for (size_t i = 0; i < outputs.size(); ++i)
     work.arrays.push_back(
@@ -30,18 +30,18 @@ std::vector<device::TimedStep> declared_steps(Check& check, const DeclaredLaunch
   std::vector<device::TimedStep> steps;
   for (size_t i = 0; i < launch.outputs.size(); ++i)
     if (!launch.outputs[i].contents.empty())
-      steps.emplace_back(device::TimedFill{device::TimedArrayIndex{first_output + i}, 0});
+      steps.emplace_back(device::TimedFill{device::TimedLaunchArrayIndex{first_output + i}, 0});
   const device::LaunchShape shape = shape_of(check, launch, numbers, module);
   // Only the submission knows the block of a template that LAB32_LAUNCH chooses.
   std::string kernel = launch.kernel;
   if (const size_t at = kernel.find("{block}"); at != std::string::npos)
     kernel.replace(at, std::string("{block}").size(), std::to_string(shape.block.count()));
   device::TimedLaunch timed{grader_or_submitted_kernel_name(kernel, module), shape, {}};
-  for (const DeclaredArgument& argument : launch.arguments) {
-    if (argument.kind == DeclaredArgument::Kind::input)
-      timed.args.emplace_back(device::TimedArrayIndex{argument.index});
-    else if (argument.kind == DeclaredArgument::Kind::output)
-      timed.args.emplace_back(device::TimedArrayIndex{first_output + argument.index});
+  for (const DeclaredArgumentSource& argument : launch.arguments) {
+    if (argument.kind == DeclaredArgumentSource::Kind::input)
+      timed.args.emplace_back(device::TimedLaunchArrayIndex{argument.index});
+    else if (argument.kind == DeclaredArgumentSource::Kind::output)
+      timed.args.emplace_back(device::TimedLaunchArrayIndex{first_output + argument.index});
     else
       timed.args.emplace_back(scalar_kernel_argument(launch, argument, numbers));
   }
@@ -50,22 +50,22 @@ std::vector<device::TimedStep> declared_steps(Check& check, const DeclaredLaunch
 }
 
 // Adds the arrays that the version writes to those of `work`.
-VersionToTime declared_version(Check& check, const DeclaredLaunch& launch, const LaunchSize& size,
-                               const Sets& sets, TimedWork& work) {
+TimedVersion declared_version(Check& check, const DeclaredLaunch& launch, const LaunchSize& size,
+                              const Sets& sets, WorkloadToTime& work) {
   Random random = check.random();
   const std::vector<double> numbers = size_and_scalar_values(launch, size, random);
-  const auto outputs = std::make_shared<const std::vector<TypedElements>>(
-      random_arrays(launch.outputs, numbers, 0, random));
+  const auto outputs = std::make_shared<const std::vector<TypedHostArray>>(
+      initial_elements_of_arrays(launch.outputs, numbers, 0, random));
   const size_t first_output = work.arrays.size(), inputs = launch.inputs.size();
   add_timed_outputs(work, *outputs, launch, first_output > inputs ? " of the version before" : "");
   const double tolerance = check.row.has("relative_tolerance") ? relative_tolerance(check) : 0;
-  VersionToTime version;
+  TimedVersion version;
   version.steps = [&check, &launch, numbers, first_output](device::LoadedModule& module, uint32_t) {
     return declared_steps(check, launch, numbers, first_output, module);
   };
   version.mismatch = [&launch, numbers, sets, outputs, tolerance, first = first_output - inputs](
                          size_t set, const Outputs& written) {
-    const std::vector<TypedElements> expected =
+    const std::vector<TypedHostArray> expected =
         expected_elements(launch, numbers, *sets[set], *outputs);
     for (size_t i = 0; i < launch.outputs.size(); ++i) {
       const std::vector<std::byte> got = values_of<std::byte>(written[first + i]);
@@ -79,8 +79,8 @@ VersionToTime declared_version(Check& check, const DeclaredLaunch& launch, const
 }
 
 // A matrix that is timed has as many rows as columns.
-TimedWork declared_work(Check& check, const CheckDeclaration& declaration, uint32_t n,
-                        size_t count) {
+WorkloadToTime declared_work(Check& check, const CheckDeclaration& declaration, uint32_t n,
+                             size_t count) {
   const DeclaredLaunch& launch = declaration.launches.front();
   const LaunchSize size(launch.extents.size(), n);
   Random random = check.random();
@@ -89,11 +89,11 @@ TimedWork declared_work(Check& check, const CheckDeclaration& declaration, uint3
   std::vector<BackgroundWork> made;
   for (auto& set : sets)
     made.emplace_back([&set, &launch, &numbers, own = Random(random.bits())]() mutable {
-      set = std::make_shared<const std::vector<TypedElements>>(
-          random_arrays(launch.inputs, numbers, 0, own));
+      set = std::make_shared<const std::vector<TypedHostArray>>(
+          initial_elements_of_arrays(launch.inputs, numbers, 0, own));
     });
   for (BackgroundWork& set : made) set.wait_and_rethrow();
-  TimedWork work;
+  WorkloadToTime work;
   for (size_t i = 0; i < launch.inputs.size(); ++i) {
     work.arrays.push_back({launch.inputs[i].name, (*sets[0])[i].bytes.size(), {}});
     for (const auto& set : sets)
@@ -103,7 +103,7 @@ TimedWork declared_work(Check& check, const CheckDeclaration& declaration, uint3
   const ExpressionValues values = values_with_launch_shape(
       launch, numbers, shape_of(check, launch, numbers, check.session.module));
   work.bytes = declaration.bytes.whole_value(values, 1, uint64_t{1} << 40);
-  static_cast<VersionToTime&>(work) = declared_version(check, launch, size, sets, work);
+  static_cast<TimedVersion&>(work) = declared_version(check, launch, size, sets, work);
   if (declaration.before)
     work.before = declared_version(check, *declaration.before, size, sets, work);
   return work;

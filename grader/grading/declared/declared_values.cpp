@@ -17,7 +17,7 @@ constexpr uint64_t kMostElements = uint64_t{1} << 28;
 
 // Sets the elements from `begin` up to `end`. `no_value`: the error where the type cannot hold one.
 template <class NoValue>
-void fill_elements(TypedElements& to, const Expression& each, const ExpressionValues& values,
+void fill_elements(TypedHostArray& to, const Expression& each, const ExpressionValues& values,
                    size_t begin, size_t end, NoValue no_value) {
   double results[kTogether];
   for (size_t first = begin, count; first < end; first += count) {
@@ -28,10 +28,11 @@ void fill_elements(TypedElements& to, const Expression& each, const ExpressionVa
   }
 }
 
-TypedElements random_array(const DeclaredArray& array, const std::vector<double>& numbers,
-                           size_t turn, Random& random) {
+TypedHostArray initial_array_elements(const DeclaredArray& array,
+                                      const std::vector<double>& numbers, size_t turn,
+                                      Random& random) {
   const ExpressionValues values{numbers, {}};
-  TypedElements elements(*array.type, array.count.whole_value(values, 0, kMostElements));
+  TypedHostArray elements(*array.type, array.count.whole_value(values, 0, kMostElements));
   if (array.contents.empty()) {
     elements.bytes.clear();
     return elements;
@@ -52,9 +53,9 @@ TypedElements random_array(const DeclaredArray& array, const std::vector<double>
 }
 
 // The array `before` after all additions. Doubles add whole numbers exactly.
-TypedElements expected_sums(const DeclaredArray& output, const TypedElements& before,
-                            const ExpressionValues& values) {
-  TypedElements want(*output.type, before.count);
+TypedHostArray expected_sums(const DeclaredArray& output, const TypedHostArray& before,
+                             const ExpressionValues& values) {
+  TypedHostArray want(*output.type, before.count);
   std::vector<double> sums(want.count);
   for (size_t i = 0; i < want.count && !before.bytes.empty(); ++i) sums[i] = before.at(i);
   const ExpressionValues of_launch{{values.numbers.begin(), values.numbers.end() - 1}, {}, nullptr};
@@ -100,7 +101,7 @@ std::vector<double> size_and_scalar_values(const DeclaredLaunch& launch, const L
                                            Random& random) {
   ExpressionValues values{{size.begin(), size.end()}, {}, &random};
   for (const DeclaredScalar& scalar : launch.scalars) {
-    TypedElements one(*scalar.type, 1);
+    TypedHostArray one(*scalar.type, 1);
     const double value = scalar.value.value(values);
     if (!one.set(0, value))
       throw Error(fmt::format("the scalar {}: {} is no {}", scalar.name, value, scalar.type->name));
@@ -109,32 +110,32 @@ std::vector<double> size_and_scalar_values(const DeclaredLaunch& launch, const L
   return values.numbers;
 }
 
-std::vector<TypedElements> random_arrays(const std::vector<DeclaredArray>& arrays,
-                                         const std::vector<double>& numbers, size_t turn,
-                                         Random& random) {
-  std::vector<TypedElements> drawn;
+std::vector<TypedHostArray> initial_elements_of_arrays(const std::vector<DeclaredArray>& arrays,
+                                                       const std::vector<double>& numbers,
+                                                       size_t turn, Random& random) {
+  std::vector<TypedHostArray> drawn;
   for (const DeclaredArray& array : arrays)
-    drawn.push_back(random_array(array, numbers, turn, random));
+    drawn.push_back(initial_array_elements(array, numbers, turn, random));
   return drawn;
 }
 
-std::vector<TypedElements> expected_elements(const DeclaredLaunch& launch,
-                                             const std::vector<double>& numbers,
-                                             const std::vector<TypedElements>& inputs,
-                                             const std::vector<TypedElements>& outputs) {
+std::vector<TypedHostArray> expected_elements(const DeclaredLaunch& launch,
+                                              const std::vector<double>& numbers,
+                                              const std::vector<TypedHostArray>& inputs,
+                                              const std::vector<TypedHostArray>& outputs) {
   ExpressionValues values{numbers, {}};
   values.numbers.push_back(0);
   for (const auto* arrays : {&inputs, &outputs})
-    for (const TypedElements& array : *arrays)
+    for (const TypedHostArray& array : *arrays)
       values.arrays.push_back(
           {array.bytes.empty() ? 0 : array.count, [&array](size_t i) { return array.at(i); }});
   values.arrays.emplace_back();  // the expected values so far
-  std::vector<TypedElements> expected;
+  std::vector<TypedHostArray> expected;
   for (size_t k = 0; k < launch.outputs.size(); ++k) {
     const DeclaredArray& output = launch.outputs[k];
     expected.emplace_back();
     if (!output.expected) continue;
-    TypedElements& want = expected.back() = TypedElements(*output.type, outputs[k].count);
+    TypedHostArray& want = expected.back() = TypedHostArray(*output.type, outputs[k].count);
     if (output.at) {
       want = expected_sums(output, outputs[k], values);
       continue;

@@ -88,7 +88,7 @@ const std::vector<ElementType>& all_element_types() {
 }
 
 // One element of the range. `random.unit()` is in [-1, 1) in steps of 2^-23.
-void write_uniform(TypedElements& to, size_t i, const ElementValueRange& range, Random& random) {
+void write_uniform(TypedHostArray& to, size_t i, const ElementValueRange& range, Random& random) {
   if (!range.given) {
     to.type->write_random_value(to.bytes.data() + i * to.type->bytes, random);
     return;
@@ -99,13 +99,14 @@ void write_uniform(TypedElements& to, size_t i, const ElementValueRange& range, 
                            : range.from + (double{random.unit()} + 1) / 2 * width);
 }
 
-void fill_uniform(TypedElements& to, const ElementValueRange& range, Random& random) {
+void fill_uniform(TypedHostArray& to, const ElementValueRange& range, Random& random) {
   for (size_t i = 0; i < to.count; ++i) write_uniform(to, i, range, random);
 }
 
 // Nonzero whole numbers, the sum of whose absolute values is at most 2^24: floats add them exactly
 // in any order, and a missing element always changes the sum.
-void fill_small_integers(TypedElements& to, const ElementValueRange& /*range*/, Random& random) {
+void fill_exactly_summable_integers(TypedHostArray& to, const ElementValueRange& /*range*/,
+                                    Random& random) {
   const size_t elements = std::max<size_t>(to.count, 1);
   const double largest = to.type->bytes == 1 ? 100 : 4096;
   const auto most = static_cast<uint32_t>(
@@ -116,7 +117,7 @@ void fill_small_integers(TypedElements& to, const ElementValueRange& /*range*/, 
   }
 }
 
-void fill_sorted(TypedElements& to, const ElementValueRange& range, Random& random) {
+void fill_sorted(TypedHostArray& to, const ElementValueRange& range, Random& random) {
   fill_uniform(to, range, random);
   std::vector<double> values(to.count);
   for (size_t i = 0; i < to.count; ++i) values[i] = to.at(i);
@@ -124,26 +125,27 @@ void fill_sorted(TypedElements& to, const ElementValueRange& range, Random& rand
   for (size_t i = 0; i < to.count; ++i) to.set(i, values[i]);
 }
 
-void fill_constant(TypedElements& to, const ElementValueRange& range, Random& random) {
+void fill_constant(TypedHostArray& to, const ElementValueRange& range, Random& random) {
   if (to.count == 0) return;
   write_uniform(to, 0, range, random);
   for (size_t i = 1; i < to.count; ++i) to.set(i, to.at(0));
 }
 
-void fill_ramp(TypedElements& to, const ElementValueRange& range, Random& /*random*/) {
+void fill_ramp(TypedHostArray& to, const ElementValueRange& range, Random& /*random*/) {
   for (size_t i = 0; i < to.count; ++i)
     to.set(i, range.given ? range.from + std::fmod(static_cast<double>(i), range.below - range.from)
                           : static_cast<double>(i));
 }
 
-void fill_special_values(TypedElements& to, const ElementValueRange& /*range*/, Random& random) {
+void fill_special_values(TypedHostArray& to, const ElementValueRange& /*range*/, Random& random) {
   const std::vector<double>& all = to.type->special;
   for (size_t i = 0; i < to.count; ++i)
     to.set(i, all[random.below(static_cast<uint32_t>(all.size()))]);
 }
 
 // Uniform, and each special value once if there is room.
-void fill_uniform_with_specials(TypedElements& to, const ElementValueRange& range, Random& random) {
+void fill_uniform_with_specials(TypedHostArray& to, const ElementValueRange& range,
+                                Random& random) {
   fill_uniform(to, range, random);
   const std::vector<double>& all = to.type->special;
   const size_t part = to.count / all.size();
@@ -151,7 +153,7 @@ void fill_uniform_with_specials(TypedElements& to, const ElementValueRange& rang
     to.set(i * part + random.below(static_cast<uint32_t>(part)), all[i]);
 }
 
-void fill_minus_infinity(TypedElements& to, const ElementValueRange& /*range*/,
+void fill_minus_infinity(TypedHostArray& to, const ElementValueRange& /*range*/,
                          Random& /*random*/) {
   for (size_t i = 0; i < to.count; ++i) to.set(i, -HUGE_VAL);
 }
@@ -161,7 +163,7 @@ struct NamedDistribution {
   Distribution fill;
 };
 constexpr NamedDistribution kDistributions[] = {{"uniform", fill_uniform},
-                                                {"small", fill_small_integers},
+                                                {"small", fill_exactly_summable_integers},
                                                 {"sorted", fill_sorted},
                                                 {"constant", fill_constant},
                                                 {"ramp", fill_ramp},

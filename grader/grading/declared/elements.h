@@ -27,13 +27,13 @@ const ElementType* find_element_type(const std::string& name);
 std::vector<std::string> element_type_names();
 
 // Values of an array on the host.
-struct TypedElements {
+struct TypedHostArray {
   const ElementType* type = nullptr;
   size_t count = 0;
   std::vector<std::byte> bytes = {};
 
-  TypedElements() = default;
-  TypedElements(const ElementType& of, size_t elements)
+  TypedHostArray() = default;
+  TypedHostArray(const ElementType& of, size_t elements)
       : type(&of), count(elements), bytes(elements * of.bytes) {}
   double at(size_t i) const { return type->read(bytes.data() + i * type->bytes); }
   bool set(size_t i, double value) { return type->write(bytes.data() + i * type->bytes, value); }
@@ -46,7 +46,7 @@ struct ElementValueRange {
   double from = 0, below = 0;
 };
 
-using Distribution = void (*)(TypedElements& to, const ElementValueRange& range, Random& random);
+using Distribution = void (*)(TypedHostArray& to, const ElementValueRange& range, Random& random);
 // uniform, any, small, sorted, constant, ramp, special, minus_infinity; nullptr: there is no such
 // one.
 Distribution find_distribution(const std::string& name);

@@ -24,14 +24,14 @@ struct ExpressionNames {
   bool random = false;
 };
 
-struct ExpressionArrayOperand {
+struct ExpressionArrayValues {
   size_t count = 0;
   std::function<double(size_t)> at;
 };
 
 struct ExpressionValues {
   std::vector<double> numbers;
-  std::vector<ExpressionArrayOperand> arrays;
+  std::vector<ExpressionArrayValues> arrays;
   Random* random = nullptr;
   mutable std::vector<double> bound = {};  // the variables of sum(), least() and greatest()
 };
@@ -81,8 +81,8 @@ class Expression {
   };
 
   void evaluate(const Node& node, const ExpressionValues& values, Batch batch, double* to) const;
-  void evaluate_branches(const Node& node, const ExpressionValues& values, Batch batch,
-                         double* to) const;
+  void evaluate_short_circuit(const Node& node, const ExpressionValues& values, Batch batch,
+                              double* to) const;
   void evaluate_reduction_over_range(const Node& node, const ExpressionValues& values, Batch batch,
                                      double* to) const;
   [[noreturn]] void throw_error(const std::string& message) const;

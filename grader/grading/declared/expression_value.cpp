@@ -32,13 +32,15 @@ double remainder_of(double a, double b) {
 }
 
 template <class Function>
-void for_each_value(double* to, size_t count, Function function) {
+void transform_values_in_place(double* to, size_t count, Function function) {
   for (size_t i = 0; i < count; ++i) to[i] = function(to[i]);
 }
 
 // Replaces each value by the operator's result; returns false for an operator of two values.
 bool apply_unary(Op op, double* to, size_t count) {
-  const auto with = [&](auto function) { return for_each_value(to, count, function), true; };
+  const auto with = [&](auto function) {
+    return transform_values_in_place(to, count, function), true;
+  };
   switch (op) {
     case Op::negate:
       return with([](double x) { return -x; });
@@ -122,7 +124,7 @@ void Expression::values_in_range(const ExpressionValues& values, size_t begin, s
 
 void Expression::evaluate(const Node& node, const ExpressionValues& values, Batch batch,
                           double* to) const {
-  if (is_branch(node.op)) return evaluate_branches(node, values, batch, to);
+  if (is_branch(node.op)) return evaluate_short_circuit(node, values, batch, to);
   if (is_reduction_over_range(node.op))
     return evaluate_reduction_over_range(node, values, batch, to);
   if (node.op == Op::number) {
@@ -137,9 +139,9 @@ void Expression::evaluate(const Node& node, const ExpressionValues& values, Batc
   } else {
     evaluate(node.parts[0], values, batch, to);
     if (node.op == Op::element) {
-      const ExpressionArrayOperand& array = values.arrays[node.slot];
+      const ExpressionArrayValues& array = values.arrays[node.slot];
       const auto count = static_cast<double>(array.count);
-      for_each_value(to, batch.count, [&](double index) {
+      transform_values_in_place(to, batch.count, [&](double index) {
         if (!(index >= 0 && index < count) || index != std::floor(index))
           throw_error(fmt::format("{}[{}] is not among its {} elements", names_->arrays[node.slot],
                                   index, array.count));
@@ -160,8 +162,8 @@ void Expression::evaluate(const Node& node, const ExpressionValues& values, Batc
 }
 
 // For a ? b : c, a || b and a && b: b and c are evaluated only for the elements that take them.
-void Expression::evaluate_branches(const Node& node, const ExpressionValues& values, Batch batch,
-                                   double* to) const {
+void Expression::evaluate_short_circuit(const Node& node, const ExpressionValues& values,
+                                        Batch batch, double* to) const {
   double condition[kBatch];
   evaluate(node.parts[0], values, batch, condition);
   for (const bool truth : {true, false}) {

@@ -30,13 +30,13 @@ class DeclaredLaunchReader : private DeclarationRowReader {
     if (const toml::node* names = row.file.get("extents"))
       launch.extents = require_texts(*names, "extents");
     launch.kernel = require_text(require_key("kernel"), "kernel");
-    const toml::node* function = find_key("line_of");
+    const toml::node* function = find_own_or_inherited_key("line_of");
     launch.function = function ? require_text(*function, "line_of")
                                : launch.kernel.substr(0, launch.kernel.find('<'));
     for (const auto& [name, value] : variant)
       launch.variant += fmt::format("{}{} = {}", launch.variant.empty() ? "" : ", ", name, value);
-    if (const toml::node* node = find_key("scalars")) read_scalars(launch, *node);
-    if (const toml::node* node = find_key("setting"))
+    if (const toml::node* node = find_own_or_inherited_key("scalars")) read_scalars(launch, *node);
+    if (const toml::node* node = find_own_or_inherited_key("setting"))
       launch.setting = read_text_template(*node, "setting", expression_names_of_launch(launch));
     read_launch_shape(launch);
     read_inputs(launch);
@@ -112,7 +112,8 @@ class DeclaredLaunchReader : private DeclarationRowReader {
   }
 
   void read_launch_shape(DeclaredLaunch& launch) const {
-    const toml::node *grid = find_key("grid"), *block = find_key("block");
+    const toml::node *grid = find_own_or_inherited_key("grid"),
+                     *block = find_own_or_inherited_key("block");
     const std::string record = grid ? grid->value<std::string>().value_or("") : "";
     using Shape = DeclaredLaunch::Shape;
     if (record == "LAB32_LAUNCH") launch.shape = Shape::launch_record;
@@ -130,9 +131,9 @@ class DeclaredLaunchReader : private DeclarationRowReader {
     launch.block = read_extents(launch, *block, "block");
   }
 
-  std::vector<DeclaredArrayContent> read_contents(const DeclaredLaunch& launch,
-                                                  const DeclaredArray& array,
-                                                  const toml::node& node) const {
+  std::vector<DeclaredArrayContent> read_contents_by_turn(const DeclaredLaunch& launch,
+                                                          const DeclaredArray& array,
+                                                          const toml::node& node) const {
     std::vector<DeclaredArrayContent> all;
     if (const toml::array* several = node.as_array()) {
       for (const toml::node& each : *several) all.push_back(read_content(launch, array, each));
@@ -188,7 +189,7 @@ class DeclaredLaunchReader : private DeclarationRowReader {
                           : Expression(0);
         array.below = read_expression(*below, "below", expression_names_of_launch(launch));
       }
-      if (values) array.contents = read_contents(launch, array, *values);
+      if (values) array.contents = read_contents_by_turn(launch, array, *values);
       if (!values && !are_outputs) array.contents = {{"uniform"}};
       all.push_back(std::move(array));
     }
@@ -229,7 +230,7 @@ class DeclaredLaunchReader : private DeclarationRowReader {
     for (const toml::node& each : *list) {
       const std::string name = each.value<std::string>().value_or("");
       unused.erase(std::remove(unused.begin(), unused.end(), name), unused.end());
-      using Place = DeclaredArgument::Kind;
+      using Place = DeclaredArgumentSource::Kind;
       const std::array<std::pair<Place, size_t>, 3> places = {
           {{Place::input, find_in(array_names(launch.inputs), name)},
            {Place::output, find_in(array_names(launch.outputs), name)},
@@ -250,9 +251,10 @@ class DeclaredLaunchReader : private DeclarationRowReader {
   }
 
   void read_reference(DeclaredLaunch& launch) const {
-    if (const toml::node* node = find_key("reference")) {
+    if (const toml::node* node = find_own_or_inherited_key("reference")) {
       launch.reference = require_text(*node, "reference");
-      const toml::node *grid = find_key("reference_grid"), *block = find_key("reference_block");
+      const toml::node *grid = find_own_or_inherited_key("reference_grid"),
+                       *block = find_own_or_inherited_key("reference_block");
       if (launch.shape != DeclaredLaunch::Shape::declared && (!grid || !block))
         fail(*node,
              "the submission chooses its shape, so the reference needs `reference_grid` and "
@@ -274,7 +276,7 @@ class DeclaredLaunchReader : private DeclarationRowReader {
 std::vector<DeclaredLaunch> read_launches(const DeclaredRubricRow& row) {
   const DeclarationRowReader text(row);
   std::vector<DeclarationRowReader::Variant> variants = {{}};
-  if (const toml::node* each = text.find_key("each"))
+  if (const toml::node* each = text.find_own_or_inherited_key("each"))
     for (const auto& [name, values] : entries_in_source_order(text.require_table(*each, "each"))) {
       std::vector<DeclarationRowReader::Variant> more;
       for (const DeclarationRowReader::Variant& variant : variants)

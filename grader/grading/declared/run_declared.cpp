@@ -22,15 +22,15 @@ namespace {
 
 void judge_declared_answers(Check& check, const CheckDeclaration& declaration) {
   ExpressionValues values;
-  std::vector<std::vector<TypedElements>> outputs;
+  std::vector<std::vector<TypedHostArray>> outputs;
   for (const GivenKernelLaunch& given : declaration.given) {
     auto [run, written] = run_given_launch(check, given);
     const std::vector<double> counted = counters::counter_values(counters_of(check, run));
     values.numbers.insert(values.numbers.end(), counted.begin(), counted.end());
     outputs.push_back(std::move(written));
   }
-  for (const std::vector<TypedElements>& written : outputs)
-    for (const TypedElements& array : written)
+  for (const std::vector<TypedHostArray>& written : outputs)
+    for (const TypedHostArray& array : written)
       values.arrays.push_back({array.count, [&array](size_t i) { return array.at(i); }});
   for (const auto& [name, figure] : declaration.figures) check.figure(name, figure.value(values));
   if (judge_answers(check) && declaration.shown)
@@ -41,9 +41,9 @@ void judge_declared_answers(Check& check, const CheckDeclaration& declaration) {
 
 constexpr uint32_t kLanes = 32;
 
-void require_shared_bytes_within_limit(Check& check, const DeclaredLaunch& launch) {
+void require_static_shared_within_limit(Check& check, const DeclaredLaunch& launch) {
   if (check.row.has("shared_bytes"))
-    require_static_shared_at_most(check, launch.kernel, check.row.number("shared_bytes"));
+    require_static_shared_at_most(check, launch.kernel, check.row.required_number("shared_bytes"));
 }
 
 // The sizes at which results are checked. Shapes of matrices are those of the rubric, one whose
@@ -55,7 +55,7 @@ std::vector<LaunchSize> result_check_sizes(Check& check, const DeclaredLaunch& l
     return all;
   }
   for (const std::string& extent : launch.extents) {
-    const std::vector<double> values = check.row.numbers(extent);
+    const std::vector<double> values = check.row.required_numbers(extent);
     all.resize(values.size());
     for (size_t i = 0; i < values.size(); ++i) all[i].push_back(static_cast<uint32_t>(values[i]));
   }
@@ -72,7 +72,7 @@ std::vector<LaunchSize> result_check_sizes(Check& check, const DeclaredLaunch& l
 
 void check_declared_result(Check& check, const CheckDeclaration& declaration) {
   for (const DeclaredLaunch& launch : declaration.launches)
-    require_shared_bytes_within_limit(check, launch);
+    require_static_shared_within_limit(check, launch);
   const DeclaredLaunch& first = declaration.launches.front();
   if (first.extents.size() == 1) {
     for (const DeclaredLaunch& launch : declaration.launches)
@@ -91,9 +91,9 @@ void check_declared_result(Check& check, const CheckDeclaration& declaration) {
 }
 
 // What the limits of a check say about the counters of a launch.
-class CountsOfLaunch {
+class DeclaredLimitEvaluator {
  public:
-  CountsOfLaunch(Check& check, const device::LaunchResult& run, ExpressionValues for_ideal)
+  DeclaredLimitEvaluator(Check& check, const device::LaunchResult& run, ExpressionValues for_ideal)
       : check_(check), run_(run), for_ideal_(std::move(for_ideal)) {}
 
   double counted_value(const DeclaredLimit& limit) const {
@@ -109,12 +109,12 @@ class CountsOfLaunch {
   double ideal(const DeclaredLimit& limit) const { return ideal(limit.ideal); }
   double ideal(const Expression& limit) const { return limit.value(for_ideal_); }
   // The worst access, if accesses are counted.
-  WorstLine worst_line(const DeclaredLimit& limit) const {
+  ExplainedLine line_of_most_excess(const DeclaredLimit& limit) const {
     const std::vector<std::string> names = limit.counter.used_number_names();
     if (std::all_of(names.begin(), names.end(), counters::is_shared_counter))
-      return worst_shared_line(check_, run_);
+      return line_of_most_excess_wavefronts(check_, run_);
     if (std::all_of(names.begin(), names.end(), counters::is_global_counter))
-      return worst_global_line(check_, run_);
+      return line_of_most_excess_sectors(check_, run_);
     return {};
   }
 
@@ -129,14 +129,14 @@ std::string count_text(double number, const std::string& noun) {
 }
 
 void credit_further_counters(Check& check, const CheckDeclaration& declaration,
-                             const CountsOfLaunch& count, int line) {
+                             const DeclaredLimitEvaluator& count, int line) {
   for (const DeclaredLimit& limit : declaration.also) {
     const double got = count.counted_value(limit), ideal = count.ideal(limit);
     check.credit(ideal, got);
     if (got <= ideal) continue;
     const bool may_show = check.withheld.empty();
     if (!may_show) check.withhold_count(check.withheld);
-    const WorstLine waste = count.worst_line(limit);
+    const ExplainedLine waste = count.line_of_most_excess(limit);
     check.explain(
         waste.line > 0 ? waste.line : line,
         (may_show ? fmt::format("The kernel also takes {}, where {} are enough.",
@@ -149,8 +149,8 @@ void credit_further_counters(Check& check, const CheckDeclaration& declaration,
 }
 
 // A count for which standard_checks.h has no check of its own.
-void credit_other_count(Check& check, const CheckDeclaration& declaration,
-                        const CountsOfLaunch& count) {
+void credit_generic_counter(Check& check, const CheckDeclaration& declaration,
+                            const DeclaredLimitEvaluator& count) {
   const double got = count.counted_value(declaration.limit), ideal = count.ideal(declaration.limit);
   const std::string& noun = declaration.limit.counted;
   const bool may_show = check.withheld.empty() || got <= ideal;
@@ -165,14 +165,14 @@ void credit_other_count(Check& check, const CheckDeclaration& declaration,
   const int line = check.line_of(declaration.launches.front().function);
   check.credit(ideal, got);
   if (got > ideal) {
-    const WorstLine waste = count.worst_line(declaration.limit);
+    const ExplainedLine waste = count.line_of_most_excess(declaration.limit);
     check.explain(
         waste.line > 0 ? waste.line : line,
         may_show ? fmt::format("The kernel takes {}, where {} are enough.{}", count_text(got, noun),
                                grouped_digits(static_cast<uint64_t>(ideal)),
                                waste.message.empty() ? "" : " " + waste.message)
                  : fmt::format("The kernel takes more {} than it needs.", noun));
-    if (check.row.has("idea")) check.explain(0, check.row.text("idea"));
+    if (check.row.has("idea")) check.explain(0, check.row.required_text("idea"));
   }
   credit_further_counters(check, declaration, count, line);
 }
@@ -180,9 +180,9 @@ void credit_other_count(Check& check, const CheckDeclaration& declaration,
 // The line whose lanes access more bytes than the matrix has, if there is one. Where the rows of a
 // matrix do not begin at a sector, every kernel has accesses with a sector too many, so the worst
 // access does not explain why this kernel has more.
-WorstLine line_with_repeated_accesses(Check& check, const CheckDeclaration& declaration,
-                                      const CountsOfLaunch& count,
-                                      const device::LaunchResult& run) {
+ExplainedLine line_with_repeated_accesses(Check& check, const CheckDeclaration& declaration,
+                                          const DeclaredLimitEvaluator& count,
+                                          const device::LaunchResult& run) {
   if (!declaration.repeated) return {};
   const double all = count.ideal(declaration.repeated->bytes);
   for (const counters::LineCounters& line : run.lines) {
@@ -197,20 +197,20 @@ WorstLine line_with_repeated_accesses(Check& check, const CheckDeclaration& decl
 }
 
 void credit_counter(Check& check, const CheckDeclaration& declaration,
-                    const device::LaunchResult& run, const CountsOfLaunch& count) {
+                    const device::LaunchResult& run, const DeclaredLimitEvaluator& count) {
   const std::string& counter = declaration.limit.counter.text();
   const double ideal = count.ideal(declaration.limit);
   const int line = check.line_of(declaration.launches.front().function);
   if (counter == "requests" && declaration.also.size() == 1 &&
       declaration.also[0].counter.text() == "sectors")
     return credit_requests(check, run, count.ideal(declaration.also[0]), ideal, line);
-  const std::string idea = check.row.has("idea") ? check.row.text("idea") : "";
+  const std::string idea = check.row.has("idea") ? check.row.required_text("idea") : "";
   if (counter == "wavefronts") {
     credit_wavefronts(check, run, ideal, idea);
   } else {
     credit_working_share(check, run);
-    if (counter != "sectors") return credit_other_count(check, declaration, count);
-    const WorstLine repeated = line_with_repeated_accesses(check, declaration, count, run);
+    if (counter != "sectors") return credit_generic_counter(check, declaration, count);
+    const ExplainedLine repeated = line_with_repeated_accesses(check, declaration, count, run);
     credit_sectors(check, run, ideal, repeated.line > 0 ? declaration.repeated->idea : idea,
                    repeated);
   }
@@ -219,15 +219,15 @@ void credit_counter(Check& check, const CheckDeclaration& declaration,
 
 // The check of a table; empty: there is no such table.
 std::string check_name_of_table(Check& check, const std::string& table) {
-  for (const RubricRow& row : check.session.rubric.rows())
+  for (const RubricCheckEntry& row : check.session.rubric.rows())
     if (row.table == table) return row.check;
   return "";
 }
 
 void withhold_details_if_declared(Check& check) {
   if (check.row.has("withheld_until"))
-    withhold_details_until_passed(check,
-                                  check_name_of_table(check, check.row.text("withheld_until")));
+    withhold_details_until_passed(
+        check, check_name_of_table(check, check.row.required_text("withheld_until")));
 }
 
 // Shows conflicts that cost no points here, since a later check is about them.
@@ -240,7 +240,7 @@ void show_unscored_bank_conflicts(Check& check, const CheckDeclaration& declarat
   if (check.has_passed(questions))
     check.figure("wavefronts", static_cast<double>(c.shared_wavefronts()));
   check.figure("ideal_wavefronts", static_cast<double>(c.ideal_shared_wavefronts()));
-  const WorstLine waste = worst_shared_line(check, run);
+  const ExplainedLine waste = line_of_most_excess_wavefronts(check, run);
   if (check.verdict.credit == 1 && waste.line > 0)
     check.explain(waste.line, declaration.conflicts->note + " " + waste.message);
   withhold_details_if_declared(check);  // the pictures are about this check's counter
@@ -253,13 +253,13 @@ constexpr uint32_t kUnitsOfTrial = 2;
 // nothing.
 double share_left_without_needless_work(Check& check, const CheckDeclaration& declaration) {
   const DeclaredLaunch& launch = declaration.launches.front();
-  const uint32_t unit = check.row.has("unit") ? check.row.count("unit") : kLanes;
+  const uint32_t unit = check.row.has("unit") ? check.row.required_count("unit") : kLanes;
   const LaunchSize size(launch.extents.size(), kUnitsOfTrial * unit);
   std::optional<double> all, needed;
   const auto attempt = [&](device::Kernel& kernel) -> std::optional<device::LaunchResult> {
     std::optional<device::LaunchResult> tried = try_declared_launch(check, kernel, launch, size);
     if (!tried) return std::nullopt;
-    needed = CountsOfLaunch(check, *tried, values_for_ideal(check, launch, size))
+    needed = DeclaredLimitEvaluator(check, *tried, values_for_ideal(check, launch, size))
                  .counted_value(declaration.limit);
     return tried;
   };
@@ -273,8 +273,8 @@ double share_left_without_needless_work(Check& check, const CheckDeclaration& de
 }
 
 // Loses the check if the kernel is a later version already.
-void reject_later_version(Check& check, const CheckDeclaration& declaration,
-                          const CountsOfLaunch& count) {
+void reject_already_optimized_kernel(Check& check, const CheckDeclaration& declaration,
+                                     const DeclaredLimitEvaluator& count) {
   if (!declaration.least) return;
   const double least = count.ideal(*declaration.least);
   double got = count.counted_value(declaration.limit);
@@ -289,24 +289,25 @@ void reject_later_version(Check& check, const CheckDeclaration& declaration,
   CheckFailure failure{CheckFailure::Kind::other_version};
   failure.measured = got;
   failure.expected = least;
-  check.lose(failure, check.line_of(declaration.launches.front().function),
-             fmt::format("The result is right, but this is another version: {} {}, and this "
-                         "one takes at least {}. {}",
-                         counted, count_text(got, declaration.limit.counted),
-                         grouped_digits(static_cast<uint64_t>(least)), declaration.later));
+  check.fail_and_throw(
+      failure, check.line_of(declaration.launches.front().function),
+      fmt::format("The result is right, but this is another version: {} {}, and this "
+                  "one takes at least {}. {}",
+                  counted, count_text(got, declaration.limit.counted),
+                  grouped_digits(static_cast<uint64_t>(least)), declaration.later));
 }
 
 void require_only_lane_accesses_if_set(Check& check, const device::LaunchResult& run) {
-  if (check.row.has("lanes_only") && check.row.flag("lanes_only"))
+  if (check.row.has("lanes_only") && check.row.required_flag("lanes_only"))
     require_only_lane_accesses(check, run);
 }
 
 LaunchSize random_launch_size(Check& check, const DeclaredLaunch& launch) {
-  const uint32_t unit = check.row.has("unit") ? check.row.count("unit") : kLanes;
+  const uint32_t unit = check.row.has("unit") ? check.row.required_count("unit") : kLanes;
   if (launch.extents.size() == 1) return {secret_size(check, unit, 0).n};
   Random random(
       seed_of_stream(check.session.setup.seed, launch.check + ", " + launch.variant + " size"));
-  const std::vector<double> range = check.row.numbers("drawn");
+  const std::vector<double> range = check.row.required_numbers("drawn");
   const uint32_t least = static_cast<uint32_t>(range.at(0)) / unit,
                  most = static_cast<uint32_t>(range.at(1)) / unit;
   LaunchSize size;
@@ -329,45 +330,46 @@ std::shared_ptr<const device::LaunchResult> counted_launch(Check& check,
 // Counts a launch of a size that the seed draws.
 void recount_declared_at_random_size(Check& check, const CheckDeclaration& declaration,
                                      const DeclaredLaunch& launch) {
-  const double least = check.row.has("least_recounted") ? check.row.number("least_recounted") : 0;
+  const double least =
+      check.row.has("least_recounted") ? check.row.required_number("least_recounted") : 0;
   const double published = check.verdict.credit;
   if (published <= least) return;
   const LaunchSize size = random_launch_size(check, launch);
   std::shared_ptr<const device::LaunchResult> run;
-  launch_keeping_report_row(check, [&] {
+  launch_without_changing_report_row(check, [&] {
     run = counted_launch(check, declaration, launch, size);
     return device::LaunchResult();
   });
   require_only_lane_accesses_if_set(check, *run);
-  const CountsOfLaunch count(check, *run, values_for_ideal(check, launch, size));
+  const DeclaredLimitEvaluator count(check, *run, values_for_ideal(check, launch, size));
   const std::string where = fmt::format("{}:", setting_of(launch, size, 0));
   const auto recount_limit = [&](const DeclaredLimit& limit) {
     limit_credit_at_secret_size(check, where, limit.counted.c_str(), count.ideal(limit),
                                 static_cast<uint64_t>(count.counted_value(limit)),
-                                count.worst_line(limit));
+                                count.line_of_most_excess(limit));
   };
   recount_limit(declaration.limit);
   for (const DeclaredLimit& also : declaration.also) recount_limit(also);
   if (declaration.most_sectors)
-    recount_sectors(check, where, count.ideal(*declaration.most_sectors), *run);
+    limit_credit_by_sectors(check, where, count.ideal(*declaration.most_sectors), *run);
   check.verdict.credit = std::max(check.verdict.credit, std::min(published, least));
 }
 
 void check_declared_counter(Check& check, const CheckDeclaration& declaration) {
   const DeclaredLaunch& launch = declaration.launches.front();
   LaunchSize size;
-  for (const std::string& extent : launch.extents) size.push_back(check.row.count(extent));
+  for (const std::string& extent : launch.extents) size.push_back(check.row.required_count(extent));
   withhold_details_if_declared(check);
   // The figures are those of the first.
   for (size_t i = declaration.launches.size(); i-- > 0;)
-    require_shared_bytes_within_limit(check, declaration.launches[i]);
+    require_static_shared_within_limit(check, declaration.launches[i]);
   const auto run = counted_launch(check, declaration, launch, size);
   require_only_lane_accesses_if_set(check, *run);
-  const CountsOfLaunch published(check, *run, values_for_ideal(check, launch, size));
-  reject_later_version(check, declaration, published);
+  const DeclaredLimitEvaluator published(check, *run, values_for_ideal(check, launch, size));
+  reject_already_optimized_kernel(check, declaration, published);
   credit_counter(check, declaration, *run, published);
   if (declaration.most_sectors)
-    credit_below_sector_limit(check, *run, published.ideal(*declaration.most_sectors));
+    reduce_credit_above_sector_limit(check, *run, published.ideal(*declaration.most_sectors));
   for (const DeclaredLaunch& variant : declaration.launches)
     recount_declared_at_random_size(check, declaration, variant);
   show_unscored_bank_conflicts(check, declaration, *run);

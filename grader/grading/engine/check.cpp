@@ -9,7 +9,8 @@ namespace lab32::grading {
 namespace {
 
 // The verdict keeps the failure that has cost the largest part of the points.
-void record_worst_share(CheckVerdict& verdict, double share, const CheckFailure& failure) {
+void record_failure_of_worst_share(CheckVerdict& verdict, double share,
+                                   const CheckFailure& failure) {
   verdict.has_share = true;
   if (share >= verdict.worst_share) return;
   verdict.worst_share = share;
@@ -29,25 +30,25 @@ CheckFailure wasteful_failure(double ideal, double reached) {
 
 }  // namespace
 
-Check::Check(GradingSession& of_lab, const RubricRow& of_check)
+Check::Check(GradingSession& of_lab, const RubricCheckEntry& of_check)
     : session(of_lab),
       row(of_check),
       trial(seed_of_stream(of_lab.setup.seed, of_check.check + ", other order")) {}
 
 bool Check::has_passed(const std::string& check) const {
   return std::any_of(session.passed.begin(), session.passed.end(),
-                     [&](const RubricRow* passed) { return passed->check == check; });
+                     [&](const RubricCheckEntry* passed) { return passed->check == check; });
 }
 
-const RubricRow* Check::first_unpassed_prerequisite() const {
+const RubricCheckEntry* Check::first_unpassed_prerequisite() const {
   for (size_t i : row.after)
-    if (const RubricRow* other = &session.rubric.rows()[i]; session.passed.count(other) == 0)
+    if (const RubricCheckEntry* other = &session.rubric.rows()[i]; session.passed.count(other) == 0)
       return other;
   return nullptr;
 }
 
 void Check::require_prerequisites() {
-  const RubricRow* open = first_unpassed_prerequisite();
+  const RubricCheckEntry* open = first_unpassed_prerequisite();
   if (!open) return;
   measured("not counted");
   CheckFailure failure{CheckFailure::Kind::prerequisite};
@@ -56,14 +57,14 @@ void Check::require_prerequisites() {
   // its successors.
   failure.detail =
       open->credit == Credit::all ? "the result is right" : "nearly all points are reached";
-  lose(failure);
+  fail_and_throw(failure);
 }
 
 void Check::explain(int line, const std::string& message) {
   if (!verdict.message.empty()) verdict.message += "\n";
   if (line > 0) {
     if (verdict.line == 0) verdict.line = line;
-    verdict.message += session.source.quote(line) + "\n";
+    verdict.message += session.source.location_and_source_line(line) + "\n";
   }
   verdict.message += message;
 }
@@ -75,12 +76,12 @@ void Check::credit(double ideal, double reached) {
 void Check::limit_credit_to_share(double ideal, double reached) {
   const double share = share_of(ideal, reached);
   verdict.credit = std::min(verdict.credit, share);
-  record_worst_share(verdict, share, wasteful_failure(ideal, reached));
+  record_failure_of_worst_share(verdict, share, wasteful_failure(ideal, reached));
 }
 
 void Check::credit_share(double share, const CheckFailure& failure) {
   verdict.credit *= std::min(share, 1.0);
-  record_worst_share(verdict, share, failure);
+  record_failure_of_worst_share(verdict, share, failure);
 }
 
 void Check::withhold_count(const std::string& question) {
@@ -95,15 +96,19 @@ void Check::mark_as_failed(const CheckFailure& failure) {
   verdict.failure = failure;
 }
 
-void Check::lose(const CheckFailure& failure, int line, const std::string& message) {
+void Check::fail_and_throw(const CheckFailure& failure, int line, const std::string& message) {
   mark_as_failed(failure);
   explain(line, message);
   throw TestOver{};
 }
 
-void Check::lose(const CheckFailure& failure, int line) { lose(failure, line, words(failure)); }
+void Check::fail_and_throw(const CheckFailure& failure, int line) {
+  fail_and_throw(failure, line, words(failure));
+}
 
-void Check::lose(int line, const std::string& message) { lose(CheckFailure{}, line, message); }
+void Check::fail_and_throw(int line, const std::string& message) {
+  fail_and_throw(CheckFailure{}, line, message);
+}
 
 void Check::not_run(const NotRunReason& reason) {
   verdict.not_run = reason;
@@ -113,8 +118,8 @@ void Check::not_run(const NotRunReason& reason) {
 
 // ---- launches in another order ----
 
-void ScheduleTrial::begin_launch(const device::LaunchShape& shape, bool trial,
-                                 device::LaunchOptions& options) {
+void ScheduleTrial::prepare_launch_options(const device::LaunchShape& shape, bool trial,
+                                           device::LaunchOptions& options) {
   ++launches_;
   wants_trial_ = false;
   if (repeating_) {

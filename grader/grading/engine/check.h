@@ -36,7 +36,8 @@ class ScheduleTrial {
   // Called before each launch. In the repetition of the check, it sets the options with which the
   // launch whose output differed runs again. `trial`: the check compares results, so one of its
   // launches is tried in another order.
-  void begin_launch(const device::LaunchShape& shape, bool trial, device::LaunchOptions& options);
+  void prepare_launch_options(const device::LaunchShape& shape, bool trial,
+                              device::LaunchOptions& options);
   // Whether the launch must be repeated with rerun_in_random_order(), starting from the memory as
   // it was before it.
   bool wants_trial() const { return wants_trial_; }
@@ -92,12 +93,12 @@ struct CheckVerdict {
 struct TestOver {};
 
 struct Check {
-  Check(GradingSession& of_lab, const RubricRow& of_check);
+  Check(GradingSession& of_lab, const RubricCheckEntry& of_check);
   Check(const Check&) = delete;
   Check& operator=(const Check&) = delete;
 
   GradingSession& session;
-  const RubricRow& row;
+  const RubricCheckEntry& row;
   CheckVerdict verdict = {};
 
   std::vector<DeviceArray*> arrays = {};     // in the order of their allocation
@@ -128,7 +129,7 @@ struct Check {
   bool has_passed(const std::string& check) const;
   // The first prerequisite that has not passed; null: all have. A kernel that computes nothing
   // would be fast, so checks of counts and of time need the check of the result.
-  const RubricRow* first_unpassed_prerequisite() const;
+  const RubricCheckEntry* first_unpassed_prerequisite() const;
   // Loses the check unless all prerequisites have passed. The runner calls this before a check
   // begins. For a bonus, credit_speed and credit_speedup_of_step call it themselves, after they
   // know whether this machine can time the check.
@@ -159,14 +160,15 @@ struct Check {
 
   // Ends the check as lost, when nothing after this point can be checked. Without `message`, the
   // text comes from words.h.
-  [[noreturn]] void lose(const CheckFailure& failure, int line, const std::string& message);
-  [[noreturn]] void lose(const CheckFailure& failure, int line = 0);
+  [[noreturn]] void fail_and_throw(const CheckFailure& failure, int line,
+                                   const std::string& message);
+  [[noreturn]] void fail_and_throw(const CheckFailure& failure, int line = 0);
 
   // Marks the check as lost, but goes on: it has more to report.
   void mark_as_failed(const CheckFailure& failure);
 
   // Loses the check for a wrong result.
-  [[noreturn]] void lose(int line, const std::string& message);
+  [[noreturn]] void fail_and_throw(int line, const std::string& message);
 
   // Ends the check as not run, because this machine lacks something that it needs. The check then
   // counts neither for nor against the student.

@@ -69,7 +69,7 @@ std::string undef_lines_for_macros(const std::string& text) {
 const char kOwnName[] = "#define lab32_given lab32_given_is_the_graders\n";
 
 // Whether a piece of given.cu uses what the submission defines: a name of the global namespace.
-bool calls_code_of_submission(const std::string& piece) {
+bool uses_global_namespace_names(const std::string& piece) {
   static const RegularExpression global("(^|[^A-Za-z0-9_>:])::[A-Za-z_]");
   return global.search(piece).has_value();
 }
@@ -85,7 +85,7 @@ std::string line_directive_for(const std::string& piece, const SourceFile& sourc
     const int there = source.line_of_name(name->at(1));
     if (there > before) return fmt::format("#line {} \"@SUBMISSION@\"\n", there - before);
     return fmt::format("#line 1 \"given-{}.cu\"\n",
-                       name->at(1));  // translate_given_names() translates this name
+                       name->at(1));  // rewrite_given_kernel_errors() translates this name
   }
   return "#line 1 \"given.cu\"\n";
 }
@@ -109,7 +109,7 @@ toolchain::CodeAroundSubmission code_around_submission(const std::string& lab,
   while (begin < last) {
     const size_t end = std::min(text->find("\n\n", begin), last);
     const std::string piece = text->substr(begin, end - begin);
-    (calls_code_of_submission(piece) ? around.behind : around.before) +=
+    (uses_global_namespace_names(piece) ? around.behind : around.before) +=
         line_directive_for(piece, source) + piece + "\n";
     begin = std::min(text->find_first_not_of('\n', end), last);
   }
@@ -140,7 +140,7 @@ void refuse_reserved_namespace(const toolchain::Submission& submission,
   }
 }
 
-std::string translate_given_names(const std::string& messages, const std::string& display) {
+std::string rewrite_given_kernel_errors(const std::string& messages, const std::string& display) {
   static const RegularExpression lacking(
       "^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\): error: the global scope has no (\"[^\"]+\")$"),
       place("^given-([A-Za-z0-9_]+)\\.cu\\([0-9]+\\):"), file("\"?given-([A-Za-z0-9_]+)\\.cu\"?"),
@@ -202,7 +202,7 @@ toolchain::CompiledArtifact compile_with_given_kernels(const std::string& lab,
   try {
     return toolchain::compile(submission, arch, display, options);
   } catch (const toolchain::CompileError& e) {
-    throw toolchain::CompileError(display, translate_given_names(e.text, display));
+    throw toolchain::CompileError(display, rewrite_given_kernel_errors(e.text, display));
   }
 }
 
@@ -270,8 +270,8 @@ std::vector<uint32_t> output_of_given_kernel(const std::string& lab,
   device::Kernel* found = module->find(grader_or_submitted_kernel_name(kernel, *module));
   if (!found) throw Error(display + " has no " + kernel);
   const auto n = static_cast<uint32_t>(in.size());
-  const device::DeviceBuffer from = on->allocate(n * sizeof(uint32_t), "in"),
-                             to = on->allocate(n * sizeof(uint32_t), "out");
+  const device::DeviceAddressRange from = on->allocate(n * sizeof(uint32_t), "in"),
+                                   to = on->allocate(n * sizeof(uint32_t), "out");
   on->upload(from, in.data(), from.bytes);
   const device::LaunchResult run =
       on->launch(*found, {{(n + kBlock - 1) / kBlock}, {kBlock}}, {from, to, static_cast<int>(n)});
@@ -282,8 +282,8 @@ std::vector<uint32_t> output_of_given_kernel(const std::string& lab,
   return out;
 }
 
-std::optional<SwizzleLab>& swizzle_lab() {
-  static std::optional<SwizzleLab> lab;
+std::optional<SwizzleLabHooks>& swizzle_lab() {
+  static std::optional<SwizzleLabHooks> lab;
   return lab;
 }
 

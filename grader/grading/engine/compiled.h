@@ -36,7 +36,7 @@ void refuse_reserved_namespace(const toolchain::Submission& submission, const st
 // Translates the compiler's messages about given kernels for a submission that lacks a function
 // that they call, or declares it differently: what is missing or does not fit, and which kernel
 // needs it. Each problem is reported once.
-std::string translate_given_names(const std::string& messages, const std::string& display);
+std::string rewrite_given_kernel_errors(const std::string& messages, const std::string& display);
 
 // The full name of a given kernel in a module. If the module has no copy of the grader's, this is
 // the name of the submission's own kernel.
@@ -99,13 +99,13 @@ std::vector<uint32_t> output_of_given_kernel(const std::string& lab,
 
 // The lab in which students write a swizzle, so that `lab32 explain` can draw theirs. The lab's
 // code sets it before main().
-struct SwizzleLab {
+struct SwizzleLabHooks {
   std::string name;
   // The kernel of given.cu that applies the student's function for a shape to offsets.
-  std::string (*kernel)(const pictures::SwizzleShape&) = nullptr;
+  std::string (*kernel)(const pictures::CuteSwizzle&) = nullptr;
   // Whether a question of the lab asks for part of the shape's table.
-  bool (*is_question)(const pictures::SwizzleShape&) = nullptr;
+  bool (*is_question)(const pictures::CuteSwizzle&) = nullptr;
 };
-std::optional<SwizzleLab>& swizzle_lab();
+std::optional<SwizzleLabHooks>& swizzle_lab();
 
 }  // namespace lab32::grading

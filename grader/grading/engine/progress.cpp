@@ -16,7 +16,7 @@ constexpr auto kLogPatience = std::chrono::seconds(5);
 }  // namespace
 
 ProgressReporter::ProgressReporter(bool enabled) : terminal_(isatty(STDERR_FILENO)) {
-  if (enabled) watcher_ = std::thread([this] { show_steps_until_stopped(); });
+  if (enabled) watcher_ = std::thread([this] { print_long_steps_until_stopped(); });
 }
 
 ProgressReporter::~ProgressReporter() {
@@ -30,7 +30,7 @@ ProgressReporter::~ProgressReporter() {
   erase_line();
 }
 
-void ProgressReporter::show_steps_until_stopped() {
+void ProgressReporter::print_long_steps_until_stopped() {
   std::unique_lock lock(mutex_);
   while (!stop_) {
     const uint64_t seen = generation_;
@@ -55,7 +55,7 @@ void ProgressReporter::erase_line() {
   shown_ = false;
 }
 
-std::string ProgressReporter::begin_step(const std::string& what) {
+std::string ProgressReporter::replace_step_text(const std::string& what) {
   if (!watcher_.joinable()) return "";
   const std::lock_guard lock(mutex_);
   std::string outer = std::move(what_);
@@ -67,8 +67,8 @@ std::string ProgressReporter::begin_step(const std::string& what) {
 }
 
 ProgressReporter::ScopedStep::ScopedStep(ProgressReporter& progress, const std::string& what)
-    : progress_(progress), outer_(progress.begin_step(what)) {}
+    : progress_(progress), outer_(progress.replace_step_text(what)) {}
 
-ProgressReporter::ScopedStep::~ScopedStep() { progress_.begin_step(outer_); }
+ProgressReporter::ScopedStep::~ScopedStep() { progress_.replace_step_text(outer_); }
 
 }  // namespace lab32::grading

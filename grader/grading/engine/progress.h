@@ -31,8 +31,8 @@ class ProgressReporter {
   };
 
  private:
-  std::string begin_step(const std::string& what);  // returns the text that was shown before
-  void show_steps_until_stopped();
+  std::string replace_step_text(const std::string& what);  // returns the text that was shown before
+  void print_long_steps_until_stopped();
   void erase_line();
 
   bool terminal_ = false, stop_ = false, shown_ = false;

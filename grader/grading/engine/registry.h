@@ -15,11 +15,11 @@
 // The body is a function of the running check `check`, inside a doctest TEST_CASE whose function
 // only run_suite() can call.
 #define LAB_CHECK(decorators) LAB_CHECK_IN(DOCTEST_ANONYMOUS(lab_check_), decorators)
-#define LAB_CHECK_IN(function, decorators)                              \
-  static void function(lab32::grading::Check& check);                   \
-  TEST_CASE(decorators* lab32::grading::registered_check_decorator()) { \
-    lab32::grading::run_check_body(&(function));                        \
-  }                                                                     \
+#define LAB_CHECK_IN(function, decorators)                               \
+  static void function(lab32::grading::Check& check);                    \
+  TEST_CASE(decorators* lab32::grading::check_registering_decorator()) { \
+    lab32::grading::run_check_body(&(function));                         \
+  }                                                                      \
   static void function([[maybe_unused]] lab32::grading::Check& check)
 
 namespace lab32::grading {
@@ -29,17 +29,17 @@ struct Check;
 void run_check_body(void (*body)(Check&));
 
 // A doctest decorator that adds the LAB_CHECK to the registered checks.
-struct registered_check_decorator {
+struct check_registering_decorator {
   void fill(doctest::detail::TestCase& test) const;
 };
 
 // A doctest decorator: the keys of the rubric that the check reads, from its own table or from the
 // top of the file, with the range of each: takes("n", whole("nodes", 8, 1 << 24)). doctest calls
 // `fill` once per check, before main().
-struct takes {
+struct takes_rubric_keys {
   std::vector<RubricKey> keys;
   template <class... Keys>
-  explicit takes(Keys... taken) : keys{RubricKey(taken)...} {}
+  explicit takes_rubric_keys(Keys... taken) : keys{RubricKey(taken)...} {}
   void fill(doctest::detail::TestCase& test) const;
 };
 

@@ -21,8 +21,8 @@
 namespace lab32::grading {
 namespace {
 
-// The state that a LAB_CHECK and note_failed_assert() share. doctest passes no arguments to test
-// cases, so this state is global to the file.
+// The state that a LAB_CHECK and keep_first_failed_assert() share. doctest passes no arguments to
+// test cases, so this state is global to the file.
 struct RunningCheck;
 RunningCheck* running = nullptr;
 
@@ -38,25 +38,26 @@ struct RunningCheck {
 
 // The points for a credit. They are rounded down to hundredths, so that only full credit gives full
 // points.
-double rounded_points(double points, double credit) {
+double points_rounded_down(double points, double credit) {
   return credit >= 1 ? points : std::floor(points * std::max(0.0, credit) * 100 + 1e-9) / 100;
 }
 
 // The points of a check: its rubric row says whether a share of them counts.
-double score_of(const RubricRow& row, const CheckVerdict& v) {
+double score_of(const RubricCheckEntry& row, const CheckVerdict& v) {
   if (row.credit == Credit::share)
-    return rounded_points(row.points, v.withheld.empty() ? v.credit : std::floor(4 * v.credit) / 4);
+    return points_rounded_down(row.points,
+                               v.withheld.empty() ? v.credit : std::floor(4 * v.credit) / 4);
   return v.credit >= 1 ? row.points : 0;
 }
 
 // The error of a rubric row that gives credit by share, if its check only passes or fails; empty:
 // the verdict fits the row.
-std::string credit_mismatch(const RubricRow& row, const CheckVerdict& v) {
+std::string unsupported_share_credit_error(const RubricCheckEntry& row, const CheckVerdict& v) {
   if (row.credit == Credit::all || v.has_share) return "";
   return fmt::format("its rubric has credit = \"share\", and this check passes or fails: \"all\"");
 }
 
-report::CheckResult result_of(const RubricRow& row, const CheckVerdict& v,
+report::CheckResult result_of(const RubricCheckEntry& row, const CheckVerdict& v,
                               const std::string& file) {
   report::CheckResult test;
   test.name = row.check;
@@ -69,7 +70,8 @@ report::CheckResult result_of(const RubricRow& row, const CheckVerdict& v,
   test.line = v.line;
   test.figures = v.figures;
   const bool ended = v.not_run || v.lost || !v.failed_check.empty();
-  const std::string error = v.error.empty() && !ended ? credit_mismatch(row, v) : v.error;
+  const std::string error =
+      v.error.empty() && !ended ? unsupported_share_credit_error(row, v) : v.error;
   if (!error.empty()) {
     test.status = report::Status::error;
     test.message += (test.message.empty() ? "" : "\n") + error;
@@ -91,7 +93,7 @@ report::CheckResult result_of(const RubricRow& row, const CheckVerdict& v,
 // waste must not cost a student all of the next check.
 constexpr double kReached = 0.98;
 
-bool has_nearly_all_points(const RubricRow& row, const report::CheckResult& test) {
+bool has_nearly_all_points(const RubricCheckEntry& row, const report::CheckResult& test) {
   return test.status == report::Status::passed ||
          (row.credit == Credit::share && test.status == report::Status::failed &&
           test.max_score > 0 && test.score >= kReached * test.max_score);
@@ -130,7 +132,7 @@ void finish_check(Check& check, report::LabResult& lab) {
 }
 
 // Remembers the first CHECK or REQUIRE that failed.
-void note_failed_assert(const doctest::AssertData& assertion) {
+void keep_first_failed_assert(const doctest::AssertData& assertion) {
   std::string& failed = running->check.verdict.failed_check;
   if (!assertion.m_failed || !failed.empty()) return;
   failed = assertion.m_threw ? assertion.m_exception.c_str() : assertion.m_decomp.c_str();
@@ -147,7 +149,7 @@ void record_check_error(Check& check, const std::string& error) {
 // a loop, the CHECK counts as one of that test.
 void run_doctest_case(Check& check) {
   doctest::Context context;
-  context.setAssertHandler(note_failed_assert);
+  context.setAssertHandler(keep_first_failed_assert);
   if (!doctest::is_running_in_test) context.setAsDefaultForAssertsOutOfTestCases();
   RunningCheck now(check);
   try {
@@ -156,7 +158,7 @@ void run_doctest_case(Check& check) {
     else
       doctest_function_of_check(check.session.rubric.lab(), check.row.check)();
   } catch (const doctest::detail::TestFailureException&) {
-    // A REQUIRE has failed; note_failed_assert() has recorded its words.
+    // A REQUIRE has failed; keep_first_failed_assert() has recorded its words.
     if (doctest::is_running_in_test) throw;
   }
   if (!now.machine_fault.empty()) throw MachineError(now.machine_fault);
@@ -179,7 +181,7 @@ void require_time_left(Check& check) {
   if (check.row.bonus && !s.time.timer)
     check.not_run({NotRunReason::Kind::no_gpu, check.device().name()});
   check.measured("not run");
-  check.lose(s.time_limit.failure());
+  check.fail_and_throw(s.time_limit.failure());
 }
 
 // Whether the check may begin. If not, its verdict is complete.
@@ -195,7 +197,8 @@ bool may_check_begin(Check& check, report::LabResult& lab) {
 }
 
 // Runs the check. If one of its launches gave another result in another order, runs it once more.
-void run_check_and_trial(GradingSession& session, const RubricRow& row, report::LabResult& lab) {
+void run_check_and_trial(GradingSession& session, const RubricCheckEntry& row,
+                         report::LabResult& lab) {
   Check check(session, row);
   if (!may_check_begin(check, lab)) return;
   const WorkTimer watch;
@@ -213,7 +216,8 @@ void run_check_and_trial(GradingSession& session, const RubricRow& row, report::
   lab.tests.back().seconds = seconds;
 }
 
-report::CheckResult test_of_hidden_check(const RubricRow& row, const GradingSession& session) {
+report::CheckResult test_of_hidden_check(const RubricCheckEntry& row,
+                                         const GradingSession& session) {
   CheckVerdict verdict;
   verdict.not_run = NotRunReason{NotRunReason::Kind::hidden, session.setup.device.name()};
   verdict.message = words(*verdict.not_run);
@@ -222,9 +226,9 @@ report::CheckResult test_of_hidden_check(const RubricRow& row, const GradingSess
 
 // The rows of `checks`, their prerequisites, and all checks with questions, since open questions
 // decide what a check may show. All rows if `checks` is empty.
-std::set<const RubricRow*> rows_to_run(const std::vector<RubricRow>& rows,
-                                       const std::vector<std::string>& checks) {
-  std::set<const RubricRow*> found;
+std::set<const RubricCheckEntry*> rows_to_run(const std::vector<RubricCheckEntry>& rows,
+                                              const std::vector<std::string>& checks) {
+  std::set<const RubricCheckEntry*> found;
   // Rows come after their prerequisites, so one pass backwards is enough.
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     const bool named = std::find(checks.begin(), checks.end(), row->check) != checks.end();
@@ -258,8 +262,9 @@ void run_check_body(void (*body)(Check&)) {
 
 void run_suite(GradingSession& session, report::LabResult& lab) {
   const auto& as_passed = session.setup.counts_as_passed;
-  const std::set<const RubricRow*> rows = rows_to_run(session.rubric.rows(), session.setup.checks);
-  for (const RubricRow& row : session.rubric.rows()) {
+  const std::set<const RubricCheckEntry*> rows =
+      rows_to_run(session.rubric.rows(), session.setup.checks);
+  for (const RubricCheckEntry& row : session.rubric.rows()) {
     if (rows.count(&row) == 0 || row.credit == Credit::questions) continue;
     const bool hidden = row.hidden() && !session.setup.runs_hidden;
     if (row.dropped() || hidden || (as_passed && as_passed(row))) {

@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using report::Status;
 
-fs::path lab_file_path(const GradeOptions& options, const std::string& lab) {
+fs::path submitted_source_path(const GradeOptions& options, const std::string& lab) {
   const auto elsewhere = options.files.find(lab);
   return elsewhere != options.files.end() ? elsewhere->second : options.dir / lab / (lab + ".cu");
 }
@@ -62,13 +62,13 @@ std::vector<std::string> chosen_labs(const GradeOptions& options) {
                     visible_name(options.dir.string())));
   if (options.allow_missing) return labs;
   const auto missing = [&](const std::string& lab) {
-    return file_is_missing(lab_file_path(options, lab));
+    return file_is_missing(submitted_source_path(options, lab));
   };
   const auto absent = std::find_if(labs.begin(), labs.end(), missing);
   if (absent != labs.end() &&
       (!options.labs.empty() || std::all_of(labs.begin(), labs.end(), missing)))
     throw Error(fmt::format("{}: no such file; --dir names the directory that holds it",
-                            visible_name(lab_file_path(options, *absent).string())));
+                            visible_name(submitted_source_path(options, *absent).string())));
   return labs;
 }
 
@@ -79,7 +79,7 @@ void fail_all_checks(report::LabResult& lab, const Rubric& rubric, const std::st
   lab.message = message.substr(0, message.find_last_not_of('\n') + 1);
   lab.tests.clear();
   lab.score = lab.max_score = 0;
-  for (const RubricRow& row : rubric.rows()) {
+  for (const RubricCheckEntry& row : rubric.rows()) {
     // A bonus is left out: it loses no points if it is not timed.
     if (row.bonus || row.dropped() || row.hidden()) continue;
     report::CheckResult test;
@@ -94,7 +94,7 @@ void fail_all_checks(report::LabResult& lab, const Rubric& rubric, const std::st
 }
 
 // The machine has failed, so the lab is not graded and the student loses no points.
-void mark_not_graded(report::LabResult& lab, const std::string& why) {
+void reset_to_not_graded(report::LabResult& lab, const std::string& why) {
   lab.status = Status::not_graded;
   lab.message = why;
   lab.tests.clear();
@@ -143,7 +143,7 @@ void grade_compiled(report::LabResult& lab, const Rubric& rubric, const std::str
     const SourceFile source = SourceFile::from_text(submission.text(), display);
     const std::unique_ptr<device::LoadedModule> module = setup.device.load(artifact);
     GradingSession session{setup, *module, source, rubric, &artifact};
-    session.shift_warning = first_shift_warning(artifact.warnings, display);
+    session.shift_warning = shift_warning_explanation(artifact.warnings, display);
     session.time_limit = TimeLimit(setup.time_limit, seconds);
     const TimedArtifacts timed(rubric.lab(), submission, artifact, setup.timer, setup.progress);
     session.time = timed.timing_setup(setup.timer);
@@ -172,11 +172,11 @@ report::LabResult grade_when_compiled(const Rubric& rubric, const fs::path& file
   } catch (const toolchain::BadSubmission& e) {
     fail_all_checks(lab, rubric, display, e.what());
   } catch (const std::bad_alloc&) {
-    mark_not_graded(lab, "this machine has not enough memory");
+    reset_to_not_graded(lab, "this machine has not enough memory");
   } catch (const Error& e) {
-    mark_not_graded(lab, e.what());
+    reset_to_not_graded(lab, e.what());
   } catch (const std::exception& e) {
-    mark_not_graded(lab, std::string("an internal error of the grader: ") + e.what());
+    reset_to_not_graded(lab, std::string("an internal error of the grader: ") + e.what());
   }
   return lab;
 }
@@ -191,10 +191,10 @@ report::LabResult grade_file(const Rubric& rubric, const fs::path& file,
   return grade_when_compiled(rubric, file, std::move(compilation), setup);
 }
 
-std::vector<LabFile> files_to_grade(const GradeOptions& options) {
-  std::vector<LabFile> files;
+std::vector<SubmittedLabFile> files_to_grade(const GradeOptions& options) {
+  std::vector<SubmittedLabFile> files;
   for (const std::string& lab : chosen_labs(options))
-    files.push_back({lab, lab_file_path(options, lab)});
+    files.push_back({lab, submitted_source_path(options, lab)});
   return files;
 }
 
@@ -217,19 +217,19 @@ report::GradingResult grade(const GradeOptions& options) {
     rubrics.emplace_back(options.rubric.empty() ? rubric_folder(lab) : options.rubric, lab);
   toolchain::installed_toolchain();  // throws if there is no nvcc
   const std::unique_ptr<device::Device> device = device::open_device(options.device);
-  const std::unique_ptr<device::KernelTimer> timer = device::open_timer(options.device);
+  const std::unique_ptr<device::KernelTimer> timer = device::open_gpu_timer(options.device);
   ProgressReporter progress(options.progress);
   report::GradingResult result;
   result.device = device->name();
   if (timer) {
     result.timer = timer->name();
-    timer->prepare();
+    timer->start_background_preparation();
   }
   result.seed = options.seed ? *options.seed : secret_random_seed();
   // The next lab is compiled while the kernels of this one run, except with a timer: timing needs a
   // machine that does nothing else.
   const auto when = timer ? BackgroundWork::When::when_waited_for : BackgroundWork::When::now;
-  const auto file = [&](size_t i) { return lab_file_path(options, rubrics[i].lab()); };
+  const auto file = [&](size_t i) { return submitted_source_path(options, rubrics[i].lab()); };
   const auto begin = [&](size_t i) {
     return i < rubrics.size() ? begin_compiling(rubrics[i], file(i), *device, when)
                               : BackgroundCompilation();
@@ -261,7 +261,7 @@ report::GradingResult grade(const GradeOptions& options) {
 
 namespace {
 
-void replace_labs(report::GradingResult& all, const report::GradingResult& some) {
+void replace_or_add_labs(report::GradingResult& all, const report::GradingResult& some) {
   for (const report::LabResult& lab : some.labs) {
     const auto at =
         std::find_if(all.labs.begin(), all.labs.end(),
@@ -279,9 +279,9 @@ void grade_on_every_save(
     GradeOptions options,
     const std::function<void(const report::GradingResult&, const std::string& changes)>& show,
     const std::function<void(const std::string&)>& print_error) {
-  const std::vector<LabFile> files = files_to_grade(options);
+  const std::vector<SubmittedLabFile> files = files_to_grade(options);
   std::vector<std::filesystem::path> paths;
-  for (const LabFile& file : files) paths.push_back(file.file);
+  for (const SubmittedLabFile& file : files) paths.push_back(file.file);
   FileSaveWatch saves(paths);  // starts before the first grading, so that it misses no save
   report::GradingResult last = grade(options);
   options.seed = last.seed;
@@ -294,7 +294,7 @@ void grade_on_every_save(
       const report::GradingResult next = grade(options);
       const std::string changes = report::result_changes_text(last, next);
       show(next, changes.empty() ? "No check has changed.\n" : changes);
-      replace_labs(last, next);
+      replace_or_add_labs(last, next);
     } catch (const Error& e) {
       print_error(e.what());
     }
@@ -314,7 +314,7 @@ bool starts_with_ignoring_case(const std::string& name, const std::string& with)
 
 std::vector<std::string> checks_matching(const Rubric& rubric, const std::string& check) {
   std::vector<std::string> found, names;
-  for (const RubricRow& row : rubric.rows()) {
+  for (const RubricCheckEntry& row : rubric.rows()) {
     if (row.dropped()) continue;
     names.push_back(row.check);
     if (row.check == check) return {check};
@@ -342,12 +342,12 @@ bool makes_better_picture(const report::CheckResult& a, const report::CheckResul
   // get one.
   if (a.withheld_until.empty() != b.withheld_until.empty()) return b.withheld_until.empty();
   if (lost(a) != lost(b)) return lost(a) > lost(b);
-  return a.pictures &&
-         pictures::wasted_traffic(*a.pictures) > pictures::wasted_traffic(*b.pictures);
+  return a.pictures && pictures::time_weighted_access_waste(*a.pictures) >
+                           pictures::time_weighted_access_waste(*b.pictures);
 }
 
 // The place that the user has chosen, such as "in block 3, warp 9"; empty if none.
-std::string location_text(const counters::DetailFilter& choice) {
+std::string detail_filter_text(const counters::DetailFilter& choice) {
   std::vector<std::string> words;
   if (choice.line) words.push_back(fmt::format("line {}", *choice.line));
   if (choice.block) words.push_back(fmt::format("block {}", *choice.block));
@@ -363,7 +363,7 @@ std::string reason_without_picture(const report::LabResult& lab, const report::C
   if (!test.withheld_until.empty())
     return fmt::format("it would answer a question of `{}`; answer that first",
                        test.withheld_until);
-  if (const std::string place = location_text(choice); !place.empty())
+  if (const std::string place = detail_filter_text(choice); !place.empty())
     return fmt::format(
         "your kernels have no access at {}; without a position the worst access "
         "is drawn",
@@ -403,7 +403,7 @@ pictures::PicturedCheck explain_check(GradeOptions options, const std::string& c
       });
   const bool found =
       test.pictures && (!test.pictures->accesses.empty() || test.pictures->fault ||
-                        test.pictures->race || location_text(*options.launch_detail).empty());
+                        test.pictures->race || detail_filter_text(*options.launch_detail).empty());
   pictures::PicturedCheck shown{lab.name, test.name, test.file, test.message, {}};
   if (found)
     shown.launch = *test.pictures;
@@ -411,7 +411,7 @@ pictures::PicturedCheck explain_check(GradeOptions options, const std::string& c
     shown.missing =
         fmt::format("no picture of {}{}: {}", lab.name, check.empty() ? "" : ", " + test.name,
                     reason_without_picture(lab, test, *options.launch_detail));
-  const bool chosen = !location_text(*options.launch_detail).empty();
+  const bool chosen = !detail_filter_text(*options.launch_detail).empty();
   if (!found && (chosen || !test.withheld_until.empty() || !lab_has_own_pictures(lab.name)))
     throw Error(shown.missing);
   if (chosen) return shown;

@@ -37,8 +37,8 @@ struct GradeOptions {
   std::vector<std::string> checks = {};
   // Needs launch_detail. Called with each launch of the submission's kernels, lab by lab.
   std::function<void(const pictures::PicturedLaunch&)> every_launch = {};
-  LaunchWatcher* watcher = nullptr;  // sees the launches of the submission's kernels
-  bool modelled_times = true;        // without a GPU, report the modelled time of timed kernels
+  LaunchHooks* watcher = nullptr;  // sees the launches of the submission's kernels
+  bool modelled_times = true;      // without a GPU, report the modelled time of timed kernels
   // Grades the answers to `lab32 ask` that lie beside a file (asking/); absent: they are not
   // graded.
   std::function<std::optional<report::CheckResult>(const Rubric&, const std::filesystem::path&)>
@@ -54,11 +54,11 @@ struct GradeOptions {
 report::GradingResult grade(const GradeOptions& options);
 
 // The labs that grade() would grade, with their files. Throws as grade() does.
-struct LabFile {
+struct SubmittedLabFile {
   std::string lab;
   std::filesystem::path file;
 };
-std::vector<LabFile> files_to_grade(const GradeOptions& options);
+std::vector<SubmittedLabFile> files_to_grade(const GradeOptions& options);
 
 // Grades one file as grade() does for each lab. A file that cannot be read or compiled, or a device
 // that cannot run it, only costs this lab its points.

@@ -20,7 +20,7 @@
 
 namespace lab32::grading {
 
-class LaunchWatcher;
+class LaunchHooks;
 class ProgressReporter;
 
 // Settings that all labs of a grading share. Members mean the same as those of GradeOptions with
@@ -36,10 +36,10 @@ struct GradingSetup {
   std::function<void(const pictures::PicturedLaunch&)> every_launch = {};
   std::vector<std::string> checks = {};
   bool runs_hidden = false;
-  LaunchWatcher* watcher = nullptr;
+  LaunchHooks* watcher = nullptr;
   // Called before each check. A check for which it returns true counts as passed, is not run, and
   // has no row in the result.
-  std::function<bool(const RubricRow&)> counts_as_passed = {};
+  std::function<bool(const RubricCheckEntry&)> counts_as_passed = {};
 };
 
 // An array of the last launch. It is a copy, because messages are written after the memory is
@@ -78,8 +78,8 @@ struct GradingSession {
   TimeLimit time_limit{};  // limit of the whole lab
 
   // Results of the checks that have run.
-  std::set<const RubricRow*> passed = {};  // checks with at least 98 % of their points
-  SimulationBudget spending{};             // the cost of their launches
+  std::set<const RubricCheckEntry*> passed = {};  // checks with at least 98 % of their points
+  SimulationBudget spending{};                    // the cost of their launches
   std::map<std::string, LaunchSharedByChecks> shared_launches = {};
   std::map<std::pair<std::string, uint32_t>, PredictedTime> predicted = {};  // by kernel and n
   bool counts_withheld = false;    // some check called Check::withhold_count

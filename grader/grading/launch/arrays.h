@@ -31,7 +31,7 @@ class DeviceArray {
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
 
-  device::DeviceBuffer buffer() const { return buffer_; }
+  device::DeviceAddressRange buffer() const { return buffer_; }
   operator device::KernelArgument() const { return device::KernelArgument(buffer_); }
   const std::string& name() const { return name_; }
   size_t count() const { return count_; }
@@ -53,7 +53,7 @@ class DeviceArray {
   Check& check_;
   std::string name_;
   size_t element_bytes_, count_;
-  device::DeviceBuffer buffer_;
+  device::DeviceAddressRange buffer_;
 };
 
 // An array that a kernel only reads.

@@ -125,7 +125,7 @@ CheckFailure::Access access_of(const counters::Finding& finding) {
 
 // The size of an element of the check's array of that name, in bytes; 0: the check has no such
 // array.
-uint32_t element_bytes_of(Check& check, const std::string& array) {
+uint32_t device_array_element_bytes(Check& check, const std::string& array) {
   for (const DeviceArray* memory : check.arrays)
     if (memory->name() == array) return memory->element_bytes();
   return 0;
@@ -139,20 +139,20 @@ void apply_limits(Check& check, device::LaunchOptions& options) {
 
 // Loses the check if the lab's time is used up, although that says nothing about the kernels of
 // this check.
-void check_time_limit(Check& check) {
+void lose_check_if_lab_time_used_up(Check& check) {
   const GradingSession& s = check.session;
   if (!s.time_limit.used_up()) return;
   if (check.verdict.lost) throw TestOver{};  // the message has the reason
   check.measured("not run");
-  check.lose(s.time_limit.failure());
+  check.fail_and_throw(s.time_limit.failure());
 }
 
 void check_fault(Check& check, const device::LaunchResult& run, const std::string& setting) {
   if (!run.fault) return;
-  if (exceeds_launch_limit(*run.fault)) check_time_limit(check);
+  if (exceeds_launch_limit(*run.fault)) lose_check_if_lab_time_used_up(check);
   device::KernelFault f = *run.fault;
   if (f.trap && f.trap->access)
-    f.trap->access->element = element_bytes_of(check, f.trap->access->object);
+    f.trap->access->element = device_array_element_bytes(check, f.trap->access->object);
   const std::string what = words(f.kind);
   check.measured(what);
   std::string message = prefix(setting) + what + ": " + describe(f);
@@ -160,7 +160,7 @@ void check_fault(Check& check, const device::LaunchResult& run, const std::strin
   if (!fix.empty()) message += "\n" + fix;
   CheckFailure failure{CheckFailure::Kind::fault, setting, "", to_string(f.kind)};
   if (f.trap) failure.access = access_of(*f.trap);
-  check.lose(failure, line_if_in_submission(check, f.file, f.line), message);
+  check.fail_and_throw(failure, line_if_in_submission(check, f.file, f.line), message);
 }
 
 void check_hazards(Check& check, const device::LaunchResult& run, const std::string& setting) {
@@ -181,7 +181,7 @@ void check_hazards(Check& check, const device::LaunchResult& run, const std::str
     message += fmt::format("\n{} more finding{} elsewhere.", others, others == 1 ? "" : "s");
   CheckFailure failure{CheckFailure::Kind::hazard, setting, "", name_of(first->kind)};
   failure.access = access_of(*first);
-  check.lose(failure, line_if_in_submission(check, first->file, first->line), message);
+  check.fail_and_throw(failure, line_if_in_submission(check, first->file, first->line), message);
 }
 
 void check_inputs_unchanged(Check& check, const std::string& setting) {
@@ -191,7 +191,7 @@ void check_inputs_unchanged(Check& check, const std::string& setting) {
     check.measured("changed " + memory->name());
     CheckFailure failure{CheckFailure::Kind::changed_input, setting, memory->name()};
     failure.index = static_cast<uint64_t>(i);
-    check.lose(failure);
+    check.fail_and_throw(failure);
   }
 }
 
@@ -208,16 +208,17 @@ device::Kernel& find_kernel(Check& check, const Launch& launch) {
   GradingSession& s = check.session;
   device::Kernel* kernel = s.module.find(launch.kernel);
   if (!kernel)
-    check.lose({CheckFailure::Kind::missing, launch.setting, launch.kernel}, 0,
-               fmt::format("The file has no kernel `{}` (it has {}). Keep the names and parameters "
-                           "of the given kernels.",
-                           launch.kernel, kernel_names_text(check)));
-  check_time_limit(check);
+    check.fail_and_throw(
+        {CheckFailure::Kind::missing, launch.setting, launch.kernel}, 0,
+        fmt::format("The file has no kernel `{}` (it has {}). Keep the names and parameters "
+                    "of the given kernels.",
+                    launch.kernel, kernel_names_text(check)));
+  lose_check_if_lab_time_used_up(check);
   if (s.spending.used_up(check.row.check)) {
     const char* kind = to_string(sim::TrapKind::time_limit);
     check.measured("runs too long");
-    check.lose({CheckFailure::Kind::fault, launch.setting, launch.kernel, kind}, 0,
-               s.spending.exhausted_limit_text(check.row.check));
+    check.fail_and_throw({CheckFailure::Kind::fault, launch.setting, launch.kernel, kind}, 0,
+                         s.spending.exhausted_limit_text(check.row.check));
   }
   check.launched.clear();
   for (const DeviceArray* m : check.arrays)
@@ -235,12 +236,13 @@ device::LaunchResult run(Check& check, const Launch& launch) {
   check_parameters(check, kernel.info(), launch.args, launch.setting);
   device::LaunchOptions options;
   options.model = launch.model;
-  check.trial.begin_launch(launch.shape, launch.try_other_order && check.row.credit == Credit::all,
-                           options);
+  check.trial.prepare_launch_options(
+      launch.shape, launch.try_other_order && check.row.credit == Credit::all, options);
   apply_limits(check, options);
   request_picture_details(check, launch, options);
-  LaunchWatcher* const watcher = is_given_kernel(launch.kernel) ? nullptr : s.setup.watcher;
-  const bool watched = watcher && watcher->before_launch(check, launch, kernel, options);
+  LaunchHooks* const watcher = is_given_kernel(launch.kernel) ? nullptr : s.setup.watcher;
+  const bool watched =
+      watcher && watcher->wants_snapshot_before_launch(check, launch, kernel, options);
   // Other launches of the check count the same work.
   const bool measures_need = check.sharing_launch && check.row.has("min_working_share");
   const auto before =
@@ -260,9 +262,9 @@ device::LaunchResult run(Check& check, const Launch& launch) {
   check_hazards(check, result, launch.setting);
   check_inputs_unchanged(check, launch.setting);
   if (before && measures_need)
-    result.needed_thread_share = needed_thread_share(check, kernel, launch, *before);
+    result.needed_thread_share = measure_needed_thread_share(check, kernel, launch, *before);
   if (watcher)
-    watcher->after_launch(check, launch, kernel, result, watched ? before.get() : nullptr);
+    watcher->after_clean_launch(check, launch, kernel, result, watched ? before.get() : nullptr);
   if (before && check.trial.wants_trial()) {
     const WorkTimer again;
     device::LaunchOptions limits;
@@ -298,7 +300,7 @@ void end_if_repetition_done(Check& check) {
   if (check.trial.repeated_launch_done()) throw TestOver{};
 }
 
-bool run_in_fresh_module(Check& check, const Launch& launch) {
+bool is_faultless_in_fresh_module(Check& check, const Launch& launch) {
   GradingSession& s = check.session;
   // In a repetition the order or the loads are the reason, and not an earlier launch.
   if (!s.artifact || check.trial.repeating()) return false;
@@ -319,8 +321,7 @@ device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel
 }
 
 device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel,
-                                            const Launch& launch,
-                                            const BlockWithAbsentThreads& part) {
+                                            const Launch& launch, const PartialBlockLaunch& part) {
   device::LaunchOptions options;
   options.check_hazards = options.count = false;
   options.part = part;
@@ -348,11 +349,11 @@ const DeviceArray* array_of_argument(Check& check, const device::KernelArgument&
 }
 
 bool is_pointer(const std::string& type) { return !type.empty() && type.back() == '*'; }
-bool is_to_const(const std::string& type) {
+bool is_east_const_pointer(const std::string& type) {
   return RegularExpression(" const\\*$").search(type).has_value();
 }
 
-std::string type_as_in_source(const std::string& type) {
+std::string type_with_leading_const(const std::string& type) {
   return RegularExpression("^(.*) const\\*$").replace(type, "const $1*");
 }
 
@@ -364,7 +365,7 @@ void check_parameters(Check& check, const device::KernelInfo& kernel,
   if (types.empty()) return;
   bool other_kind = types.size() != args.size(), in_is_written = false, out_is_const = false;
   std::vector<std::string> takes, given;
-  for (const std::string& type : types) takes.push_back(type_as_in_source(type));
+  for (const std::string& type : types) takes.push_back(type_with_leading_const(type));
   for (size_t i = 0; i < args.size(); ++i) {
     const device::KernelArgument& arg = args[i];
     const DeviceArray* array = array_of_argument(check, arg);
@@ -372,16 +373,17 @@ void check_parameters(Check& check, const device::KernelInfo& kernel,
     if (i >= types.size()) continue;
     if (array) other_kind |= !is_pointer(types[i]);
     if (arg.bytes().size() < sizeof(uint64_t)) other_kind |= is_pointer(types[i]);
-    if (array && !array->read_only()) out_is_const |= is_to_const(types[i]);
+    if (array && !array->read_only()) out_is_const |= is_east_const_pointer(types[i]);
     if (array && array->read_only())
-      in_is_written |= is_pointer(types[i]) && !is_to_const(types[i]);
+      in_is_written |= is_pointer(types[i]) && !is_east_const_pointer(types[i]);
   }
   if (!other_kind && !(in_is_written && out_is_const)) return;
   check.measured("other parameters");
-  check.lose({report::CheckFailure::Kind::missing, setting, kernel.name}, 0,
-             fmt::format("`{}` takes ({}), but the grader calls it with ({}). Keep the parameters "
-                         "of the given kernels and their order.",
-                         kernel.name, fmt::join(takes, ", "), fmt::join(given, ", ")));
+  check.fail_and_throw(
+      {report::CheckFailure::Kind::missing, setting, kernel.name}, 0,
+      fmt::format("`{}` takes ({}), but the grader calls it with ({}). Keep the parameters "
+                  "of the given kernels and their order.",
+                  kernel.name, fmt::join(takes, ", "), fmt::join(given, ", ")));
 }
 
 std::shared_ptr<const device::LaunchResult> reused_launch(
@@ -392,7 +394,7 @@ std::shared_ptr<const device::LaunchResult> reused_launch(
   if (const auto known = s.shared_launches.find(key); known != s.shared_launches.end()) {
     s.module.find(kernel);
     check.launched = known->second.launched;
-    keep_most_wasteful_pictures(check, known->second.pictures);
+    keep_pictures_if_more_wasteful(check, known->second.pictures);
     return known->second.run;
   }
   check.sharing_launch = true;

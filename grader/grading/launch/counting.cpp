@@ -19,7 +19,7 @@ namespace lab32::grading {
 namespace {
 
 // The submission's line with the most traffic of the copy engine; 0: none.
-int line_of_bulk_copy(Check& check, const device::LaunchResult& run) {
+int busiest_bulk_copy_line(Check& check, const device::LaunchResult& run) {
   int found = 0;
   uint64_t most = 0;
   for (const counters::LineCounters& line : run.lines) {
@@ -34,8 +34,8 @@ int line_of_bulk_copy(Check& check, const device::LaunchResult& run) {
 
 // What made the copy engine move the data. A student who writes cuda::memcpy_async need not know
 // that it becomes a bulk copy if the size is known to be a multiple of 16 bytes.
-std::string bulk_copy_cause_text(Check& check, const device::LaunchResult& run) {
-  const std::string line = check.session.source.text_of(line_of_bulk_copy(check, run));
+std::string bulk_copy_origin_text(Check& check, const device::LaunchResult& run) {
+  const std::string line = check.session.source.text_of(busiest_bulk_copy_line(check, run));
   return line.find("memcpy_async") == std::string::npos
              ? "has the copy engine move data (cp.async.bulk)"
              : "has the copy engine move data: memcpy_async becomes cp.async.bulk if its size is "
@@ -48,7 +48,7 @@ std::string uncounted_units_text(Check& check, const device::LaunchResult& run, 
   if (!run.counters) return {};
   const counters::TextureBulkRemoteTraffic& w = run.counters->other;
   if (w.bulk_load.instructions + w.bulk_store.instructions + w.bulk_unknown > 0)
-    return bulk_copy_cause_text(check, run);
+    return bulk_copy_origin_text(check, run);
   if (w.texture.requests + w.surface_load.requests + w.surface_store.requests + w.texture_unknown >
       0)
     return "reads textures or surfaces";
@@ -119,20 +119,22 @@ void require_only_lane_accesses(Check& check, const device::LaunchResult& run) {
   const std::string what = uncounted_units_text(check, run, Counted::global);
   if (what.empty()) return;
   check.measured("not the lanes' own");
-  check.lose(CheckFailure{CheckFailure::Kind::uncountable}, line_of_bulk_copy(check, run),
-             fmt::format("This kernel {}. The check counts the loads and stores of lanes only, so "
-                         "data that moves in another way earns no points.",
-                         what));
+  check.fail_and_throw(
+      CheckFailure{CheckFailure::Kind::uncountable}, busiest_bulk_copy_line(check, run),
+      fmt::format("This kernel {}. The check counts the loads and stores of lanes only, so "
+                  "data that moves in another way earns no points.",
+                  what));
 }
 
 void require_countable(Check& check, const device::LaunchResult& run) {
   if (!run.has_uncounted_traffic()) return;
   check.measured("not countable");
-  check.lose(CheckFailure{CheckFailure::Kind::uncountable}, 0,
-             fmt::format("This kernel {}, in a form whose cost on the hardware is not documented. "
-                         "The grader cannot count it, so it earns no points. It can count loads "
-                         "and stores of lanes.",
-                         uncounted_units_text(check, run, Counted::everything)));
+  check.fail_and_throw(
+      CheckFailure{CheckFailure::Kind::uncountable}, 0,
+      fmt::format("This kernel {}, in a form whose cost on the hardware is not documented. "
+                  "The grader cannot count it, so it earns no points. It can count loads "
+                  "and stores of lanes.",
+                  uncounted_units_text(check, run, Counted::everything)));
 }
 
 counters::Counters counters_of(Check& check, const device::LaunchResult& run, Counted counted) {
@@ -190,17 +192,17 @@ std::optional<std::string> ptx_line_with_instruction_removed(const std::string& 
       load(
           "^\\s*(@!?%p[0-9]+\\s+)?ld(\\.[a-z]+)*\\.shared\\b\\S*\\s+(\\{[^}]*\\}|%[a-z0-9]+)\\s*,"
           "[^;]*;$");
-  if (work == Work::barriers) return is_block_barrier(line) ? std::optional("") : std::nullopt;
+  if (work == Work::barriers) return is_ptx_block_barrier(line) ? std::optional("") : std::nullopt;
   if (store.match(line)) return "";
   if (const auto found = load.match(line))
     return clear_register_instructions(found->at(1), found->at(3));
   return std::nullopt;
 }
 
-std::optional<device::LaunchResult> try_ptx_lines(Check& check,
-                                                  const std::vector<std::string>& lines,
-                                                  const std::string& kernel,
-                                                  const TryKernel& attempt) {
+std::optional<device::LaunchResult> try_edited_ptx(Check& check,
+                                                   const std::vector<std::string>& lines,
+                                                   const std::string& kernel,
+                                                   const TryKernel& attempt) {
   toolchain::CompiledArtifact artifact;
   artifact.source = check.session.artifact->source;
   artifact.arch = check.session.artifact->arch;
@@ -227,7 +229,7 @@ void remove_needless_instructions(Check& check, std::vector<std::string>& lines,
     if (!without) continue;
     ++tries;
     const std::string before = std::exchange(*line, *without);
-    std::optional<device::LaunchResult> run = try_ptx_lines(check, lines, kernel, attempt);
+    std::optional<device::LaunchResult> run = try_edited_ptx(check, lines, kernel, attempt);
     if (run)
       found = {found ? found->removed + 1 : 1, std::move(*run)};
     else
@@ -252,13 +254,14 @@ double share_that_is_needed(uint32_t count, Random& random,
 
 }  // namespace
 
-std::optional<double> needed_thread_share(Check& check, device::Kernel& kernel,
-                                          const Launch& launch, device::SavedMemory& before) {
+std::optional<double> measure_needed_thread_share(Check& check, device::Kernel& kernel,
+                                                  const Launch& launch,
+                                                  device::SavedMemory& before) {
   Random random(seed_of_stream(check.session.setup.seed, launch.kernel + " needs"));
   const auto blocks = static_cast<uint32_t>(launch.shape.grid.count()),
              threads = static_cast<uint32_t>(launch.shape.block.count());
   const std::unique_ptr<device::SavedMemory> after = check.device().save();
-  const auto runs = [&](const BlockWithAbsentThreads& part) {
+  const auto runs = [&](const PartialBlockLaunch& part) {
     before.put_back();
     return !launch_without_verdict(check, kernel, launch, part).fault;
   };
@@ -271,7 +274,7 @@ std::optional<double> needed_thread_share(Check& check, device::Kernel& kernel,
     const uint64_t block = random.below(blocks);
     if (!runs({block})) break;
     const std::unique_ptr<device::SavedMemory> whole = check.device().save();
-    const auto needs = [&](const BlockWithAbsentThreads& part) {
+    const auto needs = [&](const PartialBlockLaunch& part) {
       return !runs(part) || !whole->same();
     };
     if (!needs({block, kAllLanes})) continue;
@@ -306,7 +309,7 @@ std::vector<std::string> ptx_lines_without_other_kernels(const std::string& ptx,
   return kept;
 }
 
-bool is_block_barrier(const std::string& line) {
+bool is_ptx_block_barrier(const std::string& line) {
   static const RegularExpression barrier(
       "^\\s*(@!?%p[0-9]+\\s+)?(bar|barrier)(\\.cta)?\\.sync\\b[^;]*;$");
   return barrier.match(line).has_value();

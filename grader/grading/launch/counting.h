@@ -42,8 +42,9 @@ counters::Counters counters_of(Check& check, const device::LaunchResult& run,
 // among those that change memory, and all of them if the block can do without one. `before`: the
 // memory before the launch; the function leaves the memory as it is now. nullopt: the blocks that
 // were drawn do not end without the others, or change nothing.
-std::optional<double> needed_thread_share(Check& check, device::Kernel& kernel,
-                                          const Launch& launch, device::SavedMemory& before);
+std::optional<double> measure_needed_thread_share(Check& check, device::Kernel& kernel,
+                                                  const Launch& launch,
+                                                  device::SavedMemory& before);
 
 // Finds work that a kernel does beside its task, so that a later version with dummy work cannot
 // pass as an earlier one. A barrier or an access to shared memory is needless if the kernel without
@@ -54,7 +55,7 @@ std::optional<double> needed_thread_share(Check& check, device::Kernel& kernel,
 std::vector<std::string> ptx_lines_without_other_kernels(const std::string& ptx,
                                                          const std::string& symbol);
 // Whether the line of PTX is a barrier of the block.
-bool is_block_barrier(const std::string& line);
+bool is_ptx_block_barrier(const std::string& line);
 
 // The kind of instructions to remove. Before barriers, needless accesses are removed, since a
 // barrier may be there only to order these.

@@ -33,20 +33,21 @@ struct Launch {
 };
 
 // Sees each launch of the submission's kernels whose result a check has accepted so far.
-class LaunchWatcher {
+class LaunchHooks {
  public:
-  virtual ~LaunchWatcher() = default;
-  // Before the launch. May ask `options` for more records. Returns whether after_launch() wants the
-  // memory as it is now.
-  virtual bool before_launch(Check& check, const Launch& launch, device::Kernel& kernel,
-                             device::LaunchOptions& options) = 0;
+  virtual ~LaunchHooks() = default;
+  // Before the launch. May ask `options` for more records. Returns whether after_clean_launch()
+  // wants the memory as it is now.
+  virtual bool wants_snapshot_before_launch(Check& check, const Launch& launch,
+                                            device::Kernel& kernel,
+                                            device::LaunchOptions& options) = 0;
   // After the launch, which has neither a fault nor a hazard. `memory`: null unless before_launch()
   // wanted it. Launches of its own must leave the memory as it was.
-  virtual void after_launch(Check& check, const Launch& launch, device::Kernel& kernel,
-                            const device::LaunchResult& run, device::SavedMemory* memory) = 0;
+  virtual void after_clean_launch(Check& check, const Launch& launch, device::Kernel& kernel,
+                                  const device::LaunchResult& run, device::SavedMemory* memory) = 0;
 };
 
-struct LaunchConfig {
+struct LaunchShapeRule {
   uint32_t block = 0;
   uint32_t items_per_thread = 0;
   uint32_t blocks_per_sm = 0;  // 0: no limit
@@ -60,9 +61,9 @@ struct LaunchConfig {
 // The bytes of a record that the submission has defined by a macro of lab32.cuh, as they are before
 // anything runs; nullopt: there is none. Loses the check if it is no __constant__ variable, which a
 // kernel could change.
-std::optional<std::vector<std::byte>> read_submission_record(Check& check,
-                                                             device::LoadedModule& module,
-                                                             const std::string& symbol);
+std::optional<std::vector<std::byte>> read_constant_of_submission(Check& check,
+                                                                  device::LoadedModule& module,
+                                                                  const std::string& symbol);
 
 // The fields of a LAB32_LAUNCH record, besides .block and .items_per_thread, that a task leaves
 // free.
@@ -73,10 +74,10 @@ struct StudentChosenLaunchFields {
 // The LAB32_LAUNCH record of `kernel`, a name without template arguments. items_per_thread defaults
 // to 1. If the file has no such record, or an invalid one, the check is lost and the message says
 // what to write.
-LaunchConfig launch_config(Check& check, const std::string& kernel,
-                           StudentChosenLaunchFields free = {});
-LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
-                           StudentChosenLaunchFields free = {});
+LaunchShapeRule launch_config(Check& check, const std::string& kernel,
+                              StudentChosenLaunchFields free = {});
+LaunchShapeRule launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
+                              StudentChosenLaunchFields free = {});
 
 // LAB32_TILE: the tile of a matrix that a block moves, and the threads of a block.
 struct TileConfig {
@@ -99,7 +100,7 @@ device::LaunchResult run_to_count(Check& check, const Launch& launch);
 
 // Launches the kernel in a module that is loaded afresh, so that no earlier launch has changed its
 // `__device__` variables. Gives no verdict. Returns whether the launch ended without a fault.
-bool run_in_fresh_module(Check& check, const Launch& launch);
+bool is_faultless_in_fresh_module(Check& check, const Launch& launch);
 
 // Launches a kernel of another module than the session's, and gives no verdict. `most`: how many
 // instructions a warp may issue.
@@ -109,8 +110,7 @@ device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel
                                             uint64_t most = device::LaunchOptions().warp_budget);
 // Launches a part of one block, for what it leaves in memory.
 device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel,
-                                            const Launch& launch,
-                                            const BlockWithAbsentThreads& part);
+                                            const Launch& launch, const PartialBlockLaunch& part);
 // Whether the launch has a race or another hazard.
 bool has_hazard_finding(const device::LaunchResult& run);
 

@@ -31,7 +31,7 @@ std::string kernel_base_name(std::string kernel) {
 template <class Hides>
 std::string question_hiding_pictures(Check& check, Hides hides) {
   const GradingSession& s = check.session;
-  for (const RubricRow& row : s.rubric.rows()) {
+  for (const RubricCheckEntry& row : s.rubric.rows()) {
     if (&row == &check.row) break;
     if (row.asks() && s.passed.count(&row) == 0 && hides(row)) return row.check;
   }
@@ -43,14 +43,14 @@ std::string question_hiding_pictures(Check& check, Hides hides) {
 std::string question_hiding_pictures(Check& check, const report::CheckResult& test) {
   const bool counts = check.row.credit != Credit::all;
   if (counts && test.figures.count("sectors") + test.figures.count("wavefronts") > 0) return "";
-  return question_hiding_pictures(check, [](const RubricRow&) { return true; });
+  return question_hiding_pictures(check, [](const RubricCheckEntry&) { return true; });
 }
 
 // Whether the pictures of the check will be withheld whatever its result is, except those of a
 // race. A check of results may share its launch with another check that shows it.
 bool pictures_will_be_withheld(Check& check) {
   const bool counts = check.row.credit != Credit::all, shared = check.sharing_launch;
-  return !question_hiding_pictures(check, [&](const RubricRow& row) {
+  return !question_hiding_pictures(check, [&](const RubricCheckEntry& row) {
             return row.hides == "all" || (!counts && !shared);
           }).empty();
 }
@@ -92,23 +92,24 @@ void keep_launch_pictures(Check& check, const Launch& launch, const device::Laun
     made.accesses.clear();
   }
   check.last_pictures = std::make_shared<const pictures::PicturedLaunch>(std::move(made));
-  keep_most_wasteful_pictures(check, check.last_pictures);
+  keep_pictures_if_more_wasteful(check, check.last_pictures);
 }
 
-void keep_most_wasteful_pictures(Check& check,
-                                 const std::shared_ptr<const pictures::PicturedLaunch>& pictures) {
+void keep_pictures_if_more_wasteful(
+    Check& check, const std::shared_ptr<const pictures::PicturedLaunch>& pictures) {
   if (!pictures) return;
   const bool ended = pictures->fault || pictures->race;
   // If two launches waste equally much, the larger one is shown: a launch of few elements shows
   // little.
   const auto weight = [](const pictures::PicturedLaunch& l) {
-    return std::make_pair(pictures::wasted_traffic(l), l.traffic ? l.traffic->requests : 0);
+    return std::make_pair(pictures::time_weighted_access_waste(l),
+                          l.traffic ? l.traffic->requests : 0);
   };
   if (!check.pictures || ended || weight(*pictures) > weight(*check.pictures))
     check.pictures = pictures;
 }
 
-bool has_atomic_request(const pictures::PicturedAccess& access) {
+bool has_atomic_request(const pictures::PicturedLineRequests& access) {
   return std::any_of(access.requests.begin(), access.requests.end(), [](const auto& request) {
     return request.kind == "red" || request.kind == "atom";
   });
@@ -116,17 +117,17 @@ bool has_atomic_request(const pictures::PicturedAccess& access) {
 
 // Removes everything from the picture that would answer an open question. Returns that question if
 // nothing is left.
-std::string remove_answers_from_pictures(Check& check, pictures::PicturedLaunch& launch) {
+std::string remove_answers_find_hiding_question(Check& check, pictures::PicturedLaunch& launch) {
   const GradingSession& s = check.session;
   std::string why;
-  for (const RubricRow& row : s.rubric.rows()) {
+  for (const RubricCheckEntry& row : s.rubric.rows()) {
     if (&row == &check.row) break;
     if (row.hides.empty() || s.passed.count(&row) > 0) continue;
     const bool all = row.hides == "all";
     const size_t accesses = launch.accesses.size();
     launch.accesses.erase(
         std::remove_if(launch.accesses.begin(), launch.accesses.end(),
-                       [&](const pictures::PicturedAccess& access) {
+                       [&](const pictures::PicturedLineRequests& access) {
                          return all || (row.hides == "atomics" && has_atomic_request(access)) ||
                                 (row.hides == "shared" && access.shared);
                        }),
@@ -153,7 +154,7 @@ void add_pictures(Check& check, report::CheckResult& test) {
       check.withheld.empty() ? question_hiding_pictures(check, test) : check.withheld;
   if (!test.withheld_until.empty()) return;
   test.pictures = check.pictures ? *check.pictures : pictures::PicturedLaunch{};
-  test.withheld_until = remove_answers_from_pictures(check, *test.pictures);
+  test.withheld_until = remove_answers_find_hiding_question(check, *test.pictures);
   if (!test.withheld_until.empty()) {
     test.pictures.reset();
     return;
@@ -161,7 +162,7 @@ void add_pictures(Check& check, report::CheckResult& test) {
   test.pictures->mappings = check.mappings;
   if (check.pictures)
     test.pictures->reference =
-        reference_traffic_of_task(launch_comparison_key_of(s.rubric.lab(), *check.pictures));
+        solution_traffic_of_task(launch_comparison_key_of(s.rubric.lab(), *check.pictures));
   // The texts of the verdict say which memory the check is about, while the picture may have
   // counters of both.
   const auto says = [&](const char* what) { return test.measured.find(what) != std::string::npos; };
@@ -171,15 +172,17 @@ void add_pictures(Check& check, report::CheckResult& test) {
   // If nothing is wasted, the picture shows the first access of the kind that the check has
   // counted.
   if (shared || says("sector") || says("request") || says("adds"))
-    std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::PicturedAccess& a) {
-      return says("adds") ? has_atomic_request(a) : a.shared == shared;
-    });
-  std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::PicturedAccess& a) {
-    return a.shared == shared && a.waste > 0;
-  });
-  std::stable_partition(accesses.begin(), accesses.end(), [&](const pictures::PicturedAccess& a) {
-    return a.line == test.line && a.shared == shared;
-  });
+    std::stable_partition(accesses.begin(), accesses.end(),
+                          [&](const pictures::PicturedLineRequests& a) {
+                            return says("adds") ? has_atomic_request(a) : a.shared == shared;
+                          });
+  std::stable_partition(
+      accesses.begin(), accesses.end(),
+      [&](const pictures::PicturedLineRequests& a) { return a.shared == shared && a.waste > 0; });
+  std::stable_partition(accesses.begin(), accesses.end(),
+                        [&](const pictures::PicturedLineRequests& a) {
+                          return a.line == test.line && a.shared == shared;
+                        });
 }
 
 namespace {
@@ -231,9 +234,9 @@ LaunchComparisonKey launch_comparison_key_of(const std::string& lab,
   return task;
 }
 
-std::optional<ReferenceTrafficRow> reference_row_from_launch(
+std::optional<SolutionTrafficRow> solution_traffic_row_of_launch(
     const std::string& lab, const pictures::PicturedLaunch& launch) {
-  ReferenceTrafficRow row{launch_comparison_key_of(lab, launch), {}};
+  SolutionTrafficRow row{launch_comparison_key_of(lab, launch), {}};
   if (!launch.traffic || row.task.setting.empty() || row.task.times == 0) return std::nullopt;
   row.traffic = *launch.traffic;
   if (row.task.times > 1) {
@@ -247,12 +250,12 @@ std::optional<ReferenceTrafficRow> reference_row_from_launch(
   return row;
 }
 
-std::vector<ReferenceTrafficRow> read_reference_rows() {
-  std::vector<ReferenceTrafficRow> rows;
+std::vector<SolutionTrafficRow> read_solution_traffic_rows() {
+  std::vector<SolutionTrafficRow> rows;
   std::error_code error;
   if (!std::filesystem::exists(record_file(), error)) return rows;
   for (const TableRow& cells : read_csv_table(record_file().string())) {
-    ReferenceTrafficRow row;
+    SolutionTrafficRow row;
     row.task = {cells.at("lab"), cells.at("kernel"), cells.at("setting")};
     for (const auto& [name, count] : kCounts) row.traffic.*count = std::stoull(cells.at(name));
     const auto number = [&](const char* name) { return std::stoull(cells.at(name)); };
@@ -268,14 +271,14 @@ std::vector<ReferenceTrafficRow> read_reference_rows() {
   return rows;
 }
 
-std::string reference_rows_csv(const std::vector<ReferenceTrafficRow>& rows) {
+std::string solution_traffic_csv(const std::vector<SolutionTrafficRow>& rows) {
   std::string out =
       "# what: launches of the reference solutions that are the same for every seed; counts are\n"
       "#   simulated, caches modelled (H200); a block of N: per block\n"
       "# command: LAB32_UPDATE_REFERENCE=1 build/lab32_tests -tc='grading: counts of the "
       "solution*'\n";
   out += std::string(kColumns) + "\n";
-  for (const ReferenceTrafficRow& row : rows) {
+  for (const SolutionTrafficRow& row : rows) {
     out += fmt::format("{},{},{}", row.task.lab, row.task.kernel, csv_field(row.task.setting));
     for (const auto& [name, count] : kCounts) out += fmt::format(",{}", row.traffic.*count);
     if (const auto& c = row.traffic.caches)
@@ -287,9 +290,9 @@ std::string reference_rows_csv(const std::vector<ReferenceTrafficRow>& rows) {
   return out;
 }
 
-std::optional<PicturedTraffic> reference_traffic_of_task(const LaunchComparisonKey& task) {
-  static const std::vector<ReferenceTrafficRow> rows = read_reference_rows();
-  for (const ReferenceTrafficRow& row : rows) {
+std::optional<PicturedTraffic> solution_traffic_of_task(const LaunchComparisonKey& task) {
+  static const std::vector<SolutionTrafficRow> rows = read_solution_traffic_rows();
+  for (const SolutionTrafficRow& row : rows) {
     if (row.task < task || task < row.task) continue;
     PicturedTraffic traffic = row.traffic;
     for (const auto& [name, count] : kCounts) traffic.*count *= task.times;

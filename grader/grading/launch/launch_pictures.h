@@ -28,8 +28,8 @@ void request_picture_details(Check& check, const Launch& launch, device::LaunchO
 // check.pictures if it has wasted more than earlier launches of the check.
 void keep_launch_pictures(Check& check, const Launch& launch, const device::LaunchResult& run);
 // Keeps the pictures of a launch that another check has made, as keep_launch_pictures() does.
-void keep_most_wasteful_pictures(Check& check,
-                                 const std::shared_ptr<const pictures::PicturedLaunch>& pictures);
+void keep_pictures_if_more_wasteful(
+    Check& check, const std::shared_ptr<const pictures::PicturedLaunch>& pictures);
 
 // After a check: adds its pictures to the result, beginning with the access that its message is
 // about. Withholds them while a question is open that they would answer.
@@ -50,20 +50,20 @@ LaunchComparisonKey launch_comparison_key_of(const std::string& lab,
                                              const pictures::PicturedLaunch& launch);
 
 // The recorded traffic of the reference solution's launch of the task; absent if there is none.
-std::optional<pictures::PicturedTraffic> reference_traffic_of_task(const LaunchComparisonKey& task);
+std::optional<pictures::PicturedTraffic> solution_traffic_of_task(const LaunchComparisonKey& task);
 
 // A row of data/simulated/solutions.csv. Its counts are those of one of the task's `times` equal
 // parts.
-struct ReferenceTrafficRow {
+struct SolutionTrafficRow {
   LaunchComparisonKey task;
   pictures::PicturedTraffic traffic;
 };
-std::vector<ReferenceTrafficRow> read_reference_rows();  // none if the file does not exist
-std::string reference_rows_csv(const std::vector<ReferenceTrafficRow>& rows);
+std::vector<SolutionTrafficRow> read_solution_traffic_rows();  // none if the file does not exist
+std::string solution_traffic_csv(const std::vector<SolutionTrafficRow>& rows);
 
 // The launch as a row of the record. Its counts are divided by `times` if all of them are
 // divisible; cache counts are kept for whole launches only.
-std::optional<ReferenceTrafficRow> reference_row_from_launch(
+std::optional<SolutionTrafficRow> solution_traffic_row_of_launch(
     const std::string& lab, const pictures::PicturedLaunch& launch);
 
 }  // namespace lab32::grading

@@ -13,35 +13,36 @@
 
 namespace lab32::grading {
 
-device::LaunchShape LaunchConfig::shape(uint64_t n, uint32_t multiprocessors) const {
+device::LaunchShape LaunchShapeRule::shape(uint64_t n, uint32_t multiprocessors) const {
   uint64_t blocks = std::max<uint64_t>(1, ceil_div(n, uint64_t{block} * items_per_thread));
   if (blocks_per_sm > 0) blocks = std::min(blocks, uint64_t{blocks_per_sm} * multiprocessors);
   return {{static_cast<uint32_t>(blocks)}, {block}, dynamic_shared};
 }
 
-std::optional<std::vector<std::byte>> read_submission_record(Check& check,
-                                                             device::LoadedModule& module,
-                                                             const std::string& symbol) {
+std::optional<std::vector<std::byte>> read_constant_of_submission(Check& check,
+                                                                  device::LoadedModule& module,
+                                                                  const std::string& symbol) {
   auto bytes = module.initial_constant(symbol);
   if (!bytes && module.read_symbol(symbol))
-    check.lose({CheckFailure::Kind::invalid, "", symbol}, check.line_of(symbol),
-               fmt::format("`{}` is no __constant__ variable. What the file tells the grader must "
-                           "stay the same in all launches: use the macros of lab32.cuh.",
-                           symbol));
+    check.fail_and_throw(
+        {CheckFailure::Kind::invalid, "", symbol}, check.line_of(symbol),
+        fmt::format("`{}` is no __constant__ variable. What the file tells the grader must "
+                    "stay the same in all launches: use the macros of lab32.cuh.",
+                    symbol));
   return bytes;
 }
 
-LaunchConfig launch_config(Check& check, const std::string& kernel,
-                           StudentChosenLaunchFields free) {
+LaunchShapeRule launch_config(Check& check, const std::string& kernel,
+                              StudentChosenLaunchFields free) {
   return launch_config(check, kernel, check.session.module, free);
 }
 
-LaunchConfig launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
-                           StudentChosenLaunchFields free) {
-  const auto bytes = read_submission_record(check, module, "lab32_launch_" + kernel);
+LaunchShapeRule launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
+                              StudentChosenLaunchFields free) {
+  const auto bytes = read_constant_of_submission(check, module, "lab32_launch_" + kernel);
   std::array<int32_t, 4> said{};
   if (!bytes || bytes->size() != sizeof(said))
-    check.lose(
+    check.fail_and_throw(
         {CheckFailure::Kind::missing, "", "LAB32_LAUNCH(" + kernel + ")"}, 0,
         fmt::format("The file does not say how {0} is launched: add LAB32_LAUNCH({0}, .block "
                     "= 256, .items_per_thread = 8).",
@@ -51,15 +52,16 @@ LaunchConfig launch_config(Check& check, const std::string& kernel, device::Load
   const CheckFailure invalid{CheckFailure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"};
   const auto [block, items, blocks_per_sm, shared] = said;
   if (block < 1 || block > 1024)
-    check.lose(invalid, line,
-               fmt::format("LAB32_LAUNCH: .block is {}; a block has 1 to 1024 threads.", block));
+    check.fail_and_throw(
+        invalid, line,
+        fmt::format("LAB32_LAUNCH: .block is {}; a block has 1 to 1024 threads.", block));
   if (items < 0 || blocks_per_sm < 0 || shared < 0)
-    check.lose(invalid, line, "LAB32_LAUNCH: a field is negative.");
+    check.fail_and_throw(invalid, line, "LAB32_LAUNCH: a field is negative.");
   for (const auto& [name, value, is_free] :
        {std::tuple{"blocks_per_sm", blocks_per_sm, free.blocks_per_sm},
         std::tuple{"dynamic_shared", shared, free.dynamic_shared}})
     if (value != 0 && !is_free)
-      check.lose(
+      check.fail_and_throw(
           invalid, line,
           fmt::format("LAB32_LAUNCH: .{} is {}, but this task does not leave that field free: "
                       "leave it out.",
@@ -73,26 +75,27 @@ device::LaunchShape TileConfig::shape(uint32_t n, uint32_t m) const {
 }
 
 TileConfig tile_config(Check& check, const std::string& kernel, device::LoadedModule& module) {
-  const auto bytes = read_submission_record(check, module, "lab32_tile_" + kernel);
+  const auto bytes = read_constant_of_submission(check, module, "lab32_tile_" + kernel);
   const std::string macro = "LAB32_TILE(" + kernel + ")";
   std::array<int32_t, 3> asked{};
   if (!bytes || bytes->size() != sizeof(asked))
-    check.lose({CheckFailure::Kind::missing, "", macro}, 0,
-               fmt::format("The file does not say which tile {0} uses: add "
-                           "LAB32_TILE({0}, .rows = 64, .columns = 64, .threads = 256).",
-                           kernel));
+    check.fail_and_throw({CheckFailure::Kind::missing, "", macro}, 0,
+                         fmt::format("The file does not say which tile {0} uses: add "
+                                     "LAB32_TILE({0}, .rows = 64, .columns = 64, .threads = 256).",
+                                     kernel));
   std::memcpy(asked.data(), bytes->data(), sizeof(asked));
   const auto [rows, columns, threads] = asked;
   const int line = check.line_of("LAB32_TILE");
   const CheckFailure invalid{CheckFailure::Kind::invalid, "", macro};
   if (rows < 1 || columns < 1 || rows > 4096 || columns > 4096)
-    check.lose(
+    check.fail_and_throw(
         invalid, line,
         fmt::format("LAB32_TILE: a tile of {} x {} elements; rows and columns must be 1 to 4096.",
                     rows, columns));
   if (threads < 1 || threads > 1024)
-    check.lose(invalid, line,
-               fmt::format("LAB32_TILE: .threads is {}; a block has 1 to 1024 threads.", threads));
+    check.fail_and_throw(
+        invalid, line,
+        fmt::format("LAB32_TILE: .threads is {}; a block has 1 to 1024 threads.", threads));
   return {static_cast<uint32_t>(rows), static_cast<uint32_t>(columns),
           static_cast<uint32_t>(threads)};
 }

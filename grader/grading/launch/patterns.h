@@ -37,7 +37,7 @@ void set_inactive_addresses(Pattern& p, uint32_t kind, Random& random, uint64_t 
 // Variants of an access that a correct function must count, too: its lanes in other orders, pairs
 // of lanes at one address, and some lanes inactive.
 template <class Pattern>
-std::vector<Pattern> access_pattern_variants(const Pattern& p, uint64_t range, uint64_t distance) {
+std::vector<Pattern> lane_variants_of_pattern(const Pattern& p, uint64_t range, uint64_t distance) {
   const auto rearranged = [&](uint32_t (*from)(uint32_t lane)) {
     Pattern other = p;
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) other.address[lane] = p.address[from(lane)];
@@ -64,17 +64,17 @@ std::vector<Pattern> access_pattern_variants(const Pattern& p, uint64_t range, u
 }
 
 // The answers of the lab's two functions, one per pattern.
-struct StudentFunctionAnswers {
+struct StudentReturnValues {
   std::vector<int> first, second;
 };
 
 // Runs the student's functions on each pattern with the given kernel, one thread per pattern. Word
 // is the type of an address in that lab.
 template <class Word, class Pattern>
-StudentFunctionAnswers run_student_functions(Check& check, const std::string& kernel,
-                                             const std::vector<Pattern>& patterns,
-                                             const std::string& first_name,
-                                             const std::string& second_name) {
+StudentReturnValues run_student_functions(Check& check, const std::string& kernel,
+                                          const std::vector<Pattern>& patterns,
+                                          const std::string& first_name,
+                                          const std::string& second_name) {
   const uint32_t count = static_cast<uint32_t>(patterns.size());
   std::vector<Word> address;
   std::vector<int> bytes;
@@ -129,7 +129,7 @@ void check_answers(Check& check, const char* name, const std::vector<Pattern>& p
     message += "\nYour function returns 0 for every input: it is not written yet.";
   else if (!hint.empty())
     message += "\n" + hint;
-  check.lose(check.line_of(name), message);
+  check.fail_and_throw(check.line_of(name), message);
 }
 
 }  // namespace lab32::grading

@@ -22,7 +22,7 @@ namespace lab32::grading {
 
 std::vector<uint32_t> sizes_to_check(Check& check) {
   std::vector<uint32_t> values;
-  for (double n : check.row.numbers("sizes")) values.push_back(static_cast<uint32_t>(n));
+  for (double n : check.row.required_numbers("sizes")) values.push_back(static_cast<uint32_t>(n));
   Random random(seed_of_stream(check.session.setup.seed, check.row.check + " sizes"));
   for (uint32_t remainder = 0; remainder < 4; ++remainder)
     values.push_back(4 * random.below(1000) + 32 + remainder);
@@ -30,7 +30,7 @@ std::vector<uint32_t> sizes_to_check(Check& check) {
   return values;
 }
 
-double relative_tolerance(Check& check) { return check.row.number("relative_tolerance"); }
+double relative_tolerance(Check& check) { return check.row.required_number("relative_tolerance"); }
 
 void check_result(Check& check, const std::string& setting, int line, const std::string& mismatch) {
   check.expected("right");
@@ -38,7 +38,7 @@ void check_result(Check& check, const std::string& setting, int line, const std:
   check.measured("wrong, " + setting);
   CheckFailure failure{CheckFailure::Kind::wrong_result};
   failure.setting = setting;
-  check.lose(failure, line, prefix(setting) + mismatch);
+  check.fail_and_throw(failure, line, prefix(setting) + mismatch);
 }
 
 void report_right_result(Check& check) {
@@ -47,7 +47,7 @@ void report_right_result(Check& check) {
 }
 
 void credit_working_share(Check& check, const device::LaunchResult& run) {
-  const double least = check.row.number("min_working_share");
+  const double least = check.row.required_number("min_working_share");
   const double working = run.working_share.value_or(1),
                needed = run.needed_thread_share.value_or(1);
   const double share = std::min(working, needed);
@@ -70,7 +70,7 @@ void credit_working_share(Check& check, const device::LaunchResult& run) {
 }
 
 void credit_sectors(Check& check, const device::LaunchResult& run, double ideal,
-                    const std::string& idea, const WorstLine& reason) {
+                    const std::string& idea, const ExplainedLine& reason) {
   check.expected(grouped_digits(static_cast<uint64_t>(ideal)) + " sectors");
   const counters::Counters& c = counters_of(check, run, Counted::global);
   const uint64_t requests = c.global_requests();
@@ -81,10 +81,10 @@ void credit_sectors(Check& check, const device::LaunchResult& run, double ideal,
   check.figure("ideal_sectors", ideal);
   check.credit(ideal, static_cast<double>(sectors));
   if (static_cast<double>(sectors) <= ideal) return;
-  const WorstLine waste = reason.line > 0 ? reason : worst_global_line(check, run);
+  const ExplainedLine waste = reason.line > 0 ? reason : line_of_most_excess_sectors(check, run);
   if (waste.message.empty())
     check.explain(
-        line_of_most_atomics(check, run),
+        line_of_most_global_atomics(check, run),
         fmt::format("Each access is coalesced, but the task needs fewer than {} requests.",
                     grouped_digits(requests)));
   else
@@ -92,7 +92,7 @@ void credit_sectors(Check& check, const device::LaunchResult& run, double ideal,
   check.explain(0, idea);
 }
 
-device::LaunchResult launch_keeping_report_row(
+device::LaunchResult launch_without_changing_report_row(
     Check& check, const std::function<device::LaunchResult()>& launch) {
   const std::string shown = check.verdict.measured, wanted = check.verdict.expected;
   const auto pictures = check.pictures;
@@ -102,22 +102,23 @@ device::LaunchResult launch_keeping_report_row(
   // Keeps the pictures of the launch whose count is in the table, unless this launch is worse.
   const auto& now = check.pictures;
   if (pictures && !now->fault && !now->race &&
-      pictures::wasted_traffic(*now) <= pictures::wasted_traffic(*pictures))
+      pictures::time_weighted_access_waste(*now) <= pictures::time_weighted_access_waste(*pictures))
     check.pictures = pictures;
   return launched;
 }
 
-SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::string& key) {
+SecretSize secret_size(Check& check, uint32_t unit, uint32_t full,
+                       const std::string& published_size_key) {
   Random random(seed_of_stream(check.session.setup.seed, check.row.check + " size"));
-  const std::vector<double> range = check.row.numbers("drawn");
+  const std::vector<double> range = check.row.required_numbers("drawn");
   const uint32_t least = static_cast<uint32_t>(range.at(0)) / unit,
                  most = static_cast<uint32_t>(range.at(1)) / unit;
   const uint32_t n = unit * (least + random.below(most - least + 1));
-  return {n, (n + full) / check.row.number(key)};
+  return {n, (n + full) / check.row.required_number(published_size_key)};
 }
 
 void limit_credit_at_secret_size(Check& check, const std::string& where, const char* what,
-                                 double limit, uint64_t got, const WorstLine& waste) {
+                                 double limit, uint64_t got, const ExplainedLine& waste) {
   // A count that is nearly proportional to the size must not make points depend on the seed.
   constexpr double kSlack = 1.01;
   const double published = check.verdict.credit;
@@ -137,20 +138,20 @@ void limit_credit_at_secret_size(Check& check, const std::string& where, const c
   check.explain(waste.line, message_unless_withheld(check, std::move(message)));
 }
 
-void recount_sectors(Check& check, const std::string& where, double limit,
-                     const device::LaunchResult& run) {
+void limit_credit_by_sectors(Check& check, const std::string& where, double limit,
+                             const device::LaunchResult& run) {
   limit_credit_at_secret_size(check, where, "sectors", limit,
                               counters_of(check, run, Counted::global).global_sectors(),
-                              worst_global_line(check, run));
+                              line_of_most_excess_sectors(check, run));
 }
 
-void credit_below_sector_limit(Check& check, const device::LaunchResult& run, double most) {
+void reduce_credit_above_sector_limit(Check& check, const device::LaunchResult& run, double most) {
   const counters::Counters& c = counters_of(check, run, Counted::global);
   const uint64_t sectors = c.global_sectors();
   check.figure("sectors", static_cast<double>(sectors));
   if (static_cast<double>(sectors) <= most) return;
   check.credit(most, static_cast<double>(sectors));
-  const WorstLine waste = worst_global_line(check, run);
+  const ExplainedLine waste = line_of_most_excess_sectors(check, run);
   check.explain(
       waste.line,
       fmt::format("The kernel moves {} sectors of device memory, where the task needs {}: "
@@ -184,7 +185,7 @@ namespace {
 
 constexpr uint64_t kBanks = 32, kBankBytes = 4;
 
-std::string banks_text(const device::WorstAccess& access) {
+std::string banks_of_lanes_text(const device::WorstAccess& access) {
   std::vector<int> active;
   for (int lane = 0; lane < 32; ++lane)
     if (access.mask >> lane & 1) active.push_back(lane);
@@ -201,9 +202,9 @@ std::string banks_text(const device::WorstAccess& access) {
 
 }  // namespace
 
-WorstLine worst_shared_line(Check& check, const device::LaunchResult& run) {
+ExplainedLine line_of_most_excess_wavefronts(Check& check, const device::LaunchResult& run) {
   const std::string& own = check.session.source.display();
-  WorstLine waste;
+  ExplainedLine waste;
   uint64_t most = 0;
   const counters::Counters* counted = nullptr;
   for (const counters::LineCounters& line : run.lines) {
@@ -229,7 +230,7 @@ WorstLine worst_shared_line(Check& check, const device::LaunchResult& run) {
             "do: {}.",
             worst->warp, worst->block, access_plural(*worst), __builtin_popcount(worst->mask),
             __builtin_popcount(worst->mask) == 1 ? "" : "s", worst->bytes,
-            worst->bytes == 1 ? "" : "s", worst->cost, worst->ideal, banks_text(*worst)));
+            worst->bytes == 1 ? "" : "s", worst->cost, worst->ideal, banks_of_lanes_text(*worst)));
   return waste;
 }
 
@@ -251,7 +252,7 @@ void credit_wavefronts(Check& check, const device::LaunchResult& run, double ide
   credit_working_share(check, run);
   check.credit(ideal, static_cast<double>(wavefronts));
   if (static_cast<double>(wavefronts) <= ideal) return;
-  const WorstLine waste = worst_shared_line(check, run);
+  const ExplainedLine waste = line_of_most_excess_wavefronts(check, run);
   check.explain(line_to_show ? line_to_show(waste.line) : waste.line,
                 waste.message.empty()
                     ? fmt::format("No access has a bank conflict, but the task needs fewer than {} "
@@ -261,11 +262,11 @@ void credit_wavefronts(Check& check, const device::LaunchResult& run, double ide
   check.explain(0, idea);
 }
 
-void recount_wavefronts(Check& check, const std::string& where, double limit,
-                        const device::LaunchResult& run) {
+void limit_credit_by_wavefronts(Check& check, const std::string& where, double limit,
+                                const device::LaunchResult& run) {
   limit_credit_at_secret_size(check, where, "wavefronts", limit,
                               counters_of(check, run, Counted::shared).shared_wavefronts(),
-                              worst_shared_line(check, run));
+                              line_of_most_excess_wavefronts(check, run));
 }
 
 void require_static_shared_at_most(Check& check, const std::string& kernel, double bytes) {
@@ -280,7 +281,7 @@ void require_static_shared_at_most(Check& check, const std::string& kernel, doub
   CheckFailure failure{CheckFailure::Kind::shared_memory, "", kernel};
   failure.measured = taken;
   failure.expected = bytes;
-  check.lose(failure, check.line_of(kernel.substr(0, kernel.find('<'))));
+  check.fail_and_throw(failure, check.line_of(kernel.substr(0, kernel.find('<'))));
 }
 
 // ---- questions ----
@@ -293,7 +294,7 @@ std::optional<float> submitted_answer(Check& check, const std::string& question)
   return value;
 }
 
-std::string answer_as_typed(Check& check, const std::string& question, float given) {
+std::string answer_text_in_source(Check& check, const std::string& question, float given) {
   const RegularExpression answer("LAB32_ANSWER\\( *" + question + " *, *(.*[^ ]) *\\) *;");
   const auto found = answer.search(check.session.source.text_of(check.line_of(question)));
   return found ? found->at(1) : show(given);
@@ -301,14 +302,14 @@ std::string answer_as_typed(Check& check, const std::string& question, float giv
 
 namespace {
 
-bool is_right_answer(const RubricQuestion& question, double given) {
+bool is_right_answer(const RubricAnswerKey& question, double given) {
   if (question.options.empty()) return question.answer.equals_number(given);
   const auto [least, most] = std::minmax_element(question.options.begin(), question.options.end());
   return given >= *least / 2 && given <= *most * 2 &&
-         question.answer.equals_number(nearest_option(given, question.options));
+         question.answer.equals_number(nearest_option_by_ratio(given, question.options));
 }
 
-const std::string& hint_for_answer(const RubricQuestion& question, float given) {
+const std::string& hint_for_answer(const RubricAnswerKey& question, float given) {
   for (const auto& [answer, hint] : question.hints)
     if (static_cast<float>(answer) == given) return hint;
   return question.hint;
@@ -316,10 +317,10 @@ const std::string& hint_for_answer(const RubricQuestion& question, float given) 
 
 }  // namespace
 
-bool are_answers_right(Check& check, const std::string& name) {
-  for (const RubricRow& row : check.session.rubric.rows()) {
+bool are_answers_of_check_right(Check& check, const std::string& name) {
+  for (const RubricCheckEntry& row : check.session.rubric.rows()) {
     if (row.check != name || !row.asks()) continue;
-    for (const RubricQuestion& asked : row.questions()) {
+    for (const RubricAnswerKey& asked : row.questions()) {
       const std::optional<float> given = submitted_answer(check, asked.name);
       if (!given || !is_right_answer(asked, *given)) return false;
     }
@@ -330,7 +331,7 @@ bool are_answers_right(Check& check, const std::string& name) {
 bool judge_answers(Check& check) {
   size_t correct = 0, asked = 0;
   std::vector<std::string> open;
-  for (const RubricQuestion& question : check.row.questions()) {
+  for (const RubricAnswerKey& question : check.row.questions()) {
     ++asked;
     const int line = check.line_of(question.name);
     const std::optional<float> given = submitted_answer(check, question.name);
@@ -340,9 +341,9 @@ bool judge_answers(Check& check) {
     else if (std::isnan(*given) || *given < 0)
       open.push_back(fmt::format("{} (line {})", question.name, line));
     else if (!is_right_answer(question, *given))
-      check.explain(line,
-                    fmt::format("It is not {}. {}", answer_as_typed(check, question.name, *given),
-                                hint_for_answer(question, *given)));
+      check.explain(
+          line, fmt::format("It is not {}. {}", answer_text_in_source(check, question.name, *given),
+                            hint_for_answer(question, *given)));
     else {
       ++correct;
       check.figure(question.name, *given);  // for a lab's own pictures

@@ -40,12 +40,12 @@ void credit_working_share(Check& check, const device::LaunchResult& run);
 // moved, where `ideal` is the number that the task needs. The message explains `reason`, if the
 // check knows one, or else the worst access; and then `idea`.
 void credit_sectors(Check& check, const device::LaunchResult& run, double ideal,
-                    const std::string& idea, const WorstLine& reason = {});
+                    const std::string& idea, const ExplainedLine& reason = {});
 
 // Makes a further launch, whose texts the score report does not show: its row stays as it is unless
 // this launch loses the check.
-device::LaunchResult launch_keeping_report_row(Check& check,
-                                               const std::function<device::LaunchResult()>& launch);
+device::LaunchResult launch_without_changing_report_row(
+    Check& check, const std::function<device::LaunchResult()>& launch);
 
 // A size for a second count, which depends on the seed: a multiple of `unit` in the rubric's range
 // `drawn`. `share`: the factor from the limit at the published size, which the rubric's `key`
@@ -53,22 +53,23 @@ device::LaunchResult launch_keeping_report_row(Check& check,
 // elements.
 struct SecretSize {
   uint32_t n;
-  double share;
+  double limit_scale;
 };
-SecretSize secret_size(Check& check, uint32_t unit, uint32_t full, const std::string& key = "n");
+SecretSize secret_size(Check& check, uint32_t unit, uint32_t full,
+                       const std::string& published_size_key = "n");
 
 // Compares a count at a secret size with its limit. The smaller of the two shares counts: that at
 // the published size, and limit / got here, where one percent more is allowed. `what`: the unit of
 // the count `got`; `where`: the launch, for the message; `waste`: its worst access.
 void limit_credit_at_secret_size(Check& check, const std::string& where, const char* what,
-                                 double limit, uint64_t got, const WorstLine& waste);
+                                 double limit, uint64_t got, const ExplainedLine& waste);
 // Compares the sectors at a secret size with their limit in the same way.
-void recount_sectors(Check& check, const std::string& where, double limit,
-                     const device::LaunchResult& run);
+void limit_credit_by_sectors(Check& check, const std::string& where, double limit,
+                             const device::LaunchResult& run);
 
 // For a check that counts something else: a kernel that moves its work to global memory gets points
 // in proportion to most / moved. `most`: the sectors that the task needs, atomics included.
-void credit_below_sector_limit(Check& check, const device::LaunchResult& run, double most);
+void reduce_credit_above_sector_limit(Check& check, const device::LaunchResult& run, double most);
 
 // Gives points for the number of requests, of which accesses of 16 bytes per lane need the fewest.
 // Multiplies them by the share of points for sectors, since wider accesses must not be scattered.
@@ -78,7 +79,7 @@ void credit_requests(Check& check, const device::LaunchResult& run, double ideal
 
 // The line of the student's file whose shared accesses take most wavefronts beyond the ideal, and
 // its worst access. line 0: no access has a bank conflict.
-WorstLine worst_shared_line(Check& check, const device::LaunchResult& run);
+ExplainedLine line_of_most_excess_wavefronts(Check& check, const device::LaunchResult& run);
 
 // Gives points for the wavefronts of all shared loads, stores and atomics, in proportion to ideal /
 // counted, where `ideal` is the number that the task needs. The message explains the worst access
@@ -89,8 +90,8 @@ void credit_wavefronts(Check& check, const device::LaunchResult& run, double ide
                        const std::string& idea, const LineToShow& line_to_show = {});
 
 // As above, for wavefronts.
-void recount_wavefronts(Check& check, const std::string& where, double limit,
-                        const device::LaunchResult& run);
+void limit_credit_by_wavefronts(Check& check, const std::string& where, double limit,
+                                const device::LaunchResult& run);
 
 // Loses the check if the kernel declares more static shared memory per block than `bytes`.
 void require_static_shared_at_most(Check& check, const std::string& kernel, double bytes);
@@ -106,11 +107,11 @@ std::optional<float> submitted_answer(Check& check, const std::string& question)
 
 // The answer as the student typed it, if it is a plain number: a float would show 16777217 as
 // 16777216. Otherwise `given`, the value of the expression.
-std::string answer_as_typed(Check& check, const std::string& question, float given);
+std::string answer_text_in_source(Check& check, const std::string& question, float given);
 
 // Whether all answers of the check `name` are right, or it asks no questions. If so, other checks
 // may show details that would answer its questions, even checks that come before it.
-bool are_answers_right(Check& check, const std::string& name);
+bool are_answers_of_check_right(Check& check, const std::string& name);
 
 // Compares the submission's answers with the right ones for all questions of the running check,
 // which passes if every answer is right. A question with `options` asks for a ratio, and an answer

@@ -31,33 +31,33 @@ std::string hash_answer(const std::string& setting, double value) {
 
 }  // namespace
 
-double nearest_option(double value, const std::vector<double>& options) {
+double nearest_option_by_ratio(double value, const std::vector<double>& options) {
   double best = options.front();
   for (double option : options)
     if (std::abs(std::log(value / option)) < std::abs(std::log(value / best))) best = option;
   return best;
 }
 
-std::optional<SealableAnswer> SealableAnswer::from_sealed(const std::string& text) {
+std::optional<AnswerOrHash> AnswerOrHash::from_answer_hash(const std::string& text) {
   // The format is $y$COST$SALT$HASH. A text without a hash must not match any answer.
   const size_t hash = text.rfind('$');
   const bool whole = text.rfind(kMethod, 0) == 0 && text.size() - hash == 1 + 43;
   if (!whole || crypt_checksalt(text.c_str()) != CRYPT_SALT_OK) return std::nullopt;
-  return SealableAnswer(text);
+  return AnswerOrHash(text);
 }
 
-bool SealableAnswer::equals_number(double value) const {
+bool AnswerOrHash::equals_number(double value) const {
   if (const double* number = std::get_if<double>(&held_)) return value == *number;
   const std::string& sealed = std::get<std::string>(held_);
   return hash_answer(sealed, value) == sealed;
 }
 
-std::optional<double> SealableAnswer::number() const {
+std::optional<double> AnswerOrHash::number() const {
   const double* number = std::get_if<double>(&held_);
   return number ? std::optional(*number) : std::nullopt;
 }
 
-std::string SealableAnswer::sealed() const {
+std::string AnswerOrHash::answer_hash() const {
   if (const std::string* sealed = std::get_if<std::string>(&held_)) return *sealed;
   // With null and 0, the C library makes the salt from random bytes of the system.
   const std::unique_ptr<char, decltype(&std::free)> setting(

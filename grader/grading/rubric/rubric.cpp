@@ -47,8 +47,8 @@ const RubricKey* find_key(const std::vector<RubricKey>& keys, const std::string&
 }
 
 // The value of `key` in the table or, if the table has none, at the top of the file.
-const toml::node* find_value_node(const RubricFile& file, const std::string& table,
-                                  const std::string& key) {
+const toml::node* find_value_in_table_or_root(const RubricFile& file, const std::string& table,
+                                              const std::string& key) {
   if (const toml::node* own = file.values[table].as_table()->at_path(key).node()) return own;
   return file.values.at_path(key).node();
 }
@@ -69,7 +69,7 @@ class RubricReader {
     file_ = std::move(file);
   }
 
-  std::vector<RubricRow> read_rows(const std::string& lab) {
+  std::vector<RubricCheckEntry> read_rows(const std::string& lab) {
     for (auto&& [key, node] : file_->values) {
       const toml::table* table = node.as_table();
       if (table && table->contains("check"))
@@ -78,14 +78,14 @@ class RubricReader {
         add_lab_wide_keys(std::string(key.str()), key.source().begin.line, table);
     }
     std::sort(rows_.begin(), rows_.end(),
-              [](const RubricRow& a, const RubricRow& b) { return a.line < b.line; });
-    for (RubricRow& row : rows_) {
+              [](const RubricCheckEntry& a, const RubricCheckEntry& b) { return a.line < b.line; });
+    for (RubricCheckEntry& row : rows_) {
       read_prerequisites(row);
       read_declaration_of(row);
     }
     require_row_for_each_check();
     require_lab_wide_keys_are_used();
-    check_lab_keys(lab);
+    check_lab_key_values(lab);
     require_max_score_is_sum();
     return std::move(rows_);
   }
@@ -109,7 +109,7 @@ class RubricReader {
   }
 
   void read_row(const std::string& name, const toml::table& table) {
-    RubricRow row;
+    RubricCheckEntry row;
     row.table = name;
     row.line = line_of(table);
     row.path = file_->path;
@@ -128,14 +128,14 @@ class RubricReader {
       allow_declared_keys(row, *kind);
     else
       fail(at, "there is no check \"{}\"{}", row.check, nearest_check_hint(row.check));
-    for (const RubricRow& other : rows_)
+    for (const RubricCheckEntry& other : rows_)
       if (other.check == row.check)
         fail(at, "the check \"{}\" has two tables, [{}] and [{}]", row.check, other.table, name);
     read_points(row, table);
     if (table.contains("hides")) row.hides = require_text(table, "hides");
     if (const toml::node* until = table.get("hidden_until"))
       row.hidden_until = read_date_time(*until);
-    require_known_keys(row, table);
+    require_valid_row_keys(row, table);
     rows_.push_back(std::move(row));
   }
 
@@ -150,16 +150,16 @@ class RubricReader {
 
   // Allows a declared check the keys of its kind. The row takes those that the kind requires, and
   // those of the others that the rubric has.
-  void allow_declared_keys(RubricRow& row, CheckDeclaration::Kind kind) {
+  void allow_declared_keys(RubricCheckEntry& row, CheckDeclaration::Kind kind) {
     const toml::table& table = *file_->values[row.table].as_table();
-    for (const DeclaredKey& key : declared_keys(kind, table, file_->values)) {
+    for (const AcceptedKey& key : accepted_keys(kind, table, file_->values)) {
       allowed_[row.check].push_back(key.key.name);
-      if (key.required || find_value_node(*file_, row.table, key.key.name))
+      if (key.required || find_value_in_table_or_root(*file_, row.table, key.key.name))
         row.takes_.push_back(key.key);
     }
   }
 
-  void read_declaration_of(RubricRow& row) {
+  void read_declaration_of(RubricCheckEntry& row) {
     if (allowed_.count(row.check) == 0) return;
     const toml::table& table = *file_->values[row.table].as_table();
     const CheckDeclaration::Kind kind = *declared_kind(table);
@@ -167,8 +167,9 @@ class RubricReader {
     if (const toml::node* of = table.get("of")) {
       const std::string name = require_text(table, "of");
       result_table = launch_table(file_->values, name);
-      const auto result = std::find_if(rows_.begin(), rows_.end(),
-                                       [&](const RubricRow& other) { return other.table == name; });
+      const auto result =
+          std::find_if(rows_.begin(), rows_.end(),
+                       [&](const RubricCheckEntry& other) { return other.table == name; });
       const bool declares = result != rows_.end() && result->declaration &&
                             result->declaration->kind == CheckDeclaration::Kind::result;
       if (!declares && (!result_table || kind != CheckDeclaration::Kind::time))
@@ -187,7 +188,7 @@ class RubricReader {
         read_declaration({table, result_table, file_->values, row.table, file_->path}, kind));
   }
 
-  void read_points(RubricRow& row, const toml::table& table) const {
+  void read_points(RubricCheckEntry& row, const toml::table& table) const {
     row.bonus = table.contains("bonus");
     if (row.bonus == table.contains("points"))
       fail(row.line, "[{}] has either `points` or `bonus`", row.table);
@@ -202,7 +203,7 @@ class RubricReader {
 
   // Throws Error unless the row has the keys that its check takes, and no keys that neither the
   // check nor the harness knows.
-  void require_known_keys(const RubricRow& row, const toml::table& table) const {
+  void require_valid_row_keys(const RubricCheckEntry& row, const toml::table& table) const {
     static const std::set<std::string> own = {"check", "points", "bonus", "credit",
                                               "after", "reason", "hides", "hidden_until"};
     for (auto&& [key, node] : table) {
@@ -224,20 +225,21 @@ class RubricReader {
            "questions");
   }
 
-  void require_valid_value(const RubricRow& row, const RubricKey& key) const {
-    const toml::node* value = find_value_node(*file_, row.table, key.name);
+  void require_valid_value(const RubricCheckEntry& row, const RubricKey& key) const {
+    const toml::node* value = find_value_in_table_or_root(*file_, row.table, key.name);
     if (!value)
       fail(row.line, "[{}] has no `{}`, which \"{}\" takes", row.table, key.name, row.check);
     if (const std::string wanted = key.range.refusal(*value); !wanted.empty())
       fail(line_of(*value), "`{}` of [{}] is {}", key.name, row.table, wanted);
     if (key.range.with_length_of.empty()) return;
-    const toml::node* other = find_value_node(*file_, row.table, key.range.with_length_of);
+    const toml::node* other =
+        find_value_in_table_or_root(*file_, row.table, key.range.with_length_of);
     if (!other || !other->as_array() || other->as_array()->size() != value->as_array()->size())
       fail(line_of(*value), "`{}` of [{}] has as many entries as `{}`", key.name, row.table,
            key.range.with_length_of);
   }
 
-  void read_prerequisites(RubricRow& row) const {
+  void read_prerequisites(RubricCheckEntry& row) const {
     const toml::node* node = file_->values[row.table].as_table()->get("after");
     if (!node) return;
     std::vector<std::string> names;
@@ -246,8 +248,9 @@ class RubricReader {
       for (const toml::node& name : *several) names.push_back(name.value_or(std::string()));
     if (names.empty()) fail(line_of(*node), "`after` is the name of a table, or a list of such");
     for (const std::string& name : names) {
-      const auto found = std::find_if(rows_.begin(), rows_.end(),
-                                      [&](const RubricRow& other) { return other.table == name; });
+      const auto found =
+          std::find_if(rows_.begin(), rows_.end(),
+                       [&](const RubricCheckEntry& other) { return other.table == name; });
       if (found == rows_.end())
         fail(line_of(*node), "[{}] comes after `{}`, but no check has that table", row.table, name);
       if (found->line >= row.line)
@@ -261,7 +264,7 @@ class RubricReader {
 
   void require_row_for_each_check() const {
     for (const RegisteredCheck& check : checks_) {
-      const auto rows = std::count_if(rows_.begin(), rows_.end(), [&](const RubricRow& row) {
+      const auto rows = std::count_if(rows_.begin(), rows_.end(), [&](const RubricCheckEntry& row) {
         return row.check == check.name;
       });
       if (rows == 0)
@@ -291,7 +294,7 @@ class RubricReader {
     }
   }
 
-  void check_lab_keys(const std::string& lab) const {
+  void check_lab_key_values(const std::string& lab) const {
     const std::string named = require_text(file_->values, "lab");
     if (named != lab)
       fail(line_of(*file_->values.get("lab")), "the file of lab {} says lab = \"{}\"", lab, named);
@@ -312,7 +315,7 @@ class RubricReader {
     const auto max = node ? node->value<double>() : std::nullopt;
     if (!max) fail(node ? line_of(*node) : 1, "`max_score` is the sum of all points");
     double sum = 0;
-    for (const RubricRow& row : rows_)
+    for (const RubricCheckEntry& row : rows_)
       if (!row.bonus) sum += row.points;
     if (std::abs(sum - *max) > 0.001)  // points may be hundredths, which doubles only approximate
       fail(line_of(*node), "max_score is {}, and the points add up to {}", *max, sum);
@@ -347,7 +350,7 @@ class RubricReader {
 
   const std::vector<RegisteredCheck>& checks_;
   std::shared_ptr<const RubricFile> file_;
-  std::vector<RubricRow> rows_;
+  std::vector<RubricCheckEntry> rows_;
   std::map<std::string, unsigned> shared_;  // the line of each key at the top of the file
   // The keys that each declared check may have.
   std::map<std::string, std::vector<std::string>> allowed_;
@@ -355,9 +358,10 @@ class RubricReader {
 
 namespace {
 
-const toml::node& require_value(const RubricFile& file, const RubricRow& row,
+const toml::node& require_value(const RubricFile& file, const RubricCheckEntry& row,
                                 const std::vector<RubricKey>& takes, const std::string& key) {
-  const toml::node* node = find_key(takes, key) ? find_value_node(file, row.table, key) : nullptr;
+  const toml::node* node =
+      find_key(takes, key) ? find_value_in_table_or_root(file, row.table, key) : nullptr;
   if (!node)
     throw std::logic_error(
         fmt::format("\"{}\" reads `{}` and does not say so: takes(...)", row.check, key));
@@ -377,7 +381,8 @@ std::vector<double> read_numbers(const RubricFile& file, const toml::node& node,
 }
 
 // The hints for certain wrong answers: "32" = "Lanes of one warp share a sector."
-std::map<double, std::string> read_hints(const RubricFile& file, const toml::node& node) {
+std::map<double, std::string> read_hints_by_wrong_answer(const RubricFile& file,
+                                                         const toml::node& node) {
   std::map<double, std::string> hints;
   const toml::table* table = node.as_table();
   if (!table || table->empty()) file.fail(line_of(node), "`hints` is a table of texts");
@@ -396,69 +401,72 @@ std::map<double, std::string> read_hints(const RubricFile& file, const toml::nod
 }
 
 // The answer of a question's table: a number, or a text that `lab32 seal` has made.
-std::optional<SealableAnswer> read_answer(const toml::node& question,
-                                          const std::vector<double>& options) {
+std::optional<AnswerOrHash> read_answer(const toml::node& question,
+                                        const std::vector<double>& options) {
   const toml::table* table = question.as_table();
   const toml::node* node = table ? table->get("answer") : nullptr;
   if (!node) return std::nullopt;
-  if (const auto sealed = node->value<std::string>()) return SealableAnswer::from_sealed(*sealed);
+  if (const auto sealed = node->value<std::string>())
+    return AnswerOrHash::from_answer_hash(*sealed);
   const auto number = node->value<double>();
   if (!number || !std::isfinite(*number)) return std::nullopt;
-  return SealableAnswer(options.empty() ? *number : nearest_option(*number, options));
+  return AnswerOrHash(options.empty() ? *number : nearest_option_by_ratio(*number, options));
 }
 
 }  // namespace
 
-double RubricRow::number(const std::string& key) const {
+double RubricCheckEntry::required_number(const std::string& key) const {
   const toml::node& node = require_value(*file_, *this, takes_, key);
   if (const auto value = node.value<double>()) return *value;
   file_->fail(line_of(node), fmt::format("`{}` is a number", key));
 }
 
-std::vector<double> RubricRow::numbers(const std::string& key) const {
+std::vector<double> RubricCheckEntry::required_numbers(const std::string& key) const {
   return read_numbers(*file_, require_value(*file_, *this, takes_, key), key);
 }
 
-std::string RubricRow::text(const std::string& key) const {
+std::string RubricCheckEntry::required_text(const std::string& key) const {
   const toml::node& node = require_value(*file_, *this, takes_, key);
   if (const auto value = node.value<std::string>()) return *value;
   file_->fail(line_of(node), fmt::format("`{}` is a text", key));
 }
 
-bool RubricRow::flag(const std::string& key) const {
+bool RubricCheckEntry::required_flag(const std::string& key) const {
   const toml::node& node = require_value(*file_, *this, takes_, key);
   if (const auto value = node.value<bool>()) return *value;
   file_->fail(line_of(node), fmt::format("`{}` is true or false", key));
 }
 
-bool RubricRow::dropped() const { return points == 0; }
+bool RubricCheckEntry::dropped() const { return points == 0; }
 
-bool RubricRow::hidden() const { return std::time(nullptr) < hidden_until; }
+bool RubricCheckEntry::hidden() const { return std::time(nullptr) < hidden_until; }
 
-bool RubricRow::has(const std::string& key) const { return find_key(takes_, key) != nullptr; }
+bool RubricCheckEntry::has(const std::string& key) const {
+  return find_key(takes_, key) != nullptr;
+}
 
-bool RubricRow::asks() const { return has("questions"); }
+bool RubricCheckEntry::asks() const { return has("questions"); }
 
-std::vector<RubricQuestion> RubricRow::questions() const {
+std::vector<RubricAnswerKey> RubricCheckEntry::questions() const {
   const toml::node& node = require_value(*file_, *this, takes_, "questions");
   const toml::table* table = node.as_table();
   if (!table) file_->fail(line_of(node), "`questions` is a table");
-  std::vector<RubricQuestion> all;
+  std::vector<RubricAnswerKey> all;
   for (auto&& [name, each] : *table) {
     const auto hint = each.at_path("hint").value<std::string>();
     const toml::node* options = each.at_path("options").node();
     const toml::node* hints = each.at_path("hints").node();
     std::vector<double> ratios;
     if (options) ratios = read_numbers(*file_, *options, "options");
-    std::optional<SealableAnswer> answer = read_answer(each, ratios);
+    std::optional<AnswerOrHash> answer = read_answer(each, ratios);
     const size_t keys = 2 + (options ? 1 : 0) + (hints ? 1 : 0);
     if (!answer || !hint || each.as_table()->size() != keys)
       file_->fail(line_of(each), fmt::format("the question {} has an `answer`, a `hint`, and maybe "
                                              "`options` and `hints`",
                                              name.str()));
-    RubricQuestion question{
+    RubricAnswerKey question{
         std::string(name.str()), std::move(*answer), *hint, {}, std::move(ratios)};
-    if (hints) question.hints = read_hints(*file_, *hints);
+    if (hints) question.hints = read_hints_by_wrong_answer(*file_, *hints);
     all.push_back(std::move(question));
   }
   return all;
@@ -479,10 +487,10 @@ std::filesystem::path rubric_folder(const std::string& lab) {
 
 std::string sealed_answer_lines(const Rubric& rubric) {
   std::string lines;
-  for (const RubricRow& row : rubric.rows()) {
+  for (const RubricCheckEntry& row : rubric.rows()) {
     if (!row.asks()) continue;
-    for (const RubricQuestion& question : row.questions())
-      lines += fmt::format("{} {} {}\n", row.table, question.name, question.answer.sealed());
+    for (const RubricAnswerKey& question : row.questions())
+      lines += fmt::format("{} {} {}\n", row.table, question.name, question.answer.answer_hash());
   }
   return lines;
 }

@@ -22,22 +22,22 @@ namespace lab32::grading {
 // grade` checks any number.
 
 // The option whose ratio to `value` is nearest to 1. All numbers must be greater than 0.
-double nearest_option(double value, const std::vector<double>& options);
+double nearest_option_by_ratio(double value, const std::vector<double>& options);
 
-class SealableAnswer {
+class AnswerOrHash {
  public:
-  explicit SealableAnswer(double number) : held_(number) {}
+  explicit AnswerOrHash(double number) : held_(number) {}
   // From the text that sealed() returns; nullopt if the text is something else.
-  static std::optional<SealableAnswer> from_sealed(const std::string& text);
+  static std::optional<AnswerOrHash> from_answer_hash(const std::string& text);
 
   bool equals_number(double value) const;
   std::optional<double> number() const;  // nullopt: only its hash is known
   // The answer as a hash, by yescrypt of the C library's crypt() with a new salt; an answer that is
   // already a hash stays as it is. Throws MachineError if the system has no random bytes.
-  std::string sealed() const;
+  std::string answer_hash() const;
 
  private:
-  explicit SealableAnswer(std::string hash) : held_(std::move(hash)) {}
+  explicit AnswerOrHash(std::string hash) : held_(std::move(hash)) {}
 
   std::variant<double, std::string> held_;
 };
@@ -48,16 +48,16 @@ enum class Credit : uint8_t { all, share, questions };
 
 struct CheckDeclaration;
 
-struct RubricQuestion {
+struct RubricAnswerKey {
   std::string name;
-  SealableAnswer answer;  // one of the options, if there are any
+  AnswerOrHash answer;  // one of the options, if there are any
   std::string hint;
   std::map<double, std::string> hints;  // what to say instead of `hint` about a wrong answer
   std::vector<double> options;          // not empty: the answer is the nearest of these ratios
 };
 
 // The rubric's table of one check, which is one row of the score report.
-class RubricRow {
+class RubricCheckEntry {
  public:
   std::string table, check;
   double points = 0;
@@ -78,14 +78,16 @@ class RubricRow {
 
   // The value of a key that the check takes: from its own table or, if that has none, from the top
   // of the file. Throws Error with file and line if the type is wrong.
-  double number(const std::string& key) const;
-  uint32_t count(const std::string& key) const { return static_cast<uint32_t>(number(key)); }
-  std::vector<double> numbers(const std::string& key) const;
-  std::string text(const std::string& key) const;
-  bool flag(const std::string& key) const;
-  bool has(const std::string& key) const;         // whether a key that the check may take is there
-  bool asks() const;                              // whether it has questions
-  std::vector<RubricQuestion> questions() const;  // sorted by name
+  double required_number(const std::string& key) const;
+  uint32_t required_count(const std::string& key) const {
+    return static_cast<uint32_t>(required_number(key));
+  }
+  std::vector<double> required_numbers(const std::string& key) const;
+  std::string required_text(const std::string& key) const;
+  bool required_flag(const std::string& key) const;
+  bool has(const std::string& key) const;          // whether a key that the check may take is there
+  bool asks() const;                               // whether it has questions
+  std::vector<RubricAnswerKey> questions() const;  // sorted by name
 
  private:
   friend class RubricReader;
@@ -106,12 +108,12 @@ class Rubric {
 
   const std::string& lab() const { return lab_; }
   const std::filesystem::path& folder() const { return folder_; }
-  const std::vector<RubricRow>& rows() const { return rows_; }  // in the order of the file
+  const std::vector<RubricCheckEntry>& rows() const { return rows_; }  // in the order of the file
 
  private:
   std::string lab_;
   std::filesystem::path folder_;
-  std::vector<RubricRow> rows_;
+  std::vector<RubricCheckEntry> rows_;
 };
 
 // The folder of a lab's rubric; without a lab, that of the project's own rubrics.

@@ -17,12 +17,12 @@ using Form = ValueRange::Form;
 constexpr double kLargestN = 1 << 26, kLargestTimedN = 1 << 28, kLargestCount = 1e12,
                  kMostCases = 10'000, kMostSharedBytes = 232'448;
 
-const std::vector<RubricKey>& common_rubric_keys() {
+const std::vector<RubricKey>& predefined_rubric_keys() {
   static const std::vector<RubricKey> keys = {
       whole("n", 1, kLargestTimedN),
       whole("n_modelled", 1, kLargestN),
       wholes("sizes", 0, kLargestN),
-      interval("drawn", 1, kLargestN),
+      interval_valued_key("drawn", 1, kLargestN),
       whole("unit", 1, kLargestN),
       number("ideal", 0, kLargestCount),
       number("ideal_sectors", 0, kLargestCount),
@@ -105,7 +105,7 @@ bool accepts(const ValueRange& range, const toml::node& value) {
 }  // namespace
 
 RubricKey::RubricKey(const char* common) : name(common) {
-  const std::vector<RubricKey>& all = common_rubric_keys();
+  const std::vector<RubricKey>& all = predefined_rubric_keys();
   const auto known =
       std::find_if(all.begin(), all.end(), [&](const RubricKey& key) { return key.name == name; });
   if (known == all.end())
@@ -146,7 +146,7 @@ RubricKey powers_of_two(const char* name, double least, double most) {
   return key;
 }
 
-RubricKey interval(const char* name, double least, double most) {
+RubricKey interval_valued_key(const char* name, double least, double most) {
   RubricKey key(name, Form::interval, least, most);
   key.range.entries = 2;
   return key;
@@ -165,7 +165,7 @@ RubricKey with_length_of(const char* other, RubricKey list) {
   return list;
 }
 
-std::vector<RubricKey> common_keys() { return common_rubric_keys(); }
+std::vector<RubricKey> all_predefined_keys() { return predefined_rubric_keys(); }
 
 std::string ValueRange::describe() const {
   std::string limits = fmt::format("from {:.15g} to {:.15g}", least, most);

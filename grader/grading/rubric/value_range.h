@@ -60,13 +60,13 @@ RubricKey wholes(const char* name, double least, double most, size_t entries = 0
 RubricKey numbers(const char* name, double least, double most);
 RubricKey power_of_two(const char* name, double least, double most);
 RubricKey powers_of_two(const char* name, double least, double most);
-RubricKey interval(const char* name, double least, double most);
+RubricKey interval_valued_key(const char* name, double least, double most);
 RubricKey shapes(const char* name);
 RubricKey choice(const char* name, std::vector<std::string> choices);
 // The key `list`, with the condition that its list has as many entries as that of the key `other`.
 RubricKey with_length_of(const char* other, RubricKey list);
 
 // All keys that mean the same in all labs.
-std::vector<RubricKey> common_keys();
+std::vector<RubricKey> all_predefined_keys();
 
 }  // namespace lab32::grading

@@ -26,7 +26,7 @@ using report::Status;
 constexpr uint64_t kSeed = 1;
 
 // What a timing check has measured of the reference solution: a row of the table.
-struct CalibrationRow {
+struct ReferenceTimingRow {
   std::string name, reaches, asked, remark;
   std::optional<double> copy, seconds, noise, room;
   enum class Kind { decided, undecided, not_asked, failed } kind = Kind::failed;
@@ -50,15 +50,15 @@ std::optional<double> timing_noise(const CheckResult& test) {
   return std::max(std::abs(*ratio - 1), (*high - *low) / 2);
 }
 
-CalibrationRow calibration_row(const CheckResult& test) {
-  CalibrationRow row;
+ReferenceTimingRow reference_timing_row(const CheckResult& test) {
+  ReferenceTimingRow row;
   row.name = test.name;
   row.copy = figure_in_test(test, "copy_seconds");
   row.seconds = figure_in_test(test, "reference_seconds");
   row.noise = timing_noise(test);
   if (test.status == Status::not_run && test.not_run &&
       test.not_run->kind == report::NotRunReason::Kind::no_such_step) {
-    row.kind = CalibrationRow::Kind::not_asked;
+    row.kind = ReferenceTimingRow::Kind::not_asked;
     row.reaches = fmt::format("{:.2f} x", test.not_run->gain);
     row.remark = fmt::format("not required: the solution gains less than {:.2f} x",
                              test.not_run->least_gain);
@@ -77,7 +77,7 @@ CalibrationRow calibration_row(const CheckResult& test) {
   row.asked = fmt::format("{:.2f}{}", *asked, unit);
   row.room = *reaches / *asked - 1;
   const bool decided = test.status == Status::passed && *row.noise < *row.room;
-  row.kind = decided ? CalibrationRow::Kind::decided : CalibrationRow::Kind::undecided;
+  row.kind = decided ? ReferenceTimingRow::Kind::decided : ReferenceTimingRow::Kind::undecided;
   row.remark = decided ? "yes" : "no: the noise exceeds the margin";
   if (const auto baseline = figure_in_test(test, "baseline_seconds"))
     row.remark += fmt::format("; CUB {}", duration(*baseline));
@@ -102,9 +102,10 @@ std::string table_line(const CalibrationCells& c) {
 
 }  // namespace
 
-LabResult calibrate_lab(const Rubric& rubric, GradingSetup setup, device::LoadedModule& module,
-                        const toolchain::CompiledArtifact& artifact) {
-  setup.counts_as_passed = [](const RubricRow& row) { return !row.bonus; };
+LabResult time_reference_against_itself(const Rubric& rubric, GradingSetup setup,
+                                        device::LoadedModule& module,
+                                        const toolchain::CompiledArtifact& artifact) {
+  setup.counts_as_passed = [](const RubricCheckEntry& row) { return !row.bonus; };
   const SourceFile source = SourceFile::from_text("", "the reference solution");
   GradingSession session{setup, module, source, rubric};
   session.time = {setup.timer, &artifact, &artifact};
@@ -114,24 +115,24 @@ LabResult calibrate_lab(const Rubric& rubric, GradingSetup setup, device::Loaded
   return lab;
 }
 
-Calibration find_decidable_timing_checks(const std::vector<std::string>& labs,
-                                         const std::filesystem::path& rubric) {
+DecidableTimingChecks find_decidable_timing_checks(const std::vector<std::string>& labs,
+                                                   const std::filesystem::path& rubric) {
   const WorkTimer watch;
   std::vector<Rubric> rubrics;
   for (const std::string& lab : labs_or_all(labs))
     rubrics.emplace_back(rubric.empty() ? rubric_folder(lab) : rubric, lab);
   toolchain::installed_toolchain();
-  const std::unique_ptr<device::KernelTimer> timer = device::open_timer("gpu");
+  const std::unique_ptr<device::KernelTimer> timer = device::open_gpu_timer("gpu");
   const std::unique_ptr<device::Device> device = device::open_device("sim");
-  timer->prepare();
+  timer->start_background_preparation();
   ProgressReporter progress(true);
-  Calibration calibration{timer->name(), timer->describe(), 0, {}};
+  DecidableTimingChecks calibration{timer->name(), timer->describe(), 0, {}};
   for (const Rubric& of_lab : rubrics) {
     const auto artifact = reference_artifact(of_lab.lab(), timer->arch());
     if (artifact) {
       const std::unique_ptr<device::LoadedModule> module = device->load(*artifact);
-      calibration.labs.push_back(
-          calibrate_lab(of_lab, {*device, kSeed, progress, timer.get()}, *module, *artifact));
+      calibration.labs.push_back(time_reference_against_itself(
+          of_lab, {*device, kSeed, progress, timer.get()}, *module, *artifact));
     } else {
       LabResult none;
       none.name = of_lab.lab();
@@ -144,7 +145,7 @@ Calibration find_decidable_timing_checks(const std::vector<std::string>& labs,
   return calibration;
 }
 
-std::string text_of(const Calibration& calibration) {
+std::string text_of(const DecidableTimingChecks& calibration) {
   std::string text = fmt::format(
       "{}\n{}\n\n"
       "Each timing check, with the reference solution as the submission.\n"
@@ -164,7 +165,7 @@ std::string text_of(const Calibration& calibration) {
   for (const LabResult& lab : calibration.labs) {
     text += lab.name + (lab.status == Status::not_graded ? ": " + lab.message : "") + "\n";
     for (const CheckResult& test : lab.tests) {
-      const CalibrationRow row = calibration_row(test);
+      const ReferenceTimingRow row = reference_timing_row(test);
       ++counts[static_cast<size_t>(row.kind)];
       text += table_line({"  " + row.name, time_text_or_empty(row.copy),
                           time_text_or_empty(row.seconds), row.reaches, row.asked,

@@ -15,7 +15,7 @@
 
 namespace lab32::grading {
 
-struct Calibration {
+struct DecidableTimingChecks {
   std::string card;                     // "NVIDIA H200"
   std::string about;                    // the card's properties, in one line
   double seconds = 0;                   // duration of the calibration
@@ -24,15 +24,15 @@ struct Calibration {
 
 // Calibrates the first GPU for `labs`, or for all labs if it is empty. Throws Error if there is no
 // GPU or no such lab.
-Calibration find_decidable_timing_checks(const std::vector<std::string>& labs,
-                                         const std::filesystem::path& rubric);
+DecidableTimingChecks find_decidable_timing_checks(const std::vector<std::string>& labs,
+                                                   const std::filesystem::path& rubric);
 
 // Runs the timing checks of one lab. `module` is the reference solution on the device, and
 // `artifact` is compiled for the timer's card. The setup must have a timer.
-report::LabResult calibrate_lab(const Rubric& rubric, GradingSetup setup,
-                                device::LoadedModule& module,
-                                const toolchain::CompiledArtifact& artifact);
+report::LabResult time_reference_against_itself(const Rubric& rubric, GradingSetup setup,
+                                                device::LoadedModule& module,
+                                                const toolchain::CompiledArtifact& artifact);
 
-std::string text_of(const Calibration& calibration);
+std::string text_of(const DecidableTimingChecks& calibration);
 
 }  // namespace lab32::grading

@@ -34,7 +34,7 @@ bool is_name_character(char c) {
 
 // The first name after the directives, as in `.func (.param .b32 r) f(`, `.visible .entry k(` and
 // `.global .align 4 .b8 v[16]`.
-std::string defined_name(const std::string& line) {
+std::string ptx_declared_name(const std::string& line) {
   for (size_t at = 0; at < line.size();) {
     const char c = line[at];
     if (c == '(') at = std::min(line.find(')', at), line.size());
@@ -50,13 +50,13 @@ std::string defined_name(const std::string& line) {
   return "";
 }
 
-bool begins_definition(const std::string& line) {
+bool begins_ptx_definition(const std::string& line) {
   static const RegularExpression begin(
       "^\\.(visible|weak|common|extern|entry|func|global|const|shared|alias)\\b");
   return begin.search(line).has_value();
 }
 
-bool is_line_information(const std::string& line) {
+bool is_loc_label_or_comment_line(const std::string& line) {
   const size_t at = std::min(line.find_first_not_of(" \t"), line.size());
   return line.compare(at, 4, ".loc") == 0 || line.compare(at, 2, "//") == 0 ||
          line.compare(at, 6, "$L__tm") == 0 || line.compare(at, 7, "$L__fun") == 0;
@@ -74,13 +74,13 @@ NormalisedKernelTexts::NormalisedKernelTexts(const std::string& ptx) {
   std::istringstream lines(ptx);
   std::string* item = nullptr;
   for (std::string line; std::getline(lines, line);) {
-    if (begins_definition(line)) {
-      const std::string name = defined_name(line);
+    if (begins_ptx_definition(line)) {
+      const std::string name = ptx_declared_name(line);
       item = &text_[name];
       if (line.find(".entry") != std::string::npos) kernels_.push_back(name);
     }
     if (line.rfind(".section", 0) == 0 || line.rfind(".file", 0) == 0) item = nullptr;
-    if (!item || is_line_information(line)) continue;
+    if (!item || is_loc_label_or_comment_line(line)) continue;
     *item += line + "\n";
     if (line == "}") item = nullptr;
   }

@@ -35,7 +35,7 @@ fs::path solution_file(const std::string& lab) {
 }
 fs::path sealed_file(const std::string& lab) { return lab32_root() / "build/references" / lab; }
 
-std::string compile_solution_to_ptx(const std::string& lab, const fs::path& solution) {
+std::string compile_reference_solution_to_ptx(const std::string& lab, const fs::path& solution) {
   const toolchain::Submission submission = toolchain::read_submission(solution, solution.string());
   for (const char* const arch : kOldest) {
     try {
@@ -131,17 +131,17 @@ std::optional<std::string> deobfuscate_text(const std::string& bytes) {
   return text;
 }
 
-std::string sealed_reference(const std::string& lab) {
+std::string sealed_reference_ptx(const std::string& lab) {
   const fs::path solution = solution_file(lab);
   if (!fs::exists(solution)) throw Error("there is no " + solution.string() + " to seal");
-  return obfuscate_text(compile_solution_to_ptx(lab, solution));
+  return obfuscate_text(compile_reference_solution_to_ptx(lab, solution));
 }
 
 std::optional<toolchain::CompiledArtifact> reference_artifact(const std::string& lab,
                                                               const std::string& arch) {
   std::string ptx;
   if (const fs::path solution = solution_file(lab); fs::exists(solution)) {
-    ptx = compile_solution_to_ptx(lab, solution);
+    ptx = compile_reference_solution_to_ptx(lab, solution);
   } else if (const std::optional<std::string> bytes = read_file(sealed_file(lab))) {
     const std::optional<std::string> text = deobfuscate_text(*bytes);
     if (!text) throw MachineError(sealed_file(lab).string() + " is damaged: install lab32 again");

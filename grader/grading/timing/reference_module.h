@@ -17,7 +17,7 @@ std::optional<toolchain::CompiledArtifact> reference_artifact(const std::string&
 
 // The sealed module that an installed lab32 has instead of the lab's solution. Throws Error if
 // there is no solution.
-std::string sealed_reference(const std::string& lab);
+std::string sealed_reference_ptx(const std::string& lab);
 
 // The PTX of a solution without line information, comments, answers to questions and names of local
 // variables. The names of kernels and the records of LAB32_LAUNCH and LAB32_TILE stay.

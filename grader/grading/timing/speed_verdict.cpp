@@ -12,7 +12,7 @@ namespace {
 // a card changes its clock, and large enough to change a time.
 constexpr double kClockMoved = 0.02;
 
-std::string clocks_note(const device::TimingData& timing) {
+std::string clocks_note(const device::MeasuredGpuTimes& timing) {
   if (!timing.before || !timing.after) return "";
   const double before = timing.before->sm_mhz, after = timing.after->sm_mhz;
   if (std::abs(after - before) > kClockMoved * before)
@@ -26,8 +26,9 @@ std::string clocks_note(const device::TimingData& timing) {
 // Compares the first candidate with `other`, round by round. `credit_of`: the credit for a ratio
 // below the limit.
 template <class CreditOf>
-SpeedVerdict compare_samples(const std::vector<double>& other, const device::TimingData& timing,
-                             uint64_t bytes, double limit, CreditOf credit_of) {
+SpeedVerdict compare_samples(const std::vector<double>& other,
+                             const device::MeasuredGpuTimes& timing, uint64_t bytes, double limit,
+                             CreditOf credit_of) {
   const device::TimeSamples& own = timing.candidates.front();
   SpeedVerdict verdict;
   verdict.seconds = device::median_interval(own.cold);
@@ -53,7 +54,7 @@ SpeedVerdict compare_samples(const std::vector<double>& other, const device::Tim
 
 }  // namespace
 
-SpeedVerdict compare_with_copy(const device::TimingData& timing, uint64_t bytes,
+SpeedVerdict compare_with_copy(const device::MeasuredGpuTimes& timing, uint64_t bytes,
                                const CopyComparisonLimit& terms) {
   double limit = terms.fraction;
   if (timing.candidates.size() > 1) {
@@ -64,12 +65,14 @@ SpeedVerdict compare_with_copy(const device::TimingData& timing, uint64_t bytes,
                          [&](double ratio) { return ratio / limit; });
 }
 
-device::MedianInterval reference_gain(const device::TimingData& timing, size_t reference_first) {
+device::MedianInterval reference_gain_over_previous(const device::MeasuredGpuTimes& timing,
+                                                    size_t reference_first) {
   return device::median_interval(device::ratios(timing.candidates.at(reference_first + 1).cold,
                                                 timing.candidates.at(reference_first).cold));
 }
 
-std::vector<double> clamped_previous_seconds(const device::TimingData& timing, double limit) {
+std::vector<double> reference_clamped_previous_seconds(const device::MeasuredGpuTimes& timing,
+                                                       double limit) {
   std::vector<double> start = timing.candidates.at(kBefore).cold;
   const std::vector<double>& usual = timing.candidates.at(kReferenceBefore).cold;
   for (size_t i = 0; i < start.size(); ++i)
@@ -77,12 +80,12 @@ std::vector<double> clamped_previous_seconds(const device::TimingData& timing, d
   return start;
 }
 
-SpeedVerdict compare_with_previous(const device::TimingData& timing, uint64_t bytes,
+SpeedVerdict compare_with_previous(const device::MeasuredGpuTimes& timing, uint64_t bytes,
                                    const RequiredShareOfGain& terms) {
-  const double gain = reference_gain(timing, kReferenceNow).median - 1;
+  const double gain = reference_gain_over_previous(timing, kReferenceNow).median - 1;
   const double limit = 1 + terms.share * std::max(gain, 0.0);
   SpeedVerdict verdict = compare_samples(
-      clamped_previous_seconds(timing, limit), timing, bytes, limit, [&](double ratio) {
+      reference_clamped_previous_seconds(timing, limit), timing, bytes, limit, [&](double ratio) {
         return std::max(0.0, (ratio - halfway(limit)) / (limit - halfway(limit)));
       });
   if (gain < terms.least && verdict.outcome != SpeedVerdict::Outcome::impossible)

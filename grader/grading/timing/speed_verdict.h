@@ -32,7 +32,7 @@ struct CopyComparisonLimit {
   double fraction = 0, of_reference = 0;
 };
 // Compares with a copy of as many bytes, whose bandwidth is 1. If failed, credit is ratio / limit.
-SpeedVerdict compare_with_copy(const device::TimingData& timing, uint64_t bytes,
+SpeedVerdict compare_with_copy(const device::MeasuredGpuTimes& timing, uint64_t bytes,
                                const CopyComparisonLimit& terms);
 
 // The limit of a step: `share` of the reference solution's gain in the same rounds. The step is
@@ -42,17 +42,19 @@ struct RequiredShareOfGain {
 };
 // The candidates of a step, in this order. With reference_first the first two are left out.
 enum StepCandidate : size_t { kNow, kBefore, kReferenceNow, kReferenceBefore };
-device::MedianInterval reference_gain(const device::TimingData& timing, size_t reference_first);
+device::MedianInterval reference_gain_over_previous(const device::MeasuredGpuTimes& timing,
+                                                    size_t reference_first);
 
 // Compares a version with the submission's own previous version, whose time is clamped. It counts
 // as no faster than the reference solution's previous version, so that an early optimisation is not
 // penalised, and as no slower than halfway(limit) times that, so that slowing it down gains
 // nothing. If failed, credit is the part of the way from halfway(limit) to the limit that the ratio
 // has reached.
-SpeedVerdict compare_with_previous(const device::TimingData& timing, uint64_t bytes,
+SpeedVerdict compare_with_previous(const device::MeasuredGpuTimes& timing, uint64_t bytes,
                                    const RequiredShareOfGain& terms);
 inline double halfway(double limit) { return (1 + limit) / 2; }
 // The clamped seconds of the submission's previous version, for each round.
-std::vector<double> clamped_previous_seconds(const device::TimingData& timing, double limit);
+std::vector<double> reference_clamped_previous_seconds(const device::MeasuredGpuTimes& timing,
+                                                       double limit);
 
 }  // namespace lab32::grading

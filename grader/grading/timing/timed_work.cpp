@@ -15,7 +15,7 @@ namespace {
 // An array on the session's device with elements of any type.
 class ByteArray : public DeviceArray {
  public:
-  ByteArray(Check& check, const device::TimedArray& array)
+  ByteArray(Check& check, const device::TimedLaunchArray& array)
       : DeviceArray(check, array.name, 1, array.bytes) {
     if (!array.sets.empty()) upload(array.sets.front().data());
   }
@@ -25,23 +25,23 @@ class ByteArray : public DeviceArray {
 }  // namespace
 
 InputSets<float> random_input_sets(Check& check, size_t sets, size_t count) {
-  return make_input_sets<float>(check, sets,
-                                [count](Random& random) { return random.floats(count); });
+  return generate_host_input_sets<float>(check, sets,
+                                         [count](Random& random) { return random.floats(count); });
 }
 
-TimedWork work_with_in_and_out(const InputSets<float>& inputs) {
-  TimedWork work;
+WorkloadToTime work_with_in_and_out(const InputSets<float>& inputs) {
+  WorkloadToTime work;
   const size_t count = inputs.at(0)->size();
   work.arrays = {input_array("in", inputs), output_array<float>("out", count)};
   work.bytes = 2 * count * sizeof(float);
   return work;
 }
 
-std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const VersionToTime& version,
-                                            const std::vector<device::TimedArray>& given) {
+std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const TimedVersion& version,
+                                            const std::vector<device::TimedLaunchArray>& given) {
   GradingSession& s = check.session;
   std::vector<std::unique_ptr<ByteArray>> arrays;
-  for (const device::TimedArray& array : given)
+  for (const device::TimedLaunchArray& array : given)
     arrays.push_back(std::make_unique<ByteArray>(check, array));
   PredictedTime all;
   for (const device::TimedStep& step : version.steps(s.module, check.device().multiprocessors())) {
@@ -52,7 +52,8 @@ std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const Vers
     const auto& launch = std::get<device::TimedLaunch>(step);
     Launch what{launch.kernel, launch.shape, {}, fmt::format("n = {}", n)};
     for (const device::TimedArg& arg : launch.args) {
-      if (const device::TimedArrayIndex* at = std::get_if<device::TimedArrayIndex>(&arg))
+      if (const device::TimedLaunchArrayIndex* at =
+              std::get_if<device::TimedLaunchArrayIndex>(&arg))
         what.args.push_back(*arrays.at(at->index));
       else
         what.args.push_back(std::get<device::KernelArgument>(arg));

@@ -19,7 +19,7 @@ namespace lab32::grading {
 // The arrays that launches write, in order.
 using Outputs = std::vector<device::RefCountedBytes>;
 
-struct VersionToTime {
+struct TimedVersion {
   // Returns the launches of this version. `module` is the submission's or the reference solution's,
   // whose LAB32_LAUNCH records choose the shapes.
   std::function<std::vector<device::TimedStep>(device::LoadedModule& module,
@@ -37,13 +37,13 @@ struct VersionToTime {
 };
 
 // The work for one n, from the input to the final result.
-struct TimedWork : VersionToTime {
-  std::vector<device::TimedArray> arrays;
-  uint64_t bytes = 0;    // to move: each input read once, each output written once
-  VersionToTime before;  // for a step: the previous version, on the same arrays
+struct WorkloadToTime : TimedVersion {
+  std::vector<device::TimedLaunchArray> arrays;
+  uint64_t bytes = 0;   // to move: each input read once, each output written once
+  TimedVersion before;  // for a step: the previous version, on the same arrays
 };
 // `sets`: the number of different inputs to make.
-using MakeWork = std::function<TimedWork(Check& check, uint32_t n, size_t sets)>;
+using MakeWork = std::function<WorkloadToTime(Check& check, uint32_t n, size_t sets)>;
 
 // One input per set. The inputs are large, so copies of this type share them.
 template <class T>
@@ -51,7 +51,7 @@ using InputSets = std::vector<std::shared_ptr<const std::vector<T>>>;
 
 // Makes the sets in parallel, each with random numbers of its own.
 template <class T, class Make>
-InputSets<T> make_input_sets(Check& check, size_t sets, Make make) {
+InputSets<T> generate_host_input_sets(Check& check, size_t sets, Make make) {
   Random random = check.random();
   InputSets<T> inputs(sets);
   std::vector<BackgroundWork> made;
@@ -67,9 +67,9 @@ InputSets<float> random_input_sets(Check& check, size_t sets, size_t count);
 
 // Work that reads each float of the inputs once and writes as many. It has the arrays and their
 // bytes; the caller adds steps and mismatch.
-TimedWork work_with_in_and_out(const InputSets<float>& inputs);
+WorkloadToTime work_with_in_and_out(const InputSets<float>& inputs);
 
-// The values of an array in the form that a TimedArray uses.
+// The values of an array in the form that a TimedLaunchArray uses.
 template <class T>
 std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   const auto* begin = reinterpret_cast<const std::byte*>(values.data());
@@ -83,24 +83,24 @@ std::vector<T> values_of(const device::RefCountedBytes& bytes) {
 
 // An array that the timed kernels read, with an input of its own for each set.
 template <class T>
-device::TimedArray input_array(const std::string& name, const InputSets<T>& inputs) {
-  device::TimedArray array{name, inputs.at(0)->size() * sizeof(T), {}};
+device::TimedLaunchArray input_array(const std::string& name, const InputSets<T>& inputs) {
+  device::TimedLaunchArray array{name, inputs.at(0)->size() * sizeof(T), {}};
   for (const auto& input : inputs) array.sets.emplace_back(input);
   return array;
 }
 // An array that the timed kernels read, with the same values in each set.
 template <class T>
-device::TimedArray input_array(const std::string& name, const std::vector<T>& values) {
+device::TimedLaunchArray input_array(const std::string& name, const std::vector<T>& values) {
   return {name, values.size() * sizeof(T), {bytes_of(values)}};
 }
 template <class T>
-device::TimedArray output_array(const std::string& name, size_t count) {
+device::TimedLaunchArray output_array(const std::string& name, size_t count) {
   return {name, count * sizeof(T), {}};
 }
 
 // The modelled time of a version's launches, one after the other from a cold L2, on the session's
 // device. nullopt: the device has no model. A launch that fails loses the check.
-std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const VersionToTime& version,
-                                            const std::vector<device::TimedArray>& arrays);
+std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const TimedVersion& version,
+                                            const std::vector<device::TimedLaunchArray>& arrays);
 
 }  // namespace lab32::grading

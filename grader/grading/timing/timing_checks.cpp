@@ -26,8 +26,8 @@ constexpr double kNotable = 0.03;  // smaller differences are noise
 // For a given kernel over inputs that are the same for all submissions. The result is cached by
 // these inputs and the shapes (given_time.h).
 std::optional<PredictedTime> predict_given_kernel(Check& check, uint32_t n,
-                                                  const VersionToTime& version,
-                                                  const TimedWork& work) {
+                                                  const TimedVersion& version,
+                                                  const WorkloadToTime& work) {
   GradingSession& s = check.session;
   std::string all = fmt::format("as events see it\n{}\nn {}", version.given->inputs, n);
   for (const device::TimedStep& step : version.steps(s.module, check.device().multiprocessors())) {
@@ -56,8 +56,8 @@ std::optional<PredictedTime> predict_given_kernel(Check& check, uint32_t n,
 // The time of the kernel's launches over n elements. A version that ends one step and begins the
 // next is simulated once.
 std::optional<PredictedTime> cached_predicted_time(Check& check, const std::string& kernel,
-                                                   uint32_t n, const VersionToTime& version,
-                                                   const TimedWork& work) {
+                                                   uint32_t n, const TimedVersion& version,
+                                                   const WorkloadToTime& work) {
   auto& known = check.session.predicted;
   const std::pair key{kernel, n};
   if (const auto at = known.find(key); at != known.end()) return at->second;
@@ -78,26 +78,26 @@ std::string bottleneck_text(Check& check, const PredictedTime& time) {
 // The reason why the check is not run: there is no GPU. It carries the modelled time of the
 // launches, if the device has a model.
 NotRunReason no_gpu_reason_with_modelled_time(Check& check, const std::string& kernel, uint32_t n,
-                                              const TimedWork& work) {
+                                              const WorkloadToTime& work) {
   const std::optional<PredictedTime> time = cached_predicted_time(check, kernel, n, work, work);
   check.measured("");
   NotRunReason reason{NotRunReason::Kind::no_gpu, check.device().name()};
   if (!time) return reason;
   check.figure("modelled_seconds", time->seconds);
   reason.modelled = {n, time->seconds, time->error, bottleneck_text(check, *time)};
-  const std::optional<double> copy = check.device().modelled_copy_seconds(work.bytes);
+  const std::optional<double> copy = check.device().modelled_copy_kernel_seconds(work.bytes);
   check.measured(duration(time->seconds) + " modelled");
   if (!copy) return reason;
   reason.modelled->copy_seconds = copy;
-  reason.modelled->fraction = check.row.number("fraction");
+  reason.modelled->fraction = check.row.required_number("fraction");
   check.figure("modelled_fraction", *copy / time->seconds);
   check.measured(
       fmt::format("{:.2f}, {} modelled", *copy / time->seconds, duration(time->seconds)));
   return reason;
 }
 
-NotRunReason modelled_step_reason(Check& check, const StepCheck& step, uint32_t n,
-                                  const TimedWork& work) {
+NotRunReason no_gpu_reason_with_modelled_ratio(Check& check, const StepCheckWorkload& step,
+                                               uint32_t n, const WorkloadToTime& work) {
   const std::optional<PredictedTime> now = cached_predicted_time(check, step.kernel, n, work, work),
                                      before = cached_predicted_time(check, step.before, n,
                                                                     work.before, work);
@@ -122,7 +122,7 @@ template <class Predict>
   if (check.first_unpassed_prerequisite() || !check.session.setup.modelled_times ||
       !check.row.has("n_modelled"))
     check.not_run(reason);
-  const uint32_t n = check.row.count("n_modelled");
+  const uint32_t n = check.row.required_count("n_modelled");
   const CheckVerdict before = check.verdict;
   try {
     reason = predict(n, make(check, n, 1));
@@ -133,15 +133,15 @@ template <class Predict>
   check.not_run(reason);
 }
 
-device::TimedCandidate submitted_candidate(Check& check, const std::string& name,
-                                           const VersionToTime& version) {
+device::SolutionToTime submitted_candidate(Check& check, const std::string& name,
+                                           const TimedVersion& version) {
   GradingSession& s = check.session;
   return {name, s.time.submission, version.steps(s.module, s.time.timer->multiprocessors())};
 }
 
 // A candidate for the timer: the reference solution's launches of this version, in `module`.
-device::TimedCandidate reference_candidate(Check& check, const std::string& name,
-                                           const VersionToTime& version,
+device::SolutionToTime reference_candidate(Check& check, const std::string& name,
+                                           const TimedVersion& version,
                                            device::LoadedModule& module) {
   const TimingSetup& time = check.session.time;
   return {name, time.reference, version.steps(module, time.timer->multiprocessors()), false};
@@ -151,7 +151,7 @@ std::unique_ptr<device::LoadedModule> loaded_reference(Check& check) {
   return check.device().load(*check.session.time.reference);
 }
 
-device::TimingPlan timing_plan(const TimedWork& work) {
+device::TimingPlan plan_without_candidates(const WorkloadToTime& work) {
   device::TimingPlan plan;
   plan.arrays = work.arrays;
   plan.copy_bytes = work.bytes;
@@ -159,21 +159,21 @@ device::TimingPlan timing_plan(const TimedWork& work) {
 }
 
 // Makes the work of the check, and records how many seconds that took.
-TimedWork make_timed_work(Check& check, const MakeWork& make, uint32_t n) {
+WorkloadToTime make_timed_work(Check& check, const MakeWork& make, uint32_t n) {
   const WorkTimer watch;
-  TimedWork work = make(check, n, kSets);
+  WorkloadToTime work = make(check, n, kSets);
   check.figure("spent_making_inputs", watch.wall_seconds());
   return work;
 }
 
 // Compares all outputs in parallel, since comparing a large output takes as long as timing.
-void verify_outputs(Check& check, const device::TimingData& timing, const TimedWork& work,
-                    int line) {
+void verify_outputs(Check& check, const device::MeasuredGpuTimes& timing,
+                    const WorkloadToTime& work, int line) {
   std::vector<std::string> wrong(timing.outputs.size());
   std::vector<BackgroundWork> comparisons;
   for (size_t i = 0; i < wrong.size(); ++i) {
-    const device::TimedOutput& output = timing.outputs[i];
-    const VersionToTime& version = output.candidate == kNow ? work : work.before;
+    const device::DistinctLaunchOutput& output = timing.outputs[i];
+    const TimedVersion& version = output.candidate == kNow ? work : work.before;
     comparisons.emplace_back([&version, &output, &words = wrong[i]] {
       words = version.mismatch(output.set, output.arrays);
     });
@@ -184,7 +184,7 @@ void verify_outputs(Check& check, const device::TimingData& timing, const TimedW
     if (words.empty()) continue;
     const size_t candidate = timing.outputs[i].candidate;
     check.measured("wrong when timed");
-    check.lose(
+    check.fail_and_throw(
         {CheckFailure::Kind::wrong_result, "when timed"}, line,
         fmt::format("A timed launch{} gave a wrong result (the inputs change from launch to "
                     "launch): {}",
@@ -192,14 +192,14 @@ void verify_outputs(Check& check, const device::TimingData& timing, const TimedW
   }
 }
 
-struct TimedResult {
-  device::TimingData timing;
+struct TimingAndVerdict {
+  device::MeasuredGpuTimes timing;
   SpeedVerdict verdict;
   bool twice = false;
 };
 
 // The seconds that each part of the check has taken.
-struct TimeSpent {
+struct TimingCheckSeconds {
   double card = 0, start = 0, rounds = 0, verifying = 0;
   void record_figures(Check& check) const {
     check.figure("spent_timing", card);
@@ -211,11 +211,11 @@ struct TimeSpent {
 
 // Times the plan. If the result is inconclusive, times it once more with more rounds.
 template <class Judge>
-TimedResult time_until_decided(Check& check, const std::string& kernel, uint32_t n,
-                               device::TimingPlan plan, const TimedWork& work, int line,
-                               Judge judge) {
+TimingAndVerdict time_and_retry_if_inconclusive(Check& check, const std::string& kernel, uint32_t n,
+                                                device::TimingPlan plan, const WorkloadToTime& work,
+                                                int line, Judge judge) {
   GradingSession& s = check.session;
-  TimeSpent spent;
+  TimingCheckSeconds spent;
   for (bool twice = false;; twice = true) {
     const ProgressReporter::ScopedStep progress(
         s.setup.progress, "timing " + kernel + (twice ? " again, with more rounds" : ""));
@@ -225,7 +225,7 @@ TimedResult time_until_decided(Check& check, const std::string& kernel, uint32_t
     if (timed.fault) {
       check.measured(words(timed.fault->kind));
       const std::string kind = to_string(timed.fault->kind);
-      check.lose(
+      check.fail_and_throw(
           {CheckFailure::Kind::fault, fmt::format("n = {}", n), kernel, kind}, line,
           fmt::format("On the GPU, with n = {}: {}", grouped_digits(n), describe(*timed.fault)));
     }
@@ -244,7 +244,8 @@ TimedResult time_until_decided(Check& check, const std::string& kernel, uint32_t
 }
 
 // Records the speed relative to the reference solution's kernel in the same rounds.
-void record_reference_ratio(Check& check, const device::TimingData& timing, size_t reference) {
+void record_speed_relative_to_reference(Check& check, const device::MeasuredGpuTimes& timing,
+                                        size_t reference) {
   const auto& other = timing.candidates[reference].cold;
   const device::MedianInterval ratio =
       device::median_interval(device::ratios(other, timing.candidates.front().cold));
@@ -256,7 +257,7 @@ void record_reference_ratio(Check& check, const device::TimingData& timing, size
 }
 
 // Records the figures of a timing, and gives the check the verdict's credit.
-void record_figures(Check& check, const TimedResult& result) {
+void record_figures_and_credit(Check& check, const TimingAndVerdict& result) {
   const SpeedVerdict& verdict = result.verdict;
   check.figure("seconds", verdict.seconds.median);
   check.figure("seconds_low", verdict.seconds.low);
@@ -272,7 +273,7 @@ void record_figures(Check& check, const TimedResult& result) {
 }
 
 // Ends the check with the verdict. `story`: how it was measured, for the message.
-void end_with_verdict(Check& check, const TimedResult& result, uint64_t bytes, int line,
+void end_with_verdict(Check& check, const TimingAndVerdict& result, uint64_t bytes, int line,
                       std::string story) {
   const SpeedVerdict& verdict = result.verdict;
   if (result.twice) story += "\nTimed twice: the first rounds did not decide.";
@@ -280,12 +281,13 @@ void end_with_verdict(Check& check, const TimedResult& result, uint64_t bytes, i
   switch (verdict.outcome) {
     case SpeedVerdict::Outcome::impossible:
       check.measured("impossible");
-      check.lose(*check.verdict.failure, line,
-                 fmt::format("Physically impossible: {} for {:.0f} MB, which takes {} at the peak "
-                             "bandwidth of memory. Does the kernel read all of the input?\n",
-                             duration(verdict.seconds.median), static_cast<double>(bytes) / 1e6,
-                             duration(verdict.floor_seconds)) +
-                     story);
+      check.fail_and_throw(
+          *check.verdict.failure, line,
+          fmt::format("Physically impossible: {} for {:.0f} MB, which takes {} at the peak "
+                      "bandwidth of memory. Does the kernel read all of the input?\n",
+                      duration(verdict.seconds.median), static_cast<double>(bytes) / 1e6,
+                      duration(verdict.floor_seconds)) +
+              story);
     case SpeedVerdict::Outcome::inconclusive:
       check.explain(0,
                     "The timing is inconclusive, because the limit lies inside the interval: you "
@@ -301,7 +303,8 @@ void end_with_verdict(Check& check, const TimedResult& result, uint64_t bytes, i
   }
 }
 
-std::string ratio_text(const device::TimingData& timing, const device::TimeSamples& other) {
+std::string time_comparison_line(const device::MeasuredGpuTimes& timing,
+                                 const device::TimeSamples& other) {
   const device::MedianInterval ratio =
       device::median_interval(device::ratios(timing.candidates.front().cold, other.cold));
   return fmt::format("\n{}: {} (yours takes {:.3f} times as long, {:.3f} ... {:.3f})", other.name,
@@ -326,18 +329,19 @@ void record_reference_gain(Check& check, const device::MedianInterval& gain) {
 
 // A version with a wrong result is not timed. It loses the points of the step if this card asks for
 // the step at all, so that the points that can be reached are the same for all submissions.
-[[noreturn]] void end_without_submission(Check& check, const StepCheck& step, const TimedWork& work,
-                                         const std::vector<device::TimedCandidate>& reference,
+[[noreturn]] void end_without_submission(Check& check, const StepCheckWorkload& step,
+                                         const WorkloadToTime& work,
+                                         const std::vector<device::SolutionToTime>& reference,
                                          const RequiredShareOfGain& terms) {
   GradingSession& s = check.session;
-  device::TimingPlan plan = timing_plan(work);
+  device::TimingPlan plan = plan_without_candidates(work);
   plan.candidates = reference;
-  plan.required_ratios = {{0, 1}};
+  plan.speed_ratios = {{0, 1}};
   const ProgressReporter::ScopedStep progress(s.setup.progress,
                                               "timing the reference solution's " + step.kernel);
   const device::GpuTimingResult timed = s.time.timer->time(plan);
   if (!timed.timing) throw Error("the reference solution: " + describe(*timed.fault));
-  const device::MedianInterval gain = reference_gain(*timed.timing, 0);
+  const device::MedianInterval gain = reference_gain_over_previous(*timed.timing, 0);
   record_reference_gain(check, gain);
   if (gain.median < 1 + terms.least) not_asked(check, gain, terms);
   check.require_prerequisites();
@@ -346,39 +350,40 @@ void record_reference_gain(Check& check, const device::MedianInterval& gain) {
 
 }  // namespace
 
-void credit_speed(Check& check, const SpeedCheck& speed) {
+void credit_speed(Check& check, const SpeedCheckWorkload& speed) {
   GradingSession& s = check.session;
-  const double fraction = check.row.number("fraction");
+  const double fraction = check.row.required_number("fraction");
   check.expected(fmt::format("{:.2f} of a copy", fraction));
   if (!s.time.timer)
-    not_run_here(check, speed.make, [&](uint32_t n, const TimedWork& work) {
+    not_run_here(check, speed.make, [&](uint32_t n, const WorkloadToTime& work) {
       return no_gpu_reason_with_modelled_time(check, speed.kernel, n, work);
     });
 
   check.require_prerequisites();
-  const uint32_t n = check.row.count("n");
+  const uint32_t n = check.row.required_count("n");
   const int line = check.line_of(speed.kernel);
-  const TimedWork work = make_timed_work(check, speed.make, n);
-  device::TimingPlan plan = timing_plan(work);
+  const WorkloadToTime work = make_timed_work(check, speed.make, n);
+  device::TimingPlan plan = plan_without_candidates(work);
   plan.baseline = speed.baseline;
   plan.candidates = {submitted_candidate(check, "your kernel", work)};
   if (s.time.reference) {
     plan.candidates.push_back(
         reference_candidate(check, "reference solution", work, *loaded_reference(check)));
-    plan.required_ratios.push_back({1, std::nullopt});
+    plan.speed_ratios.push_back({1, std::nullopt});
   }
-  const CopyComparisonLimit terms{fraction, check.row.number("speed.of_reference")};
-  const TimedResult result = time_until_decided(
-      check, speed.kernel, n, std::move(plan), work, line, [&](const device::TimingData& timing) {
-        return compare_with_copy(timing, work.bytes, terms);
-      });
+  const CopyComparisonLimit terms{fraction, check.row.required_number("speed.of_reference")};
+  const TimingAndVerdict result =
+      time_and_retry_if_inconclusive(check, speed.kernel, n, std::move(plan), work, line,
+                                     [&](const device::MeasuredGpuTimes& timing) {
+                                       return compare_with_copy(timing, work.bytes, terms);
+                                     });
 
-  const device::TimingData& timing = result.timing;
+  const device::MeasuredGpuTimes& timing = result.timing;
   const SpeedVerdict& verdict = result.verdict;
   check.measured(fmt::format("{:.2f}, {}", verdict.ratio.median, duration(verdict.seconds.median)));
   check.expected(fmt::format("{:.2f} of a copy", verdict.limit));
-  record_figures(check, result);
-  if (timing.candidates.size() > 1) record_reference_ratio(check, timing, 1);
+  record_figures_and_credit(check, result);
+  if (timing.candidates.size() > 1) record_speed_relative_to_reference(check, timing, 1);
   check.figure("fraction", verdict.ratio.median);
   check.figure("fraction_low", verdict.ratio.low);
   check.figure("fraction_high", verdict.ratio.high);
@@ -393,8 +398,8 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
       static_cast<double>(work.bytes) / verdict.seconds.median / 1e9, verdict.ratio.median,
       verdict.ratio.low, verdict.ratio.high, timing.copy.cold.size());
   for (size_t i = 1; i < timing.candidates.size(); ++i)
-    story += ratio_text(timing, timing.candidates[i]);
-  if (timing.baseline) story += ratio_text(timing, *timing.baseline);
+    story += time_comparison_line(timing, timing.candidates[i]);
+  if (timing.baseline) story += time_comparison_line(timing, *timing.baseline);
   if (verdict.limit < fraction)
     story += fmt::format(
         "\nThe reference solution reaches {:.2f} of a copy on this card, so the "
@@ -403,50 +408,51 @@ void credit_speed(Check& check, const SpeedCheck& speed) {
   end_with_verdict(check, result, work.bytes, line, std::move(story));
 }
 
-void credit_speedup_of_step(Check& check, const StepCheck& step) {
+void credit_speedup_of_step(Check& check, const StepCheckWorkload& step) {
   GradingSession& s = check.session;
   check.expected("ahead of " + step.form_before);
   if (!s.time.timer)
-    not_run_here(check, step.make, [&](uint32_t n, const TimedWork& work) {
-      return modelled_step_reason(check, step, n, work);
+    not_run_here(check, step.make, [&](uint32_t n, const WorkloadToTime& work) {
+      return no_gpu_reason_with_modelled_ratio(check, step, n, work);
     });
 
   const std::string card = s.time.timer->name();
   if (!s.time.reference) check.not_run({NotRunReason::Kind::no_reference, card});
 
-  const uint32_t n = check.row.count("n");
+  const uint32_t n = check.row.required_count("n");
   const int line = check.line_of(step.kernel);
-  const RequiredShareOfGain terms{check.row.number("steps.share_of_gain"),
-                                  check.row.number("steps.least_gain")};
-  const TimedWork work = make_timed_work(check, step.make, n);
+  const RequiredShareOfGain terms{check.row.required_number("steps.share_of_gain"),
+                                  check.row.required_number("steps.least_gain")};
+  const WorkloadToTime work = make_timed_work(check, step.make, n);
   const auto module = loaded_reference(check);
-  const std::vector<device::TimedCandidate> reference = {
+  const std::vector<device::SolutionToTime> reference = {
       reference_candidate(check, "the reference solution's " + step.kernel, work, *module),
       reference_candidate(check, "the reference solution's " + step.before, work.before, *module)};
   if (check.first_unpassed_prerequisite())
     end_without_submission(check, step, work, reference, terms);
 
-  device::TimingPlan plan = timing_plan(work);
+  device::TimingPlan plan = plan_without_candidates(work);
   plan.candidates = {submitted_candidate(check, step.kernel, work),
                      submitted_candidate(check, step.before, work.before)};
   plan.candidates.insert(plan.candidates.end(), reference.begin(), reference.end());
-  plan.required_ratios = {{kNow, kBefore}, {kReferenceNow, kReferenceBefore}};
-  const TimedResult result = time_until_decided(
-      check, step.kernel, n, std::move(plan), work, line, [&](const device::TimingData& timing) {
-        return compare_with_previous(timing, work.bytes, terms);
-      });
+  plan.speed_ratios = {{kNow, kBefore}, {kReferenceNow, kReferenceBefore}};
+  const TimingAndVerdict result =
+      time_and_retry_if_inconclusive(check, step.kernel, n, std::move(plan), work, line,
+                                     [&](const device::MeasuredGpuTimes& timing) {
+                                       return compare_with_previous(timing, work.bytes, terms);
+                                     });
 
-  const device::TimingData& timing = result.timing;
+  const device::MeasuredGpuTimes& timing = result.timing;
   const SpeedVerdict& verdict = result.verdict;
-  const device::MedianInterval gain = reference_gain(timing, kReferenceNow);
+  const device::MedianInterval gain = reference_gain_over_previous(timing, kReferenceNow);
   record_reference_gain(check, gain);
-  record_reference_ratio(check, timing, kReferenceNow);
+  record_speed_relative_to_reference(check, timing, kReferenceNow);
   if (verdict.outcome == SpeedVerdict::Outcome::not_asked) not_asked(check, gain, terms);
   const double start = device::median_interval(timing.candidates[kBefore].cold).median;
   check.measured(
       fmt::format("{:.2f} times, {}", verdict.ratio.median, duration(verdict.seconds.median)));
   check.expected(fmt::format("{:.2f} times {}", verdict.limit, step.form_before));
-  record_figures(check, result);
+  record_figures_and_credit(check, result);
   check.figure("before_seconds", start);
   check.figure("ratio", verdict.ratio.median);
   check.figure("ratio_low", verdict.ratio.low);
@@ -460,7 +466,7 @@ void credit_speedup_of_step(Check& check, const StepCheck& step) {
       verdict.ratio.median, verdict.ratio.low, verdict.ratio.high, timing.copy.cold.size(),
       gain.median, gain.low, gain.high);
   const double counted =
-      device::median_interval(clamped_previous_seconds(timing, verdict.limit)).median;
+      device::median_interval(reference_clamped_previous_seconds(timing, verdict.limit)).median;
   if (std::abs(counted / start - 1) > kNotable)
     story += fmt::format(
         "\nThe reference solution's {} takes {}, so the check compares with {}.", step.before,

@@ -20,7 +20,7 @@ namespace lab32::grading {
 // as many rounds.
 constexpr double kLongInterval = 0.005, kLongSeconds = 8;
 
-struct SpeedCheck {
+struct SpeedCheckWorkload {
   std::string kernel;  // its line is quoted
   MakeWork make;
   device::Baseline baseline = device::Baseline::none;
@@ -30,12 +30,12 @@ struct SpeedCheck {
 // rubric's `fraction`, or speed.of_reference times the reference solution's ratio if that is less;
 // below it the points shrink in proportion. Times `n` elements, or simulates `n_modelled` without a
 // card.
-void credit_speed(Check& check, const SpeedCheck& speed);
-inline takes keys_of_speed_check() {
-  return takes("n", "n_modelled", "fraction", "speed.of_reference");
+void credit_speed(Check& check, const SpeedCheckWorkload& speed);
+inline takes_rubric_keys keys_of_speed_check() {
+  return takes_rubric_keys("n", "n_modelled", "fraction", "speed.of_reference");
 }
 
-struct StepCheck {
+struct StepCheckWorkload {
   std::string kernel, before;  // the two versions, as the file names them
   std::string form_before;     // the previous version's name in the table
   MakeWork make;               // including the previous version
@@ -44,9 +44,9 @@ struct StepCheck {
 // Gives points for a step from one version to the next. The check counts only if the reference
 // solution's two versions differ by at least steps.least_gain in the same rounds. All points need
 // steps.share_of_gain of that gain.
-void credit_speedup_of_step(Check& check, const StepCheck& step);
-inline takes keys_of_step_check() {
-  return takes("n", "n_modelled", "steps.share_of_gain", "steps.least_gain");
+void credit_speedup_of_step(Check& check, const StepCheckWorkload& step);
+inline takes_rubric_keys keys_of_step_check() {
+  return takes_rubric_keys("n", "n_modelled", "steps.share_of_gain", "steps.least_gain");
 }
 
 }  // namespace lab32::grading

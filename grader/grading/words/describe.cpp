@@ -55,9 +55,9 @@ const char* access_plural(const device::WorstAccess& access) {
   return access.atomic ? "atomics" : access.store ? "stores" : "loads";
 }
 
-WorstLine worst_global_line(Check& check, const device::LaunchResult& run) {
+ExplainedLine line_of_most_excess_sectors(Check& check, const device::LaunchResult& run) {
   const std::string& own = check.session.source.display();
-  WorstLine waste;
+  ExplainedLine waste;
   uint64_t most = 0;
   for (const counters::LineCounters& line : run.lines) {
     const uint64_t excess = excess_sectors(line.counters);
@@ -75,7 +75,7 @@ WorstLine worst_global_line(Check& check, const device::LaunchResult& run) {
   return waste;
 }
 
-int line_of_most_atomics(Check& check, const device::LaunchResult& run) {
+int line_of_most_global_atomics(Check& check, const device::LaunchResult& run) {
   int found = 0;
   uint64_t most = 0;
   for (const counters::LineCounters& line : run.lines) {
@@ -109,7 +109,7 @@ std::string undefined_amount_text(Check& check, const device::OutOfRangeShiftOrS
 }
 
 // A warning of the compiler reads "swizzle.cu(9): warning #62-D: shift count is negative".
-std::string first_shift_warning(const std::string& warnings, const std::string& display) {
+std::string shift_warning_explanation(const std::string& warnings, const std::string& display) {
   std::istringstream lines(warnings);
   for (std::string line; std::getline(lines, line);) {
     if (line.rfind(display + "(", 0) != 0) continue;

@@ -13,23 +13,23 @@ struct Check;
 
 // The line of the student's file whose global accesses move most sectors beyond the ideal, and its
 // worst access. line 0: every access was ideal.
-struct WorstLine {
+struct ExplainedLine {
   int line = 0;
   std::string message;
 };
-WorstLine worst_global_line(Check& check, const device::LaunchResult& run);
+ExplainedLine line_of_most_excess_sectors(Check& check, const device::LaunchResult& run);
 
 // The line of the student's file with most atomics to device memory; 0: there are none.
-int line_of_most_atomics(Check& check, const device::LaunchResult& run);
+int line_of_most_global_atomics(Check& check, const device::LaunchResult& run);
 
 // "loads", "stores", "atomics"
 const char* access_plural(const device::WorstAccess& access);
 
 // From here on the check withholds the details of its worst accesses, but not their lines, as long
 // as the check `question` has not passed.
-void withhold_details_until_passed(Check& check, const std::string& question);
-// `message`, which describes a WorstLine, or, while the check withholds it, a text that names the
-// check that must pass first.
+void withhold_details_until_passed(Check& check, const std::string& question_check);
+// `message`, which describes a ExplainedLine, or, while the check withholds it, a text that names
+// the check that must pass first.
 std::string message_unless_withheld(Check& check, std::string message);
 
 // A sentence about a shift or shuffle of a launch by an undefined amount; empty if it is not on a
@@ -38,6 +38,6 @@ std::string undefined_amount_text(Check& check, const device::OutOfRangeShiftOrS
 
 // As above for a shift that the compiler has already evaluated, from its warnings. `display`: the
 // submission's name in them. Empty: no such warning.
-std::string first_shift_warning(const std::string& warnings, const std::string& display);
+std::string shift_warning_explanation(const std::string& warnings, const std::string& display);
 
 }  // namespace lab32::grading

@@ -28,7 +28,7 @@ std::string prefix(const std::string& setting);
 
 // "The kernel printed, n = 33:" and the first lines of the output, indented. Unprintable characters
 // are escaped as \x1b, so that they cannot move a terminal's cursor. Empty for no output.
-std::string printf_output_text(const std::string& setting, const std::string& output);
+std::string printf_output_text(const std::string& launched_sizes, const std::string& output);
 
 }  // namespace lab32::grading
 // Makes the grader's names known in the suites of labs/ without their namespace.

@@ -11,22 +11,22 @@
 namespace lab32::checks::bank_conflicts {
 namespace {
 
-using Want = uint32_t (BankPattern::*)() const;
+using Want = uint32_t (SharedAccessPattern::*)() const;
 
 // Runs the student's wavefronts() and load_wavefronts() on each pattern.
-StudentFunctionAnswers student_answers_for_bank_patterns(Check& check,
-                                                         const std::vector<BankPattern>& patterns) {
+StudentReturnValues student_answers_for_bank_patterns(
+    Check& check, const std::vector<SharedAccessPattern>& patterns) {
   return run_student_functions<uint32_t>(check, "arbiter", patterns, "out_store", "out_load");
 }
 
-void check_answers_for_widths(Check& check, const char* name, const std::vector<uint32_t>& widths,
-                              Want want) {
+void check_answers_for_access_sizes(Check& check, const char* name,
+                                    const std::vector<uint32_t>& widths, Want want) {
   Random random = check.random();
-  const std::vector<BankPattern> tried = named_and_random_bank_patterns(
-      random, widths, static_cast<int>(check.row.number("random_patterns")));
-  const StudentFunctionAnswers answers = student_answers_for_bank_patterns(check, tried);
+  const std::vector<SharedAccessPattern> tried = named_and_random_access_patterns(
+      random, widths, static_cast<int>(check.row.required_number("random_patterns")));
+  const StudentReturnValues answers = student_answers_for_bank_patterns(check, tried);
   const std::vector<int>& got =
-      want == &BankPattern::load_wavefronts ? answers.second : answers.first;
+      want == &SharedAccessPattern::load_wavefronts ? answers.second : answers.first;
   check_answers(check, name, tried, got, want, bank_misconception_hint(tried, got));
 }
 
@@ -46,50 +46,55 @@ counters::Counters count_strided_accesses(Check& check, const std::string& type,
 
 // Asks the student's functions about variants of the launches' accesses: the same addresses with
 // the lanes in another order, or with some lanes inactive.
-void check_rearranged_accesses(Check& check, const std::vector<BankPattern>& launched,
-                               const std::vector<std::string>& names) {
-  std::vector<BankPattern> tried;
+void check_answers_for_rearranged_lanes(Check& check,
+                                        const std::vector<SharedAccessPattern>& launched,
+                                        const std::vector<std::string>& names) {
+  std::vector<SharedAccessPattern> tried;
   std::vector<size_t> of;
   for (size_t i = 0; i < launched.size(); ++i)
-    for (const BankPattern& p : rearranged_patterns(launched[i])) {
+    for (const SharedAccessPattern& p : bank_pattern_variants(launched[i])) {
       tried.push_back(p);
       of.push_back(i);
     }
-  const StudentFunctionAnswers answers = student_answers_for_bank_patterns(check, tried);
+  const StudentReturnValues answers = student_answers_for_bank_patterns(check, tried);
   for (size_t i = 0; i < tried.size(); ++i) {
     const bool store = answers.first[i] == static_cast<int>(tried[i].store_wavefronts());
     if (store && answers.second[i] == static_cast<int>(tried[i].load_wavefronts())) continue;
     check.measured("wrong, " + names[of[i]]);
-    check.lose(check.line_of(store ? "load_wavefronts" : "wavefronts"),
-               fmt::format("{} is right, but with its lanes in another order, or with some of them "
-                           "inactive, your function returns {} for a {}, which is wrong:\n"
-                           "{}",
-                           names[of[i]], store ? answers.second[i] : answers.first[i],
-                           store ? "load" : "store", tried[i].show()));
+    check.fail_and_throw(
+        check.line_of(store ? "load_wavefronts" : "wavefronts"),
+        fmt::format("{} is right, but with its lanes in another order, or with some of them "
+                    "inactive, your function returns {} for a {}, which is wrong:\n"
+                    "{}",
+                    names[of[i]], store ? answers.second[i] : answers.first[i],
+                    store ? "load" : "store", tried[i].show()));
   }
 }
 
 }  // namespace
 
 TEST_SUITE("lab:bank_conflicts") {
-  LAB_CHECK("A1 words of 4 bytes" * takes("random_patterns")) {
-    check_answers_for_widths(check, "wavefronts", {4}, &BankPattern::store_wavefronts);
+  LAB_CHECK("A1 words of 4 bytes" * takes_rubric_keys("random_patterns")) {
+    check_answers_for_access_sizes(check, "wavefronts", {4},
+                                   &SharedAccessPattern::store_wavefronts);
   }
 
-  LAB_CHECK("A2 parts of a word" * takes("random_patterns")) {
-    check_answers_for_widths(check, "wavefronts", {1, 2}, &BankPattern::store_wavefronts);
+  LAB_CHECK("A2 parts of a word" * takes_rubric_keys("random_patterns")) {
+    check_answers_for_access_sizes(check, "wavefronts", {1, 2},
+                                   &SharedAccessPattern::store_wavefronts);
   }
 
-  LAB_CHECK("A3 8 and 16 bytes" * takes("random_patterns")) {
-    check_answers_for_widths(check, "wavefronts", {8, 16}, &BankPattern::store_wavefronts);
+  LAB_CHECK("A3 8 and 16 bytes" * takes_rubric_keys("random_patterns")) {
+    check_answers_for_access_sizes(check, "wavefronts", {8, 16},
+                                   &SharedAccessPattern::store_wavefronts);
   }
 
-  LAB_CHECK("A4 loads" * takes("random_patterns")) {
-    check_answers_for_widths(check, "load_wavefronts", {1, 2, 4, 8, 16},
-                             &BankPattern::load_wavefronts);
+  LAB_CHECK("A4 loads" * takes_rubric_keys("random_patterns")) {
+    check_answers_for_access_sizes(check, "load_wavefronts", {1, 2, 4, 8, 16},
+                                   &SharedAccessPattern::load_wavefronts);
   }
 
-  LAB_CHECK("A5 applied to strides" * takes(wholes("strides", 1, 33))) {
+  LAB_CHECK("A5 applied to strides" * takes_rubric_keys(wholes("strides", 1, 33))) {
     check.expected("as counted");
     struct TouchedType {
       const char* name;
@@ -105,32 +110,34 @@ TEST_SUITE("lab:bank_conflicts") {
     // All kernels are launched before any answer is checked, so that the result of a failed check
     // has the figures of all kernels.
     std::vector<StridedAccessCounts> launches;
-    std::vector<BankPattern> patterns;
+    std::vector<SharedAccessPattern> patterns;
     std::string table = "The profiler's table of the given kernel, wavefronts of its store:\n    " +
                         fmt::format("{:<8}", "stride");
-    for (double stride : check.row.numbers("strides")) table += fmt::format("{:>6}", stride);
+    for (double stride : check.row.required_numbers("strides"))
+      table += fmt::format("{:>6}", stride);
     for (const TouchedType& type : types) {
       table += fmt::format("\n    {:<8}", type.name);
-      const bool may_show = type.bytes < 16 || are_answers_right(check, "C1 staging 128 ints");
+      const bool may_show =
+          type.bytes < 16 || are_answers_of_check_right(check, "C1 staging 128 ints");
       if (!may_show) table += "  how many wavefronts, C1 asks";
-      for (double wide : check.row.numbers("strides")) {
+      for (double wide : check.row.required_numbers("strides")) {
         const uint32_t stride = static_cast<uint32_t>(wide);
         const counters::Counters c = count_strided_accesses(check, type.name, type.bytes, stride);
         launches.push_back({&type, stride, c});
-        patterns.push_back(strided_bank_pattern(type.bytes, stride));
+        patterns.push_back(strided_shared_access_pattern(type.bytes, stride));
         if (may_show) table += fmt::format("{:>6}", c.shared_store.wavefronts);
         const std::string what = fmt::format("touch<{}>({})", type.name, stride);
         check.figure(what + " store wavefronts", static_cast<double>(c.shared_store.wavefronts));
         check.figure(what + " load wavefronts", static_cast<double>(c.shared_load.wavefronts));
       }
     }
-    const StudentFunctionAnswers answers = student_answers_for_bank_patterns(check, patterns);
+    const StudentReturnValues answers = student_answers_for_bank_patterns(check, patterns);
     for (size_t i = 0; i < launches.size(); ++i) {
       const counters::Counters& c = launches[i].counted;
       const bool store = answers.first[i] == static_cast<int>(c.shared_store.wavefronts);
       if (store && answers.second[i] == static_cast<int>(c.shared_load.wavefronts)) continue;
       check.measured(fmt::format("wrong, {} {}", launches[i].type->name, launches[i].stride));
-      check.lose(
+      check.fail_and_throw(
           check.line_of(store ? "load_wavefronts" : "wavefronts"),
           fmt::format("touch<{}> with stride {}: for its {} your function returns {}, which is not "
                       "what the launch has counted:\n"
@@ -141,7 +148,7 @@ TEST_SUITE("lab:bank_conflicts") {
     std::vector<std::string> names;
     for (const StridedAccessCounts& launch : launches)
       names.push_back(fmt::format("{} {}", launch.type->name, launch.stride));
-    check_rearranged_accesses(check, patterns, names);
+    check_answers_for_rearranged_lanes(check, patterns, names);
     check.measured(fmt::format("{} launches right", launches.size()));
     check.explain(0, table);
   }

@@ -19,11 +19,11 @@ def draw_bank_numbers(drawing, y):
     drawing.text(LEFT - 10, y, "bank", 12, "end", BLUE)
 
 
-def draw_memory_words(drawing, y, rows, cells):
+def draw_memory_words(drawing, y, rows, text_and_fill_by_word):
     """Draws rows of 32 words of shared memory, with a column for each bank. `cells`: {word: (text, colour)}; other
     words are pale."""
     for word in range(rows * BANKS):
-        text, fill = cells.get(word, ("", PALE))
+        text, fill = text_and_fill_by_word.get(word, ("", PALE))
         x, top = LEFT + word % BANKS * CELL, y + word // BANKS * HEIGHT
         drawing.rect(x, top, CELL, HEIGHT, fill, PAPER, stroke_width=0.8)
         if text:
@@ -204,9 +204,9 @@ def row_of_largest_n(table, task, form):
     return max(table.where(task=task, form=form), key=lambda row: int(row["n"]))
 
 
-def draw_measured_times():
-    times = tables.read_measured("h200-bank_conflicts")
-    counters = tables.read_measured("h200-bank_conflicts-counters")
+def draw_optimised_form_speed_ups():
+    times = tables.read_measured_table("h200-bank_conflicts")
+    counters = tables.read_measured_table("h200-bank_conflicts-counters")
     drawing = Drawing(760, 80 + 46 * len(OPTIMISED), "What optimising saves on an H200")
     drawing.text(
         20, 28,
@@ -220,7 +220,7 @@ def draw_measured_times():
     drawing.line(left + scale, 46, left + scale, bottom, INK, stroke_dasharray="4 3")
     for k, (task, first, second, words) in enumerate(OPTIMISED):
 
-        def wavefronts_of_form(form, task=task):
+        def measured_wavefronts_of_form(form, task=task):
             return counters.value(
                 "value", task=task, form=form, metric="memory_l1_wavefronts_shared"
             )
@@ -231,7 +231,7 @@ def draw_measured_times():
         y = 52 + 46 * k
         drawing.text(left - 10, y + 24, words, 13, "end")
         for ratio, name, colour, top in (
-            (wavefronts_of_form(first) / wavefronts_of_form(second), "wavefronts", SKY, y),
+            (measured_wavefronts_of_form(first) / measured_wavefronts_of_form(second), "wavefronts", SKY, y),
             (median_ms(first) / median_ms(second), "time", BLUE, y + 19),
         ):
             drawing.rect(left, top, ratio * scale, 17, colour, "none")
@@ -245,5 +245,5 @@ FIGURES = {
     "bank_conflicts/halves.svg": draw_phases_of_doubles,
     "bank_conflicts/phases.svg": draw_phases_of_int4,
     "bank_conflicts/histogram.svg": draw_histogram_layouts,
-    "bank_conflicts/measured.svg": draw_measured_times,
+    "bank_conflicts/measured.svg": draw_optimised_form_speed_ups,
 }

@@ -20,7 +20,7 @@ def wavefronts_by_type_and_stride(lab, way="store"):
     """The counts {type: {stride: wavefronts}} from the result's figures; `way` is store or load. The counts of int4 are
     included once C1, which asks for one of them, has passed."""
     found = {name: {} for name in TYPES}
-    for name, value in lab.figures_of_checks().items():
+    for name, value in lab.figures_by_name().items():
         if match := re.fullmatch(rf"touch<(\w+)>\((\d+)\) {way} wavefronts", name):
             found[match[1]][int(match[2])] = value
     if not lab.has_passed("C1 staging 128 ints"):
@@ -28,17 +28,17 @@ def wavefronts_by_type_and_stride(lab, way="store"):
     return {name: dict(sorted(counts.items())) for name, counts in found.items()}
 
 
-def label_strides(counts):
+def counts_by_stride_label(counts):
     """Replaces strides by labels for a figure: {label: wavefronts}."""
     return {f"stride {stride}": count for stride, count in counts.items()}
 
 
-def documented_wavefronts_by_stride(kind):
+def documented_wavefronts_by_stride(element_type):
     """The source document's {stride: wavefronts} for one type."""
     found = {}
-    for row in tables.read_documented("bank_patterns").rows:
+    for row in tables.read_documented_table("bank_patterns").rows:
         name, stride = row["kernel"].split()
-        if name == kind:
+        if name == element_type:
             found[int(stride)] = float(row["value"])
     return found
 
@@ -75,13 +75,13 @@ def shared_bytes_and_limits(lab):
 def given_over_optimised(task, what="time"):
     """The given form's time (or its wavefronts) divided by the optimised form's, for one task on an H200."""
     if what == "time":
-        table = tables.read_measured("h200-bank_conflicts")
+        table = tables.read_measured_table("h200-bank_conflicts")
         given, optimised = (
             float(max(table.where(task=task, form=f), key=lambda r: int(r["n"]))["median_ms"])
             for f in ("given", "optimised")
         )
     else:
-        table = tables.read_measured("h200-bank_conflicts-counters")
+        table = tables.read_measured_table("h200-bank_conflicts-counters")
         given, optimised = (
             table.value("value", task=task, form=f, metric="memory_l1_wavefronts_shared")
             for f in ("given", "optimised")

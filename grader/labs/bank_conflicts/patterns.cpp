@@ -17,52 +17,57 @@ using counters::kBanks;
 constexpr uint64_t kRowOfBanks = kBanks * kBankBytes;  // bytes between two words of one bank
 constexpr uint32_t kWindow = 16384;                    // bytes of shared memory for patterns
 
-BankPattern pattern_with_name(std::string name, BankPattern p) {
+SharedAccessPattern pattern_with_name(std::string name, SharedAccessPattern p) {
   p.name = std::move(name);
   return p;
 }
 
 // Lanes in groups of `size`: all lanes of a group access the element of the group's first lane.
-BankPattern lane_group_pattern(uint32_t bytes, uint32_t size, uint32_t stride) {
-  BankPattern p = strided_bank_pattern(bytes, 0);
+SharedAccessPattern lane_group_pattern(uint32_t bytes, uint32_t size, uint32_t stride) {
+  SharedAccessPattern p = strided_shared_access_pattern(bytes, 0);
   for (uint32_t lane = 0; lane < 32; ++lane) p.address[lane] = lane / size * stride * bytes;
   return p;
 }
 
-std::vector<BankPattern> named_patterns(uint32_t bytes) {
-  std::vector<BankPattern> found;
+std::vector<SharedAccessPattern> named_patterns(uint32_t bytes) {
+  std::vector<SharedAccessPattern> found;
   for (uint32_t stride : {1, 2, 3, 4, 8, 16, 32, 33})
-    found.push_back(
-        pattern_with_name(fmt::format("stride {}", stride), strided_bank_pattern(bytes, stride)));
-  found.push_back(pattern_with_name("row of [32][32] or [32][33]", strided_bank_pattern(bytes, 1)));
-  found.push_back(pattern_with_name("column of [32][32]", strided_bank_pattern(bytes, 32)));
-  found.push_back(pattern_with_name("column of [32][33]", strided_bank_pattern(bytes, 33)));
-  found.push_back(pattern_with_name("all lanes one element", strided_bank_pattern(bytes, 0)));
+    found.push_back(pattern_with_name(fmt::format("stride {}", stride),
+                                      strided_shared_access_pattern(bytes, stride)));
+  found.push_back(
+      pattern_with_name("row of [32][32] or [32][33]", strided_shared_access_pattern(bytes, 1)));
+  found.push_back(
+      pattern_with_name("column of [32][32]", strided_shared_access_pattern(bytes, 32)));
+  found.push_back(
+      pattern_with_name("column of [32][33]", strided_shared_access_pattern(bytes, 33)));
+  found.push_back(
+      pattern_with_name("all lanes one element", strided_shared_access_pattern(bytes, 0)));
   found.push_back(pattern_with_name("two lanes per element", lane_group_pattern(bytes, 2, 1)));
   found.push_back(pattern_with_name("two lanes per element, of one bank each",
                                     lane_group_pattern(bytes, 2, 32)));
   found.push_back(pattern_with_name("four lanes per element", lane_group_pattern(bytes, 4, 1)));
-  BankPattern two_apart = strided_bank_pattern(bytes, 1);  // lanes l and l ^ 2 share an element
+  SharedAccessPattern two_apart =
+      strided_shared_access_pattern(bytes, 1);  // lanes l and l ^ 2 share an element
   for (uint32_t lane = 0; lane < 32; ++lane) two_apart.address[lane] = (lane & ~2u) * bytes;
   found.push_back(pattern_with_name("lanes l and l ^ 2 an element", two_apart));
   // Lanes l and l ^ 4 access one element; neighbouring lanes access different elements.
-  BankPattern four_apart = strided_bank_pattern(bytes, 1);
+  SharedAccessPattern four_apart = strided_shared_access_pattern(bytes, 1);
   for (uint32_t lane = 0; lane < 32; ++lane) four_apart.address[lane] = (lane & ~4u) * bytes;
   found.push_back(pattern_with_name("lanes l and l ^ 4 an element", four_apart));
-  BankPattern reversed = strided_bank_pattern(bytes, 1);
+  SharedAccessPattern reversed = strided_shared_access_pattern(bytes, 1);
   std::reverse(reversed.address.begin(), reversed.address.end());
   found.push_back(pattern_with_name("a row, from its end", reversed));
   for (uint32_t active :
        {0u, 1u, 0x80000000u, 0x0000ffffu, 0xffff0000u, 0x55555555u, 0x33333333u, 0x00ff0000u}) {
-    BankPattern some = strided_bank_pattern(bytes, active == 0x00ff0000u ? 32 : 1);
+    SharedAccessPattern some = strided_shared_access_pattern(bytes, active == 0x00ff0000u ? 32 : 1);
     some.active = active;
     found.push_back(pattern_with_name("some lanes", some));
   }
   return found;
 }
 
-BankPattern random_pattern(Random& random, uint32_t bytes) {
-  BankPattern p;
+SharedAccessPattern random_pattern(Random& random, uint32_t bytes) {
+  SharedAccessPattern p;
   p.bytes = bytes;
   const uint32_t elements = kWindow / bytes;
   const uint32_t mask = random.below(4);
@@ -112,7 +117,7 @@ struct BelievedBankRule {
   bool one_bank = false;
 };
 
-uint32_t count_wavefronts(const BankPattern& p, const BelievedBankRule& rule) {
+uint32_t count_wavefronts(const SharedAccessPattern& p, const BelievedBankRule& rule) {
   const uint32_t width = p.bytes <= kBankBytes || rule.one_phase ? 32 : 128 / p.bytes;
   const uint32_t active = p.active | rule.active;
   uint32_t sum = 0;
@@ -139,7 +144,7 @@ uint32_t count_wavefronts(const BankPattern& p, const BelievedBankRule& rule) {
   return sum;
 }
 
-uint32_t phase_count(const BankPattern& p) {
+uint32_t phase_count(const SharedAccessPattern& p) {
   const uint32_t width = p.bytes <= kBankBytes ? 32 : 128 / p.bytes;
   uint32_t sum = 0;
   for (uint32_t first = 0; first < 32; first += width)
@@ -156,7 +161,7 @@ BelievedBankRule rule_with_change(T BelievedBankRule::*field, T value) {
 }
 
 // The count of a student who takes each byte address for the number of a word.
-uint32_t wavefronts_if_bytes_were_words(const BankPattern& p) {
+uint32_t wavefronts_if_banks_were_one_byte(const SharedAccessPattern& p) {
   BelievedBankRule rule = rule_with_change(&BelievedBankRule::first_word_only, true);
   rule.granule = 1;
   return count_wavefronts(p, rule);
@@ -164,7 +169,7 @@ uint32_t wavefronts_if_bytes_were_words(const BankPattern& p) {
 
 // The count of a student who believes that a bank serves one element at a time, even if two
 // elements lie in one word.
-uint32_t wavefronts_if_elements_were_serial(const BankPattern& p) {
+uint32_t wavefronts_if_elements_were_serial(const SharedAccessPattern& p) {
   std::set<uint64_t> elements[kBanks];
   size_t fullest = 0;
   for (int lane = 0; lane < 32; ++lane)
@@ -177,37 +182,37 @@ uint32_t wavefronts_if_elements_were_serial(const BankPattern& p) {
 }
 
 struct Misconception {
-  uint32_t (*answer)(const BankPattern&);
+  uint32_t (*answer)(const SharedAccessPattern&);
   const char* hint;
 };
 
 constexpr Misconception kMisconceptions[] = {
-    {[](const BankPattern& p) { return std::max(1u, p.store_wavefronts()); },
+    {[](const SharedAccessPattern& p) { return std::max(1u, p.store_wavefronts()); },
      "An access without an active lane takes no wavefront."},
-    {[](const BankPattern& p) { return p.store_wavefronts(); },
+    {[](const SharedAccessPattern& p) { return p.store_wavefronts(); },
      "It seems to apply the rule for stores; a load may merge phases."},
-    {[](const BankPattern& p) { return p.load_wavefronts(); },
+    {[](const SharedAccessPattern& p) { return p.load_wavefronts(); },
      "It seems to apply the rule for loads; the phases of a store never merge."},
-    {[](const BankPattern& p) { return p.store_wavefronts() - phase_count(p); },
+    {[](const SharedAccessPattern& p) { return p.store_wavefronts() - phase_count(p); },
      "It seems to count conflicts, the wavefronts beyond the first; the question "
      "asks for all wavefronts."},
-    {[](const BankPattern& p) {
+    {[](const SharedAccessPattern& p) {
        return count_wavefronts(p, rule_with_change(&BelievedBankRule::broadcast, false));
      },
      "It seems to count lanes: lanes that access the same word of a bank get it "
      "together."},
-    {[](const BankPattern& p) {
+    {[](const SharedAccessPattern& p) {
        return count_wavefronts(p, rule_with_change(&BelievedBankRule::active, 0xffffffffu));
      },
      "It seems to count inactive lanes, too: they have no address."},
-    {wavefronts_if_bytes_were_words,
+    {wavefronts_if_banks_were_one_byte,
      "It seems to use the byte address as the number of the word: a bank is 4 "
      "bytes wide."},
-    {[](const BankPattern& p) {
+    {[](const SharedAccessPattern& p) {
        return count_wavefronts(p, rule_with_change(&BelievedBankRule::banks, uint64_t{16}));
      },
      "It seems to assume 16 banks, as GPUs had before 2010."},
-    {[](const BankPattern& p) {
+    {[](const SharedAccessPattern& p) {
        return count_wavefronts(p, rule_with_change(&BelievedBankRule::one_phase, true));
      },
      "It seems to serve all lanes in one phase: 32 lanes of more than 4 bytes "
@@ -215,7 +220,7 @@ constexpr Misconception kMisconceptions[] = {
     {wavefronts_if_elements_were_serial,
      "It seems to treat the bytes of a word as different words: all lanes that "
      "access a part of one word get it together."},
-    {[](const BankPattern& p) {
+    {[](const SharedAccessPattern& p) {
        return count_wavefronts(p, rule_with_change(&BelievedBankRule::one_bank, true));
      },
      "It seems to count all words: words in different banks are served together."},
@@ -223,14 +228,14 @@ constexpr Misconception kMisconceptions[] = {
 
 }  // namespace
 
-uint32_t BankPattern::store_wavefronts() const {
+uint32_t SharedAccessPattern::store_wavefronts() const {
   return counters::store_wavefronts(address.data(), bytes, active).actual;
 }
-uint32_t BankPattern::load_wavefronts() const {
+uint32_t SharedAccessPattern::load_wavefronts() const {
   return counters::load_wavefronts(address.data(), bytes, active).actual;
 }
 
-std::string BankPattern::show() const {
+std::string SharedAccessPattern::show() const {
   std::string text = name.empty() ? "" : name + ", ";
   text += fmt::format("{} byte{} per lane, active {:#010x}", bytes, bytes == 1 ? "" : "s", active);
   if (active == 0) return text + ": no lane is active.";
@@ -258,19 +263,18 @@ std::string BankPattern::show() const {
   return text;
 }
 
-BankPattern strided_bank_pattern(uint32_t bytes, uint32_t stride) {
-  BankPattern p;
+SharedAccessPattern strided_shared_access_pattern(uint32_t bytes, uint32_t stride) {
+  SharedAccessPattern p;
   p.bytes = bytes;
   for (uint64_t lane = 0; lane < 32; ++lane) p.address[lane] = lane * stride * bytes;
   return p;
 }
 
-std::vector<BankPattern> named_and_random_bank_patterns(Random& random,
-                                                        const std::vector<uint32_t>& widths,
-                                                        int count) {
-  std::vector<BankPattern> found;
+std::vector<SharedAccessPattern> named_and_random_access_patterns(
+    Random& random, const std::vector<uint32_t>& widths, int count) {
+  std::vector<SharedAccessPattern> found;
   for (uint32_t bytes : widths) {
-    for (const BankPattern& p : named_patterns(bytes)) {
+    for (const SharedAccessPattern& p : named_patterns(bytes)) {
       const bool some = p.active != 0 && p.active != 0xffffffff;
       for (uint32_t kind = 0; kind < (some ? kDecoys : 1); ++kind) {
         found.push_back(p);
@@ -286,11 +290,11 @@ std::vector<BankPattern> named_and_random_bank_patterns(Random& random,
   return found;
 }
 
-std::vector<BankPattern> rearranged_patterns(const BankPattern& p) {
-  return grading::access_pattern_variants(p, kWindow, kRowOfBanks);
+std::vector<SharedAccessPattern> bank_pattern_variants(const SharedAccessPattern& p) {
+  return grading::lane_variants_of_pattern(p, kWindow, kRowOfBanks);
 }
 
-std::string bank_misconception_hint(const std::vector<BankPattern>& patterns,
+std::string bank_misconception_hint(const std::vector<SharedAccessPattern>& patterns,
                                     const std::vector<int>& wavefronts) {
   for (const Misconception& idea : kMisconceptions) {
     bool all = true;

@@ -12,7 +12,7 @@
 
 namespace lab32::checks::bank_conflicts {
 
-struct BankPattern {
+struct SharedAccessPattern {
   std::string name;                    // "stride 33"; empty: random
   std::array<uint64_t, 32> address{};  // bytes from the block's shared memory on; of inactive
                                        // lanes: anything
@@ -32,20 +32,19 @@ struct BankPattern {
 };
 
 // Lane l accesses element l * stride; elements have `bytes` bytes.
-BankPattern strided_bank_pattern(uint32_t bytes, uint32_t stride);
+SharedAccessPattern strided_shared_access_pattern(uint32_t bytes, uint32_t stride);
 
 // For each width of an element, the named patterns, then `count` random ones: with few or many
 // active lanes, and with lanes or neighbours that share a word or a bank.
-std::vector<BankPattern> named_and_random_bank_patterns(Random& random,
-                                                        const std::vector<uint32_t>& widths,
-                                                        int count);
+std::vector<SharedAccessPattern> named_and_random_access_patterns(
+    Random& random, const std::vector<uint32_t>& widths, int count);
 
 // The same access with its lanes in other orders, and with some lanes inactive.
-std::vector<BankPattern> rearranged_patterns(const BankPattern& p);
+std::vector<SharedAccessPattern> bank_pattern_variants(const SharedAccessPattern& p);
 
 // A sentence about the misconception that would give all of these wavefronts for these patterns;
 // empty if no known misconception does.
-std::string bank_misconception_hint(const std::vector<BankPattern>& patterns,
+std::string bank_misconception_hint(const std::vector<SharedAccessPattern>& patterns,
                                     const std::vector<int>& wavefronts);
 
 }  // namespace lab32::checks::bank_conflicts

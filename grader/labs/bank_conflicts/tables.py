@@ -18,8 +18,8 @@ SETS = {
 
 def wavefronts_table(device, chosen):
     """A table of the wavefronts and times of some forms, with the time for the largest n."""
-    counters = tables.read_measured(f"{device}-bank_conflicts-counters")
-    times = tables.read_measured(f"{device}-bank_conflicts")
+    counters = tables.read_measured_table(f"{device}-bank_conflicts-counters")
+    times = tables.read_measured_table(f"{device}-bank_conflicts")
     rows = []
     for task, form in SETS[chosen]:
         count, ideal = (
@@ -43,8 +43,8 @@ def wavefronts_table(device, chosen):
 def raw_conflicts_table(device, n, task):
     """A table of each form of a task: the conflicts that follow from its pattern, the profiler's raw counters, and the
     time for the largest n."""
-    table = tables.read_measured(f"{device}-bank_conflicts-counters")
-    times = tables.read_measured(f"{device}-bank_conflicts")
+    table = tables.read_measured_table(f"{device}-bank_conflicts-counters")
+    times = tables.read_measured_table(f"{device}-bank_conflicts")
     rows = []
     for form in dict.fromkeys(row["form"] for row in table.where(task=task, n=n)):
 

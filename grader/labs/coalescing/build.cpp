@@ -12,8 +12,8 @@ namespace lab32::checks::coalescing {
 namespace {
 
 // Runs the student's requests() and sectors() on each pattern.
-StudentFunctionAnswers student_answers_for_patterns(
-    Check& check, const std::vector<GlobalAccessPattern>& patterns) {
+StudentReturnValues student_answers_for_patterns(Check& check,
+                                                 const std::vector<GlobalAccessPattern>& patterns) {
   return run_student_functions<uint64_t>(check, "coalescer", patterns, "out_requests",
                                          "out_sectors");
 }
@@ -99,7 +99,7 @@ void check_answers_against_counters(Check& check, const GivenKernelLaunch& launc
          sectors[i] == static_cast<int>(patterns[i].sectors()))
     ++i;
   check.measured("wrong, " + launch.name);
-  check.lose(
+  check.fail_and_throw(
       check.line_of(requests_right ? "sectors" : "requests"),
       fmt::format("{}: your functions do not return the {} that the launch has counted. For "
                   "the access of warp {} to {} they return {} and {}:\n"
@@ -111,55 +111,57 @@ void check_answers_against_counters(Check& check, const GivenKernelLaunch& launc
 
 // Asks the student's functions about variants of the sampled warps' accesses: the same addresses
 // with the lanes in another order, or with some lanes inactive.
-void check_rearranged_accesses(Check& check, const std::vector<GivenKernelLaunch>& kernels,
-                               const std::vector<CountedLaunch>& counted) {
+void check_answers_for_rearranged_lanes(Check& check, const std::vector<GivenKernelLaunch>& kernels,
+                                        const std::vector<CountedLaunch>& counted) {
   std::vector<GlobalAccessPattern> tried;
   std::vector<std::string> names;
   for (size_t k = 0; k < kernels.size(); ++k)
-    for (const GlobalAccessPattern& p : rearranged_patterns(counted[k].patterns.front())) {
+    for (const GlobalAccessPattern& p : global_pattern_variants(counted[k].patterns.front())) {
       tried.push_back(p);
       names.push_back(kernels[k].name);
     }
-  const StudentFunctionAnswers answers = student_answers_for_patterns(check, tried);
+  const StudentReturnValues answers = student_answers_for_patterns(check, tried);
   for (size_t i = 0; i < tried.size(); ++i) {
     const bool requests = answers.first[i] == static_cast<int>(tried[i].requests());
     if (requests && answers.second[i] == static_cast<int>(tried[i].sectors())) continue;
     check.measured("wrong, " + names[i]);
-    check.lose(check.line_of(requests ? "sectors" : "requests"),
-               fmt::format("{} is right, but with the lanes in another order, or with some of them "
-                           "inactive, your functions return {} and {}, which is wrong:\n"
-                           "{}",
-                           names[i], quantity(answers.first[i], "request"),
-                           quantity(answers.second[i], "sector"), tried[i].show()));
+    check.fail_and_throw(
+        check.line_of(requests ? "sectors" : "requests"),
+        fmt::format("{} is right, but with the lanes in another order, or with some of them "
+                    "inactive, your functions return {} and {}, which is wrong:\n"
+                    "{}",
+                    names[i], quantity(answers.first[i], "request"),
+                    quantity(answers.second[i], "sector"), tried[i].show()));
   }
 }
 
 }  // namespace
 
 TEST_SUITE("lab:coalescing") {
-  LAB_CHECK("A1 requests" * takes("random_patterns")) {
+  LAB_CHECK("A1 requests" * takes_rubric_keys("random_patterns")) {
     Random random = check.random();
-    const std::vector<GlobalAccessPattern> tried =
-        random_and_edge_patterns(random, static_cast<int>(check.row.count("random_patterns")));
+    const std::vector<GlobalAccessPattern> tried = random_and_edge_patterns(
+        random, static_cast<int>(check.row.required_count("random_patterns")));
     check_answers(check, "requests", tried, student_answers_for_patterns(check, tried).first,
                   &GlobalAccessPattern::requests, "");
   }
 
-  LAB_CHECK("A2 sectors" * takes("random_patterns")) {
+  LAB_CHECK("A2 sectors" * takes_rubric_keys("random_patterns")) {
     Random random = check.random();
-    const std::vector<GlobalAccessPattern> tried =
-        random_and_edge_patterns(random, static_cast<int>(check.row.count("random_patterns")));
+    const std::vector<GlobalAccessPattern> tried = random_and_edge_patterns(
+        random, static_cast<int>(check.row.required_count("random_patterns")));
     const std::vector<int> sectors = student_answers_for_patterns(check, tried).second;
     check_answers(check, "sectors", tried, sectors, &GlobalAccessPattern::sectors,
                   misconception_hint(tried, sectors));
   }
 
-  LAB_CHECK("A3 applied to add1 ... add5" * takes(whole("threads", 1024, 1 << 22, 1024),
-                                                  power_of_two("block", 32, 1024),
-                                                  wholes("strides", 1, 256))) {
+  LAB_CHECK("A3 applied to add1 ... add5" * takes_rubric_keys(whole("threads", 1024, 1 << 22, 1024),
+                                                              power_of_two("block", 32, 1024),
+                                                              wholes("strides", 1, 256))) {
     check.expected("as counted");
-    const uint32_t threads = check.row.count("threads"), block = check.row.count("block");
-    const std::vector<double> strides = check.row.numbers("strides");
+    const uint32_t threads = check.row.required_count("threads"),
+                   block = check.row.required_count("block");
+    const std::vector<double> strides = check.row.required_numbers("strides");
     using Element = uint64_t (*)(uint64_t, size_t, uint64_t);
     const auto add = [&](const char* name, Element element) {
       return GivenKernelLaunch{name, name, 0, {"x", "y", "z"}, {4, 4, 4}, element};
@@ -191,8 +193,9 @@ TEST_SUITE("lab:coalescing") {
     // The table withholds counts that later questions ask for: those of add2, and those of
     // copy_strided(3), whose loads cost as much as those of length_aos. {kernel: question}
     std::map<std::string, std::string> asked;
-    if (!are_answers_right(check, "C1 one element off the line")) asked["add2"] = "C1";
-    if (!are_answers_right(check, "C2 three floats a point")) asked["copy_strided(3)"] = "C2";
+    if (!are_answers_of_check_right(check, "C1 one element off the line")) asked["add2"] = "C1";
+    if (!are_answers_of_check_right(check, "C2 three floats a point"))
+      asked["copy_strided(3)"] = "C2";
     for (const GivenKernelLaunch& launch : kernels) {
       counted.push_back(count_given_launch(check, launch, threads, block));
       const counters::Counters& c = counted.back().counters;
@@ -206,14 +209,14 @@ TEST_SUITE("lab:coalescing") {
       check.figure(launch.name + " store sectors", static_cast<double>(c.store.sectors));
       all.insert(all.end(), counted.back().patterns.begin(), counted.back().patterns.end());
     }
-    const StudentFunctionAnswers answers = student_answers_for_patterns(check, all);
+    const StudentReturnValues answers = student_answers_for_patterns(check, all);
     size_t at = 0;
     for (size_t k = 0; k < kernels.size(); ++k) {
       check_answers_against_counters(check, kernels[k], counted[k].patterns, &answers.first[at],
                                      &answers.second[at], counted[k].counters, threads / 32);
       at += counted[k].patterns.size();
     }
-    check_rearranged_accesses(check, kernels, counted);
+    check_answers_for_rearranged_lanes(check, kernels, counted);
     check.measured(fmt::format("{} kernels right", kernels.size()));
     check.explain(0, table);
   }

@@ -82,7 +82,7 @@ def draw_colour_key(drawing, y):
         drawing.text(150 + 190 * k, y + 12, words, 12)
 
 
-def drawing_of_patterns(title, names):
+def drawing_of_access_patterns(title, names):
     drawing = Drawing(760, 58 + 98 * len(names), title)
     for k, name in enumerate(names):
         index, word_of = PATTERNS[name]
@@ -94,11 +94,11 @@ def drawing_of_patterns(title, names):
 
 def draw_access_patterns():
     """Draws the patterns of the source document without add2, whose number of sectors is a question to the reader."""
-    return drawing_of_patterns("Four ways for a warp to read 32 floats", ["add1", "add3", "add4", "add5"])
+    return drawing_of_access_patterns("Four ways for a warp to read 32 floats", ["add1", "add3", "add4", "add5"])
 
 
 def draw_shifted_access():
-    return drawing_of_patterns("One float off the line", ["add1", "add2"])
+    return drawing_of_access_patterns("One float off the line", ["add1", "add2"])
 
 
 def draw_inactive_lanes():
@@ -114,7 +114,7 @@ def draw_inactive_lanes():
 def draw_path_to_memory():
     """Draws the path of add1's data from the kernel to DRAM, with the numbers of the source document."""
     l1, l2, dram, chart = (
-        tables.read_documented(f"add1_{part}") for part in ("l1", "l2", "dram", "chart")
+        tables.read_documented_table(f"add1_{part}") for part in ("l1", "l2", "dram", "chart")
     )
     metric = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum".format
 
@@ -244,8 +244,8 @@ OPTIMISED = [
 ]
 
 
-def draw_measured_times():
-    table = tables.read_measured("h200-coalescing")
+def draw_optimisation_speedups():
+    table = tables.read_measured_table("h200-coalescing")
     n = 1 << 26
     drawing = Drawing(760, 82 + 34 * len(OPTIMISED), "What optimising saves on an H200")
     drawing.text(
@@ -283,5 +283,5 @@ FIGURES = {
     "coalescing/path.svg": draw_path_to_memory,
     "coalescing/layout.svg": draw_field_layouts,
     "coalescing/walk.svg": draw_first_loads,
-    "coalescing/measured.svg": draw_measured_times,
+    "coalescing/measured.svg": draw_optimisation_speedups,
 }

@@ -22,9 +22,9 @@ def kernels_with_hidden_counts(lab):
     return {name for check, names in ASKED.items() if not lab.has_passed(check) for name in names}
 
 
-def sectors_per_request(lab, op):
+def sectors_per_request_by_kernel(lab, op):
     """The counts {kernel: sectors per request} from the result's figures; `op` is load or store."""
-    figures = lab.figures_of_checks()
+    figures = lab.figures_by_name()
     found = {}
     for name, sectors in figures.items():
         kernel = name.removesuffix(f" {op} sectors")
@@ -38,7 +38,7 @@ def documented_sectors_per_request(op):
     metric = AVERAGE.format({"load": "ld", "store": "st"}[op])
     found = {}
     for kernel in KERNELS:
-        table = tables.read_documented("add1_l1" if kernel == "add1" else kernel)
+        table = tables.read_documented_table("add1_l1" if kernel == "add1" else kernel)
         for row in table.where(metric=metric):
             found[kernel] = float(row["value"])
     return found
@@ -48,7 +48,7 @@ def simulated_and_documented_rows(lab):
     """The rows that the report page compares with the source document: [(label, simulated, documented, unit)]."""
     rows = []
     for op in ("load", "store"):
-        now, then = sectors_per_request(lab, op), documented_sectors_per_request(op)
+        now, then = sectors_per_request_by_kernel(lab, op), documented_sectors_per_request(op)
         rows += [
             (f"{name}: {op} sectors", now[name], then[name], "per request")
             for name in now
@@ -57,7 +57,7 @@ def simulated_and_documented_rows(lab):
     return rows
 
 
-def byte_utilisation(sectors):
+def byte_utilisation_percent_by_kernel(sectors):
     """{kernel: how many per cent of the moved bytes the warp has requested}."""
     return {
         kernel: 100 * USED[kernel] / (32 * count)
@@ -66,9 +66,9 @@ def byte_utilisation(sectors):
     }
 
 
-def documented_byte_utilisation():
+def documented_byte_utilisation_percent():
     found = {}
-    for row in tables.read_documented("lecture_l2").where(metric="bus utilisation"):
+    for row in tables.read_documented_table("lecture_l2").where(metric="bus utilisation"):
         kernel = {
             "aligned, contiguous": "add1",
             "misaligned, contiguous": "add2",
@@ -77,14 +77,14 @@ def documented_byte_utilisation():
         if kernel:
             found[kernel] = float(row["value"])
     for kernel in ("add4", "add5"):
-        found[kernel] = tables.read_documented(kernel).value("value", metric="bus utilisation")
+        found[kernel] = tables.read_documented_table(kernel).value("value", metric="bus utilisation")
     return found
 
 
-def measured_times_over_copy(n=1 << 26):
+def recorded_times_over_copy_by_form(n=1 << 26):
     """Measured times as multiples of a copy: {"measured: given": {task: multiple}, "measured: optimised": ...}. centre
     has four rows."""
-    table = tables.read_measured("h200-coalescing")
+    table = tables.read_measured_table("h200-coalescing")
     size = {task: n // 4 if task == "centre" else n for task in TASKS}
     return {
         f"measured: {form}": {
@@ -94,7 +94,7 @@ def measured_times_over_copy(n=1 << 26):
     }
 
 
-def counts_over_ideal(lab):
+def ratios_to_ideal_by_label(lab):
     """The student's counts in part B as multiples of the ideal: {"scale, sectors": ratio}."""
     found = {}
     for test in lab.tests:

@@ -33,9 +33,9 @@ void store_particle_field(Check& check, const DeviceArray& particles,
               fmt::format("{}, storing field {}", setting_of(n), field)});
 }
 
-device::LaunchResult run_scale_field_kernel(Check& check, const DeviceArray& particles,
-                                            const std::vector<float>& values, int field,
-                                            uint32_t n) {
+device::LaunchResult run_and_check_scale_field(Check& check, const DeviceArray& particles,
+                                               const std::vector<float>& values, int field,
+                                               uint32_t n) {
   Random random = check.random();
   const float factor = random_factor(random);
   const std::string setting = fmt::format("{}, reading field {}", setting_of(n), field);
@@ -58,17 +58,17 @@ device::LaunchResult run_scale_field_kernel(Check& check, const DeviceArray& par
 // blocks of more than 16 * kBlock elements.
 SecretSize secret_size(Check& check) { return grading::secret_size(check, kWarpSize, 16 * kBlock); }
 
-void recount_sectors_at_size(Check& check, const device::LaunchResult& launched,
-                             const SecretSize& size) {
+void limit_lane_sector_credit_at_size(Check& check, const device::LaunchResult& launched,
+                                      const SecretSize& size) {
   require_only_lane_accesses(check, launched);
-  recount_sectors(check, setting_of(size.n) + ":", size.share * check.row.number("ideal"),
-                  launched);
+  limit_credit_by_sectors(check, setting_of(size.n) + ":",
+                          size.limit_scale * check.row.required_number("ideal"), launched);
 }
 
 }  // namespace
 
 TEST_SUITE("lab:coalescing") {
-  LAB_CHECK("B2 fields: result" * takes("sizes", "relative_tolerance")) {
+  LAB_CHECK("B2 fields: result" * takes_rubric_keys("sizes", "relative_tolerance")) {
     for (uint32_t n : sizes_to_check(check)) {
       Random random = check.random();
       Output<float> particles(check, "particles", particle_floats(n));
@@ -78,28 +78,28 @@ TEST_SUITE("lab:coalescing") {
         store_particle_field(check, particles, values[field], field, n);
       }
       for (int field = 0; field < kFields; ++field)
-        run_scale_field_kernel(check, particles, values[field], field, n);
+        run_and_check_scale_field(check, particles, values[field], field, n);
     }
     report_right_result(check);
   }
 
-  LAB_CHECK("B2 fields: sectors" * takes("n", "ideal", "drawn", "relative_tolerance")) {
+  LAB_CHECK("B2 fields: sectors" * takes_rubric_keys("n", "ideal", "drawn", "relative_tolerance")) {
     const auto read_one = [&check](uint32_t n) {
       Random random = check.random();
       const int field = static_cast<int>(random.below(kFields));
       const std::vector<float> values = random.floats(n);
       Output<float> particles(check, "particles", particle_floats(n));
       store_particle_field(check, particles, values, field, n);
-      return run_scale_field_kernel(check, particles, values, field, n);
+      return run_and_check_scale_field(check, particles, values, field, n);
     };
-    const device::LaunchResult counted = read_one(check.row.count("n"));
+    const device::LaunchResult counted = read_one(check.row.required_count("n"));
     require_only_lane_accesses(check, counted);
-    credit_sectors(check, counted, check.row.number("ideal"),
+    credit_sectors(check, counted, check.row.required_number("ideal"),
                    "A sector holds eight floats, and the warp uses one of them. Let slot() put "
                    "values side by side that neighbouring lanes read together.");
     const SecretSize size = secret_size(check);
-    recount_sectors_at_size(
-        check, launch_keeping_report_row(check, [&] { return read_one(size.n); }), size);
+    limit_lane_sector_credit_at_size(
+        check, launch_without_changing_report_row(check, [&] { return read_one(size.n); }), size);
   }
 }
 

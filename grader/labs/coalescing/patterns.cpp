@@ -198,8 +198,8 @@ std::vector<GlobalAccessPattern> random_and_edge_patterns(Random& random, int co
   return found;
 }
 
-std::vector<GlobalAccessPattern> rearranged_patterns(const GlobalAccessPattern& p) {
-  return grading::access_pattern_variants(p, 0, kSector);
+std::vector<GlobalAccessPattern> global_pattern_variants(const GlobalAccessPattern& p) {
+  return grading::lane_variants_of_pattern(p, 0, kSector);
 }
 
 std::string misconception_hint(const std::vector<GlobalAccessPattern>& patterns,

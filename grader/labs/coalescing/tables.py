@@ -17,7 +17,7 @@ SETS = {
 def form_times_table(device, chosen):
     """A table of the times of some forms at the largest measured size, also as multiples of a copy of the same
     bytes."""
-    table = tables.read_measured(f"{device}-coalescing")
+    table = tables.read_measured_table(f"{device}-coalescing")
     rows = []
     for task, form in SETS[chosen]:
         row = max(table.where(task=task, form=form), key=lambda row: int(row["n"]))
@@ -27,9 +27,9 @@ def form_times_table(device, chosen):
     return markdown_table(["form", "time", "time / copy's time"], rows, numeric=[1, 2])
 
 
-def counters_table(device, n, block, *forms):
+def measured_counters_table(device, n, block, *forms):
     """A table of what the hardware counted for some forms in L1, L2 and DRAM."""
-    table = tables.read_measured(f"{device}-coalescing-counters")
+    table = tables.read_measured_table(f"{device}-coalescing-counters")
     lsu = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
     rows = []
     for form in forms:
@@ -58,4 +58,4 @@ def counters_table(device, n, block, *forms):
     return markdown_table(head, rows, numeric=range(1, 6))
 
 
-MAKERS = {"times": form_times_table, "counters": counters_table}
+MAKERS = {"times": form_times_table, "counters": measured_counters_table}

@@ -15,7 +15,7 @@ WASTE = {
 }
 
 
-def counts_over_ideal(lab):
+def ratios_to_ideal_by_label(lab):
     """The student's counts in part B as multiples of the ideal: {label: ratio}."""
     figures = {test.name: test.figures for test in lab.tests}
     return {
@@ -26,15 +26,15 @@ def counts_over_ideal(lab):
 
 def measured_value(form, keys, what="median_ms", device="h200"):
     """The row of a form in the measured table, for the largest n."""
-    rows = tables.read_measured(f"{device}-histogram").where(task=keys, form=form)
+    rows = tables.read_measured_table(f"{device}-histogram").where(task=keys, form=form)
     return float(max(rows, key=lambda row: int(row["n"]))[what])
 
 
-def times_over_copy_by_keys(form):
+def times_over_copy_by_key_distribution(form):
     """{kind of keys: the measured time as a multiple of a copy's}"""
     return {keys: measured_value(form, keys, "times_copy") for keys in KEYS}
 
 
-def speed_up_by_keys(before, after):
+def speed_up_by_key_distribution(before, after):
     """{kind of keys: how many times as long `before` takes as `after`}"""
     return {keys: measured_value(before, keys) / measured_value(after, keys) for keys in KEYS}

@@ -48,10 +48,10 @@ StudentFunctionOutputs student_function_outputs(Check& check,
 
 std::vector<OccupancyCase> random_occupancy_cases(Check& check) {
   Random random = check.random();
-  return occupancy_cases(random, check.row.count("random_cases"));
+  return occupancy_cases(random, check.row.required_count("random_cases"));
 }
 
-std::string answer_text(bool written, const std::string& answer) {
+std::string returned_value_text(bool written, const std::string& answer) {
   return written ? "your function returns " + answer : "nothing was written";
 }
 
@@ -79,7 +79,7 @@ void report_wrong_cases(Check& check, const char* function, const std::vector<Oc
     message += "\nYour function returns 0 for every input: it is not written yet.";
   else if (!hint.empty())
     message += "\n" + hint;
-  check.lose(check.line_of(function), message);
+  check.fail_and_throw(check.line_of(function), message);
 }
 
 bool are_all_zero(const std::vector<int>& values) {
@@ -89,7 +89,7 @@ bool are_all_zero(const std::vector<int>& values) {
 }  // namespace
 
 TEST_SUITE("lab:occupancy") {
-  LAB_CHECK("A1 blocks that reside" * takes("random_cases")) {
+  LAB_CHECK("A1 blocks that reside" * takes_rubric_keys("random_cases")) {
     const std::vector<OccupancyCase> cases = random_occupancy_cases(check);
     const std::vector<int> got = student_function_outputs(check, cases, {WaveCase{}}).blocks;
     std::vector<size_t> wrong;
@@ -97,11 +97,13 @@ TEST_SUITE("lab:occupancy") {
       if (got[i] != cases[i].blocks) wrong.push_back(i);
     report_wrong_cases(
         check, "resident_blocks", cases, wrong, are_all_zero(got),
-        [&](size_t i) { return answer_text(!is_poison(got[i]), quantity(got[i], "block")); },
+        [&](size_t i) {
+          return returned_value_text(!is_poison(got[i]), quantity(got[i], "block"));
+        },
         misconception_hint(cases, got));
   }
 
-  LAB_CHECK("A2 what limits them" * takes("random_cases")) {
+  LAB_CHECK("A2 what limits them" * takes_rubric_keys("random_cases")) {
     const std::vector<OccupancyCase> cases = random_occupancy_cases(check);
     const std::vector<int> got = student_function_outputs(check, cases, {WaveCase{}}).limits;
     std::vector<size_t> wrong;
@@ -113,15 +115,16 @@ TEST_SUITE("lab:occupancy") {
     }
     report_wrong_cases(
         check, "limits", cases, wrong, are_all_zero(got),
-        [&](size_t i) { return answer_text(!is_poison(got[i]), limit_names(got[i])); },
+        [&](size_t i) { return returned_value_text(!is_poison(got[i]), limit_names(got[i])); },
         part ? "The resource that your function names is a limit, but which other one "
                "allows no more blocks either?"
              : "");
   }
 
-  LAB_CHECK("A3 waves and the last one" * takes("random_cases")) {
+  LAB_CHECK("A3 waves and the last one" * takes_rubric_keys("random_cases")) {
     Random random = check.random();
-    const std::vector<WaveCase> cases = wave_cases(random, check.row.count("random_cases"));
+    const std::vector<WaveCase> cases =
+        wave_cases(random, check.row.required_count("random_cases"));
     const StudentFunctionOutputs got =
         student_function_outputs(check, {occupancy_cases(random, 0).front()}, cases);
     check.expected("all right");
@@ -146,20 +149,21 @@ TEST_SUITE("lab:occupancy") {
         fmt::format("{} block{} where {} reside{} at a time", c.grid, c.grid == 1 ? "" : "s",
                     c.resident, c.resident == 1 ? "s" : "");
     if (wrong_waves(shown))
-      check.lose(
+      check.fail_and_throw(
           check.line_of("waves"),
           fmt::format(
               "{}: {}, which is wrong. Full waves leave some number of blocks over: how many "
               "blocks are left, and how many waves do these need?",
               blocks,
-              answer_text(!is_poison(got.waves[shown]), quantity(got.waves[shown], "wave"))));
-    check.lose(
+              returned_value_text(!is_poison(got.waves[shown]),
+                                  quantity(got.waves[shown], "wave"))));
+    check.fail_and_throw(
         check.line_of("last_wave"),
-        fmt::format(
-            "{}: {}, which is wrong. How many blocks are left for the last wave, and how "
-            "many fit into it? If all waves are full, so is the last one.",
-            blocks,
-            answer_text(!is_poison(got.last[shown]), fmt::format("{:.4g}", got.last[shown]))));
+        fmt::format("{}: {}, which is wrong. How many blocks are left for the last wave, and how "
+                    "many fit into it? If all waves are full, so is the last one.",
+                    blocks,
+                    returned_value_text(!is_poison(got.last[shown]),
+                                        fmt::format("{:.4g}", got.last[shown]))));
   }
 }
 

@@ -85,8 +85,8 @@ void add_case_if_block_fits(std::vector<OccupancyCase>& cases, const model::Devi
 }
 
 // Adds a case on a GPU that does not exist, with the number of blocks by the rules of the handout.
-void add_case_on_random_gpu(std::vector<OccupancyCase>& cases, const model::DeviceProfile& gpu,
-                            const BlockUsage& usage) {
+void add_case_on_fictitious_gpu(std::vector<OccupancyCase>& cases, const model::DeviceProfile& gpu,
+                                const BlockUsage& usage) {
   OccupancyCase one{gpu, usage};
   one.drawn = true;
   const BlocksByResource blocks = blocks_by_resource(one.limits_of_gpu(), usage, {});
@@ -199,7 +199,7 @@ std::vector<OccupancyCase> occupancy_cases(Random& random, uint32_t random_cases
   }
   for (size_t wanted = cases.size() + random_cases, kind = 0; cases.size() < wanted; ++kind) {
     const model::DeviceProfile gpu = random_gpu(random);
-    add_case_on_random_gpu(cases, gpu, random_block_usage(random, gpu, kind));
+    add_case_on_fictitious_gpu(cases, gpu, random_block_usage(random, gpu, kind));
   }
   return cases;
 }
@@ -269,7 +269,7 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases) {
 
 // ---- inputs of part B and their expected results ----
 
-std::vector<int32_t> random_list_links(uint32_t nodes) {
+std::vector<int32_t> random_sector_to_sector_links(uint32_t nodes) {
   Random random(nodes);
   std::vector<int32_t> next(nodes);
   for (uint32_t i = 0; i < nodes; i += 8) {
@@ -280,16 +280,16 @@ std::vector<int32_t> random_list_links(uint32_t nodes) {
 }
 
 // Positions in quarters of cells, so that their sums are exact.
-std::vector<VectorFieldCell> random_vector_field(uint64_t seed) {
+std::vector<VectorAtFieldCell> random_vector_field(uint64_t seed) {
   Random random(seed);
-  std::vector<VectorFieldCell> cells(size_t{kSide} * kSide * kSide);
+  std::vector<VectorAtFieldCell> cells(size_t{kSide} * kSide * kSide);
   const auto quarters = [&] { return static_cast<float>(random.below(64)) / 4; };
-  for (VectorFieldCell& c : cells)
+  for (VectorAtFieldCell& c : cells)
     c = {quarters(), quarters(), quarters(), static_cast<float>(1 + random.below(16384)) / 16384};
   return cells;
 }
 
-std::vector<float> start_positions(uint32_t n, uint32_t first) {
+std::vector<float> clustered_particle_positions(uint32_t n, uint32_t first) {
   std::vector<float> start(size_t{3} * n);
   for (uint32_t i = 0; i < n; ++i) {
     const uint32_t cell = first + i / 16;  // 16 neighbours start in one cell
@@ -300,7 +300,7 @@ std::vector<float> start_positions(uint32_t n, uint32_t first) {
   return start;
 }
 
-std::vector<float> expected_path_statistics(const std::vector<VectorFieldCell>& field,
+std::vector<float> expected_path_statistics(const std::vector<VectorAtFieldCell>& field,
                                             const std::vector<float>& start, uint32_t n,
                                             uint32_t steps) {
   std::vector<float> out(size_t{kTraced} * n);
@@ -310,7 +310,7 @@ std::vector<float> expected_path_statistics(const std::vector<VectorFieldCell>& 
     sums[4] = 1e30, sums[5] = -1e30;
     for (uint32_t k = 0; k < steps; ++k) {
       const auto side = [](double v) { return static_cast<uint32_t>(v) % kSide; };
-      const VectorFieldCell& f =
+      const VectorAtFieldCell& f =
           field[side(at[0]) + size_t{kSide} * (side(at[1]) + kSide * side(at[2]))];
       const double step[3] = {f.x, f.y, f.z};
       sums[4] = std::min(sums[4], double{f.w}), sums[5] = std::max(sums[5], double{f.w});

@@ -75,18 +75,18 @@ inline StudentChosenLaunchFields student_chosen_launch_fields(const std::string&
 
 // For each node, the node that comes next. The eight nodes of a sector lead to the eight of one
 // other sector, drawn at random, so threads that start in one sector stay together.
-std::vector<int32_t> random_list_links(uint32_t nodes);
+std::vector<int32_t> random_sector_to_sector_links(uint32_t nodes);
 
 constexpr uint32_t kSide = 64;    // width of the field in cells
 constexpr uint32_t kTraced = 14;  // numbers per particle
-struct VectorFieldCell {
+struct VectorAtFieldCell {
   float x, y, z, w;
 };
-std::vector<VectorFieldCell> random_vector_field(uint64_t seed);
+std::vector<VectorAtFieldCell> random_vector_field(uint64_t seed);
 // x of all particles, then y, then z. Neighbours start in one cell and therefore stay together; the
 // first ones in cell `first`, counted along x, y, z.
-std::vector<float> start_positions(uint32_t n, uint32_t first);
-std::vector<float> expected_path_statistics(const std::vector<VectorFieldCell>& field,
+std::vector<float> clustered_particle_positions(uint32_t n, uint32_t first_cell);
+std::vector<float> expected_path_statistics(const std::vector<VectorAtFieldCell>& field,
                                             const std::vector<float>& start, uint32_t n,
                                             uint32_t steps);
 

@@ -128,8 +128,8 @@ def draw_time_by_warps():
     drawing.text(16, 24, "Chains of loads, by warps per multiprocessor (measured, H200, log scales)", 14)
     axes = PlotAxes(drawing, (1, 64), (8, 512), (62, 44, 660, 234), (True, True))
     axes.draw_ticks([1, 2, 4, 8, 16, 32, 64], [8, 16, 32, 64, 128, 256, 512])
-    ones = [(w, 1e3 * ms) for w, ms in tables.times_by_warps("follow", starts="32 ")]
-    more = [(w, 1e3 * ms) for w, ms in tables.times_by_warps("follow", starts="256 ")]
+    ones = [(w, 1e3 * ms) for w, ms in tables.measured_times_by_warps("follow", starts="32 ")]
+    more = [(w, 1e3 * ms) for w, ms in tables.measured_times_by_warps("follow", starts="256 ")]
     axes.draw_series([(w, ones[0][1] / w) for w in (1, 32)], "#bbbbbb", None)
     axes.draw_series(ones, BLUE)
     axes.draw_series(more, ORANGE, "square")
@@ -139,7 +139,7 @@ def draw_time_by_warps():
     return drawing
 
 
-def draw_copy_bandwidths():
+def draw_copy_bandwidth_by_warps():
     """Bandwidth of copies against warps, by bytes in flight."""
     drawing = Drawing(760, 340, "A copy needs bytes under way, not warps")
     drawing.text(16, 24, "Copy of 2^26 floats (measured, H200)", 14)
@@ -163,7 +163,7 @@ def draw_cache_hits_by_warps():
     drawing = Drawing(760, 340, "More warps than L1 has room for: slower")
     drawing.text(16, 24, "match: four rows of 128 bytes per thread (measured, H200)", 14)
     hits = tables.l1_hit_rates("match")
-    times = tables.times_by_warps("match", n=132 * 2048, starts="128 ")
+    times = tables.measured_times_by_warps("match", n=132 * 2048, starts="128 ")
     for k, (title, points, y, colour) in enumerate(
         [
             ("time, µs", [(w, 1e3 * ms) for w, ms in times], (0, 600), RED),
@@ -183,6 +183,6 @@ FIGURES = {
     "occupancy/places.svg": draw_blocks_by_resource,
     "occupancy/waves.svg": draw_time_by_blocks,
     "occupancy/warps.svg": draw_time_by_warps,
-    "occupancy/copies.svg": draw_copy_bandwidths,
+    "occupancy/copies.svg": draw_copy_bandwidth_by_warps,
     "occupancy/cache.svg": draw_cache_hits_by_warps,
 }

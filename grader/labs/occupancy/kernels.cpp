@@ -34,7 +34,7 @@ double full_occupancy_copy_seconds(Check& check, uint32_t n) {
   return cached_time_of_given_kernel(check, "copy_floats", n_is(n), [n](Check& check) {
     const Input<float> in(check, "in", std::vector<float>(n, 1.0f));
     const Output<float> out(check, "out", n);
-    const uint64_t resident = check.device().resident_blocks(
+    const uint64_t resident = check.device().resident_blocks_on_device(
         *check.session.module.find(grader_or_submitted_kernel_name(check, "copy_floats")),
         copy_launch_shape(check, 1));
     const device::LaunchResult run =
@@ -48,13 +48,14 @@ double full_occupancy_copy_seconds(Check& check, uint32_t n) {
 }
 
 device::LaunchResult run_and_check_trace(Check& check, uint32_t n,
-                                         const std::vector<VectorFieldCell>& cells) {
+                                         const std::vector<VectorAtFieldCell>& cells) {
   Random random = check.random();
-  const std::vector<double> range = check.row.numbers("steps");
+  const std::vector<double> range = check.row.required_numbers("steps");
   const uint32_t least = static_cast<uint32_t>(range.at(0)),
                  steps = least + random.below(static_cast<uint32_t>(range.at(1)) - least + 1);
-  const Input<VectorFieldCell> in(check, "field", cells);
-  const Input<float> start(check, "start", start_positions(n, random.below(kSide * kSide * kSide)));
+  const Input<VectorAtFieldCell> in(check, "field", cells);
+  const Input<float> start(check, "start",
+                           clustered_particle_positions(n, random.below(kSide * kSide * kSide)));
   const Output<float> out(check, "out", size_t{kTraced} * n);
   const std::string setting = fmt::format("n = {}, {} steps", n, steps);
   device::LaunchResult launched =
@@ -72,15 +73,15 @@ device::LaunchResult run_and_check_trace(Check& check, uint32_t n,
 }  // namespace
 
 TEST_SUITE("lab:occupancy") {
-  LAB_CHECK("B2 copy: result" * takes("sizes")) {
+  LAB_CHECK("B2 copy: result" * takes_rubric_keys("sizes")) {
     for (uint32_t n : sizes_to_check(check))
       run_and_check_copy(check, n, device::LaunchOptions::Model::none);
     report_right_result(check);
   }
 
-  LAB_CHECK("B2 copy: with 8 warps" * takes("n")) {
-    const uint32_t n = check.row.count("n");
-    const device::LaunchResult run = launch_keeping_report_row(
+  LAB_CHECK("B2 copy: with 8 warps" * takes_rubric_keys("n")) {
+    const uint32_t n = check.row.required_count("n");
+    const device::LaunchResult run = launch_without_changing_report_row(
         check, [&] { return run_and_check_copy(check, n, device::LaunchOptions::Model::cold); });
     require_only_lane_accesses(check, run);
     if (!run.predicted) check.not_run({NotRunReason::Kind::no_counters, check.device().name()});
@@ -102,20 +103,21 @@ TEST_SUITE("lab:occupancy") {
                       1e6 * full, run.predicted->bottleneck));
   }
 
-  LAB_CHECK("B3 trace: result" * takes("sizes", interval("steps", 1, 4096), "relative_tolerance")) {
-    const std::vector<VectorFieldCell> cells = random_vector_field(check.random().bits());
+  LAB_CHECK("B3 trace: result" * takes_rubric_keys("sizes", interval_valued_key("steps", 1, 4096),
+                                                   "relative_tolerance")) {
+    const std::vector<VectorAtFieldCell> cells = random_vector_field(check.random().bits());
     for (uint32_t n : sizes_to_check(check)) run_and_check_trace(check, n, cells);
     report_right_result(check);
   }
 
   LAB_CHECK("B3 trace: blocks of 1024" *
-            takes("n", interval("steps", 1, 4096), "relative_tolerance")) {
+            takes_rubric_keys("n", interval_valued_key("steps", 1, 4096), "relative_tolerance")) {
     GradingSession& s = check.session;
     device::Kernel* const kernel = s.module.find("trace");
-    if (!kernel) check.lose({CheckFailure::Kind::missing, "", "trace"});
+    if (!kernel) check.fail_and_throw({CheckFailure::Kind::missing, "", "trace"});
     const device::LaunchShape shape{{check.device().multiprocessors()}, {kTraceBlock}};
     const auto blocks = [&](device::Kernel& of) {
-      return static_cast<double>(check.device().resident_blocks(of, shape)) /
+      return static_cast<double>(check.device().resident_blocks_on_device(of, shape)) /
              check.device().multiprocessors();
     };
     // The most blocks of this size are those of `follow`: it needs few registers and no shared
@@ -124,7 +126,7 @@ TEST_SUITE("lab:occupancy") {
                  most = blocks(*s.module.find(grader_or_submitted_kernel_name(check, "follow")));
     const uint32_t registers = kernel->info().registers.value_or(0);
     const device::LaunchResult run = run_and_check_trace(
-        check, check.row.count("n"), random_vector_field(check.random().bits()));
+        check, check.row.required_count("n"), random_vector_field(check.random().bits()));
     const uint32_t local = run.local_accesses.value_or(0);
     require_static_shared_at_most(check, "trace", 0);
     check.measured(
@@ -147,7 +149,7 @@ TEST_SUITE("lab:occupancy") {
               registers, mine, most));
     if (local > 0) {
       check.measured(fmt::format("{} local accesses", local));
-      check.lose(
+      check.fail_and_throw(
           {CheckFailure::Kind::wasteful}, check.line_of("trace"),
           fmt::format("ptxas keeps values in local memory: the kernel executes {} loads and stores "
                       "of them, and each accesses L1 in every thread. Either the limit is tighter "

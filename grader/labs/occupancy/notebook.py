@@ -3,15 +3,15 @@
 from lab32 import tables
 
 
-def measured_shapes():
-    return tables.read_measured("h200-occupancy")
+def measured_occupancy_table():
+    return tables.read_measured_table("h200-occupancy")
 
 
 def measured_wave_times():
     """Measured times ([(blocks, ms)], [(blocks, ms)]): of blocks with equal work each, and of the same total work in
     one wave whose threads stride over it."""
     blocks, strided = [], []
-    for row in measured_shapes().where(task="waves"):
+    for row in measured_occupancy_table().where(task="waves"):
         to = strided if " in " in row["shape"] else blocks
         to.append((int(row["n"]) // 4096, float(row["median_ms"])))
     return sorted(blocks), sorted(strided)
@@ -22,7 +22,7 @@ def measured_wave_times():
 SHAPES = ["follow", "copy", "smooth", "orbits", "match"]
 
 
-def figure_ratios_by_check(lab, ratio):
+def value_from_figures_by_check(lab, ratio):
     """{"B1 follow": ratio(figures)} for each check of a shape whose result has figures."""
     found = {}
     for test in lab.tests:
@@ -34,9 +34,9 @@ def figure_ratios_by_check(lab, ratio):
     return found
 
 
-def resident_warps_by_check(lab):
+def student_resident_warps_by_check(lab):
     """{check: resident warps per multiprocessor} with the student's shapes."""
-    return figure_ratios_by_check(lab, lambda figures: figures.get("warps"))
+    return value_from_figures_by_check(lab, lambda figures: figures.get("warps"))
 
 
 def times_over_best(lab):
@@ -47,7 +47,7 @@ def times_over_best(lab):
         best = figures.get("best_seconds", figures.get("full_seconds"))
         return figures["modelled_seconds"] / best if best else None
 
-    return figure_ratios_by_check(lab, modelled_to_measured_ratio)
+    return value_from_figures_by_check(lab, modelled_to_measured_ratio)
 
 
 STAIRS = ["66 blocks", "132 blocks", "139 blocks", "198 blocks", "264 blocks", "271 blocks"]

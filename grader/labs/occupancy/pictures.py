@@ -4,7 +4,7 @@ flight."""
 import math
 
 from lab32 import tables
-from lab32.pictures.canvas import Canvas, bytes_text, with_thousands_separators
+from lab32.pictures.canvas import Canvas, decimal_byte_size_text, with_thousands_separators
 from lab32.report.plots import draw_bars
 
 WIDTH, LEFT = 760, 130
@@ -13,20 +13,20 @@ MOST_WAVES = 6  # that are drawn one by one
 ALLOWED = {"threads": "threads_allow", "blocks": "blocks_allow", "registers": "registers_allow", "shared memory": "shared_allows"}
 
 
-def check_pictures(test, device):
+def pictures_of_check_result(test, device):
     """The pictures of a check's shape; of an example for the checks of the calculator, once they are right; and of answers
     that are right."""
     figures, gpu = test.figures, profile_of(device)
     part = test.name.partition(" ")[0]
     if not gpu or part[0] == "A" and test.status != "passed":
         return []
-    drawn = draw_answered_questions(gpu, figures)
+    drawn = pictures_of_answered_questions(gpu, figures)
     if "threads_allow" in figures and part != "A3":
         drawn.append(draw_blocks_by_resource(gpu, figures, example=part[0] == "A"))
     if "grid" in figures:
         drawn.append(draw_waves_of_grid(gpu, figures["grid"], figures["fit"], figures.get("balance"), example=part[0] == "A"))
     if "l1_bytes" in figures:
-        drawn.insert(0, draw_rows_in_l1(figures["bytes"], figures["l1_bytes"], figures["warps"]))
+        drawn.insert(0, draw_row_bytes_against_l1(figures["bytes"], figures["l1_bytes"], figures["warps"]))
     if "read_bytes" in figures:
         drawn.append(draw_bytes_in_flight(gpu, figures["read_bytes"], figures["modelled_seconds"], figures["full_seconds"]))
     return drawn
@@ -126,7 +126,7 @@ def draw_waves_of_grid(gpu, grid, fit, balance=None, example=False):
     return picture
 
 
-def draw_rows_in_l1(rows, l1, warps):
+def draw_row_bytes_against_l1(rows, l1, warps):
     """The rows that the resident warps are reading, and the L1 that has to keep them."""
     look = "good" if rows <= l1 else "bad"
     words = f"{kilobytes_text(rows)}: the rows of {count_text(warps, 'warp')}"
@@ -140,7 +140,7 @@ def draw_ratio(title, subtitle, base, other, ratio):
     return draw_bars(title, subtitle + "; measured on an H200, rounded as your answer", groups)
 
 
-def draw_spilled_bytes(gpu):
+def draw_spills_against_l1_size(gpu):
     """The values that 24 registers cannot hold, for all threads that reside."""
     threads, l1 = gpu["multiprocessor"]["max_threads"], gpu["multiprocessor"]["l1_and_shared_bytes"]
     size = threads * MISSING_REGISTERS * 4
@@ -152,7 +152,7 @@ def draw_spilled_bytes(gpu):
 MISSING_REGISTERS = 8  # of 32, in C2
 
 
-def draw_answered_questions(gpu, figures):
+def pictures_of_answered_questions(gpu, figures):
     """The pictures of the questions that are answered."""
     drawn = []
     if "constant_time" in figures:
@@ -161,7 +161,7 @@ def draw_answered_questions(gpu, figures):
         drawn.append(draw_ratio("A window over a signal: time", "the kernel waits for device memory, which moves one array more if weights are loaded", "weights computed", "weights loaded", figures["window_time"]))  # fmt: skip
     if "spilled_time" in figures:
         drawn.append(draw_ratio("trace with fewer registers: time", "as many warps reside", "32 registers", "24 registers", figures["spilled_time"]))
-        drawn.append(draw_spilled_bytes(gpu))
+        drawn.append(draw_spills_against_l1_size(gpu))
     return drawn
 
 
@@ -170,16 +170,16 @@ def draw_bytes_in_flight(gpu, read, mine, full):
     time = gpu["time"]
     latency = time["l1_latency"] + time["l2_latency"] + time["dram_latency"]
 
-    def bytes_in_flight(rate):
+    def bytes_in_flight_per_sm(rate):
         return rate * latency / gpu["multiprocessors"]
 
     def bytes_in_flight_row(look, seconds, who):
-        return (look, bytes_in_flight(read / seconds), f"{bytes_text(round(bytes_in_flight(read / seconds)))}, {who}")
+        return (look, bytes_in_flight_per_sm(read / seconds), f"{decimal_byte_size_text(round(bytes_in_flight_per_sm(read / seconds)))}, {who}")
 
     groups = [
         ("8 warps", [bytes_in_flight_row("good" if mine <= full else "bad", mine, "yours")]),
         ("all warps", [bytes_in_flight_row("reference", full, "the given kernel, a float per thread")]),
     ]
     # A copy writes as much as it reads.
-    most = bytes_in_flight(time["dram_bytes_per_second"] / 2)
-    return draw_bars("Bytes in flight on a multiprocessor, on average", f"loads; Little's law: bytes per second × {1e9 * latency:.0f} ns from request to reply; modelled, the whole launch", groups, mark=(most, f"device memory at its full rate: {bytes_text(round(most))}"))  # fmt: skip
+    most = bytes_in_flight_per_sm(time["dram_bytes_per_second"] / 2)
+    return draw_bars("Bytes in flight on a multiprocessor, on average", f"loads; Little's law: bytes per second × {1e9 * latency:.0f} ns from request to reply; modelled, the whole launch", groups, mark=(most, f"device memory at its full rate: {decimal_byte_size_text(round(most))}"))  # fmt: skip

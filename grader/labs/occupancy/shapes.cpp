@@ -46,7 +46,7 @@ struct Residency {
   }
 };
 
-LaunchConfig launch_config_of_submission(Check& check, const std::string& kernel) {
+LaunchShapeRule launch_config_of_submission(Check& check, const std::string& kernel) {
   return launch_config(check, kernel, student_chosen_launch_fields(kernel));
 }
 
@@ -63,12 +63,12 @@ Residency residency_of_shape(Check& check, const std::string& kernel,
   device::Kernel* const found = s.module.find(grader_or_submitted_kernel_name(check, kernel));
   uint64_t all = 0;
   try {
-    all = check.device().resident_blocks(*found, shape);
+    all = check.device().resident_blocks_on_device(*found, shape);
   } catch (const Error& none_fits) {
     check.measured("does not fit");
-    check.lose({CheckFailure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"},
-               line_of_launch_record(check, kernel),
-               fmt::format("This shape cannot be launched: {}.", none_fits.what()));
+    check.fail_and_throw({CheckFailure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"},
+                         line_of_launch_record(check, kernel),
+                         fmt::format("This shape cannot be launched: {}.", none_fits.what()));
   }
   Residency r;
   const uint32_t multiprocessors = check.device().multiprocessors();
@@ -105,7 +105,7 @@ double balance_of_multiprocessors(Check& check, uint64_t n, const device::Launch
 
 // Launches a given kernel in a shape. A Work allocates the arrays on the session's device and
 // returns such a function.
-using Launched = std::function<device::LaunchResult(const LaunchConfig&)>;
+using Launched = std::function<device::LaunchResult(const LaunchShapeRule&)>;
 using Work = std::function<Launched(Check& check)>;
 
 // The modelled time of the kernel alone, without the launch. If the device has no model, the check
@@ -120,9 +120,9 @@ std::string microseconds(double seconds) { return fmt::format("{:.1f} µs", 1e6 
 // The shortest modelled time of a given kernel over the rubric's shapes, a list of block, items per
 // thread and blocks per multiprocessor. The kernel's inputs depend only on `sizes`, so the result
 // is stored under that name.
-double shortest_sweep_seconds(Check& check, const std::string& kernel, const std::string& sizes,
-                              const Work& work) {
-  const std::vector<double> sweep = check.row.numbers("sweep");
+double best_modelled_seconds_of_shapes(Check& check, const std::string& kernel,
+                                       const std::string& sizes, const Work& work) {
+  const std::vector<double> sweep = check.row.required_numbers("sweep");
   const auto least = [&](Check& own) {
     const Launched launch = work(own);
     double best = 0;
@@ -139,19 +139,19 @@ double shortest_sweep_seconds(Check& check, const std::string& kernel, const std
 
 // Gives points for the modelled time of the submission's shape relative to the shortest time of the
 // sweep. A time within the model's error of the shortest has all points.
-void credit_shape_time(Check& check, const std::string& kernel, const LaunchConfig& config,
+void credit_shape_time(Check& check, const std::string& kernel, const LaunchShapeRule& config,
                        const Residency& resident, const std::string& sizes, const Work& work,
                        const std::string& idea) {
   const device::LaunchResult run = work(check)(config);
   const auto pictures = check.pictures;
   const double mine = modelled_seconds(check, run),
-               best = shortest_sweep_seconds(check, kernel, sizes, work);
+               best = best_modelled_seconds_of_shapes(check, kernel, sizes, work);
   check.pictures = pictures;  // drops pictures of the sweep's shapes
   check.measured(microseconds(mine) + " modelled");
   check.expected(microseconds(best));
   check.figure("modelled_seconds", mine);
   check.figure("best_seconds", best);
-  const double enough = check.row.number("within") * best;
+  const double enough = check.row.required_number("within") * best;
   check.credit(enough, mine);
   if (mine <= enough) return;
   check.explain(line_of_launch_record(check, kernel),
@@ -163,7 +163,7 @@ void credit_shape_time(Check& check, const std::string& kernel, const LaunchConf
 // finishes.
 void credit_load_balance(Check& check, double share, const Residency& resident,
                          const std::string& kernel) {
-  const double least = check.row.number("balance");
+  const double least = check.row.required_number("balance");
   check.figure("balance", share);
   CheckFailure failure{CheckFailure::Kind::wasteful};
   failure.measured = share;
@@ -181,7 +181,7 @@ void credit_load_balance(Check& check, double share, const Residency& resident,
 
 // Takes points in proportion if fewer warps reside on a multiprocessor than the rubric asks for.
 void credit_resident_warps(Check& check, const Residency& resident, const std::string& kernel) {
-  const double least = check.row.number("least_warps");
+  const double least = check.row.required_number("least_warps");
   if (resident.warps >= least) return;
   CheckFailure failure{CheckFailure::Kind::wasteful};
   failure.measured = resident.warps;
@@ -199,16 +199,18 @@ const RubricKey kSweep = shapes("sweep"), kWithin = number("within", 1, 100),
 }  // namespace
 
 TEST_SUITE("lab:occupancy") {
-  LAB_CHECK("B1 follow: warps that wait" *
-            takes("n", whole("nodes", 8, 1 << 24, 8), whole("steps", 1, 4096), kSweep, kWithin)) {
-    const uint32_t n = check.row.count("n"), nodes = check.row.count("nodes");
-    const int steps = static_cast<int>(check.row.count("steps"));
-    const LaunchConfig config = launch_config_of_submission(check, "follow");
+  LAB_CHECK("B1 follow: warps that wait" * takes_rubric_keys("n", whole("nodes", 8, 1 << 24, 8),
+                                                             whole("steps", 1, 4096), kSweep,
+                                                             kWithin)) {
+    const uint32_t n = check.row.required_count("n"), nodes = check.row.required_count("nodes");
+    const int steps = static_cast<int>(check.row.required_count("steps"));
+    const LaunchShapeRule config = launch_config_of_submission(check, "follow");
     const Residency resident =
         residency_of_shape(check, "follow", config.shape(n, check.device().multiprocessors()));
     const Work work = [&](Check& own) -> Launched {
-      const auto next = std::make_shared<Input<int32_t>>(own, "next", random_list_links(nodes));
-      return [=, &own](const LaunchConfig& shape) {
+      const auto next =
+          std::make_shared<Input<int32_t>>(own, "next", random_sector_to_sector_links(nodes));
+      return [=, &own](const LaunchShapeRule& shape) {
         const Output<int32_t> out(own, "out", n);
         Launch launch{grader_or_submitted_kernel_name(own, "follow"),
                       shape.shape(n, own.device().multiprocessors()),
@@ -226,10 +228,10 @@ TEST_SUITE("lab:occupancy") {
                       "the grid, and in each block?");
   }
 
-  LAB_CHECK("B4 smooth: the tile" * takes("n", kSweep, kWithin)) {
-    const uint32_t n = check.row.count("n");
-    const LaunchConfig config = launch_config_of_submission(check, "smooth");
-    const auto shape_of = [&](const LaunchConfig& c) {
+  LAB_CHECK("B4 smooth: the tile" * takes_rubric_keys("n", kSweep, kWithin)) {
+    const uint32_t n = check.row.required_count("n");
+    const LaunchShapeRule config = launch_config_of_submission(check, "smooth");
+    const auto shape_of = [&](const LaunchShapeRule& c) {
       constexpr uint32_t kPixel = 16, kBorder = 2 * 64;
       device::LaunchShape shape = c.shape(n, check.device().multiprocessors());
       const uint64_t width =
@@ -242,7 +244,7 @@ TEST_SUITE("lab:occupancy") {
     const Work work = [&](Check& own) -> Launched {
       Random random(n);
       const auto in = std::make_shared<Input<float>>(own, "in", random.floats(size_t{4} * n));
-      return [=, &own](const LaunchConfig& shape) {
+      return [=, &own](const LaunchShapeRule& shape) {
         const Output<float> out(own, "out", size_t{4} * n);
         Launch launch{grader_or_submitted_kernel_name(own, "smooth"),
                       shape_of(shape),
@@ -258,22 +260,22 @@ TEST_SUITE("lab:occupancy") {
                       "one loads. A small tile consists mostly of pixels of its neighbours.");
   }
 
-  LAB_CHECK("B5 orbits: the tail" * takes("n", kBalance, kLeastWarps)) {
-    const uint32_t n = check.row.count("n");
-    const LaunchConfig config = launch_config_of_submission(check, "orbits");
+  LAB_CHECK("B5 orbits: the tail" * takes_rubric_keys("n", kBalance, kLeastWarps)) {
+    const uint32_t n = check.row.required_count("n");
+    const LaunchShapeRule config = launch_config_of_submission(check, "orbits");
     const device::LaunchShape shape = config.shape(n, check.device().multiprocessors());
     const Residency resident = residency_of_shape(check, "orbits", shape);
     const double share = balance_of_multiprocessors(check, n, shape);
     check.measured(fmt::format("{:.0f} % busy", 100 * share));
-    check.expected(fmt::format("{:.0f} %", 100 * check.row.number("balance")));
+    check.expected(fmt::format("{:.0f} %", 100 * check.row.required_number("balance")));
     credit_load_balance(check, share, resident, "orbits");
     credit_resident_warps(check, resident, "orbits");
   }
 
   LAB_CHECK("B6 match: rows that stay in L1" *
-            takes("n", whole("row_bytes", 4, 65536), kBalance, kLeastWarps)) {
-    const uint32_t n = check.row.count("n");
-    const LaunchConfig config = launch_config_of_submission(check, "match");
+            takes_rubric_keys("n", whole("row_bytes", 4, 65536), kBalance, kLeastWarps)) {
+    const uint32_t n = check.row.required_count("n");
+    const LaunchShapeRule config = launch_config_of_submission(check, "match");
     const device::LaunchShape shape = config.shape(n, check.device().multiprocessors());
     const Residency resident = residency_of_shape(check, "match", shape);
     // One row is enough: the launch only measures how much of L1 the blocks' shared memory leaves
@@ -286,7 +288,7 @@ TEST_SUITE("lab:occupancy") {
                              {row, row, row, row, out, 1},
                              "one row"});
     if (!run.occupancy) check.not_run({NotRunReason::Kind::no_counters, check.device().name()});
-    const double bytes = check.row.number("row_bytes") * kWarpSize * resident.warps;
+    const double bytes = check.row.required_number("row_bytes") * kWarpSize * resident.warps;
     check.measured(fmt::format("{:.0f} KB under way", bytes / 1024));
     check.expected(fmt::format("{} KB of L1", run.occupancy->l1_bytes / 1024));
     check.figure("bytes", bytes);

@@ -3,16 +3,16 @@
 from handouts.markdown import markdown_table
 from handouts.predictions import worst_predictions
 from lab32 import tables
-from lab32.labs.occupancy.notebook import measured_shapes
+from lab32.labs.occupancy.notebook import measured_occupancy_table
 
 LARGE_COPY = 1 << 26
 
 # ---- measurements ----------------------------------------------------------------------------------
 
 
-def times_by_warps(task, form="given", n=None, starts=""):
+def measured_times_by_warps(task, form="given", n=None, starts=""):
     """Measured [(resident warps, ms)] of a task's shapes with a limit on blocks, fewest warps first."""
-    rows = measured_shapes().where(task=task, form=form, **({"n": n} if n else {}))
+    rows = measured_occupancy_table().where(task=task, form=form, **({"n": n} if n else {}))
     return sorted(
         (int(row["warps"]), float(row["median_ms"]))
         for row in rows
@@ -22,13 +22,13 @@ def times_by_warps(task, form="given", n=None, starts=""):
 
 def copy_times_by_launched_warps(form, n=LARGE_COPY):
     """Measured [(launched warps per multiprocessor, ms)]."""
-    rows = measured_shapes().where(task="copy", form=form, n=n)
+    rows = measured_occupancy_table().where(task="copy", form=form, n=n)
     return sorted((8 * int(row["shape"].split()[-1]), float(row["median_ms"])) for row in rows)
 
 
 def l1_hit_rates(task):
     """{shape: L1 hit rate in per cent of sectors}, measured with Nsight Compute."""
-    rows = tables.read_measured("h200-occupancy-counters").where(
+    rows = tables.read_measured_table("h200-occupancy-counters").where(
         task=task, metric="l1tex__t_sector_hit_rate.pct"
     )
     return {row["form"].split("; ")[1]: float(row["value"]) for row in rows}
@@ -56,10 +56,10 @@ def occupancy_shapes_table(task, n="", form="given"):
     only if the task's time depends on them, as that of `match` does."""
     with_hits = task == "match"
     counted = {}
-    for row in tables.read_measured("h200-occupancy-counters").where(task=task):
+    for row in tables.read_measured_table("h200-occupancy-counters").where(task=task):
         counted.setdefault((row["form"], row["n"]), {})[row["metric"]] = float(row["value"])
     rows = []
-    chosen = measured_shapes().where(task=task, form=form, **({"n": n} if n else {}))
+    chosen = measured_occupancy_table().where(task=task, form=form, **({"n": n} if n else {}))
     for row in sorted(chosen, key=lambda row: float(row["median_ms"])):
         c = counted.get((f"{row['form']}; {row['shape']}", row["n"]))
         active = f"{c['sm__warps_active.avg.pct_of_peak_sustained_active']:.0f} %" if c else ""
@@ -72,7 +72,7 @@ def occupancy_shapes_table(task, n="", form="given"):
 
 def occupancy_copies_table():
     """A table of measured times of a copy of 2^26 floats, by bytes in flight per thread and by number of warps."""
-    table = measured_shapes()
+    table = measured_occupancy_table()
     forms = ["one float", "1 float4", "2 float4", "4 float4", "8 float4"]
     blocks = [1, 2, 3, 4, 6, 8]
     rows = []
@@ -89,9 +89,9 @@ def occupancy_copies_table():
 
 def times_by_register_limit_table():
     """A table of measured times of trace in blocks of 1024, for several limits on registers."""
-    counters = tables.read_measured("h200-occupancy-counters")
+    counters = tables.read_measured_table("h200-occupancy-counters")
     rows = []
-    for row in measured_shapes().where(task="trace", block=1024):
+    for row in measured_occupancy_table().where(task="trace", block=1024):
 
         def measured_metric(metric, row=row):
             form = f"{row['form']}; {row['shape']}"
@@ -137,7 +137,7 @@ def multiprocessor_utilisation(n, block, grid, multiprocessors=132):
 def block_assignment_and_measured_times():
     """[(time that follows from the assignment of blocks alone, measured time)] of the shapes of orbits with at least 8
     warps, in units of the median."""
-    rows = [row for row in measured_shapes().where(task="orbits") if int(row["warps"]) >= 8]
+    rows = [row for row in measured_occupancy_table().where(task="orbits") if int(row["warps"]) >= 8]
     pairs = [
         (1 / multiprocessor_utilisation(*(int(row[k]) for k in ("n", "block", "grid"))), float(row["median_ms"]))
         for row in rows
@@ -146,9 +146,9 @@ def block_assignment_and_measured_times():
     return [(unit * time, ms) for time, ms in pairs]
 
 
-def modelled_and_measured_times_table():
+def model_agreement_table():
     """A table that compares modelled with measured kernel times, over the shapes that Nsight Compute timed."""
-    table = tables.read_measured("occupancy/modelled")
+    table = tables.read_measured_table("occupancy/modelled")
     rows = []
     compared = {
         f"`{task}`": (
@@ -176,7 +176,7 @@ def memory_space_times_table(*forms):
     """A table of measured times to compare kinds of memory: a row for each task that has these forms, a column for each
     form."""
     times = {}
-    for row in tables.read_measured("h200-memories").rows:
+    for row in tables.read_measured_table("h200-memories").rows:
         times.setdefault(row["task"], {})[row["form"]] = float(row["median_ms"]) * 1e3
     return markdown_table(
         ["task", *forms],
@@ -189,12 +189,12 @@ def memory_space_times_table(*forms):
     )
 
 
-def occupancy_predicted_table(most=None):
+def predicted_time_ratios_table(most=None):
     """A table of ratios predicted before the measurement and of the measured ones: the `most` rows whose prediction was
     farthest off, or all rows."""
     rows = []
-    for row in tables.read_measured("occupancy/predicted").rows:
-        table = tables.read_measured(f"h200-{row['table']}")
+    for row in tables.read_measured_table("occupancy/predicted").rows:
+        table = tables.read_measured_table(f"h200-{row['table']}")
 
         def median_ms(which, row=row, table=table):
             wanted = {"task": row[f"{which}_task"], "form": row[f"{which}_form"], "n": row["n"]}
@@ -218,7 +218,7 @@ MAKERS = {
     "occupancy_shapes": occupancy_shapes_table,
     "occupancy_copies": occupancy_copies_table,
     "occupancy_registers": times_by_register_limit_table,
-    "occupancy_modelled": modelled_and_measured_times_table,
-    "occupancy_predicted": occupancy_predicted_table,
+    "occupancy_modelled": model_agreement_table,
+    "occupancy_predicted": predicted_time_ratios_table,
     "memory_kinds": memory_space_times_table,
 }

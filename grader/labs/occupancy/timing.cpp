@@ -16,14 +16,14 @@
 namespace lab32::checks::occupancy {
 namespace {
 
-TimedWork copy_kernel_work(Check& check, uint32_t n, size_t sets) {
+WorkloadToTime timed_work_of_copy_kernel(Check& check, uint32_t n, size_t sets) {
   const InputSets<float> inputs = random_input_sets(check, sets, n);
-  TimedWork work = work_with_in_and_out(inputs);
+  WorkloadToTime work = work_with_in_and_out(inputs);
   work.steps = [n](device::LoadedModule&, uint32_t multiprocessors) {
     return std::vector<device::TimedStep>{
         device::TimedLaunch{"copy",
                             {{multiprocessors}, {256}},
-                            {device::TimedArrayIndex{0}, device::TimedArrayIndex{1},
+                            {device::TimedLaunchArrayIndex{0}, device::TimedLaunchArrayIndex{1},
                              device::KernelArgument(static_cast<int>(n))}}};
   };
   work.mismatch = [inputs](size_t set, const Outputs& outputs) {
@@ -32,14 +32,14 @@ TimedWork copy_kernel_work(Check& check, uint32_t n, size_t sets) {
   return work;
 }
 
-using device::TimedArrayIndex;
+using device::TimedLaunchArrayIndex;
 
 constexpr int kOrbitSteps = 32;
 
 // The skeleton's shape: threads per block and items per thread.
-LaunchConfig skeleton_launch_config(Check& check) {
-  const std::vector<double> numbers = check.row.numbers("skeleton");
-  LaunchConfig config;
+LaunchShapeRule skeleton_launch_config(Check& check) {
+  const std::vector<double> numbers = check.row.required_numbers("skeleton");
+  LaunchShapeRule config;
   config.block = static_cast<uint32_t>(numbers.at(0));
   config.items_per_thread = static_cast<uint32_t>(numbers.at(1));
   return config;
@@ -47,7 +47,7 @@ LaunchConfig skeleton_launch_config(Check& check) {
 
 // A given kernel in the shape of the submission's LAB32_LAUNCH, or, if `as_given`, in the
 // skeleton's shape.
-struct KernelInSubmissionShape {
+struct KernelAtSubmittedConfig {
   std::string kernel;
   uint32_t n = 0;
   std::vector<device::TimedArg> args;
@@ -55,13 +55,13 @@ struct KernelInSubmissionShape {
   uint32_t pixel = 0, border = 0;
   std::string inputs = "";  // what the inputs depend on besides n
 
-  VersionToTime timed_version(Check& check, bool as_given,
-                              decltype(VersionToTime::mismatch) mismatch) const {
-    VersionToTime made;
-    const LaunchConfig skeletons = skeleton_launch_config(check);
+  TimedVersion timed_version(Check& check, bool as_given,
+                             decltype(TimedVersion::mismatch) mismatch) const {
+    TimedVersion made;
+    const LaunchShapeRule skeletons = skeleton_launch_config(check);
     made.steps = [*this, &check, as_given, skeletons](device::LoadedModule& module,
                                                       uint32_t multiprocessors) {
-      const LaunchConfig config =
+      const LaunchShapeRule config =
           as_given ? skeletons
                    : launch_config(check, kernel, module, student_chosen_launch_fields(kernel));
       device::LaunchShape shape = config.shape(n, multiprocessors);
@@ -84,48 +84,49 @@ struct KernelInSubmissionShape {
 // Work of a given kernel that reads `inputs` and writes `outputs` floats, in the submission's shape
 // and in the skeleton's, each to an array of its own. All sets have the expected values `want`.
 template <class T>
-TimedWork work_in_own_and_skeleton_shape(Check& check, KernelInSubmissionShape shaped,
-                                         std::vector<device::TimedArray> inputs,
-                                         std::shared_ptr<const std::vector<T>> want,
-                                         double tolerance,
-                                         const std::vector<device::KernelArgument>& numbers) {
-  TimedWork work;
+WorkloadToTime work_in_own_and_skeleton_shape(Check& check, KernelAtSubmittedConfig shaped,
+                                              std::vector<device::TimedLaunchArray> inputs,
+                                              std::shared_ptr<const std::vector<T>> want,
+                                              double tolerance,
+                                              const std::vector<device::KernelArgument>& numbers) {
+  WorkloadToTime work;
   work.arrays = std::move(inputs);
   const size_t out = work.arrays.size();
-  for (const device::TimedArray& array : work.arrays) work.bytes += array.bytes;
+  for (const device::TimedLaunchArray& array : work.arrays) work.bytes += array.bytes;
   work.bytes += want->size() * sizeof(T);
   work.arrays.push_back(output_array<T>("out", want->size()));
   work.arrays.push_back(output_array<T>("out of the given shape", want->size()));
   const auto version = [&](bool as_given) {
     const size_t index = out + (as_given ? 1 : 0);
     shaped.args.clear();
-    for (size_t i = 0; i < out; ++i) shaped.args.emplace_back(TimedArrayIndex{i});
-    shaped.args.emplace_back(TimedArrayIndex{index});
+    for (size_t i = 0; i < out; ++i) shaped.args.emplace_back(TimedLaunchArrayIndex{i});
+    shaped.args.emplace_back(TimedLaunchArrayIndex{index});
     for (const device::KernelArgument& number : numbers) shaped.args.emplace_back(number);
     return shaped.timed_version(check, as_given, [=](size_t, const Outputs& outputs) {
       return mismatch("out", values_of<T>(outputs[as_given ? 1 : 0]), *want, tolerance);
     });
   };
-  static_cast<VersionToTime&>(work) = version(false);
+  static_cast<TimedVersion&>(work) = version(false);
   work.before = version(true);
   return work;
 }
 
-TimedWork follow_kernel_work(Check& check, uint32_t n, uint32_t nodes, uint32_t steps) {
-  const std::vector<int32_t> next = random_list_links(nodes);
+WorkloadToTime timed_work_of_follow_kernel(Check& check, uint32_t n, uint32_t nodes,
+                                           uint32_t steps) {
+  const std::vector<int32_t> next = random_sector_to_sector_links(nodes);
   auto want = std::make_shared<std::vector<int32_t>>(n);
   for (uint32_t i = 0; i < n; ++i) {
     int32_t at = static_cast<int32_t>(i);
     for (uint32_t k = 0; k < steps; ++k) at = next[static_cast<size_t>(at)];
     (*want)[i] = at;
   }
-  KernelInSubmissionShape shaped{"follow", n, {}};
+  KernelAtSubmittedConfig shaped{"follow", n, {}};
   shaped.inputs = fmt::format("nodes {}, steps {}", nodes, steps);
   return work_in_own_and_skeleton_shape<int32_t>(check, shaped, {input_array("next", next)}, want,
                                                  0, {static_cast<int>(n), static_cast<int>(steps)});
 }
 
-TimedWork smooth_kernel_work(Check& check, uint32_t n, double tolerance) {
+WorkloadToTime timed_work_of_smooth_kernel(Check& check, uint32_t n, double tolerance) {
   constexpr size_t kReach = 64, kStep = 32;
   Random random(n);
   const std::vector<float> in = random.floats(size_t{4} * n);
@@ -137,14 +138,14 @@ TimedWork smooth_kernel_work(Check& check, uint32_t n, double tolerance) {
         if (i + k >= kReach && i + k - kReach < n) sum += in[4 * (i + k - kReach) + part];
       (*want)[4 * i + part] = static_cast<float>(sum / 5);
     }
-  KernelInSubmissionShape shaped{"smooth", n, {}};
+  KernelAtSubmittedConfig shaped{"smooth", n, {}};
   shaped.pixel = 16, shaped.border = 2 * kReach;
   return work_in_own_and_skeleton_shape<float>(check, shaped, {input_array("in", in)}, want,
                                                tolerance, {static_cast<int>(n)});
 }
 
 // The points of the orbits stay near 0, so a double follows them closely enough.
-TimedWork orbits_kernel_work(Check& check, uint32_t n, double tolerance) {
+WorkloadToTime timed_work_of_orbits_kernel(Check& check, uint32_t n, double tolerance) {
   auto want = std::make_shared<std::vector<float>>(n);
   for (uint32_t i = 0; i < n; ++i) {
     double sum = 0;
@@ -165,7 +166,7 @@ TimedWork orbits_kernel_work(Check& check, uint32_t n, double tolerance) {
 }
 
 // Values are multiples of 1/8, so that sums of their products are exact.
-TimedWork match_kernel_work(Check& check, uint32_t n) {
+WorkloadToTime timed_work_of_match_kernel(Check& check, uint32_t n) {
   constexpr size_t kColumns = 32, kArrays = 4;
   Random random(n);
   std::vector<std::vector<float>> rows(kArrays, std::vector<float>(kColumns * n));
@@ -178,7 +179,7 @@ TimedWork match_kernel_work(Check& check, uint32_t n) {
       sum += rows[0][k] * rows[1][k] + rows[2][k] * rows[3][k];
     (*want)[row] = sum;
   }
-  std::vector<device::TimedArray> inputs;
+  std::vector<device::TimedLaunchArray> inputs;
   for (size_t i = 0; i < kArrays; ++i)
     inputs.push_back(input_array(std::string(1, "abcd"[i]), rows[i]));
   return work_in_own_and_skeleton_shape<float>(check, {"match", n, {}}, std::move(inputs), want, 0,
@@ -187,25 +188,26 @@ TimedWork match_kernel_work(Check& check, uint32_t n) {
 
 // Times trace in blocks of 1024 threads: the submission's kernel next to the kernel without launch
 // bounds.
-TimedWork trace_kernel_work(Check& check, uint32_t n, uint32_t steps, double tolerance,
-                            size_t sets) {
+WorkloadToTime timed_work_of_trace_kernel(Check& check, uint32_t n, uint32_t steps,
+                                          double tolerance, size_t sets) {
   constexpr uint32_t kBlock = 1024;
-  const auto fields = make_input_sets<VectorFieldCell>(
+  const auto fields = generate_host_input_sets<VectorAtFieldCell>(
       check, sets, [](Random& random) { return random_vector_field(random.bits()); });
-  const std::vector<float> start = start_positions(n, 0);
-  TimedWork work;
+  const std::vector<float> start = clustered_particle_positions(n, 0);
+  WorkloadToTime work;
   work.arrays = {input_array("field", fields), input_array("start", start),
                  output_array<float>("out", size_t{kTraced} * n),
                  output_array<float>("out of the given bounds", size_t{kTraced} * n)};
   work.bytes = (size_t{kTraced} + 3) * n * sizeof(float);
   const auto version = [&](bool as_given) {
-    VersionToTime made;
+    TimedVersion made;
     made.steps = [=](device::LoadedModule& module, uint32_t) {
       return std::vector<device::TimedStep>{device::TimedLaunch{
           as_given ? grader_or_submitted_kernel_name("trace_as_given", module) : "trace",
           {{blocks_for(n, kBlock)}, {kBlock}},
-          {TimedArrayIndex{0}, TimedArrayIndex{1}, TimedArrayIndex{size_t{as_given ? 3u : 2u}},
-           static_cast<int>(n), static_cast<int>(steps)}}};
+          {TimedLaunchArrayIndex{0}, TimedLaunchArrayIndex{1},
+           TimedLaunchArrayIndex{size_t{as_given ? 3u : 2u}}, static_cast<int>(n),
+           static_cast<int>(steps)}}};
     };
     made.mismatch = [=](size_t set, const Outputs& outputs) {
       return mismatch("out", values_of<float>(outputs[as_given ? 1 : 0]),
@@ -213,14 +215,14 @@ TimedWork trace_kernel_work(Check& check, uint32_t n, uint32_t steps, double tol
     };
     return made;
   };
-  static_cast<VersionToTime&>(work) = version(false);
+  static_cast<TimedVersion&>(work) = version(false);
   work.before = version(true);
   return work;
 }
 
 void check_launch_shape_speed(Check& check, const std::string& kernel, const std::string& before,
                               MakeWork make) {
-  StepCheck step;
+  StepCheckWorkload step;
   step.kernel = kernel;
   step.before = kernel + " as given";
   step.form_before = before;
@@ -235,48 +237,56 @@ const RubricKey kSkeleton = wholes("skeleton", 1, 1024, 2),
 
 TEST_SUITE("lab:occupancy") {
   LAB_CHECK("D1 copy: time with 8 warps" * keys_of_speed_check()) {
-    credit_speed(check, {"copy", copy_kernel_work});
+    credit_speed(check, {"copy", timed_work_of_copy_kernel});
   }
 
-  LAB_CHECK("D2 follow: time" * takes("n", "n_modelled", kSkeleton, whole("nodes", 8, 1 << 24, 8),
-                                      kStepsOfEach, "steps.share_of_gain", "steps.least_gain")) {
-    const uint32_t nodes = check.row.count("nodes"), steps = check.row.count("steps_of_each");
+  LAB_CHECK("D2 follow: time" * takes_rubric_keys("n", "n_modelled", kSkeleton,
+                                                  whole("nodes", 8, 1 << 24, 8), kStepsOfEach,
+                                                  "steps.share_of_gain", "steps.least_gain")) {
+    const uint32_t nodes = check.row.required_count("nodes"),
+                   steps = check.row.required_count("steps_of_each");
     check_launch_shape_speed(check, "follow", "the given shape",
                              [=](Check& check, uint32_t n, size_t) {
-                               return follow_kernel_work(check, n, nodes, steps);
+                               return timed_work_of_follow_kernel(check, n, nodes, steps);
                              });
   }
 
-  LAB_CHECK("D3 trace: time" * takes("n", "n_modelled", kStepsOfEach, "relative_tolerance",
-                                     "steps.share_of_gain", "steps.least_gain")) {
-    const uint32_t steps = check.row.count("steps_of_each");
+  LAB_CHECK("D3 trace: time" * takes_rubric_keys("n", "n_modelled", kStepsOfEach,
+                                                 "relative_tolerance", "steps.share_of_gain",
+                                                 "steps.least_gain")) {
+    const uint32_t steps = check.row.required_count("steps_of_each");
     const double tolerance = relative_tolerance(check);
     check_launch_shape_speed(check, "trace", "the given bounds",
                              [=](Check& check, uint32_t n, size_t sets) {
-                               return trace_kernel_work(check, n, steps, tolerance, sets);
+                               return timed_work_of_trace_kernel(check, n, steps, tolerance, sets);
                              });
   }
 
-  LAB_CHECK("D4 smooth: time" * takes("n", "n_modelled", kSkeleton, "relative_tolerance",
-                                      "steps.share_of_gain", "steps.least_gain")) {
+  LAB_CHECK("D4 smooth: time" * takes_rubric_keys("n", "n_modelled", kSkeleton,
+                                                  "relative_tolerance", "steps.share_of_gain",
+                                                  "steps.least_gain")) {
     const double tolerance = relative_tolerance(check);
-    check_launch_shape_speed(
-        check, "smooth", "the given shape",
-        [=](Check& check, uint32_t n, size_t) { return smooth_kernel_work(check, n, tolerance); });
+    check_launch_shape_speed(check, "smooth", "the given shape",
+                             [=](Check& check, uint32_t n, size_t) {
+                               return timed_work_of_smooth_kernel(check, n, tolerance);
+                             });
   }
 
-  LAB_CHECK("D5 orbits: time" * takes("n", "n_modelled", kSkeleton, "relative_tolerance",
-                                      "steps.share_of_gain", "steps.least_gain")) {
+  LAB_CHECK("D5 orbits: time" * takes_rubric_keys("n", "n_modelled", kSkeleton,
+                                                  "relative_tolerance", "steps.share_of_gain",
+                                                  "steps.least_gain")) {
     const double tolerance = relative_tolerance(check);
-    check_launch_shape_speed(
-        check, "orbits", "the given shape",
-        [=](Check& check, uint32_t n, size_t) { return orbits_kernel_work(check, n, tolerance); });
+    check_launch_shape_speed(check, "orbits", "the given shape",
+                             [=](Check& check, uint32_t n, size_t) {
+                               return timed_work_of_orbits_kernel(check, n, tolerance);
+                             });
   }
 
-  LAB_CHECK("D6 match: time" * takes("n", kSkeleton, "steps.share_of_gain", "steps.least_gain")) {
+  LAB_CHECK("D6 match: time" *
+            takes_rubric_keys("n", kSkeleton, "steps.share_of_gain", "steps.least_gain")) {
     check_launch_shape_speed(
         check, "match", "the given shape",
-        [](Check& check, uint32_t n, size_t) { return match_kernel_work(check, n); });
+        [](Check& check, uint32_t n, size_t) { return timed_work_of_match_kernel(check, n); });
   }
 }
 

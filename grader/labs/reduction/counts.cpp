@@ -91,15 +91,15 @@ NormalisedReductionCounts::NormalisedReductionCounts(const counters::Counters& c
   instructions = 32 * static_cast<double>(c.warp_instructions) / elements;
 }
 
-StepVerdict::StepVerdict(Check& check, const device::LaunchResult& run, uint32_t block,
-                         uint64_t blocks, uint64_t elements)
+LaunchCounterVerdict::LaunchCounterVerdict(Check& check, const device::LaunchResult& run,
+                                           uint32_t block, uint64_t blocks, uint64_t elements)
     : check_(check),
       run_(run),
       block_(block),
       blocks_(blocks),
       counts_(check, run, blocks, elements) {}
 
-void StepVerdict::record_figures() const {
+void LaunchCounterVerdict::record_figures() const {
   check_.figure("accesses", counts_.accesses);
   check_.figure("lanes", counts_.lanes);
   check_.figure("wavefronts", counts_.wavefronts);
@@ -108,7 +108,8 @@ void StepVerdict::record_figures() const {
   check_.figure("instructions", counts_.instructions);
 }
 
-double StepVerdict::counter_value(const NormalisedReductionCounts& counts, Counter counter) {
+double LaunchCounterVerdict::counter_value(const NormalisedReductionCounts& counts,
+                                           Counter counter) {
   switch (counter) {
     case Counter::accesses:
       return counts.accesses;
@@ -123,7 +124,7 @@ double StepVerdict::counter_value(const NormalisedReductionCounts& counts, Count
   }
 }
 
-void StepVerdict::explain_excess(Counter counter) const {
+void LaunchCounterVerdict::explain_excess(Counter counter) const {
   const counters::LineCounters* line = nullptr;
   if (counter == Counter::accesses || counter == Counter::idle_lanes) {
     line = line_with_largest_count(check_, run_, [](const counters::Counters& c) {
@@ -140,7 +141,7 @@ void StepVerdict::explain_excess(Counter counter) const {
                     block_, requests / blocks_,
                     static_cast<double>(lanes) / static_cast<double>(requests)));
   } else if (counter == Counter::wavefronts) {
-    const WorstLine waste = worst_shared_line(check_, run_);
+    const ExplainedLine waste = line_of_most_excess_wavefronts(check_, run_);
     check_.explain(waste.line,
                    waste.line > 0
                        ? waste.message
@@ -161,7 +162,8 @@ void StepVerdict::explain_excess(Counter counter) const {
   }
 }
 
-void StepVerdict::credit_improvement(Counter counter, double limit, const std::string& idea) {
+void LaunchCounterVerdict::credit_counter_of_this_step(Counter counter, double limit,
+                                                       const std::string& idea) {
   const CounterWords words = counter_words(counter);
   const double got = reached(counter);
   show_counts(check_, got, limit, words);
@@ -173,10 +175,10 @@ void StepVerdict::credit_improvement(Counter counter, double limit, const std::s
   check_.explain(0, idea);
 }
 
-void StepVerdict::credit_working_lanes(
+void LaunchCounterVerdict::credit_working_lanes(
     const std::optional<NormalisedReductionCounts>& needed) const {
   const NormalisedReductionCounts& counts = needed ? *needed : counts_;
-  const double share = counts.lanes / 32, least = check_.row.number("min_access_share");
+  const double share = counts.lanes / 32, least = check_.row.required_number("min_access_share");
   if (counts.accesses == 0 || share >= least) return;
   CheckFailure failure{CheckFailure::Kind::wasteful};
   failure.measured = share;
@@ -188,7 +190,7 @@ void StepVerdict::credit_working_lanes(
                                 counts.lanes));
 }
 
-void StepVerdict::credit_counter_of_earlier_step(Counter counter, double limit) {
+void LaunchCounterVerdict::limit_credit_by_earlier_counter(Counter counter, double limit) {
   const CounterWords words = counter_words(counter);
   const double got = reached(counter);
   const double of_own_idea = check_.verdict.credit;
@@ -205,13 +207,14 @@ void StepVerdict::credit_counter_of_earlier_step(Counter counter, double limit) 
   explain_excess(counter);
 }
 
-double StepVerdict::credit_share_for_limit(Counter counter, double limit) const {
+double LaunchCounterVerdict::credit_share_for_limit(Counter counter, double limit) const {
   const double got = reached(counter);
   return got > limit ? limit / got : 1;
 }
 
-void StepVerdict::recount_other_launch(Counter counter, double limit, const std::string& published,
-                                       const std::string& here) {
+void LaunchCounterVerdict::limit_credit_to_other_launch(Counter counter, double limit,
+                                                        const std::string& published,
+                                                        const std::string& here) {
   const CounterWords words = counter_words(counter);
   const double got = reached(counter), before = check_.verdict.credit;
   check_.limit_credit_to_share(limit, got);
@@ -228,11 +231,11 @@ void StepVerdict::recount_other_launch(Counter counter, double limit, const std:
   check_.explain(0, fmt::format("The counts are right {}, but {}", published, there));
 }
 
-void StepVerdict::require_no_later_step(
+void LaunchCounterVerdict::require_no_later_step(
     Counter counter, const std::string& later,
     const std::function<std::optional<NormalisedReductionCounts>(Counter counter)>& needed) {
   const CounterWords words = counter_words(counter);
-  const double least = check_.row.number(words.least);
+  const double least = check_.row.required_number(words.least);
   double got = reached(counter);
   std::string what = "it has";
   if (got >= least) {
@@ -250,11 +253,12 @@ void StepVerdict::require_no_later_step(
   failure.detail = words.key;
   failure.measured = got;
   failure.expected = least;
-  check_.lose(failure, 0,
-              fmt::format("The sum is right, but this is another step: {} {}, where this step's "
-                          "kernel has at least {} per {}. {}",
-                          what, count_text(short_number(got, least), words),
-                          short_number(least, got), words.per, later));
+  check_.fail_and_throw(
+      failure, 0,
+      fmt::format("The sum is right, but this is another step: {} {}, where this step's "
+                  "kernel has at least {} per {}. {}",
+                  what, count_text(short_number(got, least), words), short_number(least, got),
+                  words.per, later));
 }
 
 }  // namespace lab32::checks::reduction

@@ -1,5 +1,5 @@
-// The counters of the reduction lab's steps, per block or per element. StepVerdict checks and
-// explains them: the counter that a step improves, those that earlier steps have improved, and
+// The counters of the reduction lab's steps, per block or per element. LaunchCounterVerdict checks
+// and explains them: the counter that a step improves, those that earlier steps have improved, and
 // those that only later steps may improve.
 #pragma once
 
@@ -33,11 +33,11 @@ const char* key_of(Counter counter);
 
 // Checks the counters of one launch. The smallest share of several counters decides, because the
 // counters depend on each other and their shares must not multiply.
-class StepVerdict {
+class LaunchCounterVerdict {
  public:
   // `block`: threads of a block, for messages.
-  StepVerdict(Check& check, const device::LaunchResult& run, uint32_t block, uint64_t blocks,
-              uint64_t elements);
+  LaunchCounterVerdict(Check& check, const device::LaunchResult& run, uint32_t block,
+                       uint64_t blocks, uint64_t elements);
 
   // Takes points in proportion if few lanes are active in the accesses on which the sum depends.
   // `needed` counts these accesses; nullopt means that the sum depends on all. A lane that does
@@ -47,16 +47,16 @@ class StepVerdict {
   void record_figures() const;
   // Checks the counter that the step improves. Credit is limit / reached, and the table shows the
   // count; `idea` is the hint.
-  void credit_improvement(Counter counter, double limit, const std::string& idea);
+  void credit_counter_of_this_step(Counter counter, double limit, const std::string& idea);
   // Checks a counter that an earlier step has improved. Credit is limit / reached, and the message
   // mentions the counter only if points are lost.
-  void credit_counter_of_earlier_step(Counter counter, double limit);
+  void limit_credit_by_earlier_counter(Counter counter, double limit);
   // The share of the points: limit / reached, at most 1.
   double credit_share_for_limit(Counter counter, double limit) const;
   // Checks the counter in a launch other than the published one; the smaller of the two
   // shares counts. `published` and `here` name the two launches in the message: "in blocks of 512".
-  void recount_other_launch(Counter counter, double limit, const std::string& published,
-                            const std::string& here);
+  void limit_credit_to_other_launch(Counter counter, double limit, const std::string& published,
+                                    const std::string& here);
   // Loses the check if the counter is below the rubric's `least_...`, because the kernel then uses
   // the idea of a later step already; `later` says which one. `needed` counts the kernel without
   // its needless work (grading/launch/counting.h); nullopt means that it has none.

@@ -114,10 +114,10 @@ def draw_block_tickets():
     return drawing
 
 
-def draw_measured_times():
+def draw_version_speed_ups():
     """Draws the speed-up of each version over v1, on the G80 and on an H200."""
     drawing = Drawing(760, 468, "The versions as multiples of v1, then and now")
-    head = tables.read_measured("h200-reduction").head
+    head = tables.read_measured_table("h200-reduction").head
     drawing.text(16, 24, "Times as fast as v1, log scale; in brackets: as the version before", 14)
     row, left, width, high = 46, 56, 600, 40
     top = 52
@@ -129,7 +129,7 @@ def draw_measured_times():
         bottom = top + row * len(reduction.VERSIONS)
         drawing.line(x_of_ratio(ratio), top, x_of_ratio(ratio), bottom, "#cccccc")
         drawing.text(x_of_ratio(ratio), bottom + 18, str(ratio), 12, "middle", GREY)
-    then = [reduction.documented_by_version(f"{which} speed-up") for which in ("step", "cumulative")]
+    then = [reduction.published_g80_value_by_kernel(f"{which} speed-up") for which in ("step", "cumulative")]
     now = reduction.step_and_total_speed_ups(reduction.measured_times())
     series = [
         (*then, ORANGE, "G80 (documented)"),
@@ -163,7 +163,7 @@ def draw_time_by_block_size():
         ("v6", "and add: v6", BLUE),
         ("v4", "and add: v4", PINK),
     ]
-    table = tables.read_measured("h200-reduction")
+    table = tables.read_measured_table("h200-reduction")
     copy = table.value("copy_ms", task="int", form="v8", n=reduction.LARGE)
     left, scale, row, top = 136, 600, 78, 74
     x = 16
@@ -237,7 +237,7 @@ def draw_grid_stride():
     return drawing
 
 
-def draw_brents_theorem():
+def draw_sum_by_many_and_few_threads():
     """Draws Brent's theorem: the same 63 additions by 32 threads and by 8."""
     drawing = Drawing(760, 328, "63 additions by 32 threads, and by 8")
     cell, x = 13, 40
@@ -331,13 +331,13 @@ def draw_tutorial_times():
         drawing.line(left, y, left + width, y, "#dddddd")
         drawing.text(left - 8, y + 4, f"{ms:g} ms", 12, "end", GREY)
     drawing.text(left + width, top + height + 36, "blocks", 12, "end", GREY)
-    points = reduction_tables.tutorial_blocks_and_times()
+    points = reduction_tables.tutorial_rows_sorted_by_blocks()
     each = points[0][2] / points[0][1]
     a, b = 8e4, 1.8e7
     drawing.line(*position_of(a, a * each), *position_of(b, b * each), GREY, stroke_dasharray="5 4")
     x, y = position_of(2.4e5, 2.4e5 * each)
     drawing.text(x + 4, y + 24, f"{1e6 * each:.2f} ns per block", 12, fill=GREY)
-    copy = tables.read_measured("h200-reduction").value(
+    copy = tables.read_measured_table("h200-reduction").value(
         "copy_ms", task="tutorial", form="shuffle, 256 threads"
     )
     _, y = position_of(1e6, copy)
@@ -362,10 +362,10 @@ def draw_tutorial_times():
 
 FIGURES = {
     "reduction/trees.svg": draw_reduction_trees,
-    "reduction/measured.svg": draw_measured_times,
+    "reduction/measured.svg": draw_version_speed_ups,
     "reduction/blocks.svg": draw_time_by_block_size,
     "reduction/stride.svg": draw_grid_stride,
-    "reduction/cascade.svg": draw_brents_theorem,
+    "reduction/cascade.svg": draw_sum_by_many_and_few_threads,
     "reduction/warps.svg": draw_warps_of_blocks,
     "reduction/ticket.svg": draw_block_tickets,
     "reduction/ladder.svg": draw_tutorial_times,

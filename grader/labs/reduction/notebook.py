@@ -17,16 +17,16 @@ WITHHELD_KERNELS = {"reduce_v2"}
 # ---- the SYSU Lecture's versions -----------------------------------------------------------------
 
 
-def documented_by_version(metric):
+def published_g80_value_by_kernel(metric):
     """The SYSU Lecture's {version: value} on a G80; `metric` is time (ms), bandwidth (GB/s), step speed-up or
     cumulative speed-up."""
-    rows = tables.read_documented("reduction_g80").where(metric=metric)
+    rows = tables.read_documented_table("reduction_g80").where(metric=metric)
     return {row["kernel"]: float(row["value"]) for row in rows if row["kernel"] in STEPS}
 
 
-def documented_step_speed_ups():
+def step_speed_ups_with_source():
     """For the report page: ({version: documented speed-up over the version before}, the source, a note)."""
-    return documented_by_version("step speed-up"), "SYSU Lecture, a G80", "A G80 has no caches and 16 banks"
+    return published_g80_value_by_kernel("step speed-up"), "SYSU Lecture, a G80", "A G80 has no caches and 16 banks"
 
 
 def step_and_total_speed_ups(times):
@@ -38,7 +38,7 @@ def step_and_total_speed_ups(times):
 
 def measured_times(n=LECTURE, task="int", table="h200-reduction"):
     """Measured {version: ms}, including CUB."""
-    rows = tables.read_measured(table).where(task=task, n=n)
+    rows = tables.read_measured_table(table).where(task=task, n=n)
     wanted = [*VERSIONS, "CUB"]
     return {row["form"]: float(row["median_ms"]) for row in rows if row["form"] in wanted}
 
@@ -52,7 +52,7 @@ def student_measured_times(n=LECTURE, folder=ROOT / "build"):
     """The student's own measured times, if grader/labs/reduction/measure/measure.sh was run: ({version: ms},
     device)."""
     for path in sorted(Path(folder).glob("*-reduction.csv")):
-        table = tables.read_table(path)
+        table = tables.read_data_table(path)
         rows = table.where(task="int", n=n)
         found = {row["form"]: float(row["median_ms"]) for row in rows if row["form"] in VERSIONS}
         return found, table.head["device"]
@@ -73,7 +73,7 @@ COUNTERS = {  # figure: (title, unit, versions)
 }
 
 
-def figure_by_version(lab, what):
+def metric_by_version(lab, what):
     """{version: value} of one figure, simulated, from the first check of a version that has it."""
     found = {}
     for test in lab.tests:
@@ -87,45 +87,45 @@ def figure_by_version(lab, what):
 
 def ideal_by_version(lab, what):
     """{version: limit} of these figures."""
-    return figure_by_version(lab, f"ideal_{what}")
+    return metric_by_version(lab, f"ideal_{what}")
 
 
-def counters_with_limits(lab):
+def student_counts_and_limits(lab):
     """For each counter of which the result has figures: (title, unit, labels, the student's values, limits)."""
     for what, (title, unit, versions) in COUNTERS.items():
-        mine = {v: n for v, n in figure_by_version(lab, what).items() if v in versions}
+        mine = {v: n for v, n in metric_by_version(lab, what).items() if v in versions}
         limits = {v: n for v, n in ideal_by_version(lab, what).items() if v in versions}
         yield title, unit, versions, mine, limits
 
 
-def modelled_times(lab):
+def modelled_ms_by_version(lab):
     """{version: ms} that the model of a GPU predicts for your v7 and v8 at LECTURE ints."""
-    return {v: 1e3 * seconds for v, seconds in figure_by_version(lab, "modelled_seconds").items()}
+    return {v: 1e3 * seconds for v, seconds in metric_by_version(lab, "modelled_seconds").items()}
 
 
-def times_by_provenance(lab, device):
+def times_by_data_source(lab, device):
     """{source: {version: ms}} for LECTURE ints."""
     mine, card = student_measured_times()
     return {
-        "documented: G80": documented_by_version("time"),
+        "documented: G80": published_g80_value_by_kernel("time"),
         "measured: H200": measured_times(),
         **({f"measured: {card}, yours": mine} if mine else {}),
-        f"modelled: {device}, yours": modelled_times(lab),
+        f"modelled: {device}, yours": modelled_ms_by_version(lab),
     }
 
 
-def speed_ups_by_provenance(times):
-    """From times_by_provenance(): speed-ups over the version before and over v1, {source: {version: speed-up}}."""
+def speed_ups_by_data_source(times):
+    """From times_by_data_source(): speed-ups over the version before and over v1, {source: {version: speed-up}}."""
     found = [{kind: step_and_total_speed_ups(ms)[k] for kind, ms in times.items() if "v1" in ms} for k in (0, 1)]
     for series, metric in zip(found, ("step", "cumulative")):
-        series["documented: G80"] = documented_by_version(f"{metric} speed-up")
+        series["documented: G80"] = published_g80_value_by_kernel(f"{metric} speed-up")
     return found
 
 
-def bandwidths_by_provenance(times):
-    """From times_by_provenance(): {source: {version: GB/s}}."""
+def bandwidths_by_data_source(times):
+    """From times_by_data_source(): {source: {version: GB/s}}."""
     rates = {kind: bandwidths(ms) for kind, ms in times.items()}
-    return rates | {"documented: G80": documented_by_version("bandwidth")}
+    return rates | {"documented: G80": published_g80_value_by_kernel("bandwidth")}
 
 
 def times_beside_cub(task):
@@ -146,9 +146,9 @@ TUTORIAL_FORMS = {  # {kernel of the tutorial: the form of our measurement with 
 }
 
 
-def tutorial_times_by_provenance():
+def tutorial_times_by_data_source():
     """({kernel: ms} documented, {kernel: ms} modelled, {kernel: ms} measured)."""
-    then, now = tables.read_documented("reduce_ladder"), tables.read_measured("h200-reduction")
+    then, now = tables.read_documented_table("reduce_ladder"), tables.read_measured_table("h200-reduction")
     documented = {k: then.value("value", kernel=k, metric="Duration") for k in TUTORIAL_FORMS}
     ours = {
         k: now.value("median_ms", task="tutorial", form=form, n=TUTORIAL)
@@ -156,6 +156,6 @@ def tutorial_times_by_provenance():
     }
     modelled = {
         row["documented"]: float(row["modelled_ms"])
-        for row in tables.read_modelled("rtx4060-ladder").rows
+        for row in tables.read_modelled_table("rtx4060-ladder").rows
     }
     return documented, modelled, ours

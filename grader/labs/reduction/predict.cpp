@@ -14,8 +14,9 @@ namespace {
 
 // A table of the given reduce_v1: for each line, how often its warps access shared memory, and with
 // how many lanes.
-std::string counter_table_of_v1(Check& check) {
-  const uint32_t block = check.row.count("block"), blocks = check.row.count("blocks");
+std::string reduce_v1_line_counter_table(Check& check) {
+  const uint32_t block = check.row.required_count("block"),
+                 blocks = check.row.required_count("blocks");
   Random random = check.random();
   Input<int> in(check, "in", ints_without_sum_overflow(random, size_t{block} * blocks));
   Output<int> out(check, "out", blocks);
@@ -25,7 +26,7 @@ std::string counter_table_of_v1(Check& check) {
                            {in, out},
                            "reduce_v1"});
   // Recorded so that the notebook can plot them next to those of v2 to v6.
-  StepVerdict(check, launched, block, blocks, in.count()).record_figures();
+  LaunchCounterVerdict(check, launched, block, blocks, in.count()).record_figures();
   std::string table = fmt::format(
       "The profiler's table of the given reduce_v1, shared memory, for each block of {}:\n"
       "    {:<6}{:>10}{:>14}{:>12}",
@@ -67,13 +68,13 @@ void show_reports_of_faulty_kernel(Check& check, const std::string& name, uint32
 }  // namespace
 
 TEST_SUITE("lab:reduction") {
-  LAB_CHECK("A1 lanes, warps, banks" *
-            takes(power_of_two("block", 32, 1024), whole("blocks", 1, 4096), "questions")) {
-    const std::string table = counter_table_of_v1(check);
+  LAB_CHECK("A1 lanes, warps, banks" * takes_rubric_keys(power_of_two("block", 32, 1024),
+                                                         whole("blocks", 1, 4096), "questions")) {
+    const std::string table = reduce_v1_line_counter_table(check);
     if (judge_answers(check)) check.explain(0, table);
   }
 
-  LAB_CHECK("A2 faults of three kernels" * takes("questions")) {
+  LAB_CHECK("A2 faults of three kernels" * takes_rubric_keys("questions")) {
     if (!judge_answers(check)) return;
     check.explain(0, "The grader's checks of the three kernels:");
     show_reports_of_faulty_kernel(check, "faulty_tail<128>", 128, 1000);

@@ -54,14 +54,14 @@ device::LaunchResult launch_and_check_step(Check& check, const ReductionVersion&
 }
 
 // The launch in blocks of one size, with its counters. The seed decides the number of blocks.
-struct StepLaunchWithCounters {
+struct ReductionVersionRun {
   std::shared_ptr<const device::LaunchResult> run;
   uint32_t block;
   uint64_t blocks, elements;
 };
 
-StepLaunchWithCounters step_launch_with_counters(Check& check, const ReductionVersion& step,
-                                                 uint32_t block) {
+ReductionVersionRun run_reduction_version(Check& check, const ReductionVersion& step,
+                                          uint32_t block) {
   const std::string key = fmt::format("{} in blocks of {}", step.kernel, block);
   Random random(seed_of_stream(check.session.setup.seed, key));
   const uint32_t blocks = random_from_range(check, "many", random);
@@ -76,17 +76,17 @@ StepLaunchWithCounters step_launch_with_counters(Check& check, const ReductionVe
 
 void check_block_sizes(Check& check, const ReductionVersion& step) {
   Random random = check.random();
-  std::vector<double> blocks = check.row.numbers("blocks");
+  std::vector<double> blocks = check.row.required_numbers("blocks");
   // The smallest block size comes last: in blocks of two warps most steps of a tree stay within one
   // warp, so a missing __syncthreads() would be reported as a missing __syncwarp().
   std::rotate(blocks.begin(), blocks.begin() + 1, blocks.end());
   for (double threads : blocks) {
     const uint32_t block = static_cast<uint32_t>(threads), part = block * step.elements;
     launch_and_check_step(check, step, block, ints_without_sum_overflow(random, part), "");
-    step_launch_with_counters(check, step, block);
+    run_reduction_version(check, step, block);
     launch_and_check_step(check, step, block, ints_with_largest_sum(random, part),
                           ", a sum of 2147483647");
-    launch_and_check_step(check, step, block, zeros_and_least_int(random, part),
+    launch_and_check_step(check, step, block, zeros_with_one_int_min(random, part),
                           ", a sum of -2147483648");
   }
   const uint32_t smallest = static_cast<uint32_t>(blocks.back());
@@ -100,14 +100,14 @@ void check_block_sizes(Check& check, const ReductionVersion& step) {
 
 // The rubric's limit of a counter for a block size; the lists of limits are as long as `blocks`.
 double limit_for_block_size(Check& check, Counter counter, uint32_t block) {
-  const std::vector<double> blocks = check.row.numbers("blocks"),
-                            limits = check.row.numbers(key_of(counter));
+  const std::vector<double> blocks = check.row.required_numbers("blocks"),
+                            limits = check.row.required_numbers(key_of(counter));
   return limits.at(std::find(blocks.begin(), blocks.end(), block) - blocks.begin());
 }
 
 // Counts a small launch of the kernel without its needless work; nullopt if it has no needless
 // work.
-std::optional<NormalisedReductionCounts> counts_after_removing_needless_work(
+std::optional<NormalisedReductionCounts> counts_of_run_without_needless_work(
     Check& check, const ReductionVersion& step, uint32_t block, Work work) {
   constexpr uint32_t kBlocks = 2;
   constexpr uint64_t kMost = 100'000;  // without an access, a loop may be endless
@@ -129,44 +129,45 @@ std::optional<NormalisedReductionCounts> counts_after_removing_needless_work(
   return NormalisedReductionCounts(*found->run.counters, kBlocks, static_cast<double>(in.count()));
 }
 
-class CountedStep {
+class ReductionStepCounterCheck {
  public:
-  CountedStep(Check& check, const ReductionVersion& step)
+  ReductionStepCounterCheck(Check& check, const ReductionVersion& step)
       : check_(check),
         step_(step),
-        main_(step_launch_with_counters(check, step, check.row.count("block"))),
+        main_(run_reduction_version(check, step, check.row.required_count("block"))),
         verdict_(check, *main_.run, main_.block, main_.blocks, main_.elements) {
     verdict_.record_figures();
   }
 
   void require_no_later_step(Counter counter, const std::string& later) {
     verdict_.require_no_later_step(counter, later, [this](Counter needed) {
-      needed_ = counts_after_removing_needless_work(
+      needed_ = counts_of_run_without_needless_work(
           check_, step_, main_.block,
           needed == Counter::barriers ? Work::barriers : Work::shared_accesses);
       return needed_;
     });
   }
-  void credit_improvement(Counter counter, const std::string& idea) {
-    verdict_.credit_improvement(counter, limit_for_block_size(check_, counter, main_.block), idea);
+  void credit_counter_of_this_step(Counter counter, const std::string& idea) {
+    verdict_.credit_counter_of_this_step(counter,
+                                         limit_for_block_size(check_, counter, main_.block), idea);
     counters_.push_back(counter);
   }
-  void credit_counter_of_earlier_step(Counter counter) {
-    verdict_.credit_counter_of_earlier_step(counter,
-                                            limit_for_block_size(check_, counter, main_.block));
+  void limit_credit_by_earlier_counter(Counter counter) {
+    verdict_.limit_credit_by_earlier_counter(counter,
+                                             limit_for_block_size(check_, counter, main_.block));
     counters_.push_back(counter);
   }
   // Checks the same counters in the other block sizes. The smallest share of all sizes counts, and
   // the message is about that size.
   void recount_in_all_block_sizes() {
-    std::optional<StepLaunchWithCounters> worst;
+    std::optional<ReductionVersionRun> worst;
     Counter counter{};
     double least = 1;
-    for (double threads : check_.row.numbers("blocks")) {
+    for (double threads : check_.row.required_numbers("blocks")) {
       const uint32_t block = static_cast<uint32_t>(threads);
       if (block == main_.block) continue;
-      const StepLaunchWithCounters other = step_launch_with_counters(check_, step_, block);
-      const StepVerdict in_others(check_, *other.run, block, other.blocks, other.elements);
+      const ReductionVersionRun other = run_reduction_version(check_, step_, block);
+      const LaunchCounterVerdict in_others(check_, *other.run, block, other.blocks, other.elements);
       for (Counter each : counters_) {
         const double share =
             in_others.credit_share_for_limit(each, limit_for_block_size(check_, each, block));
@@ -177,18 +178,19 @@ class CountedStep {
       }
     }
     if (worst)
-      StepVerdict(check_, *worst->run, worst->block, worst->blocks, worst->elements)
-          .recount_other_launch(counter, limit_for_block_size(check_, counter, worst->block),
-                                fmt::format("in blocks of {}", main_.block),
-                                fmt::format("in blocks of {}", worst->block));
+      LaunchCounterVerdict(check_, *worst->run, worst->block, worst->blocks, worst->elements)
+          .limit_credit_to_other_launch(counter,
+                                        limit_for_block_size(check_, counter, worst->block),
+                                        fmt::format("in blocks of {}", main_.block),
+                                        fmt::format("in blocks of {}", worst->block));
     verdict_.credit_working_lanes(needed_);
   }
 
  private:
   Check& check_;
   const ReductionVersion& step_;
-  StepLaunchWithCounters main_;
-  StepVerdict verdict_;
+  ReductionVersionRun main_;
+  LaunchCounterVerdict verdict_;
   std::optional<NormalisedReductionCounts>
       needed_;  // the counts without needless work; nullopt: there is none
   std::vector<Counter> counters_;
@@ -207,7 +209,8 @@ namespace {
 
 // The block sizes lie between those for which the submission's file instantiates the kernels.
 const RubricKey kOneBlock = power_of_two("block", 64, 1024),
-                kBlocks = powers_of_two("blocks", 64, 1024), kMany = interval("many", 1, 4096);
+                kBlocks = powers_of_two("blocks", 64, 1024),
+                kMany = interval_valued_key("many", 1, 4096);
 
 // Rubric keys: the limits of a counter, one for each size of `blocks`; and the count below which a
 // kernel is a later step.
@@ -219,20 +222,22 @@ RubricKey least(const char* counter) { return number(counter, 0, 1e6); }
 }  // namespace
 
 TEST_SUITE("lab:reduction") {
-  LAB_CHECK("v2: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
+  LAB_CHECK("v2: result" *
+            takes_rubric_keys(kBlocks, kMany, interval_valued_key("most", 1, 4096))) {
     check_block_sizes(check, kV2);
   }
 
-  LAB_CHECK("v2: divergence" * takes("min_working_share", "min_access_share", kOneBlock,
-                                     limits_per_block_size("accesses"), least("least_wavefronts"),
-                                     least("least_barriers"), kBlocks, kMany)) {
-    CountedStep v2(check, kV2);
+  LAB_CHECK("v2: divergence" * takes_rubric_keys("min_working_share", "min_access_share", kOneBlock,
+                                                 limits_per_block_size("accesses"),
+                                                 least("least_wavefronts"), least("least_barriers"),
+                                                 kBlocks, kMany)) {
+    ReductionStepCounterCheck v2(check, kV2);
     v2.require_no_later_step(
         Counter::wavefronts,
         "v2 adds the same words as v1: they are 2 * distance apart, in few banks. "
         "Avoiding these conflicts is v3's idea.");
     v2.require_no_later_step(Counter::barriers, kBarrierEachStep);
-    v2.credit_improvement(
+    v2.credit_counter_of_this_step(
         Counter::accesses,
         "An access of a warp costs the same for one lane as for 32. In the step at "
         "distance d, the threads with t % (2 * d) == 0 add: which threads would add "
@@ -240,76 +245,81 @@ TEST_SUITE("lab:reduction") {
     v2.recount_in_all_block_sizes();
   }
 
-  LAB_CHECK("v3: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
+  LAB_CHECK("v3: result" *
+            takes_rubric_keys(kBlocks, kMany, interval_valued_key("most", 1, 4096))) {
     check_block_sizes(check, kV3);
   }
 
-  LAB_CHECK("v3: wavefronts" * takes("min_working_share", "min_access_share", kOneBlock,
-                                     limits_per_block_size("wavefronts"),
-                                     limits_per_block_size("accesses"), least("least_barriers"),
-                                     kBlocks, kMany)) {
-    CountedStep v3(check, kV3);
+  LAB_CHECK("v3: wavefronts" * takes_rubric_keys("min_working_share", "min_access_share", kOneBlock,
+                                                 limits_per_block_size("wavefronts"),
+                                                 limits_per_block_size("accesses"),
+                                                 least("least_barriers"), kBlocks, kMany)) {
+    ReductionStepCounterCheck v3(check, kV3);
     v3.require_no_later_step(Counter::barriers, kBarrierEachStep);
-    v3.credit_improvement(
+    v3.credit_counter_of_this_step(
         Counter::wavefronts,
         "A sum does not depend on which two words are added first. Which order of "
         "distances lets neighbouring threads read neighbouring words in every step?");
-    v3.credit_counter_of_earlier_step(Counter::accesses);
+    v3.limit_credit_by_earlier_counter(Counter::accesses);
     v3.recount_in_all_block_sizes();
   }
 
-  LAB_CHECK("v4: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
+  LAB_CHECK("v4: result" *
+            takes_rubric_keys(kBlocks, kMany, interval_valued_key("most", 1, 4096))) {
     check_block_sizes(check, kV4);
   }
 
-  LAB_CHECK("v4: idle lanes" *
-            takes("min_working_share", "min_access_share", kOneBlock,
-                  limits_per_block_size("idle_lanes"), limits_per_block_size("accesses"),
-                  limits_per_block_size("wavefronts"), least("least_barriers"), kBlocks, kMany)) {
-    CountedStep v4(check, kV4);
+  LAB_CHECK("v4: idle lanes" * takes_rubric_keys("min_working_share", "min_access_share", kOneBlock,
+                                                 limits_per_block_size("idle_lanes"),
+                                                 limits_per_block_size("accesses"),
+                                                 limits_per_block_size("wavefronts"),
+                                                 least("least_barriers"), kBlocks, kMany)) {
+    ReductionStepCounterCheck v4(check, kV4);
     v4.require_no_later_step(Counter::barriers, kBarrierEachStep);
-    v4.credit_improvement(
+    v4.credit_counter_of_this_step(
         Counter::idle_lanes,
         "Begin with your v3. A thread that has two elements can add them in a register, "
         "before it writes anything to shared memory.");
-    v4.credit_counter_of_earlier_step(Counter::accesses);
-    v4.credit_counter_of_earlier_step(Counter::wavefronts);
+    v4.limit_credit_by_earlier_counter(Counter::accesses);
+    v4.limit_credit_by_earlier_counter(Counter::wavefronts);
     v4.recount_in_all_block_sizes();
   }
 
-  LAB_CHECK("v5: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
+  LAB_CHECK("v5: result" *
+            takes_rubric_keys(kBlocks, kMany, interval_valued_key("most", 1, 4096))) {
     check_block_sizes(check, kV5);
   }
 
-  LAB_CHECK("v5: barriers" * takes("min_working_share", "min_access_share", kOneBlock,
-                                   limits_per_block_size("barriers"),
-                                   limits_per_block_size("wavefronts"), least("least_accesses"),
-                                   kBlocks, kMany)) {
-    CountedStep v5(check, kV5);
+  LAB_CHECK("v5: barriers" * takes_rubric_keys("min_working_share", "min_access_share", kOneBlock,
+                                               limits_per_block_size("barriers"),
+                                               limits_per_block_size("wavefronts"),
+                                               least("least_accesses"), kBlocks, kMany)) {
+    ReductionStepCounterCheck v5(check, kV5);
     v5.require_no_later_step(Counter::accesses, kTreeInMemory);
-    v5.credit_improvement(
+    v5.credit_counter_of_this_step(
         Counter::barriers,
         "Begin with your v4. Once 64 sums are left, which warps still add, and which "
         "warps wait for them at every barrier?");
-    v5.credit_counter_of_earlier_step(Counter::wavefronts);
+    v5.limit_credit_by_earlier_counter(Counter::wavefronts);
     v5.recount_in_all_block_sizes();
   }
 
-  LAB_CHECK("v6: result" * takes(kBlocks, kMany, interval("most", 1, 4096))) {
+  LAB_CHECK("v6: result" *
+            takes_rubric_keys(kBlocks, kMany, interval_valued_key("most", 1, 4096))) {
     check_block_sizes(check, kV6);
   }
 
-  LAB_CHECK("v6: instructions" * takes("min_working_share", "min_access_share", kOneBlock,
-                                       limits_per_block_size("instructions"),
-                                       limits_per_block_size("barriers"), least("least_accesses"),
-                                       kBlocks, kMany)) {
-    CountedStep v6(check, kV6);
+  LAB_CHECK("v6: instructions" * takes_rubric_keys("min_working_share", "min_access_share",
+                                                   kOneBlock, limits_per_block_size("instructions"),
+                                                   limits_per_block_size("barriers"),
+                                                   least("least_accesses"), kBlocks, kMany)) {
+    ReductionStepCounterCheck v6(check, kV6);
     v6.require_no_later_step(Counter::accesses, kTreeInMemory);
-    v6.credit_improvement(
+    v6.credit_counter_of_this_step(
         Counter::instructions,
         "Begin with your v5. Which instructions of the loop do not add, and which of "
         "these can the compiler do if it knows the block's size? It knows kThreads.");
-    v6.credit_counter_of_earlier_step(Counter::barriers);
+    v6.limit_credit_by_earlier_counter(Counter::barriers);
     v6.recount_in_all_block_sizes();
   }
 }

@@ -33,13 +33,13 @@ std::vector<int> ints_with_largest_sum(Random& random, size_t count) {
   return values;
 }
 
-std::vector<int> zeros_and_least_int(Random& random, size_t count) {
+std::vector<int> zeros_with_one_int_min(Random& random, size_t count) {
   std::vector<int> values(count);
   values[random.below(static_cast<uint32_t>(count))] = std::numeric_limits<int>::min();
   return values;
 }
 
-std::vector<float> floats_of_similar_size(Random& random, size_t count) {
+std::vector<float> floats_defeating_serial_sum(Random& random, size_t count) {
   constexpr size_t kBetweenLarge = 1 << 12;
   const float scale =
       std::ldexp(random.below(2) ? 1.0f : -1.0f, static_cast<int>(random.below(9)) - 4);
@@ -88,7 +88,7 @@ std::string partial_sum_note(const std::vector<int>& in, int64_t sum, uint64_t b
 }
 
 uint32_t random_from_range(Check& check, const std::string& key, Random& random) {
-  const std::vector<double> range = check.row.numbers(key);
+  const std::vector<double> range = check.row.required_numbers(key);
   const uint32_t least = static_cast<uint32_t>(range.at(0));
   return least + random.below(static_cast<uint32_t>(range.at(1)) - least + 1);
 }
@@ -98,7 +98,7 @@ void lose_if_sum_is_wrong(Check& check, const std::string& cell, const std::stri
   if (wrong.empty()) return;
   check.measured("wrong, " + cell);
   check.expected("right");
-  check.lose({CheckFailure::Kind::wrong_result, launch}, line, launch + ": " + wrong);
+  check.fail_and_throw({CheckFailure::Kind::wrong_result, launch}, line, launch + ": " + wrong);
 }
 
 }  // namespace lab32::checks::reduction

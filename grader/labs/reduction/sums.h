@@ -19,14 +19,14 @@ std::vector<int> ints_without_sum_overflow(Random& random, size_t count);
 std::vector<int> ints_with_largest_sum(Random& random, size_t count);
 
 // Zeros, and at one place the least int, -2^31.
-std::vector<int> zeros_and_least_int(Random& random, size_t count);
+std::vector<int> zeros_with_one_int_min(Random& random, size_t count);
 
 // Floats of one sign, which is drawn, as are their mean and spread. Most lie between a power of two
 // and the next: once a sum is 2^24 times as large as the lower one, each of them is less than an
 // ulp of it, so a kernel that adds more than 2^24 of them one after the other is wrong by far more
 // than relative_sum_error_bound() allows. In a large array up to 32 elements are so large that a
 // sum without one of them, or one computed from a sample, is wrong, too.
-std::vector<float> floats_of_similar_size(Random& random, size_t count);
+std::vector<float> floats_defeating_serial_sum(Random& random, size_t count);
 
 // The tolerance of a float sum, relative to the sum of absolute values: g(k) = k u / (1 - k u), u =
 // 2^-24, where k is the longest chain of additions of an element (Higham, Accuracy and Stability of
@@ -47,7 +47,7 @@ uint32_t random_from_range(Check& check, const std::string& key, Random& random)
 
 // Loses the check if `wrong` is not empty. `launch` names the launch in the message, and `cell` in
 // the narrow column of the score report.
-void lose_if_sum_is_wrong(Check& check, const std::string& cell, const std::string& launch,
-                          int line, const std::string& wrong);
+void lose_if_sum_is_wrong(Check& check, const std::string& report_cell, const std::string& launch,
+                          int line, const std::string& wrong_sum_text);
 
 }  // namespace lab32::checks::reduction

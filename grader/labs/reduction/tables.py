@@ -10,8 +10,8 @@ from lab32.labs.reduction.notebook import (
     TUTORIAL_FORMS,
     VERSIONS,
     bandwidths,
-    documented_by_version,
     measured_times,
+    published_g80_value_by_kernel,
     step_and_total_speed_ups,
 )
 
@@ -22,7 +22,7 @@ def ratio_or_blank(values, name):
 
 def g80_times_table(device):
     """A table of the SYSU Lecture's times, and of times of the same kernels on today's GPU at the same size."""
-    then = [documented_by_version(m) for m in ("time", "bandwidth", "step speed-up")]
+    then = [published_g80_value_by_kernel(m) for m in ("time", "bandwidth", "step speed-up")]
     today = {v: ms for v, ms in measured_times(LECTURE, table=f"{device}-reduction").items() if v != "CUB"}
     step, _ = step_and_total_speed_ups(today)
     rates = bandwidths(today)
@@ -48,7 +48,7 @@ LOADS = ["one load at a time", "four loads", "four loads, int4", "pieces"]
 
 def v7_times_by_load_table(device, n):
     """A table of the times of v7's loop, by the way in which its threads load."""
-    table = tables.read_measured(f"{device}-reduction")
+    table = tables.read_measured_table(f"{device}-reduction")
     rows = []
     for form in LOADS:
         (row,) = table.where(task="int", form=form, n=n)
@@ -60,7 +60,7 @@ def v7_times_by_load_table(device, n):
 
 def block_size_table(device, n):
     """A table of the times of the forms with two loads, with a row per block size."""
-    table = tables.read_measured(f"{device}-reduction")
+    table = tables.read_measured_table(f"{device}-reduction")
     forms = ["empty", "no tree", "v4", "v5", "v6"]
     rows = []
     for threads in (128, 256, 512, 1024):
@@ -88,7 +88,7 @@ COUNTED = ["v1", "v1, mask", *STEPS[1:], "v5, volatile", "v5, __syncwarp", "v8"]
 
 def hardware_counts(form, task="int", n=LECTURE, device="h200"):
     """Nsight Compute's counts of a form: {metric: value}."""
-    rows = tables.read_measured(f"{device}-reduction-counters").where(task=task, form=form, n=n)
+    rows = tables.read_measured_table(f"{device}-reduction-counters").where(task=task, form=form, n=n)
     return {row["metric"]: float(row["value"]) for row in rows}
 
 
@@ -111,7 +111,7 @@ def cub_comparison_table(device):
             us = [f"{1000 * ms[form]:.2f}" for form in ("v7", "v8", "CUB")]
             copied = ""
             if "warm" not in task:
-                copied = tables.read_measured(table).where(task=task, form="v8", n=n)[0]["times_copy"]
+                copied = tables.read_measured_table(table).where(task=task, form="v8", n=n)[0]["times_copy"]
             kind = task if "warm" in task else f"{task}, cold"
             rate = f"{bandwidths(ms, n)['v8']:.0f}"
             rows.append([kind, f"2^{n.bit_length() - 1}", *us, f"{ms['CUB'] / ms['v8']:.3f}", rate,
@@ -126,9 +126,9 @@ def cub_comparison_table(device):
 TUTORIAL_NAMES = ["no divergence", "vectorised", "coarsened", "shuffle"]
 
 
-def documented_tutorial_table():
+def printed_reduce_tutorial_table():
     """The Reduce Tutorial's table as it is printed there, and what each of its rows depends on."""
-    table = tables.read_documented("reduce_ladder")
+    table = tables.read_documented_table("reduce_ladder")
     rows = []
     for metric in dict.fromkeys(row["metric"] for row in table.rows):
         found = [table.where(kernel=kernel, metric=metric)[0] for kernel in TUTORIAL_FORMS]
@@ -143,16 +143,16 @@ def documented_tutorial_table():
 def measured_tutorial_table(device):
     """A table of the versions on today's GPU: number of blocks and time."""
     rows = []
-    for form, blocks, ms, copy in tutorial_blocks_and_times(device):
+    for form, blocks, ms, copy in tutorial_rows_sorted_by_blocks(device):
         rows.append([form, f"{blocks:,.0f}", f"{ms:.3f} ms", f"{1e6 * ms / blocks:.2f} ns", copy])
     head = ["form", "blocks", "time", "time / blocks", "time / copy's time"]
     return markdown_table(head, rows, numeric=range(1, 5))
 
 
-def tutorial_blocks_and_times(device="h200"):
+def tutorial_rows_sorted_by_blocks(device="h200"):
     """(form, blocks, ms, times a copy) of the Reduce Tutorial's versions, most blocks first."""
     found = []
-    for row in tables.read_measured(f"{device}-reduction").where(task="tutorial"):
+    for row in tables.read_measured_table(f"{device}-reduction").where(task="tutorial"):
         blocks = hardware_counts(row["form"], "tutorial", TUTORIAL, device)["launch__grid_size"]
         found.append((row["form"], blocks, float(row["median_ms"]), row["times_copy"]))
     return sorted(found, key=lambda entry: -entry[1])
@@ -161,7 +161,7 @@ def tutorial_blocks_and_times(device="h200"):
 def wrong_sums_table(device):
     rows = [
         [row["form"], f"{int(row['blocks']):,}", f"{int(row['wrong']):,}"]
-        for row in tables.read_measured(f"{device}-reduction-steps").rows
+        for row in tables.read_measured_table(f"{device}-reduction-steps").rows
     ]
     return markdown_table(["between the steps", "blocks", "wrong sums"], rows, numeric=[1, 2])
 
@@ -172,7 +172,7 @@ MAKERS = {
     "by_block": block_size_table,
     "reduction_counters": reduction_counters_table,
     "beside_cub": cub_comparison_table,
-    "tutorial_documented": documented_tutorial_table,
+    "tutorial_documented": printed_reduce_tutorial_table,
     "tutorial_measured": measured_tutorial_table,
     "wrong_steps": wrong_sums_table,
 }

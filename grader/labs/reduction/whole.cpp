@@ -33,12 +33,12 @@ int line_of_version(Check& check, const WholeSumVersion& version) {
 
 // The submission's LAB32_LAUNCH record. For v7, the check is lost if the record has a block size
 // for which the file does not instantiate the kernel.
-LaunchConfig launch_record_of(Check& check, const WholeSumVersion& version) {
-  const LaunchConfig record = launch_config(check, version.kernel);
+LaunchShapeRule launch_record_of(Check& check, const WholeSumVersion& version) {
+  const LaunchShapeRule record = launch_config(check, version.kernel);
   if (!version.templated) return record;
-  const std::vector<double> blocks = check.row.numbers("blocks");
+  const std::vector<double> blocks = check.row.required_numbers("blocks");
   if (std::find(blocks.begin(), blocks.end(), record.block) == blocks.end())
-    check.lose(
+    check.fail_and_throw(
         {CheckFailure::Kind::invalid, "", fmt::format("LAB32_LAUNCH({})", version.kernel)},
         line_of_version(check, version),
         fmt::format("LAB32_LAUNCH: .block = {} of {}; the kernel is instantiated for 64, 128, "
@@ -77,7 +77,7 @@ template <>
 struct SumElementTraits<float> {
   static constexpr const char* type = "float";
   static std::vector<float> random_values(Random& random, size_t n) {
-    return floats_of_similar_size(random, n);
+    return floats_defeating_serial_sum(random, n);
   }
   static std::string mismatch_text(float got, const std::vector<float>& in,
                                    const device::LaunchShape& shape) {
@@ -103,7 +103,8 @@ struct SumElementTraits<float> {
 };
 
 template <class T>
-std::string instantiated_kernel_name(const WholeSumVersion& version, const LaunchConfig& record) {
+std::string instantiated_kernel_name(const WholeSumVersion& version,
+                                     const LaunchShapeRule& record) {
   return version.templated
              ? fmt::format("{}<{}, {}>", version.kernel, SumElementTraits<T>::type, record.block)
              : fmt::format("{}<{}>", version.kernel, SumElementTraits<T>::type);
@@ -111,7 +112,7 @@ std::string instantiated_kernel_name(const WholeSumVersion& version, const Launc
 
 template <class T>
 device::LaunchResult launch_and_check_sum(Check& check, const WholeSumVersion& version,
-                                          const LaunchConfig& record, std::vector<T> values,
+                                          const LaunchShapeRule& record, std::vector<T> values,
                                           const std::string& what = "") {
   const uint32_t n = static_cast<uint32_t>(values.size());
   const device::LaunchShape shape = record.shape(n, check.device().multiprocessors());
@@ -128,7 +129,8 @@ device::LaunchResult launch_and_check_sum(Check& check, const WholeSumVersion& v
   if (!wrong.empty()) {
     Output<T> again(check, "out", std::vector<T>(1, T{0}));
     if (!version.starts_at_0) again.poison();
-    if (run_in_fresh_module(check, {name, shape, {in, again, static_cast<int>(n)}, setting}) &&
+    if (is_faultless_in_fresh_module(check,
+                                     {name, shape, {in, again, static_cast<int>(n)}, setting}) &&
         SumElementTraits<T>::mismatch_text(again.read()[0], in.values(), shape).empty())
       wrong +=
           " The first launch is right: a `__device__` variable keeps its value from "
@@ -144,7 +146,8 @@ device::LaunchResult launch_and_check_sum(Check& check, const WholeSumVersion& v
 // A launch whose sum may be wrong: it may end by a fault.
 template <class T>
 device::LaunchResult launch_with_unchecked_sum(Check& check, const WholeSumVersion& version,
-                                               const LaunchConfig& record, std::vector<T> values) {
+                                               const LaunchShapeRule& record,
+                                               std::vector<T> values) {
   const int n = static_cast<int>(values.size());
   Input<T> in(check, "in", std::move(values));
   Output<T> out(check, "out", std::vector<T>(1, T{0}));
@@ -167,10 +170,10 @@ WholeSumLaunch counted_launch(Check& check, const WholeSumVersion& version,
   const std::string key = fmt::format("{} of {}s", version.kernel, SumElementTraits<T>::type);
   Random random(seed_of_stream(check.session.setup.seed, key));
   const uint64_t elements = std::is_same_v<T, int>
-                                ? static_cast<uint64_t>(check.row.number(version.elements))
-                                : static_cast<uint64_t>(check.row.number(version.floats)) + 1 +
-                                      random.below(check.row.count("floats_more"));
-  const LaunchConfig record = launch_record_of(check, version);
+                                ? static_cast<uint64_t>(check.row.required_number(version.elements))
+                                : static_cast<uint64_t>(check.row.required_number(version.floats)) +
+                                      1 + random.below(check.row.required_count("floats_more"));
+  const LaunchShapeRule record = launch_record_of(check, version);
   const auto make = [&] {
     std::vector<T> values = SumElementTraits<T>::random_values(random, elements);
     return may_be_wrong ? launch_with_unchecked_sum<T>(check, version, record, std::move(values))
@@ -184,22 +187,22 @@ WholeSumLaunch counted_launch(Check& check, const WholeSumVersion& version,
 template <class T>
 void check_sums_of_several_sizes(Check& check, const WholeSumVersion& version) {
   Random random = check.random();
-  LaunchConfig record = launch_record_of(check, version);
+  LaunchShapeRule record = launch_record_of(check, version);
   for (uint32_t n : sizes_to_check(check))
     launch_and_check_sum<T>(check, version, record, SumElementTraits<T>::random_values(random, n));
   counted_launch<T>(check, version);
-  const size_t other = check.row.count("n");
+  const size_t other = check.row.required_count("n");
   if constexpr (std::is_same_v<T, int>) {
     launch_and_check_sum<T>(
         check, version, record,
         SumElementTraits<T>::random_values(random, random_from_range(check, "drawn", random)));
     launch_and_check_sum<T>(check, version, record, ints_with_largest_sum(random, other),
                             ", a sum of 2147483647");
-    launch_and_check_sum<T>(check, version, record, zeros_and_least_int(random, other),
+    launch_and_check_sum<T>(check, version, record, zeros_with_one_int_min(random, other),
                             ", a sum of -2147483648");
   }
   if (version.templated) {
-    for (double block : check.row.numbers("blocks")) {
+    for (double block : check.row.required_numbers("blocks")) {
       record.block = static_cast<uint32_t>(block);
       launch_and_check_sum<T>(check, version, record,
                               SumElementTraits<T>::random_values(random, other));
@@ -213,42 +216,45 @@ void check_sums_of_several_sizes(Check& check, const WholeSumVersion& version) {
 // number of ints: `scale` is the ratio of the two numbers.
 using FloatLimit = std::function<void(const WholeSumLaunch& floats, double scale)>;
 
-void recount_with_floats(Check& check, const WholeSumVersion& version, const FloatLimit& limit_of) {
+void limit_counters_of_float_run(Check& check, const WholeSumVersion& version,
+                                 const FloatLimit& limit_of) {
   const std::string result = fmt::format("{} float: result", version.kernel + sizeof("reduce"));
   const WholeSumLaunch floats = counted_launch<float>(check, version, !check.has_passed(result));
   if (floats.run->fault || !floats.run->counters || has_hazard_finding(*floats.run)) return;
-  limit_of(floats, static_cast<double>(floats.elements) / check.row.number(version.elements));
+  limit_of(floats,
+           static_cast<double>(floats.elements) / check.row.required_number(version.elements));
 }
 
-void check_count_limit_on_float_input(Check& check, const char* what, double limit, uint64_t got,
-                                      const WholeSumLaunch& floats) {
+void limit_credit_on_float_input(Check& check, const char* what, double limit, uint64_t got,
+                                 const WholeSumLaunch& floats) {
   limit_credit_at_secret_size(check, fmt::format("For {} floats", grouped_digits(floats.elements)),
-                              what, limit, got, worst_global_line(check, *floats.run));
+                              what, limit, got, line_of_most_excess_sectors(check, *floats.run));
 }
 
 // Gives points for the instructions of the counted launches.
 void credit_instructions(Check& check, const WholeSumVersion& version, const std::string& idea) {
-  const double limit = check.row.number("instructions");
+  const double limit = check.row.required_number("instructions");
   const WholeSumLaunch ints = counted_launch<int>(check, version);
-  StepVerdict verdict(check, *ints.run, launch_record_of(check, version).block,
-                      ints.shape.grid.count(), ints.elements);
+  LaunchCounterVerdict verdict(check, *ints.run, launch_record_of(check, version).block,
+                               ints.shape.grid.count(), ints.elements);
   verdict.record_figures();
-  verdict.credit_improvement(Counter::instructions, limit, idea);
-  recount_with_floats(check, version, [&](const WholeSumLaunch& floats, double) {
-    StepVerdict(check, *floats.run, launch_record_of(check, version).block,
-                floats.shape.grid.count(), floats.elements)
-        .recount_other_launch(Counter::instructions, check.row.number("floats_instructions"),
-                              "for ints", "for floats");
+  verdict.credit_counter_of_this_step(Counter::instructions, limit, idea);
+  limit_counters_of_float_run(check, version, [&](const WholeSumLaunch& floats, double) {
+    LaunchCounterVerdict(check, *floats.run, launch_record_of(check, version).block,
+                         floats.shape.grid.count(), floats.elements)
+        .limit_credit_to_other_launch(Counter::instructions,
+                                      check.row.required_number("floats_instructions"), "for ints",
+                                      "for floats");
   });
 }
 
 // Gives points for a grid large enough to keep the memory busy: the rubric's `threads` per
 // multiprocessor.
-void credit_threads_of_grid(Check& check, const WholeSumLaunch& launched, int line) {
+void credit_grid_threads_per_sm(Check& check, const WholeSumLaunch& launched, int line) {
   const device::LaunchShape& shape = launched.shape;
   const double each = static_cast<double>(shape.grid.count() * shape.block.count()) /
                       check.device().multiprocessors();
-  const double least = check.row.number("threads");
+  const double least = check.row.required_number("threads");
   CheckFailure few{CheckFailure::Kind::wasteful};
   few.measured = each;
   few.expected = least;
@@ -279,78 +285,78 @@ const RubricKey kElements = whole("elements", 1, 1 << 26),
 }  // namespace
 
 TEST_SUITE("lab:reduction") {
-  LAB_CHECK("v7 int: result" *
-            takes("n", "sizes", powers_of_two("blocks", 64, 1024), kElements, "drawn")) {
+  LAB_CHECK("v7 int: result" * takes_rubric_keys("n", "sizes", powers_of_two("blocks", 64, 1024),
+                                                 kElements, "drawn")) {
     check_sums_of_several_sizes<int>(check, kV7);
   }
 
-  LAB_CHECK("v7 float: result" *
-            takes("n", "sizes", powers_of_two("blocks", 64, 1024), kFloats, kFloatsMore)) {
+  LAB_CHECK("v7 float: result" * takes_rubric_keys("n", "sizes", powers_of_two("blocks", 64, 1024),
+                                                   kFloats, kFloatsMore)) {
     check_sums_of_several_sizes<float>(check, kV7);
   }
 
-  LAB_CHECK("v7: sectors" *
-            takes("ideal", kElements, kFloats, kFloatsMore, powers_of_two("blocks", 64, 1024))) {
-    const double ideal = check.row.number("ideal");
+  LAB_CHECK("v7: sectors" * takes_rubric_keys("ideal", kElements, kFloats, kFloatsMore,
+                                              powers_of_two("blocks", 64, 1024))) {
+    const double ideal = check.row.required_number("ideal");
     credit_sectors(check, *counted_launch<int>(check, kV7).run, ideal,
                    "A thread that takes a contiguous piece reads neighbouring elements one "
                    "after the other, but the 32 lanes of a warp read at the same time. How far "
                    "apart should the elements of one thread be?");
-    recount_with_floats(check, kV7, [&](const WholeSumLaunch& floats, double scale) {
-      check_count_limit_on_float_input(
-          check, "sectors", scale * ideal,
-          counters_of(check, *floats.run, Counted::global).global_sectors(), floats);
+    limit_counters_of_float_run(check, kV7, [&](const WholeSumLaunch& floats, double scale) {
+      limit_credit_on_float_input(check, "sectors", scale * ideal,
+                                  counters_of(check, *floats.run, Counted::global).global_sectors(),
+                                  floats);
     });
   }
 
-  LAB_CHECK("v7: instructions" * takes("min_working_share", kInstructions, kFloatsInstructions,
-                                       kThreads, kElements, kFloats, kFloatsMore,
-                                       powers_of_two("blocks", 64, 1024))) {
+  LAB_CHECK("v7: instructions" *
+            takes_rubric_keys("min_working_share", kInstructions, kFloatsInstructions, kThreads,
+                              kElements, kFloats, kFloatsMore, powers_of_two("blocks", 64, 1024))) {
     credit_instructions(
         check, kV7,
         "Each block pays for one tree, whatever its number of elements: how many "
         "blocks does the GPU need to be busy? v6's tree is also cheaper than v1's.");
-    credit_threads_of_grid(check, counted_launch<int>(check, kV7), line_of_version(check, kV7));
+    credit_grid_threads_per_sm(check, counted_launch<int>(check, kV7), line_of_version(check, kV7));
   }
 
-  LAB_CHECK("v8 int: result" * takes("n", "sizes", kElementsV8, "drawn")) {
+  LAB_CHECK("v8 int: result" * takes_rubric_keys("n", "sizes", kElementsV8, "drawn")) {
     check_sums_of_several_sizes<int>(check, kV8);
   }
 
-  LAB_CHECK("v8 float: result" * takes("n", "sizes", kFloats, kFloatsMore)) {
+  LAB_CHECK("v8 float: result" * takes_rubric_keys("n", "sizes", kFloats, kFloatsMore)) {
     check_sums_of_several_sizes<float>(check, kV8);
   }
 
-  LAB_CHECK("v8: requests" * takes("min_working_share", "ideal", "ideal_requests", kElementsV8,
-                                   kFloats, kFloatsMore)) {
-    const double sectors = check.row.number("ideal"), requests = check.row.number("ideal_requests");
+  LAB_CHECK("v8: requests" * takes_rubric_keys("min_working_share", "ideal", "ideal_requests",
+                                               kElementsV8, kFloats, kFloatsMore)) {
+    const double sectors = check.row.required_number("ideal"),
+                 requests = check.row.required_number("ideal_requests");
     credit_requests(check, *counted_launch<int>(check, kV8).run, sectors, requests,
                     line_of_version(check, kV8));
-    recount_with_floats(check, kV8, [&](const WholeSumLaunch& floats, double scale) {
+    limit_counters_of_float_run(check, kV8, [&](const WholeSumLaunch& floats, double scale) {
       credit_working_share(check, *floats.run);
       const counters::Counters& c = counters_of(check, *floats.run, Counted::global);
-      check_count_limit_on_float_input(check, "sectors", scale * sectors, c.global_sectors(),
-                                       floats);
-      check_count_limit_on_float_input(check, "requests", scale * requests, c.global_requests(),
-                                       floats);
+      limit_credit_on_float_input(check, "sectors", scale * sectors, c.global_sectors(), floats);
+      limit_credit_on_float_input(check, "requests", scale * requests, c.global_requests(), floats);
     });
   }
 
-  LAB_CHECK("v8: threads" * takes("min_working_share", kThreads, kElementsV8)) {
+  LAB_CHECK("v8: threads" * takes_rubric_keys("min_working_share", kThreads, kElementsV8)) {
     const WholeSumLaunch launched = counted_launch<int>(check, kV8);
     credit_working_share(check, *launched.run);
     const double each =
         static_cast<double>(launched.shape.grid.count() * launched.shape.block.count()) /
         check.device().multiprocessors();
     check.measured(fmt::format("{:.0f} threads per SM", each));
-    check.expected(fmt::format("{:.0f} per SM", check.row.number("threads")));
+    check.expected(fmt::format("{:.0f} per SM", check.row.required_number("threads")));
     check.figure("threads", each);
-    check.figure("ideal_threads", check.row.number("threads"));
-    credit_threads_of_grid(check, launched, line_of_version(check, kV8));
+    check.figure("ideal_threads", check.row.required_number("threads"));
+    credit_grid_threads_per_sm(check, launched, line_of_version(check, kV8));
   }
 
-  LAB_CHECK("v8: instructions" * takes("min_working_share", kInstructions, kFloatsInstructions,
-                                       kElementsV8, kFloats, kFloatsMore)) {
+  LAB_CHECK("v8: instructions" * takes_rubric_keys("min_working_share", kInstructions,
+                                                   kFloatsInstructions, kElementsV8, kFloats,
+                                                   kFloatsMore)) {
     credit_instructions(check, kV8,
                         "Loading four elements at once needs a quarter of the loads, addresses and "
                         "comparisons. Unrolling the loop saves comparisons, too.");

@@ -16,7 +16,7 @@ constexpr uint32_t kBlock = 256;
 
 // The counters of a sum of ones in blocks of 256 threads, added over the passes that leave one
 // number.
-struct MultiPassSumCounters {
+struct CountersAddedOverPasses {
   float result = 0;
   uint32_t passes = 0;
   double sectors = 0, adds = 0, wavefronts = 0, barriers = 0;
@@ -30,7 +30,7 @@ struct MultiPassSumCounters {
     wavefronts += scale * static_cast<double>(c.shared_wavefronts());
     barriers += scale * static_cast<double>(c.block_barriers);
   }
-  void add_pass_time(Check& check, std::optional<double> seconds) {
+  void add_modelled_pass_seconds(Check& check, std::optional<double> seconds) {
     if (!check.session.setup.modelled_times) return;
     modelled = seconds && modelled >= 0 ? modelled + *seconds : -1;
   }
@@ -62,8 +62,8 @@ std::optional<double> modelled_cold_l2_seconds(Check& check, const CountPass& co
 
 std::vector<float> ones(uint32_t n) { return std::vector<float>(n, 1.0f); }
 
-MultiPassSumCounters sum_ones_in_passes(Check& check, const std::string& kernel,
-                                        const Input<float>& ones_of_all) {
+CountersAddedOverPasses sum_ones_in_passes(Check& check, const std::string& kernel,
+                                           const Input<float>& ones_of_all) {
   const auto pass = [&](const DeviceArray& in, const DeviceArray& out, const std::string& setting,
                         device::LaunchOptions::Model model) {
     Launch made{kernel,
@@ -77,15 +77,16 @@ MultiPassSumCounters sum_ones_in_passes(Check& check, const std::string& kernel,
     return made;
   };
   using Model = device::LaunchOptions::Model;
-  MultiPassSumCounters total;
-  total.add_pass_time(check, modelled_cold_l2_seconds(
-                                 check,
-                                 [&](uint32_t n) {
-                                   const Input<float> in(check, "in", ones(n));
-                                   const Output<float> out(check, "out", blocks_for(n, 2 * kBlock));
-                                   return run_to_count(check, pass(in, out, "", Model::cold));
-                                 },
-                                 static_cast<uint32_t>(ones_of_all.count())));
+  CountersAddedOverPasses total;
+  total.add_modelled_pass_seconds(
+      check, modelled_cold_l2_seconds(
+                 check,
+                 [&](uint32_t n) {
+                   const Input<float> in(check, "in", ones(n));
+                   const Output<float> out(check, "out", blocks_for(n, 2 * kBlock));
+                   return run_to_count(check, pass(in, out, "", Model::cold));
+                 },
+                 static_cast<uint32_t>(ones_of_all.count())));
   std::vector<float> left;
   const auto go_on = [&](const Input<float>& in) {
     const bool first = total.passes == 0;
@@ -94,7 +95,7 @@ MultiPassSumCounters sum_ones_in_passes(Check& check, const std::string& kernel,
         run(check, pass(in, out, fmt::format("pass {}, n = {}", total.passes + 1, in.count()),
                         first ? Model::none : model_if_requested(check, Model::warm)));
     total.add_launch(counters_of(check, launched));
-    if (!first) total.add_pass_time(check, predicted_seconds(launched));
+    if (!first) total.add_modelled_pass_seconds(check, predicted_seconds(launched));
     left = out.read();
   };
   go_on(ones_of_all);
@@ -107,9 +108,9 @@ MultiPassSumCounters sum_ones_in_passes(Check& check, const std::string& kernel,
 }
 
 // Counts the given kernel. All its warps do the same, so only some of them are simulated.
-MultiPassSumCounters sum_ones_by_atomics(Check& check, uint32_t n) {
+CountersAddedOverPasses given_atomic_sum_counters(Check& check, uint32_t n) {
   constexpr uint32_t kPart = 16;
-  MultiPassSumCounters total;
+  CountersAddedOverPasses total;
   const auto count = [&](uint32_t part) {
     const Input<float> in(check, "in", ones(part));
     const Output<float> sum(check, "total", std::vector<float>(1, 0));
@@ -120,11 +121,11 @@ MultiPassSumCounters sum_ones_by_atomics(Check& check, uint32_t n) {
                                 model_if_requested(check, device::LaunchOptions::Model::cold)});
   };
   total.add_launch(counters_of(check, count(n / kPart)), kPart);
-  total.add_pass_time(check, modelled_cold_l2_seconds(check, count, n));
+  total.add_modelled_pass_seconds(check, modelled_cold_l2_seconds(check, count, n));
   return total;
 }
 
-std::string multi_pass_sum_row(Check& check, const char* name, const MultiPassSumCounters& p) {
+std::string multi_pass_sum_row(Check& check, const char* name, const CountersAddedOverPasses& p) {
   // A2 asks how many adds a sum takes, so the number is shown only after A2 has passed.
   const bool may_show = p.adds == 0 || check.has_passed("A2 who adds");
   if (may_show) check.figure(fmt::format("{} adds", name), p.adds);
@@ -140,12 +141,12 @@ std::string multi_pass_sum_row(Check& check, const char* name, const MultiPassSu
 }  // namespace
 
 TEST_SUITE("lab:shuffle") {
-  LAB_CHECK("B4 a sum of 2^24 ones" * takes("n")) {
-    const uint32_t n = check.row.count("n");
-    const MultiPassSumCounters atomic = sum_ones_by_atomics(check, n);
+  LAB_CHECK("B4 a sum of 2^24 ones" * takes_rubric_keys("n")) {
+    const uint32_t n = check.row.required_count("n");
+    const CountersAddedOverPasses atomic = given_atomic_sum_counters(check, n);
     const Input<float> in(check, "in", ones(n));
-    const MultiPassSumCounters shared = sum_ones_in_passes(check, "reduce_shared", in),
-                               shuffle = sum_ones_in_passes(check, "reduce_shuffle", in);
+    const CountersAddedOverPasses shared = sum_ones_in_passes(check, "reduce_shared", in),
+                                  shuffle = sum_ones_in_passes(check, "reduce_shuffle", in);
     const std::string table = multi_pass_sum_row(check, "reduce_atomic", atomic) +
                               multi_pass_sum_row(check, "reduce_shared", shared) +
                               multi_pass_sum_row(check, "reduce_shuffle", shuffle);
@@ -153,11 +154,11 @@ TEST_SUITE("lab:shuffle") {
     check.measured(fmt::format("{:.9g}, {:.9g}", shared.result, shuffle.result));
     check.expected(fmt::format("{:.9g}, twice", want));
     if (shared.result != want)
-      check.lose(check.line_of("reduce_shared"),
-                 "The last pass leaves one number, and it is not n.");
+      check.fail_and_throw(check.line_of("reduce_shared"),
+                           "The last pass leaves one number, and it is not n.");
     if (shuffle.result != want)
-      check.lose(check.line_of("reduce_shuffle"),
-                 "The last pass leaves one number, and it is not n.");
+      check.fail_and_throw(check.line_of("reduce_shuffle"),
+                           "The last pass leaves one number, and it is not n.");
     check.explain(
         0, fmt::format("The profiler's table of {} ones, blocks of {}:\n    {:<16}{:>7}{:>13}"
                        "{:>13}{:>12}{:>11}{}",

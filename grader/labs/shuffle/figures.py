@@ -63,7 +63,7 @@ def draw_sums_by_shuffle_down():
         useful = 32 if step is None else step
         if step is not None:
             holds = [
-                merge_lane_counts(holds[lane], holds[lane + step] if lane + step < 32 else holds[lane])
+                sum_counts_by_lane(holds[lane], holds[lane + step] if lane + step < 32 else holds[lane])
                 for lane in range(32)
             ]
         drawing.text(16, y + 19, "before" if step is None else f"step {step}", 13)
@@ -86,7 +86,7 @@ def draw_sums_by_shuffle_down():
     return drawing
 
 
-def merge_lane_counts(a, b):
+def sum_counts_by_lane(a, b):
     return {lane: a.get(lane, 0) + b.get(lane, 0) for lane in a | b}
 
 
@@ -261,7 +261,7 @@ def draw_merge_of_moments():
     return drawing
 
 
-def draw_float_spacing():
+def draw_floats_around_2_to_24():
     """Draws the floats around 2^24, where adding 1 has no effect."""
     drawing = Drawing(760, 210, "Where 1.0f stops: floats around 2^24")
     drawing.text(16, 26, "Floats around 2^24 = 16,777,216 (24 significant bits)", 14)
@@ -296,7 +296,7 @@ def draw_float_spacing():
 
 def draw_measured_times():
     """Draws the times of several ways to sum on an H200, and the Shuffle Lesson's ratios beside ours."""
-    table = tables.read_measured("h200-shuffle")
+    table = tables.read_measured_table("h200-shuffle")
     drawing = Drawing(760, 516, "What a sum of 2^24 floats takes on an H200")
     drawing.text(
         16, 24, f"Sum of 2^24 floats (measured, {table.head['device']}, cold L2, log scale)", 14
@@ -311,7 +311,7 @@ def draw_measured_times():
     ]
     left, row, low, high = 186, 36, -2, 2
 
-    def draw_axis(top, rows, ticks, at, unit):
+    def draw_x_ticks(top, rows, ticks, at, unit):
         for tick in ticks:
             drawing.line(at(tick), top - 6, at(tick), top + rows, "#cccccc")
             drawing.text(at(tick), top + rows + 18, f"{tick:,g}{unit}", 12, "middle", GREY)
@@ -319,7 +319,7 @@ def draw_measured_times():
     def x_of_ms(value):
         return left + (math.log10(value) - low) * 460 / (high - low)
 
-    draw_axis(46, row * len(forms), [10.0**power for power in range(low, high + 1)], x_of_ms, " ms")
+    draw_x_ticks(46, row * len(forms), [10.0**power for power in range(low, high + 1)], x_of_ms, " ms")
     for k, (form, words) in enumerate(forms):
         ms, y = table.value("median_ms", task="sum", form=form, n=shuffle.LESSON), 48 + row * k
         drawing.text(left - 10, y + 13, form, 12, "end")
@@ -333,7 +333,7 @@ def draw_measured_times():
     def x_of_ratio(value):
         return left + math.log10(value) * 460 / 3
 
-    draw_axis(top, 42 * len(then), (1, 10, 100, 1000), x_of_ratio, "")
+    draw_x_ticks(top, 42 * len(then), (1, 10, 100, 1000), x_of_ratio, "")
     for k, name in enumerate(then):
         y = top + 4 + 42 * k
         drawing.text(left - 10, y + 22, name.replace("reduce_", ""), 12, "end")
@@ -353,6 +353,6 @@ FIGURES = {
     "shuffle/keys.svg": draw_sums_by_key,
     "shuffle/lanes.svg": draw_source_lanes,
     "shuffle/merge.svg": draw_merge_of_moments,
-    "shuffle/spacing.svg": draw_float_spacing,
+    "shuffle/spacing.svg": draw_floats_around_2_to_24,
     "shuffle/measured.svg": draw_measured_times,
 }

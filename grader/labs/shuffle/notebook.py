@@ -21,30 +21,30 @@ STUDENTS_RECORDS = {
 
 def documented_times():
     """The Shuffle Lesson's times on a T4: {kernel: ms}."""
-    table = tables.read_documented("shuffle_t4")
+    table = tables.read_documented_table("shuffle_t4")
     return {way: table.value("value", kernel=way, metric="kernel time") for way in WAYS}
 
 
 def measured_times(n=LESSON, device="h200"):
-    table = tables.read_measured(f"{device}-shuffle")
+    table = tables.read_measured_table(f"{device}-shuffle")
     return {way: table.value("median_ms", task="sum", form=way, n=n) for way in WAYS}
 
 
 def modelled_times(lab):
     """{kernel: modelled ms} on an H200, from the result, for kernels with correct results."""
-    return figures_by_kernel(lab, "modelled_ms")
+    return metric_by_kernel(lab, "modelled_ms")
 
 
 def measured_wavefronts(n=LESSON, device="h200"):
     """{kernel: wavefronts of shared memory} that an H200 counted in the reference solution's first pass."""
-    table = tables.read_measured(f"{device}-shuffle-counters")
+    table = tables.read_measured_table(f"{device}-shuffle-counters")
     metric = "memory_l1_wavefronts_shared"
     return {way: table.value("value", task="sum", form=way, n=n, metric=metric) for way in WAYS}
 
 
 def row_kernel_times_over_copy(n=4096, device="h200"):
     """Measured times of the row kernels for rows of n floats, as multiples of a copy: {"task: form": multiple}."""
-    rows = tables.read_measured(f"{device}-shuffle").where(n=n)
+    rows = tables.read_measured_table(f"{device}-shuffle").where(n=n)
     rows.sort(key=lambda row: row["task"])  # keeps the forms of a task together
     return {f"{row['task']}: {row['form']}": float(row["times_copy"]) for row in rows}
 
@@ -59,20 +59,20 @@ def speed_ups_of_pairs(times):
 
 
 def documented_speed_ups():
-    table = tables.read_documented("shuffle_t4")
+    table = tables.read_documented_table("shuffle_t4")
     names = [f"{slow} / {fast}" for slow, fast in RATIOS]
     return {name: table.value("value", kernel=name) for name in names}
 
 
-def gigabytes_per_second(ms, n=LESSON):
+def read_gigabytes_per_second(ms, n=LESSON):
     """The bandwidth if n floats are read in `ms`."""
     return 4 * n / ms / 1e6
 
 
-def figures_by_kernel(lab, what):
+def metric_by_kernel(lab, what):
     """From the result of the Shuffle Lesson's experiment: {kernel: value}, where `what` is `adds`, `wavefronts`,
     `barriers`, `sectors` (simulated) or `modelled_ms`."""
-    figures = lab.figures_of_checks()
+    figures = lab.figures_by_name()
     return {way: figures[f"{way} {what}"] for way in WAYS if f"{way} {what}" in figures}
 
 
@@ -129,7 +129,7 @@ ORDERS = {
 }
 
 
-def sums_of_ones(exponents):
+def sums_of_ones_by_order(exponents):
     """{order: {"2^k": sum of 2^k ones}}, computed here in floats."""
     ones = {f"2^{k}": numpy.ones(1 << k, numpy.float32) for k in exponents}
     return {
@@ -139,10 +139,10 @@ def sums_of_ones(exponents):
 
 
 def sums_of_ones_if_shown(lab, exponents):
-    """sums_of_ones() in three orders; empty until the check that asks for such a sum has passed."""
+    """sums_of_ones_by_order() in three orders; empty until the check that asks for such a sum has passed."""
     if not lab.has_passed("A3 where 1.0f stops"):
         return {}
-    sums = sums_of_ones(exponents)
+    sums = sums_of_ones_by_order(exponents)
     return {f"measured: {name}": sums[name] for name in ("one by one", "in pairs", "as reduce_shuffle")}
 
 
@@ -181,7 +181,7 @@ WASTE = {
 COUNTED = [f"{kernel.strip()}, {what}" for kernel, (_, what) in WASTE.items()]
 
 
-def counts_over_ideal(lab):
+def ratios_to_ideal_by_label(lab):
     """The student's counts as multiples of the ideal: {"kernel, counter": reached / ideal}."""
     figures = {test.name: test.figures for test in lab.tests}
     found = {}

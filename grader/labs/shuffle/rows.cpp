@@ -40,7 +40,7 @@ const RowValuePatterns kAny = {
     RowValuePattern::steep,       RowValuePattern::padded,   RowValuePattern::largest,
     RowValuePattern::lowest,      RowValuePattern::nothing};
 
-struct RowTable {
+struct PatternedTestRows {
   RowValuePatterns kinds;  // one row of each
   uint32_t columns = 0;
   std::vector<std::vector<float>> rows;
@@ -53,47 +53,50 @@ struct RowTable {
   }
 };
 
-RowTable make_table(Random& random, const RowValuePatterns& kinds, uint32_t columns) {
-  RowTable table{kinds, columns, {}};
+PatternedTestRows make_table(Random& random, const RowValuePatterns& kinds, uint32_t columns) {
+  PatternedTestRows table{kinds, columns, {}};
   for (RowValuePattern kind : kinds) table.rows.push_back(make_row(kind, random, columns));
   return table;
 }
 
-std::string setting_of(const RowTable& table) {
+std::string setting_of(const PatternedTestRows& table) {
   return fmt::format("{} x {}", table.count(), table.columns);
 }
 
-std::string row_prefix(const RowTable& table, size_t row) {
+std::string row_message_prefix(const PatternedTestRows& table, size_t row) {
   return fmt::format("In row {} ({}): ", row, name_of(table.kinds[row]));
 }
 
 // Checks the result of a kernel that writes one number per row.
-void check_number_per_row(Check& check, const std::string& kernel, const RowTable& table,
+void check_number_per_row(Check& check, const std::string& kernel, const PatternedTestRows& table,
                           const Output<float>& out, const std::vector<ExpectedValue>& want) {
   const std::vector<float> got = out.read();
   const std::string wrong = value_mismatch(out.name(), got, want);
   if (wrong.empty()) return;
   size_t row = 0;
   while (value_mismatch(out.name(), {got[row]}, {want[row]}).empty()) ++row;
-  check_result(check, setting_of(table), check.line_of(kernel), row_prefix(table, row) + wrong);
+  check_result(check, setting_of(table), check.line_of(kernel),
+               row_message_prefix(table, row) + wrong);
 }
 
 // Checks the result of a kernel that writes one output row for each input row.
-void check_rows(Check& check, const std::string& kernel, const RowTable& table,
-                const Output<float>& out, const std::vector<std::vector<ExpectedValue>>& want) {
+void check_output_rows(Check& check, const std::string& kernel, const PatternedTestRows& table,
+                       const Output<float>& out,
+                       const std::vector<std::vector<ExpectedValue>>& want) {
   const std::vector<float> got = out.read();
   for (size_t row = 0; row < want.size(); ++row) {
     const auto begin = got.begin() + static_cast<ptrdiff_t>(row * table.columns);
     const std::string wrong =
         value_mismatch(fmt::format("out[{}]", row), {begin, begin + table.columns}, want[row]);
     if (!wrong.empty())
-      check_result(check, setting_of(table), check.line_of(kernel), row_prefix(table, row) + wrong);
+      check_result(check, setting_of(table), check.line_of(kernel),
+                   row_message_prefix(table, row) + wrong);
   }
 }
 
 // Launches row_range or row_moments, which have a warp per row and write two numbers.
 device::LaunchResult run_warp_per_row(Check& check, const std::string& kernel,
-                                      const RowTable& table, Output<float>& first,
+                                      const PatternedTestRows& table, Output<float>& first,
                                       Output<float>& second) {
   Input<float> in(check, "in", table.all_values());
   return run(check,
@@ -106,7 +109,7 @@ device::LaunchResult run_warp_per_row(Check& check, const std::string& kernel,
 device::LaunchResult run_and_check_row_min_max(Check& check, const RowValuePatterns& kinds,
                                                uint32_t columns) {
   Random random = check.random();
-  const RowTable table = make_table(random, kinds, columns);
+  const PatternedTestRows table = make_table(random, kinds, columns);
   Output<float> low(check, "low", table.count()), high(check, "high", table.count());
   device::LaunchResult launched = run_warp_per_row(check, "row_range", table, low, high);
   std::vector<ExpectedValue> lowest, highest;
@@ -122,7 +125,7 @@ device::LaunchResult run_and_check_row_min_max(Check& check, const RowValuePatte
 device::LaunchResult run_and_check_row_moments(Check& check, const RowValuePatterns& kinds,
                                                uint32_t columns) {
   Random random = check.random();
-  const RowTable table = make_table(random, kinds, columns);
+  const PatternedTestRows table = make_table(random, kinds, columns);
   Output<float> mean(check, "mean", table.count()), variance(check, "variance", table.count());
   device::LaunchResult launched = run_warp_per_row(check, "row_moments", table, mean, variance);
   std::vector<ExpectedValue> means, variances;
@@ -138,7 +141,7 @@ device::LaunchResult run_and_check_row_moments(Check& check, const RowValuePatte
 device::LaunchResult run_and_check_softmax(Check& check, const RowValuePatterns& kinds,
                                            uint32_t columns) {
   Random random = check.random();
-  const RowTable table = make_table(random, kinds, columns);
+  const PatternedTestRows table = make_table(random, kinds, columns);
   Input<float> in(check, "in", table.all_values());
   Output<float> out(check, "out", in.count());
   device::LaunchResult launched = run(check, {"softmax",
@@ -147,7 +150,7 @@ device::LaunchResult run_and_check_softmax(Check& check, const RowValuePatterns&
                                               setting_of(table)});
   std::vector<std::vector<ExpectedValue>> want;
   for (const auto& row : table.rows) want.push_back(softmax_of(row));
-  check_rows(check, "softmax", table, out, want);
+  check_output_rows(check, "softmax", table, out, want);
   return launched;
 }
 
@@ -159,7 +162,7 @@ float random_epsilon(Random& random) {
 device::LaunchResult run_and_check_layer_norm(Check& check, const RowValuePatterns& kinds,
                                               uint32_t columns) {
   Random random = check.random();
-  const RowTable table = make_table(random, kinds, columns);
+  const PatternedTestRows table = make_table(random, kinds, columns);
   const float epsilon = random_epsilon(random);
   Input<float> in(check, "in", table.all_values());
   Input<float> weight(check, "weight", random.floats(columns)),
@@ -173,7 +176,7 @@ device::LaunchResult run_and_check_layer_norm(Check& check, const RowValuePatter
   std::vector<std::vector<ExpectedValue>> want;
   for (const auto& row : table.rows)
     want.push_back(layer_norm_of(row, weight.values(), bias.values(), epsilon));
-  check_rows(check, "layer_norm", table, out, want);
+  check_output_rows(check, "layer_norm", table, out, want);
   return launched;
 }
 
@@ -189,9 +192,9 @@ void require_no_shared_memory_or_barrier(Check& check, const device::LaunchResul
   if (c.shared_wavefronts() == 0 && c.block_barriers == 0) return;
   check.measured(c.shared_wavefronts() > 0 ? grouped_digits(c.shared_wavefronts()) + " wavefronts"
                                            : grouped_digits(c.block_barriers) + " barriers");
-  check.lose({CheckFailure::Kind::wasteful}, line,
-             "The lanes of a warp can exchange registers; this needs neither shared "
-             "memory nor a barrier of the block.");
+  check.fail_and_throw({CheckFailure::Kind::wasteful}, line,
+                       "The lanes of a warp can exchange registers; this needs neither shared "
+                       "memory nor a barrier of the block.");
 }
 
 using Task = device::LaunchResult (*)(Check&, const RowValuePatterns&, uint32_t);
@@ -199,15 +202,15 @@ using Task = device::LaunchResult (*)(Check&, const RowValuePatterns&, uint32_t)
 // Checks many short rows. Their number depends on the seed and is too large for a byte.
 void check_many_rows(Check& check, Task task, const RowValuePatterns& kinds) {
   Random random(seed_of_stream(check.session.setup.seed, check.row.check + " rows"));
-  const std::vector<double> range = check.row.numbers("drawn_rows");
+  const std::vector<double> range = check.row.required_numbers("drawn_rows");
   const auto least = static_cast<uint32_t>(range.at(0)), most = static_cast<uint32_t>(range.at(1));
   RowValuePatterns many(least + random.below(most - least + 1));
   for (size_t row = 0; row < many.size(); ++row) many[row] = kinds[row % kinds.size()];
-  task(check, many, check.row.count("drawn_rows_columns"));
+  task(check, many, check.row.required_count("drawn_rows_columns"));
 }
 
 void check_row_lengths(Check& check, Task task, const RowValuePatterns& kinds) {
-  for (double columns : check.row.numbers("columns"))
+  for (double columns : check.row.required_numbers("columns"))
     task(check, kinds, static_cast<uint32_t>(columns));
   check_many_rows(check, task, kinds);
   report_right_result(check);
@@ -215,10 +218,11 @@ void check_row_lengths(Check& check, Task task, const RowValuePatterns& kinds) {
 
 // A launch that is only counted; the values in the table do not matter.
 device::LaunchResult run_for_counters(Check& check, Task task, uint32_t columns) {
-  return task(check, RowValuePatterns(check.row.count("rows"), RowValuePattern::noise), columns);
+  return task(check, RowValuePatterns(check.row.required_count("rows"), RowValuePattern::noise),
+              columns);
 }
 device::LaunchResult run_for_counters(Check& check, Task task) {
-  return run_for_counters(check, task, check.row.count("columns"));
+  return run_for_counters(check, task, check.row.required_count("columns"));
 }
 
 // Checks the sectors for rows of a secret length, a multiple of a sector. The limit is scaled with
@@ -227,15 +231,16 @@ device::LaunchResult run_for_counters(Check& check, Task task) {
 void recount_at_secret_length(Check& check, Task task) {
   constexpr uint32_t kUnit = 32;
   Random random(seed_of_stream(check.session.setup.seed, check.row.check + " length"));
-  const std::vector<double> range = check.row.numbers("drawn_columns");
+  const std::vector<double> range = check.row.required_numbers("drawn_columns");
   const uint32_t least = static_cast<uint32_t>(range.at(0)) / kUnit,
                  most = static_cast<uint32_t>(range.at(1)) / kUnit,
                  columns = kUnit * (least + random.below(most - least + 1));
-  recount_sectors(
-      check, fmt::format("{} x {}:", check.row.count("rows"), columns),
-      check.row.number("ideal") * columns / check.row.number("columns") +
-          2 * check.row.number("rows"),
-      launch_keeping_report_row(check, [&] { return run_for_counters(check, task, columns); }));
+  limit_credit_by_sectors(
+      check, fmt::format("{} x {}:", check.row.required_count("rows"), columns),
+      check.row.required_number("ideal") * columns / check.row.required_number("columns") +
+          2 * check.row.required_number("rows"),
+      launch_without_changing_report_row(check,
+                                         [&] { return run_for_counters(check, task, columns); }));
 }
 
 const char kOnce[] =
@@ -248,9 +253,9 @@ constexpr float kEpsilon = 1e-5f;
 using Reference = std::function<std::vector<ExpectedValue>(const std::vector<float>& row)>;
 
 // Work over `rows` rows of noise; every row of the result is checked.
-TimedWork row_work(Check& check, uint32_t rows, size_t sets, const Reference& reference) {
+WorkloadToTime row_work(Check& check, uint32_t rows, size_t sets, const Reference& reference) {
   const InputSets<float> inputs = random_input_sets(check, sets, size_t{rows} * kColumns);
-  TimedWork work = work_with_in_and_out(inputs);
+  WorkloadToTime work = work_with_in_and_out(inputs);
   work.mismatch = [inputs, rows, reference](size_t set, const Outputs& outputs) {
     const std::vector<float> got = values_of<float>(outputs[0]);
     for (ptrdiff_t row = 0; row < rows; ++row) {
@@ -266,22 +271,22 @@ TimedWork row_work(Check& check, uint32_t rows, size_t sets, const Reference& re
   return work;
 }
 
-TimedWork softmax_work(Check& check, uint32_t rows, size_t sets) {
-  TimedWork work = row_work(check, rows, sets, softmax_of);
+WorkloadToTime softmax_work(Check& check, uint32_t rows, size_t sets) {
+  WorkloadToTime work = row_work(check, rows, sets, softmax_of);
   work.steps = [rows](device::LoadedModule&, uint32_t) {
     return std::vector<device::TimedStep>{
         device::TimedLaunch{"softmax",
                             {{rows}, {kTimedBlock}},
-                            {device::TimedArrayIndex{0}, device::TimedArrayIndex{1},
+                            {device::TimedLaunchArrayIndex{0}, device::TimedLaunchArrayIndex{1},
                              device::KernelArgument(static_cast<int>(kColumns))}}};
   };
   return work;
 }
 
-TimedWork layer_norm_work(Check& check, uint32_t rows, size_t sets) {
+WorkloadToTime layer_norm_work(Check& check, uint32_t rows, size_t sets) {
   Random random = check.random();
   const std::vector<float> weight = random.floats(kColumns), bias = random.floats(kColumns);
-  TimedWork work = row_work(check, rows, sets, [weight, bias](const std::vector<float>& row) {
+  WorkloadToTime work = row_work(check, rows, sets, [weight, bias](const std::vector<float>& row) {
     return layer_norm_of(row, weight, bias, kEpsilon);
   });
   work.arrays.push_back(input_array("weight", weight));
@@ -290,9 +295,9 @@ TimedWork layer_norm_work(Check& check, uint32_t rows, size_t sets) {
     return std::vector<device::TimedStep>{device::TimedLaunch{
         "layer_norm",
         {{rows}, {kTimedBlock}},
-        {device::TimedArrayIndex{0}, device::TimedArrayIndex{2}, device::TimedArrayIndex{3},
-         device::TimedArrayIndex{1}, device::KernelArgument(static_cast<int>(kColumns)),
-         device::KernelArgument(kEpsilon)}}};
+        {device::TimedLaunchArrayIndex{0}, device::TimedLaunchArrayIndex{2},
+         device::TimedLaunchArrayIndex{3}, device::TimedLaunchArrayIndex{1},
+         device::KernelArgument(static_cast<int>(kColumns)), device::KernelArgument(kEpsilon)}}};
   };
   return work;
 }
@@ -301,22 +306,23 @@ TimedWork layer_norm_work(Check& check, uint32_t rows, size_t sets) {
 
 namespace {
 
-const RubricKey kRows = whole("rows", 1, 65536), kDrawnRows = interval("drawn_rows", 1, 65536),
+const RubricKey kRows = whole("rows", 1, 65536),
+                kDrawnRows = interval_valued_key("drawn_rows", 1, 65536),
                 kDrawnRowsColumns = whole("drawn_rows_columns", 1, 4096),
-                kDrawnColumns = interval("drawn_columns", 32, 4096);
+                kDrawnColumns = interval_valued_key("drawn_columns", 32, 4096);
 
 }  // namespace
 
 TEST_SUITE("lab:shuffle") {
   LAB_CHECK("D1 row_range: result" *
-            takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
+            takes_rubric_keys(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
     check_row_lengths(check, run_and_check_row_min_max, kAny);
   }
 
   LAB_CHECK("D1 row_range: shared" *
-            takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
+            takes_rubric_keys(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
     const device::LaunchResult launched = run_for_counters(check, run_and_check_row_min_max);
-    credit_sectors(check, launched, check.row.number("ideal"),
+    credit_sectors(check, launched, check.row.required_number("ideal"),
                    "Let neighbouring lanes read neighbouring elements.");
     if (check.verdict.credit == 1)
       require_no_shared_memory_or_barrier(check, launched, check.line_of("row_range"));
@@ -324,40 +330,40 @@ TEST_SUITE("lab:shuffle") {
   }
 
   LAB_CHECK("D2 row_moments: result" *
-            takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
+            takes_rubric_keys(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
     check_row_lengths(check, run_and_check_row_moments, kFinite);
   }
 
   LAB_CHECK("D2 row_moments: sectors" *
-            takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
+            takes_rubric_keys(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
     credit_sectors(check, run_for_counters(check, run_and_check_row_moments),
-                   check.row.number("ideal"),
+                   check.row.required_number("ideal"),
                    "One pass is enough: mean and variance can be updated together, value by "
                    "value.");
     recount_at_secret_length(check, run_and_check_row_moments);
   }
 
   LAB_CHECK("D3 softmax: result" *
-            takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
+            takes_rubric_keys(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
     check_row_lengths(check, run_and_check_softmax, kPadded);
   }
 
   LAB_CHECK("D3 softmax: sectors" *
-            takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
-    credit_sectors(check, run_for_counters(check, run_and_check_softmax), check.row.number("ideal"),
-                   kOnce);
+            takes_rubric_keys(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
+    credit_sectors(check, run_for_counters(check, run_and_check_softmax),
+                   check.row.required_number("ideal"), kOnce);
     recount_at_secret_length(check, run_and_check_softmax);
   }
 
   LAB_CHECK("D4 layer_norm: result" *
-            takes(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
+            takes_rubric_keys(wholes("columns", 1, 4096), kDrawnRows, kDrawnRowsColumns)) {
     check_row_lengths(check, run_and_check_layer_norm, kFinite);
   }
 
   LAB_CHECK("D4 layer_norm: sectors" *
-            takes(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
+            takes_rubric_keys(kRows, whole("columns", 1, 4096), "ideal", kDrawnColumns)) {
     credit_sectors(check, run_for_counters(check, run_and_check_layer_norm),
-                   check.row.number("ideal"), kOnce);
+                   check.row.required_number("ideal"), kOnce);
     recount_at_secret_length(check, run_and_check_layer_norm);
   }
 

@@ -7,8 +7,8 @@ from lab32.labs.shuffle.notebook import (
     WAYS,
     documented_speed_ups,
     documented_times,
-    gigabytes_per_second,
     measured_times,
+    read_gigabytes_per_second,
     speed_ups_of_pairs,
 )
 
@@ -23,9 +23,9 @@ def documented_t4_table():
         [
             f"`{way}`",
             f"{then[way]:.4f} ms",
-            f"{gigabytes_per_second(then[way]):.1f} GB/s",
+            f"{read_gigabytes_per_second(then[way]):.1f} GB/s",
             f"{now[way]:.4f} ms",
-            f"{gigabytes_per_second(now[way]):,.1f} GB/s",
+            f"{read_gigabytes_per_second(now[way]):,.1f} GB/s",
         ]
         for way in WAYS
     ]
@@ -35,10 +35,10 @@ def documented_t4_table():
     return markdown_table(head, rows, numeric=[1, 2, 3, 4])
 
 
-def atomic_levels_table(device):
+def hierarchical_atomics_table(device):
     """A table of atomics on one, two and three levels: where the adds arrive, and how long they take."""
-    times = tables.read_measured(f"{device}-shuffle")
-    counters = tables.read_measured(f"{device}-shuffle-counters")
+    times = tables.read_measured_table(f"{device}-shuffle")
+    counters = tables.read_measured_table(f"{device}-shuffle-counters")
     rows = []
     for form in LEVELS:
 
@@ -60,8 +60,8 @@ def atomic_levels_table(device):
 
 def warp_atomic_adds_table(device):
     """A table of adds by all lanes of a warp, which ptxas aggregates for integers but not for floats."""
-    times = tables.read_measured(f"{device}-shuffle")
-    counters = tables.read_measured(f"{device}-shuffle-counters")
+    times = tables.read_measured_table(f"{device}-shuffle")
+    counters = tables.read_measured_table(f"{device}-shuffle-counters")
     names = {
         ("sum", "reduce_atomic"): "`reduce_atomic<float>`, an add per lane",
         ("int sum", "reduce_atomic"): "`reduce_atomic<int>`, an add per lane",
@@ -83,10 +83,10 @@ def warp_atomic_adds_table(device):
     return markdown_table(head, rows, numeric=[1, 2, 3, 4])
 
 
-def keyed_table(device):
+def key_count_strategies_table(device):
     """A table of keyed counts, for three kinds of keys: an add per lane or per key, and counters on one level or on
     two."""
-    table = tables.read_measured(f"{device}-shuffle")
+    table = tables.read_measured_table(f"{device}-shuffle")
     rows = []
     for task, given, optimised in (
         ("four keys per warp", "an add per lane", "sum_by_key"),
@@ -108,7 +108,7 @@ COLUMNS = [256, 1024, 4096]
 
 def row_length_table(device, *tasks):
     """A table of forms of the row kernels for three lengths of rows, as multiples of a copy of the same bytes."""
-    table = tables.read_measured(f"{device}-shuffle")
+    table = tables.read_measured_table(f"{device}-shuffle")
     rows = []
     for task in tasks:
         for form in dict.fromkeys(row["form"] for row in table.rows if row["task"] == task):
@@ -119,9 +119,9 @@ def row_length_table(device, *tasks):
     return markdown_table(head, rows, numeric=[2, 3, 4])
 
 
-def float_sums_table(device, *inputs):
+def measured_float_sums_table(device, *inputs):
     """A table of sums of floats, with the number of different results of repeated runs."""
-    table = tables.read_measured(f"{device}-shuffle-results")
+    table = tables.read_measured_table(f"{device}-shuffle-results")
     rows = []
     for row in table.rows:
         if f"{row['input']}:{row['n']}" not in inputs:
@@ -140,9 +140,9 @@ def float_sums_table(device, *inputs):
 
 MAKERS = {
     "t4": documented_t4_table,
-    "levels": atomic_levels_table,
+    "levels": hierarchical_atomics_table,
     "adders": warp_atomic_adds_table,
-    "keyed": keyed_table,
+    "keyed": key_count_strategies_table,
     "by_columns": row_length_table,
-    "float_sums": float_sums_table,
+    "float_sums": measured_float_sums_table,
 }

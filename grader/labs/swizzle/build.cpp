@@ -24,20 +24,20 @@ const Swizzle kSwizzles[] = {{3, 0, 3}, {1, 0, 1}, {2, 0, 3}, {5, 0, 5}, {2, 1, 
 // above.
 constexpr uint32_t kOffsets = 4096;
 
-const bool kDrawn = (swizzle_lab() = SwizzleLab{
+const bool kDrawn = (swizzle_lab() = SwizzleLabHooks{
                          "swizzle",
-                         [](const pictures::SwizzleShape& s) {
+                         [](const pictures::CuteSwizzle& s) {
                            return fmt::format("swizzle_all<{}, {}, {}>", s.bits, s.base, s.shift);
                          },
                          // The pictures leave out Swizzle<2, 0, +-3>, because A2 asks for two rows
                          // of the table of <2, 0, 3>.
-                         [](const pictures::SwizzleShape& s) {
+                         [](const pictures::CuteSwizzle& s) {
                            return s.bits == 2 && (s.shift == 3 || s.shift == -3);
                          }})
                         .has_value();
 
 // Adds a picture of the student's mapping for the report; to[i] is where it sends offset i.
-void add_mapping_picture(Check& check, const pictures::SwizzleShape& shape,
+void add_mapping_picture(Check& check, const pictures::CuteSwizzle& shape,
                          const std::vector<uint32_t>& to) {
   const std::vector<uint32_t> offsets = pictures::offsets_of_drawn_groups(shape);
   if (check.mappings.size() == std::size(kSwizzles) || offsets.back() >= to.size()) return;
@@ -62,7 +62,7 @@ std::vector<uint32_t> run_student_swizzle(Check& check, const Swizzle& swizzle,
   return to;
 }
 
-std::string binary_digits(uint32_t value) {
+std::string padded_grouped_binary(uint32_t value) {
   std::string text;
   for (int bit = value >> 12 ? 31 : 11; bit >= 0; --bit) {
     text += value >> bit & 1 ? '1' : '0';
@@ -83,10 +83,10 @@ void check_bijective(Check& check, const Swizzle& swizzle, const std::vector<uin
   std::vector<int> from(kOffsets, -1);
   for (uint32_t offset = 0; offset < kOffsets; ++offset) {
     const uint32_t to = got[offset];
-    if (to >= kOffsets) continue;  // check_swizzle_formula reports an offset outside the range
+    if (to >= kOffsets) continue;  // check_swizzled_offsets reports an offset outside the range
     if (from[to] >= 0) {
       check.measured("a collision");
-      check.lose(
+      check.fail_and_throw(
           check.line_of("swizzle"),
           fmt::format("{}: offsets {} and {} both go to {}, so the second store overwrites the "
                       "first.",
@@ -96,10 +96,10 @@ void check_bijective(Check& check, const Swizzle& swizzle, const std::vector<uin
   }
 }
 
-void check_swizzle_formula(Check& check, const std::vector<SwizzleAnswer>& tries) {
+void check_swizzled_offsets(Check& check, const std::vector<SwizzleFunctionResult>& tries) {
   size_t wrong = 0;
-  const SwizzleAnswer* shown = nullptr;
-  for (const SwizzleAnswer& t : tries) {
+  const SwizzleFunctionResult* shown = nullptr;
+  for (const SwizzleFunctionResult& t : tries) {
     if (t.swizzle(t.offset) == t.got) continue;
     ++wrong;
     // Shows the wrong offset that has about four bits set: fewer bits explain too little, and more
@@ -125,12 +125,13 @@ void check_swizzle_formula(Check& check, const std::vector<SwizzleAnswer>& tries
         "it maps offset {} to {}, which is wrong:\n"
         "    in  {}\n"
         "    out {}",
-        shown->offset, shown->got, binary_digits(shown->offset), binary_digits(shown->got));
+        shown->offset, shown->got, padded_grouped_binary(shown->offset),
+        padded_grouped_binary(shown->got));
   message += fmt::format("\nYYY is {}, ZZZ is {}; bit 0 is the last digit. All other bits stay.",
                          bit_range_text(s.first_y(), s.bits), bit_range_text(s.first_z(), s.bits));
   const std::string hint = swizzle_misconception_hint(tries);
   if (!hint.empty()) message += "\n" + hint;
-  check.lose(check.line_of("swizzle"), message);
+  check.fail_and_throw(check.line_of("swizzle"), message);
 }
 
 // The answer to a question that asks for a whole number from 0 to `most`. Loses the check if there
@@ -139,17 +140,19 @@ int whole_number_answer(Check& check, const std::string& question, int most) {
   const int line = check.line_of(question.c_str());
   const std::optional<float> given = submitted_answer(check, question);
   if (!given)
-    check.lose({CheckFailure::Kind::missing, "", "LAB32_ANSWER(" + question + ")"}, 0,
-               fmt::format("The file has no LAB32_ANSWER({}, ...).", question));
+    check.fail_and_throw({CheckFailure::Kind::missing, "", "LAB32_ANSWER(" + question + ")"}, 0,
+                         fmt::format("The file has no LAB32_ANSWER({}, ...).", question));
   if (std::isnan(*given) || *given < 0) {
     check.measured("no answer");
-    check.lose(kWrongAnswer, line, fmt::format("Not answered yet: {} (line {}).", question, line));
+    check.fail_and_throw(kWrongAnswer, line,
+                         fmt::format("Not answered yet: {} (line {}).", question, line));
   }
   if (*given > static_cast<float>(most) || *given != std::floor(*given)) {
     check.measured("no such place");
-    check.lose(kWrongAnswer, line,
-               fmt::format("{} is {}, but the question asks for a whole number from 0 to {}.",
-                           question, answer_as_typed(check, question, *given), most));
+    check.fail_and_throw(
+        kWrongAnswer, line,
+        fmt::format("{} is {}, but the question asks for a whole number from 0 to {}.", question,
+                    answer_text_in_source(check, question, *given), most));
   }
   return static_cast<int>(*given);
 }
@@ -170,27 +173,28 @@ struct SwizzleTileShape {
   int rows = kTileRows;
   int nx() const { return row_bytes / type.bytes; }
   int elements() const { return rows * nx(); }
-  std::string setting_text() const {
+  std::string tile_shape_text() const {
     return fmt::format("{} rows of {} {}s ({} bytes)", rows, nx(), type.name, row_bytes);
   }
 };
 
-struct StudentPlacements {
+struct StudentSwizzlePlacements {
   std::vector<int> chunk, documented, general;
 };
 
-StudentPlacements run_student_placements(Check& check, const SwizzleTileShape& tile) {
+StudentSwizzlePlacements run_student_swizzle_placements(Check& check,
+                                                        const SwizzleTileShape& tile) {
   const uint32_t n = static_cast<uint32_t>(tile.elements());
   Output<int> chunk(check, "chunk", 5 * n), documented(check, "documented", 2 * n),
       general(check, "general", n);
   run(check, {grader_or_submitted_kernel_name(check, fmt::format("place_all<{}>", tile.type.name)),
               {{blocks_for(n, 256)}, {256}},
               {tile.rows, tile.nx(), chunk, documented, general},
-              tile.setting_text()});
+              tile.tile_shape_text()});
   return {chunk.read(), documented.read(), general.read()};
 }
 
-void check_chunks(Check& check, const SwizzleTileShape& tile, const StudentPlacements& got) {
+void check_chunks(Check& check, const SwizzleTileShape& tile, const StudentSwizzlePlacements& got) {
   static const char* const kFields[] = {"i16", "y16", "x16", "swz_y16", "swz_x16"};
   for (int i = 0; i < tile.elements(); ++i) {
     const int y = i / tile.nx(), x = i % tile.nx();
@@ -199,9 +203,10 @@ void check_chunks(Check& check, const SwizzleTileShape& tile, const StudentPlace
     for (size_t k = 0; k < want.size(); ++k) {
       if (got.chunk[5 * i + k] == want[k]) continue;
       check.measured(fmt::format("{} wrong", kFields[k]));
-      check.lose(check.line_of("chunk_of"),
-                 fmt::format("{}: the {} of the element in row {}, column {} is not {}.",
-                             tile.setting_text(), kFields[k], y, x, got.chunk[5 * i + k]));
+      check.fail_and_throw(
+          check.line_of("chunk_of"),
+          fmt::format("{}: the {} of the element in row {}, column {} is not {}.",
+                      tile.tile_shape_text(), kFields[k], y, x, got.chunk[5 * i + k]));
     }
   }
   for (int i = 0; i < tile.elements(); ++i) {
@@ -210,11 +215,11 @@ void check_chunks(Check& check, const SwizzleTileShape& tile, const StudentPlace
     const DocumentedSwizzlePosition q{got.documented[2 * i], got.documented[2 * i + 1]};
     if (p == q) continue;
     check.measured("place wrong");
-    check.lose(
+    check.fail_and_throw(
         check.line_of("documented_place"),
         fmt::format("{}: the element in row {}, column {} does not go to row {}, column {}. Its "
                     "chunk goes to chunk column {}; the element keeps its place inside the chunk.",
-                    tile.setting_text(), y, x, q.y, q.x, got.chunk[5 * i + 4]));
+                    tile.tile_shape_text(), y, x, q.y, q.x, got.chunk[5 * i + 4]));
   }
 }
 
@@ -223,7 +228,7 @@ std::string at(int i, int nx) { return fmt::format("({}, {})", i / nx, i % nx); 
 [[noreturn]] void lose_general(Check& check, const SwizzleTileShape& tile,
                                const std::string& column, const std::string& message) {
   check.measured(column);
-  check.lose(check.line_of("general_place"), tile.setting_text() + ": " + message);
+  check.fail_and_throw(check.line_of("general_place"), tile.tile_shape_text() + ": " + message);
 }
 
 void check_permutation(Check& check, const SwizzleTileShape& tile,
@@ -259,8 +264,8 @@ void check_chunks_not_split(Check& check, const SwizzleTileShape& tile,
 
 // Checks that ldmatrix reads a matrix without bank conflicts: its 8 chunks, which are those of 8
 // rows in one column, should use all 32 banks.
-void check_bank_conflicts(Check& check, const SwizzleTileShape& tile,
-                          const std::vector<int>& general) {
+void check_ldmatrix_bank_conflicts(Check& check, const SwizzleTileShape& tile,
+                                   const std::vector<int>& general) {
   for (int row = 0; row < tile.rows; row += 8) {
     for (int x = 0; x < tile.nx(); x += kChunkBytes / tile.type.bytes) {
       std::array<int, 8> owner;
@@ -293,7 +298,7 @@ TEST_SUITE("lab:swizzle") {
     check.measured(fmt::format("{} of 64 right", right));
     for (uint32_t i : offsets) {
       if (got[i] == swizzle(i)) continue;
-      check.lose(
+      check.fail_and_throw(
           check.line_of("swizzle"),
           fmt::format("Offset {} is row {}, column {}, and the document's table does not have {} "
                       "there.",
@@ -304,24 +309,24 @@ TEST_SUITE("lab:swizzle") {
     }
   }
 
-  LAB_CHECK("A2 any B, M, S" * takes(whole("random_offsets", 1, 10000))) {
+  LAB_CHECK("A2 any B, M, S" * takes_rubric_keys(whole("random_offsets", 1, 10000))) {
     check.expected("all right");
     std::vector<uint32_t> offsets(kOffsets);
     std::iota(offsets.begin(), offsets.end(), 0);
     Random random = check.random();
-    for (uint32_t i = 0; i < check.row.count("random_offsets"); ++i)
+    for (uint32_t i = 0; i < check.row.required_count("random_offsets"); ++i)
       offsets.push_back(random.below(0x7fffffff));
-    std::vector<SwizzleAnswer> tries;
+    std::vector<SwizzleFunctionResult> tries;
     std::vector<std::vector<uint32_t>> all;
     for (const Swizzle& s : kSwizzles) {
       all.push_back(run_student_swizzle(check, s, offsets));
       for (size_t i = 0; i < offsets.size(); ++i) tries.push_back({s, offsets[i], all.back()[i]});
     }
-    // A function that only returns its offset, or 0, has the same hint from check_swizzle_formula,
+    // A function that only returns its offset, or 0, has the same hint from check_swizzled_offsets,
     // so it is not checked here.
     if (swizzle_misconception_hint(tries).empty())
       for (size_t i = 0; i < all.size(); ++i) check_bijective(check, kSwizzles[i], all[i]);
-    check_swizzle_formula(check, tries);
+    check_swizzled_offsets(check, tries);
   }
 
   LAB_CHECK("A3 alike in a column") {
@@ -331,21 +336,22 @@ TEST_SUITE("lab:swizzle") {
     const int line = check.line_of("alike_row_2");
     check.measured(fmt::format("rows {} and {}", one, other));
     if (one == other)
-      check.lose(kWrongAnswer, line,
-                 "These are the same row, but the question asks for two different rows.");
+      check.fail_and_throw(kWrongAnswer, line,
+                           "These are the same row, but the question asks for two different rows.");
     const Swizzle swizzle{2, 0, 3};
     if (swizzle(8 * one) % 8 != swizzle(8 * other) % 8)
-      check.lose(kWrongAnswer, line,
-                 fmt::format("{} keeps column 0 of rows {} and {} in different columns. How many "
-                             "row bits does it look at?",
-                             swizzle.name(), one, other));
+      check.fail_and_throw(
+          kWrongAnswer, line,
+          fmt::format("{} keeps column 0 of rows {} and {} in different columns. How many "
+                      "row bits does it look at?",
+                      swizzle.name(), one, other));
   }
 
   LAB_CHECK("B1 chunks of 16 bytes") {
     check.expected("all right");
     for (const TileElementType& type : kTypes) {
       const SwizzleTileShape tile{type, kLineBytes};
-      check_chunks(check, tile, run_student_placements(check, tile));
+      check_chunks(check, tile, run_student_swizzle_placements(check, tile));
     }
     check.measured("4 types right");
   }
@@ -360,27 +366,28 @@ TEST_SUITE("lab:swizzle") {
     const int line = check.line_of("collision_y_2");
     if (y1 == y2 && x1 == x2) {
       check.measured("one element");
-      check.lose(kWrongAnswer, line,
-                 "These are the same element, but the question asks for two different "
-                 "elements.");
+      check.fail_and_throw(kWrongAnswer, line,
+                           "These are the same element, but the question asks for two different "
+                           "elements.");
     }
     const DocumentedSwizzlePosition p = documented_place(y1, x1, nx, bytes);
     const DocumentedSwizzlePosition q = documented_place(y2, x2, nx, bytes);
     check.measured(p == q ? "found" : "no collision");
     if (!(p == q))
-      check.lose(kWrongAnswer, line,
-                 fmt::format("Element ({}, {}) goes to row {}, column {}, and ({}, {}) to row {}, "
-                             "column {}. How many rows share one y16, and what does the `% nx` do "
-                             "to 8 columns of chunks?",
-                             y1, x1, p.y, p.x, y2, x2, q.y, q.x));
+      check.fail_and_throw(
+          kWrongAnswer, line,
+          fmt::format("Element ({}, {}) goes to row {}, column {}, and ({}, {}) to row {}, "
+                      "column {}. How many rows share one y16, and what does the `% nx` do "
+                      "to 8 columns of chunks?",
+                      y1, x1, p.y, p.x, y2, x2, q.y, q.x));
   }
 
-  LAB_CHECK("B3 rows of any width" * takes(wholes("row_bytes", 16, 1024, 0, 16))) {
+  LAB_CHECK("B3 rows of any width" * takes_rubric_keys(wholes("row_bytes", 16, 1024, 0, 16))) {
     check.expected("all right");
     // Random widths in addition to the published ones. 8 rows fill whole lines at any width.
     Random random = check.random();
     std::vector<std::pair<int, int>> shapes;
-    for (double row_bytes : check.row.numbers("row_bytes"))
+    for (double row_bytes : check.row.required_numbers("row_bytes"))
       shapes.emplace_back(static_cast<int>(row_bytes), kTileRows);
     for (int i = 0; i < 4; ++i)
       shapes.emplace_back(16 * (1 + random.below(40)), 8 * (1 + random.below(12)));
@@ -389,11 +396,11 @@ TEST_SUITE("lab:swizzle") {
     for (const auto& [row_bytes, rows] : shapes) {
       for (const TileElementType& type : kTypes) {
         const SwizzleTileShape tile{type, row_bytes, rows};
-        const std::vector<int> general = run_student_placements(check, tile).general;
+        const std::vector<int> general = run_student_swizzle_placements(check, tile).general;
         check_permutation(check, tile, general);
         check_chunks_not_split(check, tile, general);
         if (tile.row_bytes <= kLineBytes && kLineBytes % tile.row_bytes == 0)
-          check_bank_conflicts(check, tile, general);
+          check_ldmatrix_bank_conflicts(check, tile, general);
         ++tiles;
         if (tile.row_bytes != kLineBytes) continue;
         for (int i = 0; i < tile.elements(); ++i) {

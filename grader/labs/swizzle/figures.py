@@ -114,7 +114,7 @@ def draw_chunks_of_rows():
     return drawing
 
 
-def draw_ldmatrix():
+def draw_ldmatrix_row_addresses():
     """The lane that holds the address of each row of the four matrices."""
     drawing = Drawing(760, 452, "Which row each lane passes to ldmatrix.x4")
     cell, top, high, left = 58, 76, 21, 96
@@ -148,7 +148,7 @@ def draw_swizzled_table():
     """The documented table, with the entry of the worked example marked."""
     drawing = Drawing(760, 330, "Where each entry of an 8 × 8 table is stored")
     left, top, row, column = 216, 62, 5, 3
-    entries = swizzle.documented_swizzle_table()
+    entries = swizzle.documented_swizzle_3_0_3_values()
     cells = [
         [
             (
@@ -178,7 +178,7 @@ def draw_swizzle_tables():
     """The documented table, and <2, 0, 3>, where the rows repeat."""
     drawing = Drawing(760, 330, "The tables of <3, 0, 3> and <2, 0, 3>")
     for left, title, rows, words in (
-        (60, "<3, 0, 3> (documented)", swizzle.documented_swizzle_table(), "0 once in each row and column"),
+        (60, "<3, 0, 3> (documented)", swizzle.documented_swizzle_3_0_3_values(), "0 once in each row and column"),
         (
             430,
             "<2, 0, 3>",
@@ -238,7 +238,7 @@ def draw_tile_layouts():
     return drawing
 
 
-def draw_narrow_rows():
+def draw_swizzle_of_narrow_rows():
     """Chunks of 64-byte rows, placed by the document's formulas and by the general mapping."""
     drawing = Drawing(760, 252, "Rows of 64 bytes: 4 chunks per row")
     top, high = 38, 20
@@ -309,7 +309,7 @@ def draw_tma_swizzle_modes():
 
 
 def draw_measured_times():
-    times = tables.read_measured("h200-swizzle")
+    times = tables.read_measured_table("h200-swizzle")
     tiles = max(int(row["n"]) for row in times.rows)
     drawing = Drawing(760, 258, "What the layouts cost on an H200")
     drawing.text(
@@ -337,10 +337,10 @@ FIGURES = {
     "swizzle/bits.svg": draw_xored_bits,
     "swizzle/xor.svg": draw_swizzled_table,
     "swizzle/rows.svg": draw_chunks_of_rows,
-    "swizzle/ldmatrix.svg": draw_ldmatrix,
+    "swizzle/ldmatrix.svg": draw_ldmatrix_row_addresses,
     "swizzle/table.svg": draw_swizzle_tables,
     "swizzle/tile.svg": draw_tile_layouts,
-    "swizzle/narrow.svg": draw_narrow_rows,
+    "swizzle/narrow.svg": draw_swizzle_of_narrow_rows,
     "swizzle/tensor.svg": draw_tma_swizzle_modes,
     "swizzle/measured.svg": draw_measured_times,
 }

@@ -49,7 +49,7 @@ const Misconception kMisconceptions[] = {
      "lies below ZZZ."},
 };
 
-std::vector<int> parse_integer_list(const std::string& text) {
+std::vector<int> parse_space_separated_ints(const std::string& text) {
   std::istringstream in(text);
   std::vector<int> found;
   for (int value; in >> value;) found.push_back(value);
@@ -64,10 +64,11 @@ uint32_t Swizzle::operator()(uint32_t offset) const {
 
 std::string Swizzle::name() const { return fmt::format("Swizzle<{}, {}, {}>", bits, base, shift); }
 
-std::string swizzle_misconception_hint(const std::vector<SwizzleAnswer>& tries) {
+std::string swizzle_misconception_hint(const std::vector<SwizzleFunctionResult>& tries) {
   for (const Misconception& idea : kMisconceptions) {
     bool all = true;
-    for (const SwizzleAnswer& t : tries) all = all && idea.answer(t.swizzle, t.offset) == t.got;
+    for (const SwizzleFunctionResult& t : tries)
+      all = all && idea.answer(t.swizzle, t.offset) == t.got;
     if (all) return idea.hint;
   }
   return "";
@@ -91,7 +92,7 @@ DocumentedSwizzlePosition documented_place(int y, int x, int nx, int element_byt
   return {c.swz_y16, c.swz_x16 * each % nx + x % each};
 }
 
-std::vector<RecordedTensorBox> recorded_tensor_boxes() {
+std::vector<MeasuredBoxLayout> measured_box_layouts() {
   const auto path = lab32_root() / "data" / "measured" / "h200-tensor_maps.csv";
   const auto broken = [&](const std::string& what) {
     return Error(
@@ -101,7 +102,7 @@ std::vector<RecordedTensorBox> recorded_tensor_boxes() {
   };
   std::ifstream file(path);
   if (!file) throw broken("cannot be read");
-  std::vector<RecordedTensorBox> boxes;
+  std::vector<MeasuredBoxLayout> boxes;
   bool head = true;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
@@ -111,14 +112,14 @@ std::vector<RecordedTensorBox> recorded_tensor_boxes() {
       continue;
     }
     std::replace(line.begin(), line.end(), ',', ' ');
-    const std::vector<int> v = parse_integer_list(line);
+    const std::vector<int> v = parse_space_separated_ints(line);
     if (v.size() < 6 || v.size() != 6 + static_cast<size_t>(v[2]))
       throw broken(fmt::format("a row of {} numbers", v.size()));
     if (v[5] == 0) boxes.push_back({v[0], v[1], v[2], v[3], v[4], {}});
     if (boxes.empty()) throw broken("the first row is not row 0 of a box");
     boxes.back().landing.insert(boxes.back().landing.end(), v.begin() + 6, v.end());
   }
-  for (const RecordedTensorBox& box : boxes)
+  for (const MeasuredBoxLayout& box : boxes)
     if (box.landing.size() != static_cast<size_t>(box.rows) * box.columns)
       throw broken("a box has not all of its rows");
   if (boxes.empty()) throw broken("no box");

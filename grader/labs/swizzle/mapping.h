@@ -23,11 +23,11 @@ struct Swizzle {
 
 // One answer of the student's function. swizzle_misconception_hint() returns a sentence about the
 // misconception that would give all of these answers; empty if no known misconception does.
-struct SwizzleAnswer {
+struct SwizzleFunctionResult {
   Swizzle swizzle;
   uint32_t offset, got;
 };
-std::string swizzle_misconception_hint(const std::vector<SwizzleAnswer>& tries);
+std::string swizzle_misconception_hint(const std::vector<SwizzleFunctionResult>& tries);
 
 // Where the document's formulas place element (y, x) of rows of nx elements: the chunk of 16 bytes
 // that holds it, and the places of chunk and element. The formulas hold for rows of 128 bytes.
@@ -44,12 +44,12 @@ DocumentedSwizzlePosition documented_place(int y, int x, int nx, int element_byt
 
 // A box that the copy engine has written to shared memory
 // (grader/labs/swizzle/measure/tensor_maps.cu).
-struct RecordedTensorBox {
+struct MeasuredBoxLayout {
   int mode, element_bytes, columns, rows, base;
   std::vector<int> landing;  // the byte offset of element y * columns + x from a multiple of 1024
 };
 
 // All boxes of data/measured/h200-tensor_maps.csv. Throws Error if the file cannot be read.
-std::vector<RecordedTensorBox> recorded_tensor_boxes();
+std::vector<MeasuredBoxLayout> measured_box_layouts();
 
 }  // namespace lab32::checks::swizzle

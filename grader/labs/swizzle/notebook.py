@@ -17,10 +17,10 @@ STUDENTS_RECORDS = {
 }
 
 
-def documented_swizzle_table():
+def documented_swizzle_3_0_3_values():
     """The Swizzle Article's 8 x 8 table of Swizzle<3, 0, 3>, row by row."""
     table = [[None] * 8 for _ in range(8)]
-    for row in tables.read_documented("swizzle_table").rows:
+    for row in tables.read_documented_table("swizzle_table").rows:
         y, x = map(int, re.fullmatch(r"row (\d), column (\d)", row["metric"]).groups())
         table[y][x] = int(row["value"])
     return table
@@ -31,19 +31,19 @@ def wavefronts_per_tile(lab):
     found = {}
     for test in lab.tests:
         form = next((f for f in FORMS if f" {f}: wavefronts" in test.name), None)
-        if form in visible_forms(lab) and "wavefronts" in test.figures:
+        if form in forms_if_plain_check_passed(lab) and "wavefronts" in test.figures:
             found[form] = test.figures["wavefronts"] / TILES[form]
     return found
 
 
-def visible_forms(lab):
+def forms_if_plain_check_passed(lab):
     """The forms that may be shown: none before C1 has passed, since as given all forms cost as much as the plain one."""
     return FORMS if lab.has_passed("C1 plain: wavefronts") else []
 
 
 def measured_wavefronts_per_tile(task="x4", tiles=1024):
     """Measured wavefronts per tile of the reference solution's forms on an H200."""
-    table = tables.read_measured("h200-swizzle-counters")
+    table = tables.read_measured_table("h200-swizzle-counters")
     metric = "memory_l1_wavefronts_shared"
     return {
         form: table.value("value", task=task, form=form, n=tiles, metric=metric) / tiles
@@ -51,8 +51,8 @@ def measured_wavefronts_per_tile(task="x4", tiles=1024):
     }
 
 
-def measured_times_over_copy(task="x4"):
+def recorded_times_over_copy_by_form(task="x4"):
     """Times on an H200 for the largest number of tiles, as multiples of a copy: {form: times}."""
-    table = tables.read_measured("h200-swizzle")
+    table = tables.read_measured_table("h200-swizzle")
     tiles = max(int(row["n"]) for row in table.rows)
     return {form: table.value("times_copy", task=task, form=form, n=tiles) for form in FORMS}

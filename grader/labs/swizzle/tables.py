@@ -8,7 +8,7 @@ from lab32.labs.swizzle.notebook import FORMS
 def recorded_boxes():
     """Recorded copies: {(mode, element_bytes, columns, base): rows of addresses where elements landed}."""
     found = {}
-    for row in tables.read_measured("h200-tensor_maps").rows:
+    for row in tables.read_measured_table("h200-tensor_maps").rows:
         key = tuple(int(row[k]) for k in ("mode", "element_bytes", "columns", "base"))
         found.setdefault(key, []).append([int(v) for v in row["landing"].split()])
     return found
@@ -16,8 +16,8 @@ def recorded_boxes():
 
 def tile_forms_table(device, *names):
     """Wavefronts per tile and time of each form of these tasks."""
-    counters = tables.read_measured(f"{device}-swizzle-counters")
-    times = tables.read_measured(f"{device}-swizzle")
+    counters = tables.read_measured_table(f"{device}-swizzle-counters")
+    times = tables.read_measured_table(f"{device}-swizzle")
     counted = max(int(row["n"]) for row in counters.rows)
     timed = max(int(row["n"]) for row in times.rows)
     rows = []
@@ -41,7 +41,7 @@ def tile_forms_table(device, *names):
     return markdown_table(head, rows, numeric=range(1, 5))
 
 
-def tensor_boxes_table():
+def recorded_tensor_boxes_table():
     """The recorded boxes, by mode."""
     rows = []
     for mode in (128, 64, 32, 0):
@@ -56,4 +56,4 @@ def tensor_boxes_table():
     return markdown_table(head, rows, numeric=[1])
 
 
-MAKERS = {"tile_forms": tile_forms_table, "tensor_boxes": tensor_boxes_table}
+MAKERS = {"tile_forms": tile_forms_table, "tensor_boxes": recorded_tensor_boxes_table}

@@ -29,7 +29,7 @@ def draw_matrix_cells(drawing, x, y, columns, rows, cell, fill, stroke_width=0.5
             )  # fmt: skip
 
 
-def draw_cache_lines():
+def draw_row_and_column_walks():
     """Cache lines of a matrix that is traversed by rows and by columns."""
     drawing = Drawing(760, 246, "A matrix in cache lines, walked by rows and by columns")
     cell, columns, rows, line = 21, 16, 6, 4
@@ -311,7 +311,7 @@ def draw_banks_then_and_now():
 
 def draw_measured_times():
     """Times of the versions as multiples of a copy."""
-    table = tables.read_measured("h200-transpose")
+    table = tables.read_measured_table("h200-transpose")
     drawing = Drawing(760, 322, "What each version takes on an H200")
     drawing.text(
         20, 28, f"Time in times of a device-to-device copy (measured, {table.head['device']}, "
@@ -333,7 +333,7 @@ def draw_measured_times():
 
 
 FIGURES = {
-    "transpose/lines.svg": draw_cache_lines,
+    "transpose/lines.svg": draw_row_and_column_walks,
     "transpose/naive.svg": draw_naive_requests,
     "transpose/tile.svg": draw_way_through_tile,
     "transpose/edge.svg": draw_partial_tile,

@@ -44,9 +44,9 @@ def slow_over_fast_ratios(rows):
     }
 
 
-def documented_slow_over_fast():
+def documented_slowdowns_by_label():
     """{label: ratio} from the SYSU Lecture's times for 50000 x 50000 and 3000 x 3000 ints."""
-    table = tables.read_documented("cpu_walks")
+    table = tables.read_documented_table("cpu_walks")
 
     def documented_seconds(what, form):
         return table.value("value", kernel=f"{what}, {form}")
@@ -75,7 +75,7 @@ COLUMN = "A2 a column of a tile"
 def wavefronts_of_pitches(lab):
     """Simulated {label: wavefronts per load} from the result's figures; empty until the check that asks for them has
     passed."""
-    figures = lab.figures_of_checks() if lab.has_passed(COLUMN) else {}
+    figures = lab.figures_by_name() if lab.has_passed(COLUMN) else {}
     return {
         label: figures[f"pitch {pitch} wavefronts"]
         for label, (_, pitch) in PITCHES.items()
@@ -85,7 +85,7 @@ def wavefronts_of_pitches(lab):
 
 def documented_wavefronts_by_pitch():
     """The SYSU Lecture's {label: wavefronts per half-warp} on a G80."""
-    table = tables.read_documented("transpose_banks")
+    table = tables.read_documented_table("transpose_banks")
     metric = "pitch {}, conflict of a column, N-way".format
     return {f"16 wide, pitch {p}": table.value("value", metric=metric(p)) for p in (16, 17)}
 
@@ -101,7 +101,7 @@ def simulated_and_documented_rows(lab):
 # ---- the versions --------------------------------------------------------------------------------
 
 
-def counts_over_ideal(lab, what):
+def ratios_to_ideal_by_label(lab, what):
     """The student's `sectors`, `wavefronts` or `requests` as multiples of the ideal, {version: ratio}, from the first
     check that has them. Wavefronts are left out until A2 has passed, because an unpadded tile has the count that A2
     asks for."""
@@ -117,7 +117,7 @@ def counts_over_ideal(lab, what):
 
 def times_over_copy(kind, size=LARGE):
     """Measured on an H200: {version: time as a multiple of a copy's}."""
-    table = tables.read_measured("h200-transpose")
+    table = tables.read_measured_table("h200-transpose")
     return {
         form: table.value("times_copy", task=kind, form=form, n=size)
         for form in VERSIONS

@@ -19,7 +19,7 @@ from lab32.classroom.entries import (
     SOURCE_BYTES,
     SizeBudget,
     SubmissionRefused,
-    folder_entries,
+    entries_below_folder,
     open_nested_archives,
 )
 from lab32.classroom.problem import UserError, printable_line
@@ -44,11 +44,11 @@ def parse_options(arguments):
     return parser.parse_args(arguments)
 
 
-def find_submission_files(folder, asked):
+def read_submission_files_and_notes(folder, asked):
     """({path below labs/: bytes}, what the student is told) of a submission."""
     known = sorted({path.stem for path in (ROOT / "data/limits").glob("*.toml")} | set(asked))
     try:
-        entries = list(open_nested_archives(folder_entries(folder), SizeBudget()))
+        entries = list(open_nested_archives(entries_below_folder(folder), SizeBudget()))
         found, left = chooser.find_candidate_files(entries, known, asked)
         tree, told = {}, []
         for lab, candidates in chooser.group_candidates_by_lab(found).items():
@@ -61,7 +61,7 @@ def find_submission_files(folder, asked):
     except SubmissionRefused as error:
         return {}, [f"The submission is refused: {error}."]
     missing = [lab for lab in asked if f"{lab}/{lab}.cu" not in tree]
-    others = [each.printable_name() for each in left + [e for e in entries if not e.is_source() and not e.is_header()]]
+    others = [each.printable_name() for each in left + [e for e in entries if not e.is_cuda_source() and not e.is_header()]]
     if missing and others:
         told.append(
             f"Nothing is graded of {', '.join(others[:3])}{' ...' if len(others) > 3 else ''}. "
@@ -70,17 +70,17 @@ def find_submission_files(folder, asked):
     return tree, told
 
 
-def add_student_notes_to_output(output, form, told):
+def add_student_notes_to_output(output, autograder_format, told):
     """The grader's output with the notes in the place where the platform shows them."""
     if not told or not output:
         return output
-    if form in NO_PLACE:
+    if autograder_format in NO_PLACE:
         print("\n".join(told), file=sys.stderr)
         return output
-    if form not in PLACES:
+    if autograder_format not in PLACES:
         return "".join(line + "\n" for line in told) + "\n" + output
     record = json.loads(output)
-    *above, name = PLACES[form]
+    *above, name = PLACES[autograder_format]
     place = record
     for part in above:
         place = place.get(part, {})
@@ -88,7 +88,7 @@ def add_student_notes_to_output(output, form, told):
     return json.dumps(record, indent=2) + "\n"
 
 
-def add_repository_fields(output, environment):
+def add_classroom50_fields(output, environment):
     """Classroom 50's result with the fields that name the repository, from the variables that its runner sets."""
     record = json.loads(output)
     commit = environment.get("COMMIT_URL", "")
@@ -130,9 +130,9 @@ def add_pictures_to_prairielearn_output(output, result):
     return json.dumps(record, indent=2) + "\n"
 
 
-def grade_submission_folder(options):
+def grade_single_submission(options):
     asked = options.labs.split()
-    tree, told = find_submission_files(options.folder, asked)
+    tree, told = read_submission_files_and_notes(options.folder, asked)
     with tempfile.TemporaryDirectory() as work:
         Path(work, "labs").mkdir()
         for name, data in tree.items():
@@ -150,7 +150,7 @@ def grade_submission_folder(options):
         if drawn and output and Path(work, "result.json").exists():
             output = add_pictures_to_prairielearn_output(output, json.loads(Path(work, "result.json").read_text()))
         if options.format == "classroom50" and done.returncode in (0, 1):
-            output = add_repository_fields(output, os.environ)
+            output = add_classroom50_fields(output, os.environ)
     sys.stdout.write(add_student_notes_to_output(output, options.format, told))
     return GRADED if done.returncode in (0, 1) else NOT_GRADED
 
@@ -158,7 +158,7 @@ def grade_submission_folder(options):
 def main(arguments=None):
     options = parse_options(arguments)
     try:
-        return grade_submission_folder(options)
+        return grade_single_submission(options)
     except UserError as problem:
         print(f"lab32: {problem}", file=sys.stderr)
     except (OSError, ValueError) as error:

@@ -26,7 +26,7 @@ class NotebookCellOutcome:
         return "does not compile" not in self.errors and NO_MAIN not in self.errors
 
 
-class NotebookCell:
+class NotebookCellFile:
     """A notebook's cell, stored in a folder of its own. Line 1 is the line of the magic command, so that line numbers
     match Jupyter's."""
 

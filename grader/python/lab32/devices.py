@@ -32,7 +32,7 @@ RULES = {
 }
 
 
-def scaling_factor(rule, ratio_to_h200):
+def derived_value_scale(rule, ratio_to_h200):
     """The factor by which a rule scales the H200's value. `ratio_to_h200(table, key)` is the card's value divided by the
     H200's."""
     product = 1.0
@@ -46,19 +46,19 @@ def scaling_factor(rule, ratio_to_h200):
     return product
 
 
-def derive_device_profile(text, source):
+def profile_with_scaled_values(text, h200_profile):
     """The text of a profile with its derived values computed from `source`, the H200's profile."""
     card, table, lines = tomllib.loads(text), None, []
 
     def ratio_to_h200(name, key):
-        return card[name][key] / source[name][key]
+        return card[name][key] / h200_profile[name][key]
 
     for line in text.splitlines():
         if header := re.fullmatch(r"\[(\w+)\]", line):
             table = header[1]
         if found := LINE.fullmatch(line):
-            value = source[table][found["name"]] * scaling_factor(found["rule"], ratio_to_h200)
-            whole = isinstance(source[table][found["name"]], int)
+            value = h200_profile[table][found["name"]] * derived_value_scale(found["rule"], ratio_to_h200)
+            whole = isinstance(h200_profile[table][found["name"]], int)
             shown = str(round(value)) if whole else f"{value:.4g}"
             head = f"{found['name']} = {shown}".ljust(39)
             line = f"{head} # as h200{found['rule']}{found['rest']}"
@@ -66,18 +66,18 @@ def derive_device_profile(text, source):
     return "\n".join(lines) + "\n"
 
 
-def derived_device_profiles():
+def profile_files_with_rederived_text():
     """(file, its text, the text with newly derived values) for each profile except the H200's."""
     folder = ROOT / "data" / "devices"
     source = tomllib.loads((folder / f"{SOURCE}.toml").read_text())
     for path in sorted(folder.glob("*.toml")):
         if path.stem != SOURCE:
             text = path.read_text()
-            yield path, text, derive_device_profile(text, source)
+            yield path, text, profile_with_scaled_values(text, source)
 
 
 def main():
-    for path, text, fresh in derived_device_profiles():
+    for path, text, fresh in profile_files_with_rederived_text():
         if text != fresh:
             path.write_text(fresh)
             print(f"{path}: written anew", file=sys.stderr)

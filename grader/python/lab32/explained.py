@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from lab32 import ROOT
-from lab32.results import BINARY, submissions_folder
+from lab32.results import BINARY, submissions_root
 from lab32.score_report import message_html
 
 
@@ -47,7 +47,7 @@ class MissingPicture:
         printer.text(str(self))
 
 
-def run_explain(arguments):
+def explain_picture_or_reason(arguments):
     """Runs `lab32 explain ARGUMENTS --format svg`."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "picture.svg"
@@ -69,7 +69,7 @@ def picture_of_worst_access(lab, check=None, more=()):
     """A picture of the worst access of a check of the student's submission, or of the whole lab if no check is
     given."""
     check = [check] if check else []
-    return run_explain([lab, *check, "--dir", str(submissions_folder(lab)), *more])
+    return explain_picture_or_reason([lab, *check, "--dir", str(submissions_root(lab)), *more])
 
 
 MOST_TRIES = 3  # few, because each one runs the lab's kernels

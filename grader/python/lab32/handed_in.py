@@ -7,15 +7,15 @@ from pathlib import Path
 
 from lab32 import labs
 from lab32.classroom import chooser
-from lab32.classroom.entries import folder_entries, is_junk_path
+from lab32.classroom.entries import entries_below_folder, is_junk_path
 from lab32.classroom.problem import UserError, printable_line
 
 
 def main(arguments=None):
     folder, *asked = arguments or sys.argv[1:]
-    known = sorted({*labs.rubric_files(), *asked})
+    known = sorted({*labs.rubric_path_by_lab(), *asked})
     try:
-        entries = [entry for entry in folder_entries(folder) if entry.kind == "file" and not is_junk_path(entry.parts)]
+        entries = [entry for entry in entries_below_folder(folder) if entry.kind == "file" and not is_junk_path(entry.parts)]
     except (UserError, OSError) as error:
         sys.exit(f"lab32: {printable_line(error)}")
     found, _ = chooser.find_candidate_files(entries, known, asked)

@@ -41,7 +41,7 @@ def read_text(path, most=SMALL):
     return decode_utf8(read_bytes(path, most), path)
 
 
-def read_toml(path, most=SMALL):
+def read_toml_with_lines(path, most=SMALL):
     """The parsed file: (the table, {path of a key, as a tuple: its line})."""
     text = read_text(path, most)
     try:

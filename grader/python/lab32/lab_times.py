@@ -11,7 +11,7 @@ def largest_launches(lab):
     """{kernel: the row of its largest launch} from h200-labs.csv, with the model's columns. A kernel's given form
     precedes its optimised one, and both have the same size. Launches of one block are left out: they are
     too short to be timed."""
-    measured, modelled = tables.read_measured("h200-labs"), tables.read_modelled("h200")
+    measured, modelled = tables.read_measured_table("h200-labs"), tables.read_modelled_table("h200")
     kernels = {}  # kernel -> form -> size -> its first launch
     for row in measured.where(lab=lab):
         # The record also has solutions of earlier versions of the lab, which are left out.
@@ -28,7 +28,7 @@ def largest_launches(lab):
     return found
 
 
-def measured_and_modelled_times(lab, hidden=()):
+def times_relative_to_copy(lab, hidden=()):
     """For plots.bars: {"measured: H200": {kernel: time}, "modelled: H200": {kernel: time}}.
 
     The times are multiples of that of a cold copy of the same bytes, so that launches of different sizes compare.

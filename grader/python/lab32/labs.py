@@ -23,7 +23,7 @@ class Lab:
     level: str  # "core": it has all parts of the course; "extra": it needs checks only
 
 
-def rubric_files(folder=""):
+def rubric_path_by_lab(folder=""):
     """{lab: its rubric} of a folder of rubrics; without one, those of lab32 and of the labs that LAB32_LABS adds."""
     roots = [ROOT, *filter(None, [os.environ.get("LAB32_LABS")])]
     folders = [Path(folder)] if folder else [Path(root, "data/limits") for root in roots]
@@ -34,7 +34,7 @@ def rubric_files(folder=""):
 def all_labs():
     """Every Lab in the order of the course."""
     labs = []
-    for path in rubric_files().values():
+    for path in rubric_path_by_lab().values():
         rubric = tomllib.loads(path.read_text())
         place = rubric.get("order", 1000), rubric.get("subject", ""), rubric.get("level", "extra")
         labs.append(Lab(path.stem, *place))
@@ -53,14 +53,14 @@ def lab_module(lab, name):
     return importlib.import_module(f"lab32.labs.{lab}.{name}")
 
 
-def lab_modules(name):
+def modules_by_lab(name):
     """{lab: module grader/labs/<lab>/<name>.py} for the labs that have one."""
     return {lab: found for lab in lab_names() if (found := lab_module(lab, name))}
 
 
 def lab_specific_pictures(lab, test, device):
     """The pictures of a check that the lab's pictures.py draws by the check's figures; most labs have none."""
-    return getattr(lab_module(lab, "pictures"), "check_pictures", lambda *_: [])(test, device)
+    return getattr(lab_module(lab, "pictures"), "pictures_of_check_result", lambda *_: [])(test, device)
 
 
 def notebook_attribute(lab, name, default):

@@ -23,7 +23,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.display import display
 
 from lab32 import ROOT, explained, questions, results
-from lab32.cells import NotebookCell
+from lab32.cells import NotebookCellFile
 from lab32.report import history, plots
 
 CELL_COMMANDS = ["run", "profile", "check", "explain"]
@@ -128,7 +128,7 @@ def ask_magic(rest):
         raise UsageError("%lab32 ask LAB [CHECK] [--answer N ...]: name a lab")
     lab, *more = rest
     if "--dir" not in more:
-        more += ["--dir", str(results.submissions_folder(lab))]
+        more += ["--dir", str(results.submissions_root(lab))]
     try:
         return questions.ask_questions(lab, more)
     except ValueError as error:
@@ -139,8 +139,8 @@ def progress_magic(rest):
     """The plot of predictions and counts, from the attempts in the history; None with a line that says why there is none."""
     if len(rest) != 1:
         raise UsageError("%lab32 progress LAB: name a lab")
-    attempts = [each for each in history.read_graded_attempts(results.submissions_folder(rest[0])) if each["lab"] == rest[0]]
-    plot = plots.plot_progress(attempts)
+    attempts = [each for each in history.read_graded_attempts(results.submissions_root(rest[0])) if each["lab"] == rest[0]]
+    plot = plots.plot_prediction_errors_by_attempt(attempts)
     if plot is None:
         print("no plot: the history has no prediction that was wrong at first and is right by now")
         return None
@@ -204,7 +204,7 @@ def parse_cuda_magic_line(line):
 
 def run_cuda_cell(line, text):
     command, options, arguments, compiler = parse_cuda_magic_line(line)
-    with NotebookCell(text) as cell:
+    with NotebookCellFile(text) as cell:
         made = Path(cell.folder.name)
         if command == "explain":
             options = [*options, "--format", "svg", "-o", str(made / "picture.svg")]
@@ -218,14 +218,14 @@ def run_cuda_cell(line, text):
             display(explained.read_picture_or_reason(made / "picture.svg", done.output, done.errors, done.status))
             return
         if (made / "launches.csv").is_file():
-            display(launch_counters_table((made / "launches.csv").read_text()))
+            display(launch_counters_dataframe((made / "launches.csv").read_text()))
         print(done.output, end="")
         print(done.errors, end="", file=sys.stderr)
         if done.status and command != "check":
             print(f"exit status {done.status}", file=sys.stderr)
 
 
-def launch_counters_table(text):
+def launch_counters_dataframe(text):
     """A table with a column for each launch and a row for each counter, by Nsight Compute's names of metrics."""
     import pandas  # takes long to import, and is needed only here
 

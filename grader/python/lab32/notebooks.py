@@ -29,7 +29,7 @@ def executed_notebook_name(path):
     return f"{path.resolve().parent.name}-{path.name}"
 
 
-def execute_notebook(path, folder=FOLDER, more=None):
+def write_executed_notebook(path, folder=FOLDER, extra_environment=None):
     """Runs one notebook with `more` in its environment. Returns the path of the executed copy, which is written even if
     a cell fails."""
     path = Path(path)
@@ -40,7 +40,7 @@ def execute_notebook(path, folder=FOLDER, more=None):
     client.create_kernel_manager()
     client.km.transport_encryption = "auto"  # otherwise the kernel warns that the connection is not encrypted
     search = [str(ROOT / "grader/python"), os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, search))} | (more or {})
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, search))} | (extra_environment or {})
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / executed_notebook_name(path)
     try:
@@ -56,7 +56,7 @@ def main(arguments=None):
     failed = 0
     for path in parser.parse_args(arguments).notebooks:
         try:
-            print(f"wrote {execute_notebook(path)}")
+            print(f"wrote {write_executed_notebook(path)}")
         except CellExecutionError as error:
             # str(error) would also have the traceback, with colour codes.
             print(f"{path}: a cell failed: {error.ename}: {error.evalue}", file=sys.stderr)

@@ -102,7 +102,7 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
     limit = limit or {}
     expected = {k: v for k, v in (expected or {}).items() if v is not None}
     if not any(label in values for values in series.values() for label in labels):
-        return empty_figure(title, axes)
+        return draw_placeholder_figure(title, axes)
     if axes is None:
         _, axes = plt.subplots(figsize=(8, figure_height(labels, series, bool(limit) + bool(expected))), layout="constrained")
     there = [v[k] for v in [*series.values(), limit, expected] for k in labels if k in v]
@@ -115,7 +115,7 @@ def bars(labels, series, title, unit, axes=None, *, scale="linear", limit=None, 
             y = n + (k + 0.5) * thick - 0.4
             if label in values:
                 words = bar_number_text(values[label], [values[k] for k in labels if k in values])
-                draw_bar(axes, y, values[label], words, start, thick * 0.9, style, scale, limit.get(label))
+                draw_annotated_value(axes, y, values[label], words, start, thick * 0.9, style, scale, limit.get(label))
             elif name == "simulated: yours":
                 annotate_bar(axes, y, start, "not counted", 1, color=DIM, style="italic")
     draw_marks(axes, labels, limit, dict(marker="|", color=INK, s=180 * thick + 60, linewidths=2.5))
@@ -138,7 +138,7 @@ def figure_height(labels, series, marked=1):
     return 1.35 + 0.25 * max(rows, 1) + 0.22 * math.ceil((len(series) + marked) / 3)
 
 
-def axes_of_several_charts(*groups):
+def make_stacked_chart_axes(*groups):
     """One figure with several charts above each other; each group is (labels, series), as for bars()."""
     heights = [figure_height(labels, series) for labels, series in groups]
     _, all_axes = plt.subplots(
@@ -147,7 +147,7 @@ def axes_of_several_charts(*groups):
     return all_axes
 
 
-def empty_figure(title, axes=None):
+def draw_placeholder_figure(title, axes=None):
     """Stands in for a figure whose numbers do not exist yet."""
     if axes is None:
         _, axes = plt.subplots(figsize=(8, 0.9), layout="constrained")
@@ -189,7 +189,7 @@ def set_value_axis(axes, values, scale, room=1.16):
     return low
 
 
-def draw_bar(axes, y, value, words, start, thick, style, scale, limit=None):
+def draw_annotated_value(axes, y, value, words, start, thick, style, scale, limit=None):
     low, high = axes.get_xlim()
     if value <= 0 < low:
         annotate_bar(axes, y, low, f"{readable_number(value)} (off the axis)", 1)

@@ -19,7 +19,7 @@ def run_ask(lab, *options, binary=BINARY):
     return done.stdout
 
 
-def fetch_lab_questions(lab, *options, binary=BINARY):
+def fetch_questions_and_reason(lab, *options, binary=BINARY):
     """The questions about the lab's file, and the reason if there are none."""
     record = json.loads(run_ask(lab, "--format", "json", *options, binary=binary))
     return [SimpleNamespace(**question) for question in record["questions"]], record["why_none"]
@@ -93,7 +93,7 @@ def ask_questions(lab, options):
     """The questions, judged if `options` has --answer; `lab32 ask` then records the answers, too."""
     answers = [options[k + 1] for k, word in enumerate(options[:-1]) if word == "--answer"]
     others = [word for k, word in enumerate(options) if "--answer" not in (word, options[k - 1] if k else "")]
-    questions, why_none = fetch_lab_questions(lab, *others)
+    questions, why_none = fetch_questions_and_reason(lab, *others)
     if answers:
         run_ask(lab, *options)
     return AskedQuestions(lab, questions, answers, why_none)

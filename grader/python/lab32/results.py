@@ -48,7 +48,7 @@ class LabResult:
         """Whether this check passed. Figures that would answer its question are shown only then."""
         return any(test.name == check and test.status == "passed" for test in self.tests)
 
-    def figures_of_checks(self, prefix=""):
+    def figures_by_name(self, prefix=""):
         """The figures of all checks of the lab whose names start with `prefix`, under their names without the
         prefix."""
         return {
@@ -76,10 +76,10 @@ class GradingResult:
         raise KeyError(f"no lab {name} in this result (there: {there})")
 
     def _repr_html_(self):
-        return score_report.result_html(self)
+        return score_report.score_report_html(self)
 
     def _repr_pretty_(self, printer, cycle):
-        printer.text(score_report.result_text(self))
+        printer.text(score_report.score_report_text(self))
 
 
 def _has_type(kind, value):
@@ -142,13 +142,13 @@ def load_result(path):
         raise ValueError(str(problem)) from None
 
 
-def labs_folder():
+def nearest_labs_folder():
     """labs/ of the current folder or of the nearest folder above it that has one, as for `lab32 grade`."""
     here = Path.cwd()
     return next((each / "labs" for each in (here, *here.parents) if (each / "labs").is_dir()), Path("labs"))
 
 
-def submissions_folder(lab):
+def submissions_root(lab):
     """The folder of the LAB/LAB.cu files: LAB32_DIR if set; for a notebook in LAB/, the folder above; otherwise
     the project's labs/."""
     named = os.environ.get("LAB32_DIR")
@@ -160,12 +160,12 @@ def submissions_folder(lab):
 
 def grade(lab, directory=None, binary=BINARY, more=()):
     """Grades one lab now. A submission that lost points (status 1) gives a result; other failures raise an error."""
-    return parse_result(grade_json(lab, directory, binary, more), source="what lab32 grade printed")
+    return parse_result(grade_to_json_text(lab, directory, binary, more), source="what lab32 grade printed")
 
 
-def grade_json(lab, directory=None, binary=BINARY, more=()):
+def grade_to_json_text(lab, directory=None, binary=BINARY, more=()):
     """Grades one lab like grade(), but returns the JSON text."""
-    folder = ROOT / directory if directory else submissions_folder(lab)
+    folder = ROOT / directory if directory else submissions_root(lab)
     if folder.is_relative_to(ROOT):
         folder = folder.relative_to(ROOT)  # messages show paths relative to the project
     command = [str(binary), "grade", lab, "--dir", str(folder), "--format", "json", *more]

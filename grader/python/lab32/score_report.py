@@ -5,7 +5,7 @@ Colours are those of the notebook's page, so that dark pages are readable, too. 
 
 from html import escape
 
-from lab32.text_format import format_numbers, message_of_check
+from lab32.text_format import check_message_unless_in_lab_message, format_numbers
 
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "not run": "–", "not graded": "–"}
 HEAD = ["", "check", "points", "measured", "expected"]
@@ -17,7 +17,7 @@ def points_text(test):
     return f"not run, of {most}" if test.status == "not run" else f"{test.score:g} of {most}"
 
 
-def score_table_rows(lab):
+def check_result_rows(lab):
     """A table with a row per check: sign, name, points, measured, expected."""
     return [
         [SIGNS[t.status], t.name, points_text(t), format_numbers(t.measured), format_numbers(t.expected)]
@@ -31,17 +31,17 @@ def total_points_text(result):
     return f"{result.score:g} of {result.max_score:g} points, on {on}, seed {result.seed}"
 
 
-def result_html(result):
-    return f"<p><b>{escape(total_points_text(result))}</b></p>" + "".join(map(lab_html, result.labs))
+def score_report_html(result):
+    return f"<p><b>{escape(total_points_text(result))}</b></p>" + "".join(map(lab_result_html, result.labs))
 
 
-def lab_html(lab):
+def lab_result_html(lab):
     if not lab.tests:
         return f"<p><b>{escape(lab.name)}: {escape(lab.status)}</b></p>{message_html(lab.message)}"
     body, first = [], True
-    for test, cells in zip(lab.tests, score_table_rows(lab)):
+    for test, cells in zip(lab.tests, check_result_rows(lab)):
         body.append("<tr>" + "".join(f"<td {LEFT}>{escape(c)}</td>" for c in cells) + "</tr>")
-        if message_of_check(test, lab):
+        if check_message_unless_in_lab_message(test, lab):
             # The first check that lost points is open, because the student works on it next.
             is_next = first and test.status in ("failed", "error")
             first = first and not is_next
@@ -69,15 +69,15 @@ def message_html(message):
     return f"<pre style='{style}'>{escape(format_numbers(message))}</pre>" if message else ""
 
 
-def result_text(result):
+def score_report_text(result):
     """The report as plain text, for terminals and for readers of the notebook's file."""
     lines = [total_points_text(result)]
     for lab in result.labs:
-        table = score_table_rows(lab)
+        table = check_result_rows(lab)
         widths = [max((len(row[k]) for row in table), default=0) for k in range(len(HEAD))]
         lines += ["", f"{lab.name}: {lab.status if not lab.tests else f'{lab.score:g} of {lab.max_score:g}'}"]
         lines += ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in table]
-        lost = [t for t in lab.tests if t.status in ("failed", "error") and message_of_check(t, lab)]
+        lost = [t for t in lab.tests if t.status in ("failed", "error") and check_message_unless_in_lab_message(t, lab)]
         lines += [lab.message] if lab.message else []
         lines += [f"\n{test.name}\n{test.message}" for test in lost]
     return "\n".join(lines)

@@ -36,7 +36,7 @@ class DataTable:
         return float(rows[0][column])
 
 
-def read_table(path):
+def read_data_table(path):
     path = Path(path)
     changed = path.stat()
     head, columns, rows = parse_table(path, changed.st_mtime_ns, changed.st_size)
@@ -57,7 +57,7 @@ def parse_table(path, *_changed):
     return head, list(reader.fieldnames), list(reader)
 
 
-def description_of_table(table, width=88):
+def table_head_text(table, width=88):
     """The description in the lines above a measured table, wrapped to the width of a notebook."""
     lines = []
     for key, value in table.head.items():
@@ -67,16 +67,16 @@ def description_of_table(table, width=88):
     return "\n".join(lines)
 
 
-def read_documented(name):
-    return read_table(DATA / "documented" / f"{name}.csv")
+def read_documented_table(name):
+    return read_data_table(DATA / "documented" / f"{name}.csv")
 
 
-def read_measured(name):
-    return read_table(DATA / "measured" / f"{name}.csv")
+def read_measured_table(name):
+    return read_data_table(DATA / "measured" / f"{name}.csv")
 
 
-def read_modelled(name):
-    return read_table(DATA / "modelled" / f"{name}.csv")
+def read_modelled_table(name):
+    return read_data_table(DATA / "modelled" / f"{name}.csv")
 
 
 def read_toml_file(path):

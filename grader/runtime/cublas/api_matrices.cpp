@@ -82,9 +82,9 @@ cublasStatus_t gemv(const char* name, cublasHandle_t handle, const GemvArguments
     const ScalarFactor<T> by(handle, "alpha", p.alpha), keep(handle, "beta", p.beta);
     if (by.is_null() || keep.is_null()) throw Error("alpha or beta is a null pointer");
     const int64_t rows = p.op == CUBLAS_OP_N ? p.m : p.n, columns = p.op == CUBLAS_OP_N ? p.n : p.m;
-    return submit(
+    return run_or_capture(
         r, handle, name, fmt::format("{}, {} p.x {}", operation_letter(p.op), p.m, p.n),
-        [=](Runtime&, DeviceAccess& access) {
+        [=](Runtime&, CheckedOperandAccess& access) {
           const T f = by.get(access), g = keep.get(access);
           const bool reads = f != T();
           const T* A = reads ? access.pointer_to_read<T>("A", p.a, {p.m, p.n, p.lda}) : nullptr;
@@ -118,8 +118,9 @@ cublasStatus_t ger(const char* name, const char* routine, cublasHandle_t handle,
     if (p.m == 0 || p.n == 0) return CUBLAS_STATUS_SUCCESS;
     const ScalarFactor<T> by(handle, "alpha", p.alpha);
     if (by.is_null()) return CUBLAS_STATUS_INVALID_VALUE;
-    return submit(
-        r, handle, name, fmt::format("{} p.x {}", p.m, p.n), [=](Runtime&, DeviceAccess& access) {
+    return run_or_capture(
+        r, handle, name, fmt::format("{} p.x {}", p.m, p.n),
+        [=](Runtime&, CheckedOperandAccess& access) {
           const T f = by.get(access);
           if (f == T()) return;
           const T* X = access.pointer_to_read<T>("x", p.x, vector_of(p.m, p.step_x));
@@ -157,23 +158,24 @@ cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle
     if (moved(p.a, p.op_a, p.lda) || moved(p.b, p.op_b, p.ldb)) return CUBLAS_STATUS_INVALID_VALUE;
     const ScalarFactor<T> by_a(handle, "alpha", p.alpha), by_b(handle, "beta", p.beta);
     if (by_a.is_null() || by_b.is_null()) throw Error("alpha or beta is a null pointer");
-    return submit(r, handle, name, fmt::format("{} x {}", p.m, p.n),
-                  [=](Runtime&, DeviceAccess& access) {
-                    const T f = by_a.get(access), g = by_b.get(access);
-                    const T* A = f == T() ? nullptr : access.pointer_to_read<T>("A", p.a, of_a);
-                    const T* B = g == T() ? nullptr : access.pointer_to_read<T>("B", p.b, of_b);
-                    T* C = access.pointer_to_write<T>("C", p.c, {p.m, p.n, p.ldc});
-                    const auto element = [](const T* from, cublasOperation_t op, int64_t leading,
-                                            int64_t i, int64_t j) {
-                      if (op == CUBLAS_OP_N) return from[j * leading + i];
-                      const T v = from[i * leading + j];
-                      return op == CUBLAS_OP_C ? conjugate(v) : v;
-                    };
-                    for (int64_t j = 0; j < p.n; ++j)
-                      for (int64_t i = 0; i < p.m; ++i)
-                        C[j * p.ldc + i] = (A ? f * element(A, p.op_a, p.lda, i, j) : T()) +
-                                           (B ? g * element(B, p.op_b, p.ldb, i, j) : T());
-                  });
+    return run_or_capture(
+        r, handle, name, fmt::format("{} x {}", p.m, p.n),
+        [=](Runtime&, CheckedOperandAccess& access) {
+          const T f = by_a.get(access), g = by_b.get(access);
+          const T* A = f == T() ? nullptr : access.pointer_to_read<T>("A", p.a, of_a);
+          const T* B = g == T() ? nullptr : access.pointer_to_read<T>("B", p.b, of_b);
+          T* C = access.pointer_to_write<T>("C", p.c, {p.m, p.n, p.ldc});
+          const auto element = [](const T* from, cublasOperation_t op, int64_t leading, int64_t i,
+                                  int64_t j) {
+            if (op == CUBLAS_OP_N) return from[j * leading + i];
+            const T v = from[i * leading + j];
+            return op == CUBLAS_OP_C ? conjugate(v) : v;
+          };
+          for (int64_t j = 0; j < p.n; ++j)
+            for (int64_t i = 0; i < p.m; ++i)
+              C[j * p.ldc + i] = (A ? f * element(A, p.op_a, p.lda, i, j) : T()) +
+                                 (B ? g * element(B, p.op_b, p.ldb, i, j) : T());
+        });
   });
 }
 
@@ -188,8 +190,9 @@ cublasStatus_t dgmm(const char* name, const char* routine, cublasHandle_t handle
     if (p.lda < at_least_one(p.m)) return report_illegal_parameter(routine, 5);
     if (p.ldc < at_least_one(p.m)) return report_illegal_parameter(routine, 9);
     if (p.m == 0 || p.n == 0) return CUBLAS_STATUS_SUCCESS;
-    return submit(
-        r, handle, name, fmt::format("{} p.x {}", p.m, p.n), [=](Runtime&, DeviceAccess& access) {
+    return run_or_capture(
+        r, handle, name, fmt::format("{} p.x {}", p.m, p.n),
+        [=](Runtime&, CheckedOperandAccess& access) {
           const bool left = p.side == CUBLAS_SIDE_LEFT;
           const int64_t length = left ? p.m : p.n;
           const T* A = access.pointer_to_read<T>("A", p.a, {p.m, p.n, p.lda});

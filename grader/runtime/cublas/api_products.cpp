@@ -36,8 +36,8 @@ struct GemmExTypes {
   cublasGemmAlgo_t algorithm;
 };
 
-cublasStatus_t multiply_ex(cublasHandle_t handle, const char* name, const ProductArguments& p,
-                           const GemmExTypes& ex, const ProductBatch& batch) {
+cublasStatus_t multiply_ex(cublasHandle_t handle, const char* name, const CublasGemmArguments& p,
+                           const GemmExTypes& ex, const GemmBatchLayout& batch) {
   return with_handle(name, handle, [&](Runtime&) {
     if (!is_algorithm(ex.algorithm)) return report_illegal_parameter(kEx.routine, kAlgorithm);
     // An H100 also refuses A and B of different types.
@@ -54,7 +54,7 @@ cublasStatus_t multiply_ex(cublasHandle_t handle, const char* name, const Produc
 
 #define GEMM(T, symbol, Name, ROUTINE, Int)                                                 \
   cublasStatus_t symbol(OPERANDS(T, Int)) {                                                 \
-    return multiply(h, "cublas" #Name, xerbla_argument_positions(ROUTINE),                  \
+    return multiply(h, "cublas" #Name, gemm_xerbla_positions(ROUTINE),                      \
                     {ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, kTypes<T>, {}); \
   }
 GEMM(float, cublasSgemm_v2, Sgemm, "SGEMM", int)
@@ -73,7 +73,7 @@ GEMM(__half, cublasHgemm_64, Hgemm, "HGEMM", int64_t)
                         Int n, Int k, const T* alpha, const T* a, Int lda, long long step_a, \
                         const T* b, Int ldb, long long step_b, const T* beta, T* c, Int ldc, \
                         long long step_c, Int count) {                                       \
-    return multiply(h, "cublas" #Name, xerbla_argument_positions(#Name, 14),                 \
+    return multiply(h, "cublas" #Name, gemm_xerbla_positions(#Name, 14),                     \
                     {ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, kTypes<T>,       \
                     {false, count, step_a, step_b, step_c});                                 \
   }
@@ -82,7 +82,7 @@ GEMM(__half, cublasHgemm_64, Hgemm, "HGEMM", int64_t)
                         Int n, Int k, const T* alpha, const T* const a[], Int lda,           \
                         const T* const b[], Int ldb, const T* beta, T* const c[], Int ldc,   \
                         Int count) {                                                         \
-    return multiply(h, "cublas" #Name, xerbla_argument_positions(#Name, 14),                 \
+    return multiply(h, "cublas" #Name, gemm_xerbla_positions(#Name, 14),                     \
                     {ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, const_cast<T**>(c), ldc}, \
                     kTypes<T>, {true, count, 0, 0, 0});                                      \
   }

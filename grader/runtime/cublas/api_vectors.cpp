@@ -36,50 +36,52 @@ class StridedVector {
 // Submits work whose result goes to the host, or to a word of device memory.
 template <class Result>
 cublasStatus_t submit_reduction(const char* name, cublasHandle_t handle, int64_t n, Result* out,
-                                const std::function<Result(DeviceAccess&)>& work) {
+                                const std::function<Result(CheckedOperandAccess&)>& work) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (!out) throw Error("the result is a null pointer");
     if (handle->pointers == CUBLAS_POINTER_MODE_DEVICE)
-      return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
-        Result* to = access.pointer_to_write<Result>("the result", out, {1, 1, 1});
-        *to = work(access);
-      });
+      return run_or_capture(
+          r, handle, name, elements(n), [=](Runtime&, CheckedOperandAccess& access) {
+            Result* to = access.pointer_to_write<Result>("the result", out, {1, 1, 1});
+            *to = work(access);
+          });
     Result result{};
-    const cublasStatus_t status = submit_and_wait(
+    const cublasStatus_t status = run_uncaptured_and_wait(
         r, handle, name, elements(n),
-        [&](Runtime&, DeviceAccess& access) { result = with_canonical_nan(work(access)); });
+        [&](Runtime&, CheckedOperandAccess& access) { result = with_canonical_nan(work(access)); });
     if (status == CUBLAS_STATUS_SUCCESS) *out = result;
     return status;
   });
 }
 
 template <class T>
-struct AccumulatorType {
+struct WiderSumType {
   using type = long double;
 };
 template <>
-struct AccumulatorType<float> {
+struct WiderSumType<float> {
   using type = double;
 };
 template <class T>
-struct AccumulatorType<std::complex<T>> {
-  using type = std::complex<typename AccumulatorType<T>::type>;
+struct WiderSumType<std::complex<T>> {
+  using type = std::complex<typename WiderSumType<T>::type>;
 };
 
 enum class Conjugated : bool { no, yes };
 
 // A vector operand, as the program passes it.
 template <class T>
-struct VectorOperand {
+struct VectorPointerAndStep {
   T* at;
   int64_t step;
 };
 
 template <class T>
-cublasStatus_t dot(const char* name, cublasHandle_t handle, int64_t n, VectorOperand<const T> x,
-                   VectorOperand<const T> y, T* out, Conjugated conjugated) {
-  using W = typename AccumulatorType<T>::type;
-  return submit_reduction<T>(name, handle, n, out, [=](DeviceAccess& access) {
+cublasStatus_t dot(const char* name, cublasHandle_t handle, int64_t n,
+                   VectorPointerAndStep<const T> x, VectorPointerAndStep<const T> y, T* out,
+                   Conjugated conjugated) {
+  using W = typename WiderSumType<T>::type;
+  return submit_reduction<T>(name, handle, n, out, [=](CheckedOperandAccess& access) {
     if (n <= 0) return T();
     const StridedVector<const T> a(access.pointer_to_read<T>("x", x.at, vector_of(n, x.step)), n,
                                    x.step);
@@ -106,8 +108,8 @@ using Real = decltype(sum_of_absolute_parts(T()));
 template <class T>
 cublasStatus_t asum(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
                     Real<T>* out) {
-  using W = typename AccumulatorType<Real<T>>::type;
-  return submit_reduction<Real<T>>(name, handle, n, out, [=](DeviceAccess& access) {
+  using W = typename WiderSumType<Real<T>>::type;
+  return submit_reduction<Real<T>>(name, handle, n, out, [=](CheckedOperandAccess& access) {
     if (n <= 0 || step <= 0) return Real<T>();
     const StridedVector<const T> a(access.pointer_to_read<T>("x", x, vector_of(n, step)), n, step);
     W sum = 0;
@@ -126,8 +128,8 @@ cublasStatus_t asum(const char* name, cublasHandle_t handle, int64_t n, const T*
 template <class T>
 cublasStatus_t nrm2(const char* name, cublasHandle_t handle, int64_t n, const T* x, int64_t step,
                     Real<T>* out) {
-  using W = typename AccumulatorType<Real<T>>::type;
-  return submit_reduction<Real<T>>(name, handle, n, out, [=](DeviceAccess& access) {
+  using W = typename WiderSumType<Real<T>>::type;
+  return submit_reduction<Real<T>>(name, handle, n, out, [=](CheckedOperandAccess& access) {
     if (n <= 0 || step <= 0) return Real<T>();
     const StridedVector<const T> a(access.pointer_to_read<T>("x", x, vector_of(n, step)), n, step);
     W sum = 0;
@@ -156,7 +158,7 @@ enum class Wanted : bool { least, most };
 template <class T, class Index>
 cublasStatus_t index_of_extreme(const char* name, cublasHandle_t handle, int64_t n, const T* x,
                                 int64_t step, Index* out, Wanted wanted) {
-  return submit_reduction<Index>(name, handle, n, out, [=](DeviceAccess& access) -> Index {
+  return submit_reduction<Index>(name, handle, n, out, [=](CheckedOperandAccess& access) -> Index {
     if (n <= 0 || step <= 0) return 0;
     const StridedVector<const T> a(access.pointer_to_read<T>("x", x, vector_of(n, step)), n, step);
     int64_t best = -1;
@@ -172,44 +174,46 @@ cublasStatus_t index_of_extreme(const char* name, cublasHandle_t handle, int64_t
 }
 
 template <class T>
-cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n, VectorOperand<T> x,
-                            VectorOperand<T> y, bool swaps) {
+cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n,
+                            VectorPointerAndStep<T> x, VectorPointerAndStep<T> y, bool swaps) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
-    return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
-      const MatrixExtent of_x = vector_of(n, x.step), of_y = vector_of(n, y.step);
-      T* from = swaps ? access.pointer_to_update<T>("x", x.at, of_x)
-                      : const_cast<T*>(access.pointer_to_read<T>("x", x.at, of_x));
-      T* to = access.pointer_to_update<T>("y", y.at, of_y, swaps);
-      access.keep_bits();
-      const StridedVector<T> a(from, n, x.step), b(to, n, y.step);
-      for (int64_t i = 0; i < n; ++i) {
-        if (swaps)
-          std::swap(a[i], b[i]);
-        else
-          b[i] = a[i];
-      }
-    });
+    return run_or_capture(
+        r, handle, name, elements(n), [=](Runtime&, CheckedOperandAccess& access) {
+          const MatrixExtent of_x = vector_of(n, x.step), of_y = vector_of(n, y.step);
+          T* from = swaps ? access.pointer_to_update<T>("x", x.at, of_x)
+                          : const_cast<T*>(access.pointer_to_read<T>("x", x.at, of_x));
+          T* to = access.pointer_to_update<T>("y", y.at, of_y, swaps);
+          access.keep_bits();
+          const StridedVector<T> a(from, n, x.step), b(to, n, y.step);
+          for (int64_t i = 0; i < n; ++i) {
+            if (swaps)
+              std::swap(a[i], b[i]);
+            else
+              b[i] = a[i];
+          }
+        });
   });
 }
 
 // Computes y = alpha x + y. If alpha is 0, the terms are skipped, so a NaN in x has no effect.
 template <class T>
 cublasStatus_t axpy(const char* name, cublasHandle_t handle, int64_t n, const void* alpha,
-                    VectorOperand<const T> x, VectorOperand<T> y) {
+                    VectorPointerAndStep<const T> x, VectorPointerAndStep<T> y) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
     const ScalarFactor<T> factor(handle, "alpha", alpha);
     if (factor.is_null()) throw Error("alpha is a null pointer");
-    return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
-      const T f = factor.get(access);
-      if (f == T()) return;
-      const StridedVector<const T> a(access.pointer_to_read<T>("x", x.at, vector_of(n, x.step)), n,
-                                     x.step);
-      const StridedVector<T> b(access.pointer_to_update<T>("y", y.at, vector_of(n, y.step)), n,
-                               y.step);
-      for (int64_t i = 0; i < n; ++i) b[i] += f * a[i];
-    });
+    return run_or_capture(
+        r, handle, name, elements(n), [=](Runtime&, CheckedOperandAccess& access) {
+          const T f = factor.get(access);
+          if (f == T()) return;
+          const StridedVector<const T> a(access.pointer_to_read<T>("x", x.at, vector_of(n, x.step)),
+                                         n, x.step);
+          const StridedVector<T> b(access.pointer_to_update<T>("y", y.at, vector_of(n, y.step)), n,
+                                   y.step);
+          for (int64_t i = 0; i < n; ++i) b[i] += f * a[i];
+        });
   });
 }
 
@@ -221,11 +225,13 @@ cublasStatus_t scal(const char* name, cublasHandle_t handle, int64_t n, const vo
     if (n <= 0 || step <= 0) return CUBLAS_STATUS_SUCCESS;
     const ScalarFactor<S> factor(handle, "alpha", alpha);
     if (factor.is_null()) throw Error("alpha is a null pointer");
-    return submit(r, handle, name, elements(n), [=](Runtime&, DeviceAccess& access) {
-      const S f = factor.get(access);
-      const StridedVector<T> a(access.pointer_to_update<T>("x", x, vector_of(n, step)), n, step);
-      for (int64_t i = 0; i < n; ++i) a[i] *= f;
-    });
+    return run_or_capture(r, handle, name, elements(n),
+                          [=](Runtime&, CheckedOperandAccess& access) {
+                            const S f = factor.get(access);
+                            const StridedVector<T> a(
+                                access.pointer_to_update<T>("x", x, vector_of(n, step)), n, step);
+                            for (int64_t i = 0; i < n; ++i) a[i] *= f;
+                          });
   });
 }
 

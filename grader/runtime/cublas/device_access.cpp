@@ -31,15 +31,15 @@ bool operands_overlap(const void* a, const MatrixExtent& of_a, const void* b,
   return meet(columns, rows) || meet(columns + 1, rows - leading);
 }
 
-double DeviceAccess::lower_bound_seconds() const {
+double CheckedOperandAccess::roofline_seconds() const {
   const model::DeviceProfile& p = runtime_.profile;
   const double rate = p.time.fp32_per_clock * kOperationsOfWarp * p.time.sm_hz * p.multiprocessors;
   return p.time.warm_launch_seconds +
          std::max(bytes_ / p.time.dram_bytes_per_second, rate > 0 ? operations_ / rate : 0);
 }
 
-std::string DeviceAccess::operand_text(const char* name, const MatrixExtent& e,
-                                       uint64_t element) const {
+std::string CheckedOperandAccess::operand_text(const char* name, const MatrixExtent& e,
+                                               uint64_t element) const {
   if (e.rows == 1 && e.columns == 1) return fmt::format("{} ({} bytes)", name, element);
   if (e.rows == 1)
     return fmt::format("{} ({} elements of {} bytes, step {})", name, e.columns, element,
@@ -48,8 +48,9 @@ std::string DeviceAccess::operand_text(const char* name, const MatrixExtent& e,
                      element, e.leading);
 }
 
-void* DeviceAccess::checked_host_address(const char* name, const void* at, const MatrixExtent& e,
-                                         uint64_t element, bool reads, bool writes) {
+void* CheckedOperandAccess::checked_device_operand_pointer(const char* name, const void* at,
+                                                           const MatrixExtent& e, uint64_t element,
+                                                           bool reads, bool writes) {
   if (e.rows <= 0 || e.columns <= 0) return nullptr;
   sim::Memory& memory = runtime_.memory;
   const auto begin = reinterpret_cast<uint64_t>(at);
@@ -57,7 +58,7 @@ void* DeviceAccess::checked_host_address(const char* name, const void* at, const
              leading = static_cast<uint64_t>(e.leading);
   const std::string what = operand_text(name, e, element);
   const auto wrong = [&](const std::string& text, cudaError_t error = cudaErrorIllegalAddress) {
-    throw OperandAccessError{error, what + " " + text};
+    throw CublasOperandFault{error, what + " " + text};
   };
   if (begin == 0) wrong("is a null pointer");
   sim::Allocation* a = memory.is_in_used_range(begin) ? memory.find(begin) : nullptr;
@@ -91,7 +92,7 @@ void* DeviceAccess::checked_host_address(const char* name, const void* at, const
       const uint64_t unwritten = memory.first_unwritten(from, end);
       if (unwritten < end) {
         record_.findings.push_back(
-            {record::LibraryCall::Finding::Kind::initialisation,
+            {record::RecordedLibraryCall::Finding::Kind::initialisation,
              fmt::format("reads {}, but byte {} of `{}` and possibly others were never written",
                          what, unwritten - a->begin, a->name)});
         reads = false;  // report an uninitialised read once

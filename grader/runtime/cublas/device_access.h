@@ -33,22 +33,23 @@ bool operands_overlap(const void* a, const MatrixExtent& of_a, const void* b,
                       const MatrixExtent& of_b, uint64_t element);
 
 // An operand is not in allocated memory, or only partly; cuBLAS' kernel would fault on a GPU.
-struct OperandAccessError {
+struct CublasOperandFault {
   cudaError_t error;
   std::string text;
 };
 
-class DeviceAccess {
+class CheckedOperandAccess {
  public:
-  DeviceAccess(Runtime& runtime, record::LibraryCall& record)
+  CheckedOperandAccess(Runtime& runtime, record::RecordedLibraryCall& record)
       : runtime_(runtime), record_(record) {}
 
   // The host address of an operand in device memory. Call these functions for all operands before
-  // the first write. Throws OperandAccessError. A read of uninitialised memory is recorded as a
+  // the first write. Throws CublasOperandFault. A read of uninitialised memory is recorded as a
   // finding.
   template <class T>
   const T* pointer_to_read(const char* name, const void* at, const MatrixExtent& extent) {
-    return static_cast<const T*>(checked_host_address(name, at, extent, sizeof(T), true, false));
+    return static_cast<const T*>(
+        checked_device_operand_pointer(name, at, extent, sizeof(T), true, false));
   }
   template <class T>
   T* pointer_to_write(const char* name, void* at, const MatrixExtent& extent) {
@@ -57,7 +58,7 @@ class DeviceAccess {
   template <class T>
   T* pointer_to_update(const char* name, void* at, const MatrixExtent& extent, bool reads = true) {
     T* const found =
-        static_cast<T*>(checked_host_address(name, at, extent, sizeof(T), reads, true));
+        static_cast<T*>(checked_device_operand_pointer(name, at, extent, sizeof(T), reads, true));
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>)
       canonicalise_.push_back([found, extent] {
         for (int64_t j = 0; j < extent.columns; ++j)
@@ -76,18 +77,18 @@ class DeviceAccess {
     for (const auto& f : canonicalise_) f();
   }
 
-  // Adds single or double precision operations to the sum from which lower_bound_seconds() computes
+  // Adds single or double precision operations to the sum from which roofline_seconds() computes
   // a lower bound of the call's time.
   void count_operations(double operations) { operations_ += operations; }
-  double lower_bound_seconds() const;
+  double roofline_seconds() const;
 
  private:
-  void* checked_host_address(const char* name, const void* at, const MatrixExtent& extent,
-                             uint64_t element, bool reads, bool writes);
+  void* checked_device_operand_pointer(const char* name, const void* at, const MatrixExtent& extent,
+                                       uint64_t element, bool reads, bool writes);
   std::string operand_text(const char* name, const MatrixExtent& extent, uint64_t element) const;
 
   Runtime& runtime_;
-  record::LibraryCall& record_;
+  record::RecordedLibraryCall& record_;
   std::vector<std::function<void()>> canonicalise_;
   double operations_ = 0, bytes_ = 0;
 };

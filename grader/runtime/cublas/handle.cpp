@@ -40,27 +40,28 @@ void explain_lower_bounds(Runtime& r, const char* name) {
 void execute_now(Runtime& r, cudaStream_t stream, const char* name, const std::string& arguments,
                  const Work& work) {
   if (r.gpu().fault) return;  // after a fault, a device executes nothing more
-  record::LibraryCall record;
+  record::RecordedLibraryCall record;
   record.name = name;
   record.arguments = arguments;
   record.launches = cudart::launches_recorded();
   record.stream = r.streams.is_default(stream) ? 7 : r.streams.id(stream) + 10;
   record.device = r.gpu().number;
-  DeviceAccess access(r, record);
+  CheckedOperandAccess access(r, record);
   try {
     work(r, access);
     access.canonicalise_result_nans();
-    r.gpu().timeline.advance(access.lower_bound_seconds());
+    r.gpu().timeline.advance(access.roofline_seconds());
     explain_lower_bounds(r, name);
-  } catch (const OperandAccessError& fault) {
+  } catch (const CublasOperandFault& fault) {
     r.gpu().fault = fault.error;
     if (r.tool == cudart::Tool::check)
-      record.findings.push_back({record::LibraryCall::Finding::Kind::memory, fault.text});
+      record.findings.push_back({record::RecordedLibraryCall::Finding::Kind::memory, fault.text});
     else
       cudart::print_message(fmt::format("{}: {}", name, fault.text));
   }
   if (const std::string path = environment_value(variables::kRecord); !path.empty())
-    record::append_line(path, cudart::with_allocations_named_by_variable(record::to_line(record)));
+    record::append_line(
+        path, cudart::with_allocations_named_by_variable(record::to_json_record_line(record)));
 }
 
 // The status that an H100 returns for each error of the runtime (measured).
@@ -81,12 +82,12 @@ cublasStatus_t call(const char* name, const std::function<cublasStatus_t(Runtime
   } catch (const cudart::NotLoaded&) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
   } catch (const Error& e) {
-    cudart::report_unsupported(fmt::format("{}: {}", name, e.what()));
+    cudart::report_unsupported_and_continue(fmt::format("{}: {}", name, e.what()));
     return CUBLAS_STATUS_NOT_SUPPORTED;
   } catch (const std::bad_alloc&) {
     return CUBLAS_STATUS_ALLOC_FAILED;
   } catch (const std::exception& e) {
-    cudart::report_unsupported(fmt::format("{}: {}", name, e.what()));
+    cudart::report_unsupported_and_continue(fmt::format("{}: {}", name, e.what()));
     return CUBLAS_STATUS_INTERNAL_ERROR;
   }
 }
@@ -102,8 +103,8 @@ cublasStatus_t with_handle(const char* name, cublasHandle_t handle,
   });
 }
 
-cublasStatus_t submit(Runtime& r, cublasHandle_t handle, const char* name,
-                      const std::string& arguments, const Work& work) {
+cublasStatus_t run_or_capture(Runtime& r, cublasHandle_t handle, const char* name,
+                              const std::string& arguments, const Work& work) {
   if (r.sticky) return CUBLAS_STATUS_EXECUTION_FAILED;
   if (!r.streams.knows(handle->stream)) throw Error("the stream of its handle was destroyed");
   const auto now = [=, stream = handle->stream](Runtime& on) {
@@ -116,15 +117,15 @@ cublasStatus_t submit(Runtime& r, cublasHandle_t handle, const char* name,
       r.captures.add(handle->stream, cudaGraphNodeTypeKernel, cudart::work_on_current_device(now)));
 }
 
-cublasStatus_t submit_and_wait(Runtime& r, cublasHandle_t handle, const char* name,
-                               const std::string& arguments, const Work& work) {
+cublasStatus_t run_uncaptured_and_wait(Runtime& r, cublasHandle_t handle, const char* name,
+                                       const std::string& arguments, const Work& work) {
   if (r.sticky) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (r.captures.captures(handle->stream)) {
     r.captures.invalidate(handle->stream);
     cudart::store_last_error(cudaErrorStreamCaptureInvalidated);
     return CUBLAS_STATUS_INTERNAL_ERROR;
   }
-  const cublasStatus_t status = submit(r, handle, name, arguments, work);
+  const cublasStatus_t status = run_or_capture(r, handle, name, arguments, work);
   r.wait_for(r.gpu());
   return r.sticky ? CUBLAS_STATUS_MAPPING_ERROR : status;
 }
@@ -333,7 +334,7 @@ std::string unversioned_api_name(const char* symbol) {
 #define REFUSES(symbol)                                                 \
   extern "C" int refuse_##symbol() asm(#symbol);                        \
   int refuse_##symbol() {                                               \
-    lab32::cudart::report_unsupported(                                  \
+    lab32::cudart::report_unsupported_and_continue(                     \
         lab32::cublas::refusal_message(unversioned_api_name(#symbol))); \
     return kStatusNotSupported;                                         \
   }
@@ -362,7 +363,7 @@ const CublasSymbol kSymbols[] = {
 
 }  // namespace
 
-std::optional<std::string> api_name_if_refused(const std::string& symbol) {
+std::optional<std::string> cublas_api_name_if_refused(const std::string& symbol) {
   for (const CublasSymbol& s : kSymbols)
     if (!s.is_simulated && symbol == s.symbol) return unversioned_api_name(s.symbol);
   return std::nullopt;

@@ -1,6 +1,6 @@
 // cuBLAS handles, and the wrapper around every cuBLAS function. call() takes the runtime's lock;
-// with_handle() checks the handle, too; submit() executes a call's work, or adds it to the graph
-// that captures the handle's stream.
+// with_handle() checks the handle, too; run_or_capture() executes a call's work, or adds it to the
+// graph that captures the handle's stream.
 #pragma once
 
 #include <functional>
@@ -30,17 +30,17 @@ cublasStatus_t with_handle(const char* name, cublasHandle_t handle,
                            const std::function<cublasStatus_t(Runtime&)>& body);
 
 // The work of one call, which runs when the stream reaches it.
-using Work = std::function<void(Runtime&, DeviceAccess&)>;
+using Work = std::function<void(Runtime&, CheckedOperandAccess&)>;
 
 // Executes the work now, or adds it to the graph while the handle's stream is captured. As on an
 // H100, the next call that waits reports a fault.
-cublasStatus_t submit(Runtime& runtime, cublasHandle_t handle, const char* name,
-                      const std::string& arguments, const Work& work);
+cublasStatus_t run_or_capture(Runtime& runtime, cublasHandle_t handle, const char* name,
+                              const std::string& arguments, const Work& work);
 
-// Like submit(), for a call that returns its result to the host. It waits for the device and cannot
-// be captured.
-cublasStatus_t submit_and_wait(Runtime& runtime, cublasHandle_t handle, const char* name,
-                               const std::string& arguments, const Work& work);
+// Like run_or_capture(), for a call that returns its result to the host. It waits for the device
+// and cannot be captured.
+cublasStatus_t run_uncaptured_and_wait(Runtime& runtime, cublasHandle_t handle, const char* name,
+                                       const std::string& arguments, const Work& work);
 
 // Prints BLAS' message about a wrong argument on stdout and returns CUBLAS_STATUS_INVALID_VALUE.
 // `parameter` is the argument's position, `routine` a name such as "SGEMM ".
@@ -63,7 +63,7 @@ class ScalarFactor {
   std::optional<T> value_if_known() const {
     return known_ && !at_ ? std::optional<T>(value_) : std::nullopt;
   }
-  T get(DeviceAccess& access) const {
+  T get(CheckedOperandAccess& access) const {
     return at_ ? *access.pointer_to_read<T>(name_, at_, {1, 1, 1}) : value_;
   }
 
@@ -78,7 +78,7 @@ class ScalarFactor {
 
 // The name in the program's source, such as "cublasSsyrk" for cublasSsyrk_v2; nullopt if the symbol
 // is not refused.
-std::optional<std::string> api_name_if_refused(const std::string& symbol);
+std::optional<std::string> cublas_api_name_if_refused(const std::string& symbol);
 
 // The message that a call of the refused function prints.
 std::string refusal_message(const std::string& name);

@@ -146,8 +146,8 @@ void gemm(const GemmArguments<T>& g) {
 // The status for wrong arguments, which are checked in the order in which an H100 checks them;
 // nullopt if all arguments are right.
 std::optional<cublasStatus_t> status_of_wrong_arguments(const XerblaArgumentPositions& at,
-                                                        const ProductArguments& p,
-                                                        const ProductBatch& batch) {
+                                                        const CublasGemmArguments& p,
+                                                        const GemmBatchLayout& batch) {
   const auto least = [](int64_t rows) { return std::max<int64_t>(1, rows); };
   if (!is_valid_operation(p.op_a)) return report_illegal_parameter(at.routine, 1);
   if (!is_valid_operation(p.op_b)) return report_illegal_parameter(at.routine, 2);
@@ -171,16 +171,17 @@ int narrow_to_int(int64_t n) {
   return static_cast<int>(n);
 }
 
-struct ProductOperands {
+struct GemmOperandPointers {
   const void *a, *b;
   void* c;
 };
 
 // The operands of each product in the batch.
 template <class T, class C>
-std::vector<ProductOperands> operands_of_batch(DeviceAccess& access, const ProductArguments& p,
-                                               const ProductBatch& batch) {
-  std::vector<ProductOperands> all;
+std::vector<GemmOperandPointers> operands_of_batch(CheckedOperandAccess& access,
+                                                   const CublasGemmArguments& p,
+                                                   const GemmBatchLayout& batch) {
+  std::vector<GemmOperandPointers> all;
   const auto list = [&](const char* name, const void* at) {
     return batch.listed ? access.pointer_to_read<const void*>(name, at, vector_of(batch.count, 1))
                         : nullptr;
@@ -206,7 +207,7 @@ std::vector<To> widened_copy(const From* from, const MatrixExtent& e) {
   for (int64_t j = 0; from && j < e.columns; ++j)
     for (int64_t i = 0; i < e.rows; ++i)
       to[static_cast<size_t>(j * e.rows + i)] =
-          static_cast<To>(widened_value(from[j * e.leading + i]));
+          static_cast<To>(promoted_for_arithmetic(from[j * e.leading + i]));
   return to;
 }
 
@@ -219,8 +220,8 @@ struct MatrixView {
 // C = alpha op(A) op(B) + beta C. BLAS computes the types that it has; other types are converted
 // first.
 template <class T, class C, class S>
-void compute_single_gemm(const ProductArguments& p, const MatrixView<T>& a, const MatrixView<T>& b,
-                         C* c, S alpha, S beta) {
+void compute_unbatched_gemm(const CublasGemmArguments& p, const MatrixView<T>& a,
+                            const MatrixView<T>& b, C* c, S alpha, S beta) {
   const int m = narrow_to_int(p.m), n = narrow_to_int(p.n), k = narrow_to_int(p.k);
   const char op_a = operation_letter(p.op_a), op_b = operation_letter(p.op_b);
   if constexpr (std::is_same_v<T, C> && std::is_same_v<T, S>) {
@@ -261,13 +262,13 @@ void compute_single_gemm(const ProductArguments& p, const MatrixView<T>& a, cons
 // T is the type of A and B, C that of C, S that of alpha and beta.
 template <class T, class C, class S, class GivenScalar = S>
 cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* name,
-                               const ProductArguments& p, const ProductBatch& batch) {
+                               const CublasGemmArguments& p, const GemmBatchLayout& batch) {
   const ScalarFactor<GivenScalar> alpha(handle, "alpha", p.alpha), beta(handle, "beta", p.beta);
   if (p.m == 0 || p.n == 0 || batch.count == 0) return CUBLAS_STATUS_SUCCESS;
   if (alpha.is_null() || beta.is_null() || !p.c) return CUBLAS_STATUS_INVALID_VALUE;
   const std::optional<GivenScalar> known_alpha = alpha.value_if_known();
   const bool needed =
-      p.k != 0 && !(known_alpha && static_cast<S>(widened_value(*known_alpha)) == S());
+      p.k != 0 && !(known_alpha && static_cast<S>(promoted_for_arithmetic(*known_alpha)) == S());
   if (needed && (!p.a || !p.b)) return CUBLAS_STATUS_INVALID_VALUE;
   const auto misplaced = [&](const void* at, uint64_t bytes) {
     return reinterpret_cast<uint64_t>(at) % std::min<uint64_t>(bytes, 8) != 0;
@@ -278,9 +279,9 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
                                       operation_letter(p.op_b), p.m, p.n, p.k);
   if (batch.count > 1) arguments += fmt::format(", {} of them", batch.count);
 
-  return submit(r, handle, name, arguments, [=](Runtime&, DeviceAccess& access) {
+  return run_or_capture(r, handle, name, arguments, [=](Runtime&, CheckedOperandAccess& access) {
     const auto factor = [&](const ScalarFactor<GivenScalar>& s) {
-      return static_cast<S>(widened_value(s.get(access)));
+      return static_cast<S>(promoted_for_arithmetic(s.get(access)));
     };
     const S a = factor(alpha), b = factor(beta);
     const bool reads = p.k != 0 && a != S();
@@ -291,7 +292,7 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
     if (batch.count > 1 && !batch.listed && batch.step_c == 0)
       throw Error(
           "two products of the batch are written to the same place, so the result is not defined");
-    for (const ProductOperands& one : operands_of_batch<T, C>(access, p, batch)) {
+    for (const GemmOperandPointers& one : operands_of_batch<T, C>(access, p, batch)) {
       const T* A = reads ? access.pointer_to_read<T>("A", one.a, rows_a) : nullptr;
       const T* B = reads ? access.pointer_to_read<T>("B", one.b, rows_b) : nullptr;
       C* to = access.pointer_to_update<C>("C", one.c, {p.m, p.n, p.ldc}, b != S());
@@ -300,11 +301,11 @@ cublasStatus_t submit_products(Runtime& r, cublasHandle_t handle, const char* na
           (operands_overlap(one.a, rows_a, one.c, rows_c, sizeof(T)) ||
            operands_overlap(one.b, rows_b, one.c, rows_c, sizeof(T))))
         throw Error("C overlaps A or B, so the result is not defined");
-      ProductArguments of = p;
+      CublasGemmArguments of = p;
       if (!reads) of.k = 0;
       const MatrixExtent none{1, 0, 1};
-      compute_single_gemm<T, C, S>(of, {A, reads ? rows_a : none}, {B, reads ? rows_b : none}, to,
-                                   a, b);
+      compute_unbatched_gemm<T, C, S>(of, {A, reads ? rows_a : none}, {B, reads ? rows_b : none},
+                                      to, a, b);
       // On tensor cores, memory limits products of halves and bytes, so operations are counted only
       // for wider types.
       if (sizeof(T) >= 4)
@@ -321,8 +322,8 @@ bool is_one_of(cublasComputeType_t type, std::initializer_list<int> list) {
 }  // namespace
 
 cublasStatus_t multiply(cublasHandle_t handle, const char* name,
-                        const XerblaArgumentPositions& places, const ProductArguments& p,
-                        const ProductTypes& types, const ProductBatch& batch) {
+                        const XerblaArgumentPositions& places, const CublasGemmArguments& p,
+                        const ProductTypes& types, const GemmBatchLayout& batch) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (const auto status = status_of_wrong_arguments(places, p, batch)) return *status;
     // The types that an H100 accepts. A fast mode permits fewer bits; the simulator keeps all of

@@ -1,6 +1,6 @@
-// Matrix products: a single one, or a batch. `ProductArguments` has the program's arguments,
-// `ProductTypes` the types of the elements, and `ProductBatch` where the matrices of each product
-// begin.
+// Matrix products: a single one, or a batch. `CublasGemmArguments` has the program's arguments,
+// `ProductTypes` the types of the elements, and `GemmBatchLayout` where the matrices of each
+// product begin.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,14 @@ namespace lab32::cublas {
 
 // Where the matrices of a batch begin: the first ones and the stride to the next in elements, or
 // lists of addresses in device memory.
-struct ProductBatch {
+struct GemmBatchLayout {
   bool listed = false;
   int64_t count = 1;
   int64_t step_a = 0, step_b = 0, step_c = 0;
 };
 
 // The arguments of a product, as the program passes them.
-struct ProductArguments {
+struct CublasGemmArguments {
   cublasOperation_t op_a, op_b;
   int64_t m, n, k;
   const void* alpha;
@@ -37,7 +37,7 @@ struct XerblaArgumentPositions {
   const char* routine;
   int lda, ldb, ldc, count;
 };
-constexpr XerblaArgumentPositions xerbla_argument_positions(const char* routine, int count = 0) {
+constexpr XerblaArgumentPositions gemm_xerbla_positions(const char* routine, int count = 0) {
   return {routine, 8, 10, 13, count};
 }
 
@@ -48,7 +48,7 @@ struct ProductTypes {
 };
 
 cublasStatus_t multiply(cublasHandle_t handle, const char* name,
-                        const XerblaArgumentPositions& places, const ProductArguments& product,
-                        const ProductTypes& types, const ProductBatch& batch);
+                        const XerblaArgumentPositions& places, const CublasGemmArguments& product,
+                        const ProductTypes& types, const GemmBatchLayout& batch);
 
 }  // namespace lab32::cublas

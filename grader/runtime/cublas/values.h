@@ -15,23 +15,23 @@
 namespace lab32::cublas {
 
 template <class T>
-struct HostArithmeticType {
+struct HostEquivalentType {
   using type = T;
 };
 template <>
-struct HostArithmeticType<cuComplex> {
+struct HostEquivalentType<cuComplex> {
   using type = std::complex<float>;
 };
 template <>
-struct HostArithmeticType<cuDoubleComplex> {
+struct HostEquivalentType<cuDoubleComplex> {
   using type = std::complex<double>;
 };
 template <>
-struct HostArithmeticType<__half> {
+struct HostEquivalentType<__half> {
   using type = sim::F16;
 };
 template <class T>
-using Host = typename HostArithmeticType<T>::type;
+using Host = typename HostEquivalentType<T>::type;
 
 template <class T>
 constexpr bool kComplex = false;
@@ -45,12 +45,12 @@ using Reckoned =
                        std::conditional_t<std::is_same_v<T, int8_t>, double, T>>;
 
 template <class T>
-T widened_value(T x) {
+T promoted_for_arithmetic(T x) {
   return x;
 }
-inline float widened_value(sim::F16 x) { return sim::to_float(x); }
-inline float widened_value(sim::BF16 x) { return sim::to_float(x); }
-inline double widened_value(int8_t x) { return x; }
+inline float promoted_for_arithmetic(sim::F16 x) { return sim::to_float(x); }
+inline float promoted_for_arithmetic(sim::BF16 x) { return sim::to_float(x); }
+inline double promoted_for_arithmetic(int8_t x) { return x; }
 
 template <class To, class From>
 To rounded(From x) {

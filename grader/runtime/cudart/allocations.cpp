@@ -28,7 +28,7 @@ uint64_t available_host_bytes() {
 }
 
 // The resident bytes of this process that are not backed by files.
-uint64_t resident_host_bytes() {
+uint64_t anonymous_resident_bytes() {
   std::ifstream pages("/proc/self/statm");
   uint64_t whole = 0, resident = 0, shared = 0;
   pages >> whole >> resident >> shared;
@@ -68,11 +68,12 @@ const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, con
   constexpr uint64_t kLarge = 256 << 20;
   if (const uint64_t left = bytes >= kLarge ? available_host_bytes() : 0) {
     // Pages of earlier allocations that were not touched yet will need memory, too.
-    const uint64_t due = memory_.bytes_on_demand(), come = std::min(due, resident_host_bytes());
+    const uint64_t due = memory_.bytes_on_demand(),
+                   come = std::min(due, anonymous_resident_bytes());
     const uint64_t free = left - std::min(left, due - come);
     if (bytes + bytes / 8 > free) {
-      report_unsupported(fmt::format("{} of {} MiB, but this machine has {} MiB left", what,
-                                     bytes >> 20, free >> 20));
+      report_unsupported_and_continue(fmt::format("{} of {} MiB, but this machine has {} MiB left",
+                                                  what, bytes >> 20, free >> 20));
       return nullptr;
     }
   }
@@ -96,7 +97,7 @@ const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, con
   held.device = static_cast<int>(device);
   if (remembers_sites_) {
     held.call = current_driver_function() ? current_driver_function() : what;
-    held.site = CallSite::current();
+    held.site = HostCallSite::current();
   }
   return &(held_[made->begin] = held);
 }
@@ -118,7 +119,7 @@ uint64_t Allocations::reserve_address(uint64_t bytes, const char* what) {
   return begin;
 }
 
-void Allocations::allocate_at_reserved_address(uint64_t begin, uint64_t bytes) {
+void Allocations::allocate_graph_memory_at_address(uint64_t begin, uint64_t bytes) {
   memory_.undo_release(begin);
   AllocationInfo held;
   held.begin = begin;
@@ -181,7 +182,7 @@ bool is_same_location(const cudaMemLocation& a, const cudaMemLocation& b) {
 }
 
 // A location as the plain number that the older attributes return, which have no type of location.
-int device_of_location(const std::optional<cudaMemLocation>& place) {
+int device_id_or_invalid_of_location(const std::optional<cudaMemLocation>& place) {
   if (!place) return cudaInvalidDeviceId;
   if (place->type == cudaMemLocationTypeDevice) return place->id;
   return place->type == cudaMemLocationTypeHost ? cudaCpuDeviceId : cudaInvalidDeviceId;
@@ -313,9 +314,9 @@ bool ManagedMemoryAdviceMap::read_range_attribute(PageAlignedRange range,
       return store(all);
     }
     case cudaMemRangeAttributePreferredLocation:
-      return store(device_of_location(preferred()));
+      return store(device_id_or_invalid_of_location(preferred()));
     case cudaMemRangeAttributeLastPrefetchLocation:
-      return store(device_of_location(prefetched()));
+      return store(device_id_or_invalid_of_location(prefetched()));
     case cudaMemRangeAttributePreferredLocationType:
       return store(type(preferred()));
     case cudaMemRangeAttributePreferredLocationId:

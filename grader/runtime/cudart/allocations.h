@@ -30,7 +30,7 @@ struct AllocationInfo {
   bool of_graph = false;         // whether a node of a graph allocated it
   // The function that allocated it, and, if remember_sites() was called, the place of the call.
   std::string call;
-  CallSite site;
+  HostCallSite site;
 };
 
 // Memory that graph nodes hold on a device, in pieces of 32 MiB, as on an H100. Freed pieces are
@@ -74,7 +74,7 @@ class Allocations {
     release(begin);
   }
   // The places in the program that allocated memory which it has freed since.
-  const std::set<CallSite>& freed_sites() const { return freed_; }
+  const std::set<HostCallSite>& freed_sites() const { return freed_; }
   // From here on, each allocation records the place in the program that made it.
   void remember_sites() { remembers_sites_ = true; }
   template <class F>
@@ -90,9 +90,9 @@ class Allocations {
   }
   void give_up(int device, uint64_t bytes) { used_[static_cast<size_t>(device)] -= bytes; }
   // Reserves an address for memory that is allocated and freed repeatedly; 0: out of memory.
-  // allocate_at_reserved_address() allocates memory at that address until it is released.
+  // allocate_graph_memory_at_address() allocates memory at that address until it is released.
   uint64_t reserve_address(uint64_t bytes, const char* what);
-  void allocate_at_reserved_address(uint64_t begin, uint64_t bytes);
+  void allocate_graph_memory_at_address(uint64_t begin, uint64_t bytes);
   // Releases a device's memory and the memory that was pinned or managed for it, except allocations
   // for whose first address `keeps` returns true.
   void release_all(int device, const std::function<bool(uint64_t)>& keeps);
@@ -116,7 +116,7 @@ class Allocations {
   std::array<const uint64_t*, kMostDevices> reached_by_{};
   std::array<GraphMemoryUsage, kMostDevices> graph_memory_{};
   bool remembers_sites_ = false;
-  std::set<CallSite> freed_;
+  std::set<HostCallSite> freed_;
   std::map<uint64_t, AllocationInfo> held_;
   std::map<uint64_t, RegisteredHostMemory> registered_;
 };

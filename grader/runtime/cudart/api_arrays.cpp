@@ -151,7 +151,7 @@ cudaError_t destroy_texture_or_surface(const char* name, unsigned long long numb
 
 template <class Description>
 cudaError_t store_texture_description(const char* name, unsigned long long number, Description* out,
-                                      Description TextureDescriptions::*part) {
+                                      Description TextureObjectCreateInfo::*part) {
   return call(name, Waits::no, [&](Runtime& r) {
     const auto at = r.textures.find(number);
     if (!out || at == r.textures.end()) return cudaErrorInvalidValue;
@@ -170,7 +170,7 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
 }
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* out, cudaTextureObject_t texture) {
   return store_texture_description("cudaGetTextureObjectResourceDesc", texture, out,
-                                   &TextureDescriptions::resource);
+                                   &TextureObjectCreateInfo::resource);
 }
 cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* out,
                                                  cudaTextureObject_t texture) {
@@ -183,11 +183,11 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* out,
 }
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* out, cudaTextureObject_t texture) {
   return store_texture_description("cudaGetTextureObjectTextureDesc", texture, out,
-                                   &TextureDescriptions::texture);
+                                   &TextureObjectCreateInfo::texture);
 }
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceObject_t surface) {
   return store_texture_description("cudaGetSurfaceObjectResourceDesc", surface, out,
-                                   &TextureDescriptions::resource);
+                                   &TextureObjectCreateInfo::resource);
 }
 
 // Copies to, from and between CUDA arrays.
@@ -198,7 +198,7 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceO
 namespace {
 
 // A position in an array: bytes along x, rows along y.
-struct ArrayPosition {
+struct CudaArrayOffset {
   cudaArray_const_t array;
   size_t x, y;
 };
@@ -215,8 +215,8 @@ PitchedBox memory_box(const void* pointer, size_t pitch = 0) {
 }
 
 // Copies rows between an array and memory.
-Body copy_array_rows(ArrayPosition place, void* pointer, size_t pitch, size_t width, size_t height,
-                     cudaMemcpyKind kind, bool to_array) {
+Body copy_array_rows(CudaArrayOffset place, void* pointer, size_t pitch, size_t width,
+                     size_t height, cudaMemcpyKind kind, bool to_array) {
   return [=](Runtime& r) {
     if (to_array ? is_copy_to_host(kind) : is_copy_from_host(kind))
       return cudaErrorInvalidMemcpyDirection;
@@ -233,7 +233,7 @@ Body copy_array_rows(ArrayPosition place, void* pointer, size_t pitch, size_t wi
 
 // Copies bytes between an array and memory; the bytes continue from the end of a row at the next
 // row.
-Body copy_array_bytes_across_rows(ArrayPosition place, void* pointer, size_t count,
+Body copy_array_bytes_across_rows(CudaArrayOffset place, void* pointer, size_t count,
                                   cudaMemcpyKind kind, bool to_array) {
   return [=](Runtime& r) {
     if (to_array ? is_copy_to_host(kind) : is_copy_from_host(kind))
@@ -248,7 +248,7 @@ Body copy_array_bytes_across_rows(ArrayPosition place, void* pointer, size_t cou
   };
 }
 
-Body copy_between_arrays(ArrayPosition to, ArrayPosition from, size_t width, size_t height,
+Body copy_between_arrays(CudaArrayOffset to, CudaArrayOffset from, size_t width, size_t height,
                          cudaMemcpyKind kind) {
   return [=](Runtime& r) {
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)

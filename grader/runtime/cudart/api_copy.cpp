@@ -63,7 +63,7 @@ Body with_symbol_address(const void* symbol, size_t bytes, size_t offset,
   return [=](Runtime& r) {
     const VariableEntry* variable = r.registry.find_variable(symbol);
     if (!variable) return cudaErrorInvalidSymbol;
-    const lab32::device::DeviceBuffer where = r.registry.locate_variable(*variable);
+    const lab32::device::DeviceAddressRange where = r.registry.locate_variable(*variable);
     if (offset > where.bytes || bytes > where.bytes - offset) return cudaErrorInvalidValue;
     return body(r, reinterpret_cast<void*>(where.address + offset));
   };

@@ -27,7 +27,7 @@ cudaError_t find_symbol_address(Runtime& r, const void* symbol, size_t bytes, si
                                 void** at) {
   const VariableEntry* variable = r.registry.find_variable(symbol);
   if (!variable) return cudaErrorInvalidSymbol;
-  const lab32::device::DeviceBuffer where = r.registry.locate_variable(*variable);
+  const lab32::device::DeviceAddressRange where = r.registry.locate_variable(*variable);
   if (offset > where.bytes || bytes > where.bytes - offset) return cudaErrorInvalidValue;
   *at = reinterpret_cast<void*>(where.address + offset);
   return cudaSuccess;
@@ -98,7 +98,7 @@ bool can_be_disabled(const GraphStep* step) {
 }
 
 cudaError_t with_kernel_node(const char* name, cudaGraphNode_t node,
-                             const std::function<cudaError_t(KernelCall&)>& body) {
+                             const std::function<cudaError_t(DeferredKernelLaunch&)>& body) {
   return with_node(name, node, [&](Runtime&) {
     if (node->type != cudaGraphNodeTypeKernel || !node->work.kernel) return cudaErrorInvalidValue;
     return body(*node->work.kernel);
@@ -330,34 +330,38 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t node,
 // and are refused.
 cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID which,
                                             const cudaLaunchAttributeValue* value) {
-  return with_kernel_node("cudaGraphKernelNodeSetAttribute", node, [&](KernelCall& kernel) {
-    if (!value) return cudaErrorInvalidValue;
-    if (which != cudaLaunchAttributePriority && which != cudaLaunchAttributeAccessPolicyWindow)
-      throw lab32::Error("launch attribute " + std::to_string(which) +
-                         " of a graph's node is not simulated");
-    kernel.hints[which] = *value;
-    return cudaSuccess;
-  });
+  return with_kernel_node(
+      "cudaGraphKernelNodeSetAttribute", node, [&](DeferredKernelLaunch& kernel) {
+        if (!value) return cudaErrorInvalidValue;
+        if (which != cudaLaunchAttributePriority && which != cudaLaunchAttributeAccessPolicyWindow)
+          throw lab32::Error("launch attribute " + std::to_string(which) +
+                             " of a graph's node is not simulated");
+        kernel.hints[which] = *value;
+        return cudaSuccess;
+      });
 }
 
 cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID which,
                                             cudaLaunchAttributeValue* value) {
-  return with_kernel_node("cudaGraphKernelNodeGetAttribute", node, [&](KernelCall& kernel) {
-    if (!value) return cudaErrorInvalidValue;
-    if (which != cudaLaunchAttributePriority && which != cudaLaunchAttributeAccessPolicyWindow)
-      throw lab32::Error("launch attribute " + std::to_string(which) +
-                         " of a graph's node is not simulated");
-    *value = kernel.hints[which];
-    return cudaSuccess;
-  });
+  return with_kernel_node(
+      "cudaGraphKernelNodeGetAttribute", node, [&](DeferredKernelLaunch& kernel) {
+        if (!value) return cudaErrorInvalidValue;
+        if (which != cudaLaunchAttributePriority && which != cudaLaunchAttributeAccessPolicyWindow)
+          throw lab32::Error("launch attribute " + std::to_string(which) +
+                             " of a graph's node is not simulated");
+        *value = kernel.hints[which];
+        return cudaSuccess;
+      });
 }
 
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
-  return with_kernel_node("cudaGraphKernelNodeCopyAttributes", to, [&](KernelCall& kernel) {
-    if (from->type != cudaGraphNodeTypeKernel || !from->work.kernel) return cudaErrorInvalidValue;
-    kernel.hints = from->work.kernel->hints;
-    return cudaSuccess;
-  });
+  return with_kernel_node("cudaGraphKernelNodeCopyAttributes", to,
+                          [&](DeferredKernelLaunch& kernel) {
+                            if (from->type != cudaGraphNodeTypeKernel || !from->work.kernel)
+                              return cudaErrorInvalidValue;
+                            kernel.hints = from->work.kernel->hints;
+                            return cudaSuccess;
+                          });
 }
 
 // Writes each node with its kind and kernel name, and the edges. NVIDIA's runtime writes more about

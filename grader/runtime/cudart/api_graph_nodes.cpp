@@ -145,11 +145,12 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cuda
     if (p->type == cudaGraphNodeTypeMemAlloc) {
       auto& a = p->alloc;
       cudaMemAllocNodeParams same{a.poolProps, a.accessDescs, a.accessDescCount, a.bytesize, {}};
-      const cudaError_t error = alloc_work(r, &same, work);
+      const cudaError_t error = make_alloc_node_work(r, &same, work);
       a.dptr = same.dptr;
       return error;
     }
-    if (p->type == cudaGraphNodeTypeMemFree) return free_work(r, *graph, p->free.dptr, work);
+    if (p->type == cudaGraphNodeTypeMemFree)
+      return make_free_node_work(r, *graph, p->free.dptr, work);
     return make_node_work(r, *p, work);
   });
 }
@@ -221,7 +222,7 @@ namespace {
 bool is_count(unsigned count) { return count != 0 && count <= INT_MAX; }
 
 cudaError_t with_object(const char* name, cudaUserObject_t object, unsigned count,
-                        const GraphBody& body) {
+                        const RuntimeAction& body) {
   return call(name, Waits::no, [&](Runtime& r) {
     if (!r.graphs.objects().knows(object) || !is_count(count)) return cudaErrorInvalidValue;
     return body(r);

@@ -50,7 +50,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
     if (!out || node->type != cudaGraphNodeTypeKernel) return cudaErrorInvalidValue;
     if (!node->work.kernel)
       throw lab32::Error("the node is a library's call, which has no kernel parameters");
-    KernelCall& k = *node->work.kernel;
+    DeferredKernelLaunch& k = *node->work.kernel;
     // A launch that was captured from a stream names its kernel by the handle.
     const void* host = r.registry.host_function_of(*k.entry);
     *out = {const_cast<void*>(host ? host : k.function),
@@ -146,14 +146,15 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                      cudaMemAllocNodeParams* p) {
   return add_node("cudaGraphAddMemAllocNode", out, graph, from, count, cudaGraphNodeTypeMemAlloc,
                   [&](Runtime& r, NodeWork* work) {
-                    return p ? alloc_work(r, p, work) : cudaErrorInvalidValue;
+                    return p ? make_alloc_node_work(r, p, work) : cudaErrorInvalidValue;
                   });
 }
 
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                     const cudaGraphNode_t* from, size_t count, void* pointer) {
-  return add_node("cudaGraphAddMemFreeNode", out, graph, from, count, cudaGraphNodeTypeMemFree,
-                  [&](Runtime& r, NodeWork* work) { return free_work(r, *graph, pointer, work); });
+  return add_node(
+      "cudaGraphAddMemFreeNode", out, graph, from, count, cudaGraphNodeTypeMemFree,
+      [&](Runtime& r, NodeWork* work) { return make_free_node_work(r, *graph, pointer, work); });
 }
 
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* out) {

@@ -15,11 +15,12 @@ cudaError_t run_steps(const std::vector<GraphStep>& steps, cudaStream_t stream);
 
 // Reads the condition's value. `faulty` becomes true if a kernel was stopped by a fault, because no
 // later kernel will then set the condition.
-cudaError_t read_condition(const GraphConditionalNode& branch, unsigned* value, bool* faulty) {
+cudaError_t read_condition(const GraphConditionalNode& branch, unsigned* value,
+                           bool* any_gpu_faulted) {
   return call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {
     r.memory.download(value, branch.condition->word, sizeof *value);
-    *faulty = std::any_of(r.gpus.begin(), r.gpus.end(),
-                          [](const auto& gpu) { return gpu->fault.has_value(); });
+    *any_gpu_faulted = std::any_of(r.gpus.begin(), r.gpus.end(),
+                                   [](const auto& gpu) { return gpu->fault.has_value(); });
     return cudaSuccess;
   });
 }

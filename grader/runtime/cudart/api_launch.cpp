@@ -25,7 +25,7 @@ cudaError_t with_kernel(const char* name, const void* function,
 }
 
 cudaError_t launch_or_capture_kernel(const char* name, const void* function,
-                                     const LaunchRequest& request, void** args) {
+                                     const RequestedLaunchConfig& request, void** args) {
   return with_kernel(name, function, [&](Runtime& r, KernelEntry& entry) {
     if (!r.captures.captures(request.stream)) return launch(r, entry, request, args);
     return r.captures.add(request.stream, cudaGraphNodeTypeKernel,
@@ -96,14 +96,14 @@ uint32_t config_blocks_per_multiprocessor(Runtime& r, KernelEntry& entry,
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
                              size_t shared, cudaStream_t stream) {
-  LaunchRequest request{grid, block, shared, stream, false, {}};
+  RequestedLaunchConfig request{grid, block, shared, stream, false, {}};
   return launch_or_capture_kernel("cudaLaunchKernel", function, request, args);
 }
 LAB32_PER_THREAD(cudaLaunchKernel, _ptsz);
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,
                                         size_t shared, cudaStream_t stream) {
-  LaunchRequest request{grid, block, shared, stream, true, {}};
+  RequestedLaunchConfig request{grid, block, shared, stream, true, {}};
   return launch_or_capture_kernel("cudaLaunchCooperativeKernel", function, request, args);
 }
 LAB32_PER_THREAD(cudaLaunchCooperativeKernel, _ptsz);
@@ -112,12 +112,12 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
                                 void** args) {
   constexpr const char* kName = "cudaLaunchKernelExC";
   if (!config) return store_last_error(cudaErrorInvalidValue);
-  LaunchRequest request{config->gridDim,
-                        config->blockDim,
-                        config->dynamicSmemBytes,
-                        config->stream,
-                        false,
-                        requested_cluster_shape(*config)};
+  RequestedLaunchConfig request{config->gridDim,
+                                config->blockDim,
+                                config->dynamicSmemBytes,
+                                config->stream,
+                                false,
+                                requested_cluster_shape(*config)};
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const cudaLaunchAttribute& a = config->attrs[i];
     switch (a.id) {
@@ -307,9 +307,9 @@ void run_code_registration(const char* name, const std::function<cudaError_t(Run
 
 // The configurations that <<<>>> has pushed and the host stub will pop. They form a stack, because
 // evaluating a launch's arguments may launch another kernel.
-std::vector<LaunchRequest>& pushed_launch_configurations() {
+std::vector<RequestedLaunchConfig>& pushed_launch_configurations() {
   struct OfLaunches;
-  return lab32::thread_variable<std::vector<LaunchRequest>, OfLaunches>();
+  return lab32::thread_variable<std::vector<RequestedLaunchConfig>, OfLaunches>();
 }
 
 }  // namespace
@@ -372,7 +372,7 @@ char __cudaInitModule(void** handle) {
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {
-  LaunchRequest request;
+  RequestedLaunchConfig request;
   request.grid = grid;
   request.block = block;
   request.shared = shared;
@@ -384,7 +384,7 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstr
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
   if (pushed_launch_configurations().empty())
     return store_last_error(cudaErrorMissingConfiguration);
-  const LaunchRequest request = pushed_launch_configurations().back();
+  const RequestedLaunchConfig request = pushed_launch_configurations().back();
   pushed_launch_configurations().pop_back();
   *grid = request.grid;
   *block = request.block;

@@ -40,7 +40,7 @@ std::string reason_not_freed(const Runtime& r, const void* pointer, const Alloca
              : fmt::format("`{}` is freed in another way", in->name);
 }
 
-void free_allocation_at_exit(const void* pointer) {
+void free_allocation_if_still_held(const void* pointer) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   Allocations& all = runtime().allocations;
   const AllocationInfo* held = all.find(pointer);
@@ -62,7 +62,7 @@ cudaError_t free_memory_of_kind(const char* name, void* pointer, Passes&& passes
   });
   // The destructor of a static variable frees the memory, too late for the runtime, but it is no
   // leak.
-  if (error == cudaErrorCudartUnloading) free_allocation_at_exit(pointer);
+  if (error == cudaErrorCudartUnloading) free_allocation_if_still_held(pointer);
   return error;
 }
 

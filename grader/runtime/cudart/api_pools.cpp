@@ -62,7 +62,7 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, cudaMemPool_t p
       p.poolProps.location = {cudaMemLocationTypeDevice, pool->device};
       p.bytesize = bytes;
       NodeWork work;
-      if (const cudaError_t error = alloc_work(r, &p, &work)) return error;
+      if (const cudaError_t error = make_alloc_node_work(r, &p, &work)) return error;
       *out = p.dptr;
       return r.captures.add(stream, cudaGraphNodeTypeMemAlloc, std::move(work));
     }
@@ -78,7 +78,8 @@ cudaError_t allocate(const char* name, void** out, size_t bytes, cudaMemPool_t p
   });
 }
 
-cudaError_t with_device(const char* name, int device, const std::function<cudaError_t()>& body) {
+cudaError_t call_if_device_exists(const char* name, int device,
+                                  const std::function<cudaError_t()>& body) {
   return call(name, Waits::no,
               [&](Runtime& r) { return r.has_device(device) ? body() : cudaErrorInvalidDevice; });
 }
@@ -102,7 +103,8 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     if (!r.streams.knows(stream)) return cudaErrorInvalidResourceHandle;
     if (r.captures.captures(stream)) {
       NodeWork work;
-      if (const cudaError_t error = free_work(r, *r.captures.graph(stream), pointer, &work))
+      if (const cudaError_t error =
+              make_free_node_work(r, *r.captures.graph(stream), pointer, &work))
         return error;
       return r.captures.add(stream, cudaGraphNodeTypeMemFree, std::move(work));
     }
@@ -119,7 +121,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 LAB32_PER_THREAD(cudaFreeAsync, _ptsz);
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  return with_device("cudaDeviceGetDefaultMemPool", device, [&] {
+  return call_if_device_exists("cudaDeviceGetDefaultMemPool", device, [&] {
     if (!pool) return cudaErrorInvalidValue;
     *pool = &pools().on(device).standard;
     return cudaSuccess;
@@ -127,7 +129,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
 }
 
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  return with_device("cudaDeviceGetMemPool", device, [&] {
+  return call_if_device_exists("cudaDeviceGetMemPool", device, [&] {
     if (!pool) return cudaErrorInvalidValue;
     *pool = pools().on(device).current;
     return cudaSuccess;
@@ -135,7 +137,7 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-  return with_device("cudaDeviceSetMemPool", device, [&] {
+  return call_if_device_exists("cudaDeviceSetMemPool", device, [&] {
     if (!pools().knows(pool) || pool->device != device) return cudaErrorInvalidValue;
     pools().on(device).current = pool;
     return cudaSuccess;

@@ -50,7 +50,7 @@ cudaError_t check_array_request(const cudaChannelFormatDesc* format, const cudaE
 }
 
 // Assigns addresses to the levels of an array, one after another. Returns the bytes of all levels.
-uint64_t assign_level_addresses(CudaArray& a, uint64_t from) {
+uint64_t place_level_and_return_bytes(CudaArray& a, uint64_t from) {
   a.grid.width = static_cast<uint32_t>(a.extent.width);
   a.grid.height = static_cast<uint32_t>(std::max<size_t>(a.extent.height, 1));
   a.grid.slices = static_cast<uint32_t>(std::max<size_t>(a.extent.depth, 1));
@@ -111,7 +111,7 @@ cudaError_t CudaArrays::make(cudaArray_t* out, const cudaChannelFormatDesc* form
   if (const cudaError_t error = check_array_request(format, extent, flags)) return error;
   CudaArray& array = add(*format, extent, flags);
   const AllocationInfo* held =
-      allocations_.allocate(assign_level_addresses(array, 0), MemoryKind::device, what);
+      allocations_.allocate(place_level_and_return_bytes(array, 0), MemoryKind::device, what);
   if (!held) {
     arrays_.erase(&array);
     return cudaErrorMemoryAllocation;
@@ -135,7 +135,7 @@ cudaError_t CudaArrays::make(cudaMipmappedArray_t* out, const cudaChannelFormatD
                          is_layered(flags) ? extent.depth : halved(extent.depth, l)};
     CudaArray& array = add(*format, own, flags);
     array.is_level = true;
-    bytes += assign_level_addresses(array, bytes);
+    bytes += place_level_and_return_bytes(array, bytes);
     made->levels.push_back(&array);
   }
   const AllocationInfo* held =

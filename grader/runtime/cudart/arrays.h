@@ -41,10 +41,10 @@ struct CudaArray {
     return {grid.begin + z * grid.slice_bytes + y * grid.pitch + x, grid.pitch, grid.slice_bytes};
   }
   // Whether the array contains the box. Units: bytes, rows, slices.
-  bool contains_box(uint64_t x, uint64_t y, uint64_t z, const CopyExtent& e) const;
+  bool contains_box(uint64_t x_bytes, uint64_t y, uint64_t z, const CopyExtent& e) const;
   // Whether the first slice has that many bytes from this position on, where the bytes continue
   // from row to row.
-  bool contains_bytes_from(uint64_t x, uint64_t y, uint64_t bytes) const;
+  bool contains_bytes_from(uint64_t x_bytes, uint64_t y, uint64_t bytes) const;
 };
 
 struct MipmappedArray {
@@ -82,7 +82,7 @@ class CudaArrays {
 };
 
 // The descriptions from which the program made a texture or surface object.
-struct TextureDescriptions {
+struct TextureObjectCreateInfo {
   cudaResourceDesc resource{};
   cudaTextureDesc texture{};
   std::optional<cudaResourceViewDesc> view = {};

@@ -41,7 +41,7 @@ std::atomic<bool> destroyed{false};
 void mark_runtime_destroyed_at_exit() {
   static const int registered = on_exit(
       [](int status, void*) {
-        note_exit_status(status);
+        schedule_leak_report_at_exit(status);
         destroyed = true;
       },
       nullptr);
@@ -50,7 +50,7 @@ void mark_runtime_destroyed_at_exit() {
 
 // Whether the function leaves memory unchanged. Launches, copies and fills report by themselves
 // whether they have changed it. Any function that is not listed might.
-bool leaves_memory_unchanged(const char* name) {
+bool has_no_unreported_memory_change(const char* name) {
   static const std::set<std::string_view> kNames{"cudaLaunchKernel",
                                                  "cudaLaunchKernelExC",
                                                  "cuLaunchKernel",
@@ -111,22 +111,23 @@ cudaError_t call_with_lock(const char* name, Waits waits,
     const DeviceScope on(r, Contexts::current_device());
     if (waits == Waits::yes) r.wait_for(r.gpu());
     // Registered memory belongs to the program, which can write to it without a call.
-    if (!leaves_memory_unchanged(name) || r.devices() > 1 || !r.allocations.registered().empty())
+    if (!has_no_unreported_memory_change(name) || r.devices() > 1 ||
+        !r.allocations.registered().empty())
       LaunchMemo::forget_digests();
     if (r.sticky && waits != Waits::regardless) return store_last_error(r.sticky);
     const cudaError_t error = body(r);
-    if (current.is_outermost()) record_failed_call(r, error);
+    if (current.is_outermost()) record_failed_call_for_report(r, error);
     *dead = r.graphs.objects().take_unreferenced();
     return store_last_error(error);
   } catch (const NotLoaded&) {
     return store_last_error(cudaErrorNotSupported);
   } catch (const Error& e) {
-    report_unsupported(fmt::format("{}: {}", name, e.what()));
+    report_unsupported_and_continue(fmt::format("{}: {}", name, e.what()));
     return store_last_error(cudaErrorNotSupported);
   } catch (const std::bad_alloc&) {
     return store_last_error(cudaErrorMemoryAllocation);
   } catch (const std::exception& e) {
-    report_unsupported(fmt::format("{}: {}", name, e.what()));
+    report_unsupported_and_continue(fmt::format("{}: {}", name, e.what()));
     return store_last_error(cudaErrorUnknown);
   }
 }
@@ -156,7 +157,7 @@ struct FailedCall {
   std::string call;
   cudaError_t error;
   std::string reason;
-  CallSite site;
+  HostCallSite site;
 
   std::string text(bool with_error_name) const {
     const std::string name =
@@ -167,14 +168,14 @@ struct FailedCall {
 };
 
 // The first failed call whose error the program has not asked for.
-std::optional<FailedCall>& unqueried_failure() {
+std::optional<FailedCall>& first_unqueried_failure() {
   static auto* const first = new std::optional<FailedCall>;
   return *first;
 }
 
 // Whether the call comes from the program itself. Interpreters and their extension modules try
 // calls that may fail, and have no line of a .cu file.
-bool is_call_from_program(const CallSite& site) {
+bool is_call_from_program(const HostCallSite& site) {
   std::error_code error;
   return site.file == std::filesystem::read_symlink("/proc/self/exe", error);
 }
@@ -191,9 +192,9 @@ cudaError_t fail(cudaError_t error, std::string reason) {
   return error;
 }
 
-void record_finding(record::HostFinding finding, const CallSite& site) {
+void record_finding(record::HostFinding finding, const HostCallSite& site) {
   const auto kind = static_cast<int>(finding.kind);
-  static auto* const sites = new std::set<std::tuple<CallSite, std::string, int>>;
+  static auto* const sites = new std::set<std::tuple<HostCallSite, std::string, int>>;
   if (!sites->emplace(site, finding.call, kind).second) return;
   const SourcePlace place = source_place(site);
   if (place.line == 0 && !is_call_from_program(site)) return;
@@ -203,15 +204,16 @@ void record_finding(record::HostFinding finding, const CallSite& site) {
   finding.file = place.file;
   finding.line = place.line;
   if (const std::string path = environment_value(variables::kRecord); !path.empty())
-    record::append_line(path, with_allocations_named_by_variable(record::to_line(finding)));
+    record::append_line(path,
+                        with_allocations_named_by_variable(record::to_json_record_line(finding)));
 }
 
-void record_failed_call(Runtime& r, cudaError_t error) {
+void record_failed_call_for_report(Runtime& r, cudaError_t error) {
   // "Not ready" is an answer and no failure. A kernel's fault, which every later call returns, has
   // its own message.
   if (error == cudaSuccess || error == cudaErrorNotReady || error == r.sticky) return;
   const CurrentCall& call = current_call();
-  const FailedCall failure{call.name, error, call.reason, CallSite::current()};
+  const FailedCall failure{call.name, error, call.reason, HostCallSite::current()};
   const bool launch = is_launch_call(failure.call);
   if (r.tool == Tool::check || (r.tool == Tool::profile && launch)) {
     record::HostFinding finding;
@@ -221,13 +223,14 @@ void record_failed_call(Runtime& r, cudaError_t error) {
     record_finding(std::move(finding), failure.site);
   }
   // The driver's functions have no error that a program could ask for later.
-  if (r.tool == Tool::run && !current_driver_function() && !unqueried_failure())
-    unqueried_failure() = failure;
+  if (r.tool == Tool::run && !current_driver_function() && !first_unqueried_failure())
+    first_unqueried_failure() = failure;
 }
 
 void note_error_query(cudaError_t error) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
-  if (unqueried_failure() && unqueried_failure()->error == error) unqueried_failure().reset();
+  if (first_unqueried_failure() && first_unqueried_failure()->error == error)
+    first_unqueried_failure().reset();
 }
 
 void note_copy_of_unwritten_bytes(const sim::Allocation& from, uint64_t first, uint64_t bytes) {
@@ -239,25 +242,25 @@ void note_copy_of_unwritten_bytes(const sim::Allocation& from, uint64_t first, u
       "of `{}` ({} bytes)",
       grouped_digits(bytes), grouped_digits(first), from.name,
       grouped_digits(from.end - from.begin));
-  record_finding(std::move(finding), CallSite::current());
+  record_finding(std::move(finding), HostCallSite::current());
 }
 
 void note_leaks(Runtime& r, int device) {
   if (r.tool != Tool::check || r.sticky || r.gpu(device).fault) return;
   // A function whose memory is never freed leaves it to the end of the program, which is no leak.
   std::set<std::string> functions;
-  for (const CallSite& site : r.allocations.freed_sites())
+  for (const HostCallSite& site : r.allocations.freed_sites())
     functions.insert(source_place(site).function);
   functions.erase("");
   if (functions.empty()) return;
-  struct Leak {
+  struct LeaksOfCallSite {
     std::string call;
     uint64_t count = 0, bytes = 0;
   };
-  std::map<CallSite, Leak> leaks;
+  std::map<HostCallSite, LeaksOfCallSite> leaks;
   r.allocations.for_each_allocation([&](const AllocationInfo& held) {
     if (held.device != device || held.site.addresses.empty()) return;
-    Leak& leak = leaks[held.site];
+    LeaksOfCallSite& leak = leaks[held.site];
     leak.call = held.call;
     ++leak.count;
     leak.bytes += held.bytes;
@@ -285,21 +288,21 @@ void report_leaks_and_ignored_failures(int status) {
   // A program that ends with an error may have left its memory for that reason.
   if (status == 0)
     for (int device = 0; device < r.devices(); ++device) note_leaks(r, device);
-  if (!unqueried_failure()) return;
+  if (!first_unqueried_failure()) return;
   // `kernel<<<...>>>()` returns nothing, so its error is known to have been ignored. The result of
   // another call may have been looked at if the program then ended with an error.
-  const bool launch = is_launch_call(unqueried_failure()->call);
+  const bool launch = is_launch_call(first_unqueried_failure()->call);
   if (!launch && status != 0) return;
   print_message(fmt::format("{}{} {}; {}",
-                            file_and_line_prefix(source_place(unqueried_failure()->site)),
-                            unqueried_failure()->call, unqueried_failure()->text(false),
+                            file_and_line_prefix(source_place(first_unqueried_failure()->site)),
+                            first_unqueried_failure()->call, first_unqueried_failure()->text(false),
                             launch ? "the program never asked for this error (cudaGetLastError)"
                                    : "the program ended as if it had not"));
 }
 
 }  // namespace
 
-void note_exit_status(int status) {
+void schedule_leak_report_at_exit(int status) {
   static std::atomic<int> of_program;
   of_program = status;
   run_at_end([] { report_leaks_and_ignored_failures(of_program); });

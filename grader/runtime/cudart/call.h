@@ -55,7 +55,7 @@ CurrentCall& current_call();
 cudaError_t fail(cudaError_t error, std::string reason);
 
 // Call when the current call has ended with this error.
-void record_failed_call(Runtime& runtime, cudaError_t error);
+void record_failed_call_for_report(Runtime& runtime, cudaError_t error);
 // Call when the program has asked for this error, or for the last one.
 void note_error_query(cudaError_t error);
 
@@ -64,13 +64,13 @@ void note_error_query(cudaError_t error);
 void note_copy_of_unwritten_bytes(const sim::Allocation& from, uint64_t first, uint64_t bytes);
 
 // Records a finding, once for each call, place and kind.
-void record_finding(record::HostFinding finding, const CallSite& site);
+void record_finding(record::HostFinding finding, const HostCallSite& site);
 
 // Call when the program resets a device, or ends: records the memory that it has not freed.
 void note_leaks(Runtime& runtime, int device);
 // Call when the program calls exit() with this status. What it has left is reported when
 // none of its code runs any more.
-void note_exit_status(int status);
+void schedule_leak_report_at_exit(int status);
 
 // ---------------------------------------------------------------------------------------------
 // The host's own accesses to the memory of the simulated devices (host_access.cpp). An access to

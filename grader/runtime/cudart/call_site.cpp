@@ -50,7 +50,7 @@ fs::path find_addr2line() {
 
 // The function, and "file:line" in it, for each address. An inlined function gives an entry of its
 // own; the innermost comes first.
-std::vector<std::pair<std::string, std::string>> functions_and_lines_of(const CallSite& site) {
+std::vector<std::pair<std::string, std::string>> functions_and_lines_of(const HostCallSite& site) {
   ProcessCommand command;
   command.argv = {find_addr2line().string(), "-f", "-C", "-i", "-e", site.file.string()};
   for (const uint64_t address : site.addresses)
@@ -76,7 +76,7 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.npos, end) == 0;
 }
 
-SourcePlace look_up_source_place(const CallSite& site) {
+SourcePlace look_up_source_place(const HostCallSite& site) {
   if (site.addresses.empty()) return {};
   bool behind_stub = false;
   for (const auto& [function, line] : functions_and_lines_of(site)) {
@@ -104,10 +104,10 @@ SourcePlace look_up_source_place(const CallSite& site) {
 
 }  // namespace
 
-CallSite CallSite::current() {
+HostCallSite HostCallSite::current() {
   void* frames[kMostDepth];
   const int count = backtrace(frames, kMostDepth);
-  CallSite found;
+  HostCallSite found;
   const link_map *own = nullptr, *theirs = nullptr;
   for (int i = 0; i < count && found.addresses.size() < kMostFrames; ++i) {
     const link_map* map = link_map_of(frames[i]);
@@ -123,12 +123,12 @@ CallSite CallSite::current() {
   return found;
 }
 
-CallSite CallSite::of_code_address(const void* code) {
+HostCallSite HostCallSite::of_stack_frame_at(const void* code) {
   void* frames[kMostDepth];
   const int count = backtrace(frames, kMostDepth);
   void** const end = frames + count;
   void** at = std::find(frames, end, code);
-  CallSite found;
+  HostCallSite found;
   const link_map* program = nullptr;
   // A library function such as memcpy() counts as its caller in the program.
   for (bool innermost = true; at < end && found.addresses.size() < kMostFrames;
@@ -144,7 +144,7 @@ CallSite CallSite::of_code_address(const void* code) {
   return found;
 }
 
-SourcePlace source_place(const CallSite& site) {
+SourcePlace source_place(const HostCallSite& site) {
   try {
     return look_up_source_place(site);
   } catch (const std::exception&) {  // addr2line is not installed
@@ -161,9 +161,9 @@ std::string file_and_line_prefix(const SourcePlace& place) {
 
 namespace {
 
-struct NamedAllocation {
+struct AllocatingCall {
   std::string call;
-  CallSite site;
+  HostCallSite site;
   std::optional<SourcePlace> place = std::nullopt;
 };
 
@@ -171,12 +171,12 @@ struct NamedAllocation {
 // the memory.
 constexpr size_t kMostNamed = 20'000;
 uint64_t allocations_made = 0;
-std::vector<NamedAllocation>& named_allocations() {
-  static auto* all = new std::vector<NamedAllocation>;
+std::vector<AllocatingCall>& allocating_calls() {
+  static auto* all = new std::vector<AllocatingCall>;
   return *all;
 }
 
-const SourcePlace& place_of_allocation(NamedAllocation& made) {
+const SourcePlace& place_of_allocation(AllocatingCall& made) {
   if (!made.place) made.place = source_place(made.site);
   return *made.place;
 }
@@ -246,9 +246,9 @@ std::vector<std::string> allocated_variables_on_line(const SourcePlace& place,
 
 // The position of the call among the calls on its line that the program has made, and the number of
 // these.
-std::pair<size_t, size_t> call_position_on_line(const NamedAllocation& made) {
-  std::set<CallSite> sites;
-  for (NamedAllocation& other : named_allocations())
+std::pair<size_t, size_t> call_index_and_count_on_line(const AllocatingCall& made) {
+  std::set<HostCallSite> sites;
+  for (AllocatingCall& other : allocating_calls())
     if (other.call == made.call && other.site.file == made.site.file &&
         place_of_allocation(other).line == made.place->line &&
         other.place->file == made.place->file)
@@ -257,7 +257,7 @@ std::pair<size_t, size_t> call_position_on_line(const NamedAllocation& made) {
 }
 
 // The name of the allocation in messages; empty if the line is not known.
-std::string allocation_display_name(NamedAllocation& made, bool quoted) {
+std::string allocation_display_name(AllocatingCall& made, bool quoted) {
   const SourcePlace& place = place_of_allocation(made);
   if (place.line == 0) return "";
   const std::vector<std::string> variables = allocated_variables_on_line(place, made.call);
@@ -265,8 +265,8 @@ std::string allocation_display_name(NamedAllocation& made, bool quoted) {
   // The compiler keeps the order of several calls on one line.
   constexpr size_t kMostOnLine = 8;
   if (variables.size() > 1 && variables.size() <= kMostOnLine &&
-      named_allocations().size() <= 8 * kMostOnLine)
-    if (const auto [at, count] = call_position_on_line(made); count == variables.size())
+      allocating_calls().size() <= 8 * kMostOnLine)
+    if (const auto [at, count] = call_index_and_count_on_line(made); count == variables.size())
       variable = variables[at];
   if (variable.empty()) return fmt::format("the allocation of line {}", place.line);
   return fmt::format(quoted ? "`{}` (allocated on line {})" : "{} (allocated on line {})", variable,
@@ -276,7 +276,7 @@ std::string allocation_display_name(NamedAllocation& made, bool quoted) {
 }  // namespace
 
 std::string name_allocation(const std::string& call) {
-  if (allocations_made < kMostNamed) named_allocations().push_back({call, CallSite::current()});
+  if (allocations_made < kMostNamed) allocating_calls().push_back({call, HostCallSite::current()});
   return fmt::format("{} no. {}", call, ++allocations_made);
 }
 
@@ -289,8 +289,8 @@ std::string with_allocations_named_by_variable(std::string text) {
     const std::string digits = text.substr(at + kNumber.size(), end - at - kNumber.size());
     if (digits.empty() || digits.size() > 9) continue;
     const size_t number = std::stoul(digits);
-    if (number == 0 || number > named_allocations().size()) continue;
-    NamedAllocation& made = named_allocations()[number - 1];
+    if (number == 0 || number > allocating_calls().size()) continue;
+    AllocatingCall& made = allocating_calls()[number - 1];
     if (made.call != text.substr(begin, at - begin)) continue;
     const bool quoted =
         begin > 0 && text[begin - 1] == '`' && end < text.size() && text[end] == '`';

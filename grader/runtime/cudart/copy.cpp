@@ -21,7 +21,8 @@ constexpr uint64_t kLargestMember = 16;
 constexpr uint64_t kLargestStructure = 64;
 
 // Whether the structure that the gaps are in has a written member of this alignment and size.
-bool has_written_member(const Gaps& gaps, size_t count, uint64_t structure, uint64_t size) {
+bool has_aligned_run_between_gaps(const Gaps& gaps, size_t count, uint64_t structure,
+                                  uint64_t size) {
   uint64_t begin = 0;
   for (size_t i = 0; i <= count; ++i) {
     const uint64_t end = i < count ? gaps[i].first : structure;
@@ -37,7 +38,8 @@ bool is_structure_padding(const Gaps& gaps, size_t count, uint64_t structure) {
     uint64_t alignment = 2;
     while (alignment <= gaps[i].second - gaps[i].first) alignment *= 2;
     if (alignment > kLargestMember || gaps[i].second % alignment != 0 ||
-        structure % alignment != 0 || !has_written_member(gaps, count, structure, alignment))
+        structure % alignment != 0 ||
+        !has_aligned_run_between_gaps(gaps, count, structure, alignment))
       return false;
   }
   return true;
@@ -96,7 +98,7 @@ std::optional<UnwrittenBytes> find_unwritten(const sim::Memory& memory, const si
 namespace {
 
 // Where a range is: in the program's own memory, or in an allocation of the simulator.
-struct CopySide {
+struct CopyRangeLocation {
   bool on_device = false;  // in the simulator's memory
   bool fits = true;        // inside one live allocation
   const sim::Allocation* allocation = nullptr;
@@ -107,8 +109,9 @@ struct CopySide {
   }
 };
 
-CopySide find_copy_side(const Runtime& r, uint64_t begin, uint64_t bytes, bool written) {
-  CopySide s;
+CopyRangeLocation locate_copy_range(const Runtime& r, uint64_t begin, uint64_t bytes,
+                                    bool written) {
+  CopyRangeLocation s;
   if (begin < sim::kGlobalBase || begin - sim::kGlobalBase >= r.memory.used()) return s;
   const sim::Allocation* a = r.memory.find(begin);
   s.on_device = true;
@@ -125,7 +128,7 @@ uint64_t bytes_spanned(const PitchedBox& box, const CopyExtent& e) {
 // Whether the kind that the program states fits this side. The addresses determine the direction.
 // As in CUDA 13, a kind may call device memory the host's, but not pageable host memory the
 // device's.
-bool side_fits_stated_kind(bool device_by_kind, const CopySide& side) {
+bool side_fits_stated_kind(bool device_by_kind, const CopyRangeLocation& side) {
   return side.on_device || !device_by_kind;
 }
 bool is_to_device(cudaMemcpyKind kind) {
@@ -134,13 +137,14 @@ bool is_to_device(cudaMemcpyKind kind) {
 bool is_from_device(cudaMemcpyKind kind) {
   return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
 }
-bool direction_matches_kind(cudaMemcpyKind kind, const CopySide& to, const CopySide& from) {
+bool direction_matches_kind(cudaMemcpyKind kind, const CopyRangeLocation& to,
+                            const CopyRangeLocation& from) {
   return side_fits_stated_kind(is_to_device(kind), to) &&
          side_fits_stated_kind(is_from_device(kind), from);
 }
 
 // Why a range cannot be accessed; "" if it can.
-std::string explain_refused_range(const CopySide& side, const char* role, uint64_t begin,
+std::string explain_refused_range(const CopyRangeLocation& side, const char* role, uint64_t begin,
                                   uint64_t bytes) {
   if (side.fits) return "";
   const sim::Allocation* const in = side.allocation;
@@ -155,7 +159,8 @@ std::string explain_refused_range(const CopySide& side, const char* role, uint64
       in->name);
 }
 
-std::string explain_refused_range(cudaMemcpyKind kind, const CopySide& to, const CopySide& from) {
+std::string direction_mismatch_message(cudaMemcpyKind kind, const CopyRangeLocation& to,
+                                       const CopyRangeLocation& from) {
   static constexpr const char* kNames[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
                                            "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice"};
   if (direction_matches_kind(kind, to, from)) return "";
@@ -178,7 +183,7 @@ void copy_row(Runtime& r, uint64_t to, uint64_t from, uint64_t bytes, bool to_de
 // Whether the destination already has these bytes and all are initialised. Loops often copy the
 // same input in each iteration.
 bool already_has_bytes(const Runtime& r, uint64_t to, uint64_t from, uint64_t bytes,
-                       const CopySide& source) {
+                       const CopyRangeLocation& source) {
   const auto written = [&](const sim::Allocation& a, uint64_t at) {
     return a.initialised || r.memory.first_unwritten(at, at + bytes) == at + bytes;
   };
@@ -189,7 +194,7 @@ bool already_has_bytes(const Runtime& r, uint64_t to, uint64_t from, uint64_t by
                      bytes) == 0;
 }
 
-Route copy_route(Runtime& r, const CopySide& to, const CopySide& from) {
+Route copy_route(Runtime& r, const CopyRangeLocation& to, const CopyRangeLocation& from) {
   if (!to.on_device || !from.on_device) return Route::host;
   const int a = static_cast<int>(to.allocation->device);
   const int b = static_cast<int>(from.allocation->device);
@@ -218,8 +223,8 @@ cudaError_t copy(Runtime& r, PitchedBox to, PitchedBox from, CopyExtent e, cudaM
   if (to.begin == 0 || from.begin == 0) return cudaErrorInvalidValue;
   if (e.height > 1 && (to.pitch < e.width || from.pitch < e.width))
     return cudaErrorInvalidPitchValue;
-  const CopySide target = find_copy_side(r, to.begin, bytes_spanned(to, e), true),
-                 source = find_copy_side(r, from.begin, bytes_spanned(from, e), false);
+  const CopyRangeLocation target = locate_copy_range(r, to.begin, bytes_spanned(to, e), true),
+                          source = locate_copy_range(r, from.begin, bytes_spanned(from, e), false);
   // A device with a fault executes nothing more. The next call that waits reports the fault.
   for (const auto& gpu : r.gpus)
     if (gpu->fault && (target.is_only_on(gpu->number) || source.is_only_on(gpu->number)))
@@ -227,7 +232,7 @@ cudaError_t copy(Runtime& r, PitchedBox to, PitchedBox from, CopyExtent e, cudaM
   for (const std::string& why :
        {explain_refused_range(target, "destination", to.begin, bytes_spanned(to, e)),
         explain_refused_range(source, "source", from.begin, bytes_spanned(from, e)),
-        explain_refused_range(kind, target, source)})
+        direction_mismatch_message(kind, target, source)})
     if (!why.empty()) return fail(cudaErrorInvalidValue, why);
   if (r.gpu().fault)
     // The device executes nothing more. The next call that waits reports the fault.
@@ -282,7 +287,7 @@ bool is_already_filled(const sim::Memory& memory, const sim::Allocation& allocat
 cudaError_t fill(Runtime& r, PitchedBox to, CopyExtent e, unsigned value, unsigned element) {
   if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
   if (e.height > 1 && to.pitch < e.width) return cudaErrorInvalidPitchValue;
-  const CopySide target = find_copy_side(r, to.begin, bytes_spanned(to, e), true);
+  const CopyRangeLocation target = locate_copy_range(r, to.begin, bytes_spanned(to, e), true);
   if (!target.on_device) return fail(cudaErrorInvalidValue, "the destination is host memory");
   if (!target.fits)
     return fail(cudaErrorInvalidValue,

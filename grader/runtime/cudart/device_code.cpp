@@ -151,11 +151,11 @@ bool is_fatbin(const void* image) {
   return magic == kWrapperMagic || magic == kBlockMagic;
 }
 
-FatBinary read_fatbin(const void* wrapper) {
+FatbinEntries read_fatbin(const void* wrapper) {
   // The wrapper has no length, so the program is trusted.
   constexpr uint64_t kAll = uint64_t{1} << 40;
   uint64_t bytes = 0;
-  FatBinary binary;
+  FatbinEntries binary;
   const auto* begin = static_cast<const char*>(wrapper);
   if (read_value_at<uint32_t>(begin) == kBlockMagic) {
     binary.entries = read_fatbin_block(begin, kAll, &bytes);
@@ -203,7 +203,7 @@ std::vector<std::vector<FatbinEntry>> read_fatbin_blocks(std::string_view sectio
   return blocks;
 }
 
-DeviceCode choose_device_code(const FatBinary& binary, const std::string& arch) {
+DeviceCode choose_device_code(const FatbinEntries& binary, const std::string& arch) {
   DeviceCode code;
   if (binary.parts.empty()) {
     code.ptx = choose_ptx(binary.entries, arch);
@@ -257,7 +257,7 @@ CubinInfo read_cubin(const std::string& cubin) {
     if (bytes == 8 && (name == kRegisters || name == kFrameSize)) {
       const uint32_t symbol = word_at(data, at), value = word_at(data, at + 4);
       if (symbol < elf.functions.size() && !elf.functions[symbol].empty()) {
-        KernelResources& r = info.kernels[elf.functions[symbol]];
+        KernelRegistersAndStack& r = info.kernels[elf.functions[symbol]];
         (name == kRegisters ? r.registers : r.local_bytes) = value;
       }
     }
@@ -296,8 +296,8 @@ void for_each_line_note(const std::string& listing, Each each) {
 
 }  // namespace
 
-std::string with_lines_of_linked_ptx(const std::string& listing,
-                                     const std::map<std::string, int>& lines_before) {
+std::string sass_with_linked_ptx_lines(const std::string& listing,
+                                       const std::map<std::string, int>& lines_before) {
   if (lines_before.empty()) return listing;
   // Linking renames functions local to a file, so a file's kernels identify the file.
   std::map<std::string_view, int> before;

@@ -23,7 +23,7 @@ struct FatbinEntry {
   std::string_view bytes;    // the packed bytes in the program
 };
 
-struct FatBinary {
+struct FatbinEntries {
   std::vector<FatbinEntry> entries;
   // For a linked program (nvcc -rdc=true) `entries` has the linked cubins, and `parts` has the
   // entries of each source file.
@@ -35,7 +35,7 @@ bool is_fatbin(const void* image);
 
 // Reads a wrapper (__fatBinC_Wrapper_t of the toolkit, the argument of __cudaRegisterFatBinary) or
 // a block of entries. Throws Error if the format is unknown.
-FatBinary read_fatbin(const void* wrapper);
+FatbinEntries read_fatbin(const void* wrapper);
 
 // Builds a block of entries that contains both; `arch` is a number such as 90.
 std::string write_fatbin(const std::string& ptx, const std::string& cubin, uint32_t arch);
@@ -62,18 +62,18 @@ struct DeviceCode {
 // What a GPU of `arch` ("sm_90") would run, unpacked: the newest PTX that it can translate, and the
 // cubin built from it. The PTX of a linked program is linked from its parts. Throws Error if there
 // is no such PTX.
-DeviceCode choose_device_code(const FatBinary& binary, const std::string& arch);
+DeviceCode choose_device_code(const FatbinEntries& binary, const std::string& arch);
 
 // What ptxas reports for each kernel of a cubin. Occupancy and cudaFuncGetAttributes need it.
 
-struct KernelResources {
+struct KernelRegistersAndStack {
   uint32_t registers = 0;    // per thread
   uint32_t local_bytes = 0;  // stack frame of a thread
 };
 
 struct CubinInfo {
-  std::map<std::string, KernelResources> kernels;  // by symbol
-  uint32_t constant_bytes = 0;                     // size of the module's __constant__ variables
+  std::map<std::string, KernelRegistersAndStack> kernels;  // by symbol
+  uint32_t constant_bytes = 0;  // size of the module's __constant__ variables
 };
 
 // Throws Error if the text is not a cubin.
@@ -85,7 +85,7 @@ CubinInfo read_cubin(const std::string& cubin);
 // calls ".nv_debug_ptx_txt.NUMBER". `lines_before` has, for each function, how many lines later it
 // begins in the linked PTX (ptx::LinkedPtx). If it is empty, the cubin was not linked and the
 // listing is unchanged.
-std::string with_lines_of_linked_ptx(const std::string& listing,
-                                     const std::map<std::string, int>& lines_before);
+std::string sass_with_linked_ptx_lines(const std::string& listing,
+                                       const std::map<std::string, int>& lines_before);
 
 }  // namespace lab32::cudart

@@ -99,7 +99,7 @@ ErrorNames& error_name_function() {
 
 void run_at_end(void (*function)()) { at_end = function; }
 
-void report_unsupported(const std::string& message) {
+void report_unsupported_and_continue(const std::string& message) {
   static std::mutex mutex;
   static std::set<std::string> said;
   const std::string what = message.substr(0, message.find('\n'));  // without the quoted PTX
@@ -109,7 +109,7 @@ void report_unsupported(const std::string& message) {
   if (!said.insert(what).second) return;
   // If the line of device code is known, `what` contains it, and the line of the call is left out.
   const std::string place = what.find("(source: ") == what.npos
-                                ? file_and_line_prefix(source_place(CallSite::current()))
+                                ? file_and_line_prefix(source_place(HostCallSite::current()))
                                 : "";
   print_message(place + what + (first ? "; the program's results are not valid from here on" : ""));
   if (const std::string path = environment_value(variables::kRecord); !path.empty())
@@ -139,7 +139,7 @@ namespace {
 // The function ignores its arguments. With this platform's calling convention, in which the caller
 // cleans up, a function without parameters may be called with any.
 cudaError_t refuse_call(const char* name) {
-  lab32::cudart::report_unsupported(lab32::cudart::refusal_message(name));
+  lab32::cudart::report_unsupported_and_continue(lab32::cudart::refusal_message(name));
   return lab32::cudart::store_last_error(cudaErrorNotSupported);
 }
 

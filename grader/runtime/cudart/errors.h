@@ -14,17 +14,17 @@ namespace lab32::cudart {
 
 // A place in the program's machine code: the innermost consecutive frames that are in one file
 // outside this library. Taking it is cheap; finding its source line is not.
-struct CallSite {
+struct HostCallSite {
   std::filesystem::path file;
   // addresses relative to the start of the file, the innermost frame first
   std::vector<uint64_t> addresses;
 
   // The site of the current call. It is empty if the call did not come from a file.
-  static CallSite current();
+  static HostCallSite current();
   // The site of the call that led to this address of code, for a signal handler.
-  static CallSite of_code_address(const void* code);
+  static HostCallSite of_stack_frame_at(const void* code);
 
-  bool operator<(const CallSite& b) const {
+  bool operator<(const HostCallSite& b) const {
     return std::tie(file, addresses) < std::tie(b.file, b.addresses);
   }
 };
@@ -37,7 +37,7 @@ struct SourcePlace {
 };
 
 // Runs addr2line, which takes some hundredths of a second.
-SourcePlace source_place(const CallSite& site);
+SourcePlace source_place(const HostCallSite& site);
 
 // "a.cu:12: ", or "" if the line is not known.
 std::string file_and_line_prefix(const SourcePlace& place);
@@ -73,7 +73,7 @@ ErrorNames& error_name_function();
 // Reports a feature that is not supported. Prints the first line of the message on stderr once,
 // with the place of the call if it is known. From then on the exit status is 2 if the program exits
 // or aborts, because its results are incomplete; the first message warns of that.
-void report_unsupported(const std::string& message);
+void report_unsupported_and_continue(const std::string& message);
 
 // Calls the function once none of the program's code runs any more, and before a refusal changes
 // the exit status.

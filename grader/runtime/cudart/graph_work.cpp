@@ -83,7 +83,7 @@ cudaError_t child_graph_work(const CUgraph_st& graph, NodeWork* work) {
   return cudaSuccess;
 }
 
-NodeWork launch_work(std::shared_ptr<KernelCall> call) {
+NodeWork launch_work(std::shared_ptr<DeferredKernelLaunch> call) {
   NodeWork work;
   work.kernel = std::move(call);
   return work;
@@ -93,7 +93,7 @@ NodeWork kernel_work(Runtime& r, const cudaKernelNodeParams& p) {
   KernelEntry* entry = r.registry.find_kernel(p.func);
   if (!entry) return {};
   if (!p.kernelParams && p.extra) throw Error("arguments in the `extra` form are not simulated");
-  const LaunchRequest request{p.gridDim, p.blockDim, p.sharedMemBytes, nullptr, false, {}};
+  const RequestedLaunchConfig request{p.gridDim, p.blockDim, p.sharedMemBytes, nullptr, false, {}};
   return launch_work(make_kernel_call(r, *entry, p.func, request, p.kernelParams));
 }
 
@@ -106,7 +106,7 @@ bool is_allocated_at(Runtime& r, uint64_t begin) {
 
 }  // namespace
 
-cudaError_t alloc_work(Runtime& r, cudaMemAllocNodeParams* p, NodeWork* work) {
+cudaError_t make_alloc_node_work(Runtime& r, cudaMemAllocNodeParams* p, NodeWork* work) {
   p->dptr = nullptr;
   const cudaMemLocation& where = p->poolProps.location;
   if (p->bytesize == 0 || p->poolProps.allocType != cudaMemAllocationTypePinned)
@@ -128,13 +128,14 @@ cudaError_t alloc_work(Runtime& r, cudaMemAllocNodeParams* p, NodeWork* work) {
   work->allocates = begin;
   work->device = [begin, bytes = p->bytesize, device = where.id](Runtime& now, cudaStream_t) {
     const DeviceScope there(now, device);
-    now.allocations.allocate_at_reserved_address(begin, bytes);
+    now.allocations.allocate_graph_memory_at_address(begin, bytes);
     return cudaSuccess;
   };
   return cudaSuccess;
 }
 
-cudaError_t free_work(Runtime& r, const CUgraph_st& graph, void* pointer, NodeWork* work) {
+cudaError_t make_free_node_work(Runtime& r, const CUgraph_st& graph, void* pointer,
+                                NodeWork* work) {
   const auto begin = reinterpret_cast<uint64_t>(pointer);
   if (r.graphs.memory().count(begin) == 0) return cudaErrorInvalidValue;
   for (const auto& node : graph.nodes)
@@ -189,12 +190,12 @@ cudaError_t check_graph_allocation_states(Runtime& r, const CUgraphExec_st& exec
   return cudaSuccess;
 }
 
-cudaError_t with_graph(const char* name, cudaGraph_t graph, const GraphBody& body) {
+cudaError_t with_graph(const char* name, cudaGraph_t graph, const RuntimeAction& body) {
   return call(name, Waits::no,
               [&](Runtime& r) { return r.graphs.knows(graph) ? body(r) : cudaErrorInvalidValue; });
 }
 
-cudaError_t with_node(const char* name, cudaGraphNode_t node, const GraphBody& body) {
+cudaError_t with_node(const char* name, cudaGraphNode_t node, const RuntimeAction& body) {
   return call(name, Waits::no,
               [&](Runtime& r) { return r.graphs.knows(node) ? body(r) : cudaErrorInvalidValue; });
 }
@@ -279,7 +280,7 @@ GraphStep* step_of(cudaGraphExec_t exec, cudaGraphNode_t node) {
   return find_step(exec->steps, node);
 }
 
-cudaError_t with_exec(const char* name, cudaGraphExec_t exec, const GraphBody& body) {
+cudaError_t with_exec(const char* name, cudaGraphExec_t exec, const RuntimeAction& body) {
   return call(name, Waits::no,
               [&](Runtime& r) { return r.graphs.knows(exec) ? body(r) : cudaErrorInvalidValue; });
 }

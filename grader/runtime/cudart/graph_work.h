@@ -22,7 +22,7 @@ NodeWork copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind
 NodeWork fill_work(const cudaMemsetParams& parameters);
 NodeWork child_graph_work(std::vector<GraphStep> steps);
 cudaError_t child_graph_work(const CUgraph_st& graph, NodeWork* work);
-NodeWork launch_work(std::shared_ptr<KernelCall> call);
+NodeWork launch_work(std::shared_ptr<DeferredKernelLaunch> call);
 // Throws Error for features that a launch would refuse. If the result has no `kernel`, there is no
 // kernel to launch.
 NodeWork kernel_work(Runtime& runtime, const cudaKernelNodeParams& parameters);
@@ -31,9 +31,11 @@ NodeWork kernel_work(Runtime& runtime, const cudaKernelNodeParams& parameters);
 // exists between the allocating and the freeing node.
 
 // Accepts the parameters that an H100 accepts, and writes the address to `parameters`.
-cudaError_t alloc_work(Runtime& runtime, cudaMemAllocNodeParams* parameters, NodeWork* work);
+cudaError_t make_alloc_node_work(Runtime& runtime, cudaMemAllocNodeParams* parameters,
+                                 NodeWork* work);
 // Frees an address that a node of this or another graph allocates. A graph may free it once.
-cudaError_t free_work(Runtime& runtime, const CUgraph_st& graph, void* pointer, NodeWork* work);
+cudaError_t make_free_node_work(Runtime& runtime, const CUgraph_st& graph, void* pointer,
+                                NodeWork* work);
 
 bool allocates_or_frees_memory(const std::vector<GraphStep>& steps);
 // Checks before a launch that memory which the graph allocates is not allocated (except if the
@@ -43,13 +45,13 @@ cudaError_t check_graph_allocation_states(Runtime& runtime, const CUgraphExec_st
 
 // Checks that the functions of graphs share.
 
-using GraphBody = std::function<cudaError_t(Runtime&)>;
+using RuntimeAction = std::function<cudaError_t(Runtime&)>;
 
 // Calls `body` with the runtime locked. Returns cudaErrorInvalidValue for a null or destroyed
 // graph.
-cudaError_t with_graph(const char* name, cudaGraph_t graph, const GraphBody& body);
-cudaError_t with_node(const char* name, cudaGraphNode_t node, const GraphBody& body);
-cudaError_t with_exec(const char* name, cudaGraphExec_t exec, const GraphBody& body);
+cudaError_t with_graph(const char* name, cudaGraph_t graph, const RuntimeAction& body);
+cudaError_t with_node(const char* name, cudaGraphNode_t node, const RuntimeAction& body);
+cudaError_t with_exec(const char* name, cudaGraphExec_t exec, const RuntimeAction& body);
 
 // `make` may find wrong arguments and return an error.
 cudaError_t add_node(const char* name, cudaGraphNode_t* out, cudaGraph_t graph,

@@ -35,7 +35,7 @@ namespace {
 // arguments.
 NodeWork copy_of_work(const NodeWork& work) {
   NodeWork copy = work;
-  if (work.kernel) copy.kernel = std::make_shared<KernelCall>(*work.kernel);
+  if (work.kernel) copy.kernel = std::make_shared<DeferredKernelLaunch>(*work.kernel);
   return copy;
 }
 

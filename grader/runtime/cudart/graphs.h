@@ -23,7 +23,7 @@ namespace lab32::cudart {
 
 struct KernelEntry;
 
-struct KernelCall {
+struct DeferredKernelLaunch {
   KernelEntry* entry = nullptr;
   const void* function = nullptr;  // the address by which the program names the kernel
   dim3 grid, block;
@@ -109,7 +109,7 @@ struct NodeWork {
   std::function<void()> host;
   std::shared_ptr<std::vector<GraphStep>> child;  // the steps of a child graph
   std::shared_ptr<GraphConditionalNode> branch = {};
-  std::shared_ptr<KernelCall> kernel = {};
+  std::shared_ptr<DeferredKernelLaunch> kernel = {};
   // The parameters as the program passed them, which it may query. Captured copies have none.
   using NodeParameters = std::variant<std::monostate, cudaMemcpy3DParms, cudaMemsetParams,
                                       cudaHostNodeParams, cudaEvent_t>;

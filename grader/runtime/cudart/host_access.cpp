@@ -23,9 +23,9 @@ namespace lab32::cudart {
 namespace {
 
 // The state of the thread that has raised a signal.
-class InterruptedThread {
+class SignalContext {
  public:
-  explicit InterruptedThread(void* context) : context_(static_cast<ucontext_t*>(context)) {}
+  explicit SignalContext(void* context) : context_(static_cast<ucontext_t*>(context)) {}
 
 #if defined(__x86_64__)
   static constexpr bool kHasSteps = true;
@@ -67,24 +67,25 @@ PagesOpenForOneStep& opened_pages() {
 }
 
 void close_opened_pages(int, siginfo_t*, void* context) {
-  InterruptedThread(context).set_single_step(false);
+  SignalContext(context).set_single_step(false);
   PagesOpenForOneStep& step = opened_pages();
-  for (size_t i = 0; i < step.count; ++i) runtime().unfinished.close_page_of(step.pages[i]);
+  for (size_t i = 0; i < step.count; ++i)
+    runtime().unfinished.forbid_host_access_to_page(step.pages[i]);
   step.count = 0;
   sigaction(SIGTRAP, &step.before, nullptr);
 }
 
 // Opens the page to the interrupted instruction only. False: that is not possible.
-bool single_step_access(InterruptedThread& at, uint64_t address) {
+bool single_step_access(SignalContext& at, uint64_t address) {
   PagesOpenForOneStep& step = opened_pages();
-  if (!InterruptedThread::kHasSteps || step.count == step.pages.size()) return false;
+  if (!SignalContext::kHasSteps || step.count == step.pages.size()) return false;
   if (step.count == 0) {
     struct sigaction trap {};
     trap.sa_sigaction = close_opened_pages;
     trap.sa_flags = SA_SIGINFO;
     sigaction(SIGTRAP, &trap, &step.before);
   }
-  runtime().unfinished.open_page_of(address);
+  runtime().unfinished.allow_host_access_to_page(address);
   step.pages[step.count++] = address;
   at.set_single_step(true);
   return true;
@@ -97,7 +98,7 @@ std::string offset_text(const sim::Allocation& a, uint64_t address) {
 
 void record_access_before_wait(const WritesSinceHostSync::UnfinishedWork& work,
                                const sim::Allocation& in, uint64_t address,
-                               const InterruptedThread& at) {
+                               const SignalContext& at) {
   record::HostFinding finding;
   finding.kind = record::HostFinding::Kind::race;
   const SourcePlace begun = source_place(work.site);
@@ -105,17 +106,17 @@ void record_access_before_wait(const WritesSinceHostSync::UnfinishedWork& work,
       "the host {} {}, which {}{} may still be writing: the program has not waited for it",
       at.access_verb(), offset_text(in, address), work.name,
       begun.line == 0 ? "" : fmt::format(" (begun on line {})", begun.line));
-  record_finding(std::move(finding), CallSite::of_code_address(at.interrupted_code()));
+  record_finding(std::move(finding), HostCallSite::of_stack_frame_at(at.interrupted_code()));
 }
 
 void record_invalid_host_access(Runtime& r, const sim::Allocation& in, uint64_t address,
-                                const InterruptedThread& at) {
+                                const SignalContext& at) {
   record::HostFinding finding;
   finding.text =
       fmt::format("the host {} {}, {}", at.access_verb(), offset_text(in, address),
                   in.freed ? "which the program has freed"
                            : "which is device memory: only kernels and copies can access it");
-  const CallSite site = CallSite::of_code_address(at.interrupted_code());
+  const HostCallSite site = HostCallSite::of_stack_frame_at(at.interrupted_code());
   if (r.tool == Tool::check)
     record_finding(std::move(finding), site);
   else
@@ -124,11 +125,11 @@ void record_invalid_host_access(Runtime& r, const sim::Allocation& in, uint64_t 
 
 void handle_segmentation_fault(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<uint64_t>(info->si_addr);
-  InterruptedThread at(context);
+  SignalContext at(context);
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   Runtime& r = runtime();
   const sim::Allocation* const in = r.memory.find(address);
-  if (in && r.unfinished.closes_page_of(address)) {
+  if (in && r.unfinished.is_page_of_unfinished_writes(address)) {
     const WritesSinceHostSync::UnfinishedWork* const work = r.unfinished.find_writer(address);
     if (!work && single_step_access(at, address)) return;
     if (work) record_access_before_wait(*work, *in, address, at);

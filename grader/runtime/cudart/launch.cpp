@@ -69,7 +69,7 @@ cudaError_t refuse_launch(cudaError_t error, const device::LaunchRefusal& refusa
 // Returns the errors that the real runtime returns from the launch itself. Adds the cluster to the
 // shape.
 cudaError_t check_launch(Runtime& r, KernelEntry& entry, const device::KernelInfo& info,
-                         const LaunchRequest& request, device::LaunchShape* shape) {
+                         const RequestedLaunchConfig& request, device::LaunchShape* shape) {
   using Limit = device::LaunchRefusal::Limit;
   const uint64_t threads = count(request.block);
   if (!are_dimensions_within(request.grid, r.profile.max_grid) ||
@@ -158,7 +158,7 @@ void print_fault(const device::KernelFault& fault, const std::string& kernel,
 
 // Returns a hint for kernels of Numba, which have lines of the PTX unless the program asks for
 // lines of Python.
-std::string hint_about_line_info(const std::string& symbol, const std::string& file) {
+std::string numba_line_info_hint(const std::string& symbol, const std::string& file) {
   return file.rfind("<PTX", 0) == 0 && is_name_of_numba(symbol)
              ? "; @cuda.jit(lineinfo=True) gives the line of Python"
              : "";
@@ -168,7 +168,7 @@ uint64_t launches = 0;
 
 record::LaunchProfile make_launch_record(Runtime& r, const KernelEntry& entry,
                                          const device::KernelInfo& info,
-                                         const LaunchRequest& request,
+                                         const RequestedLaunchConfig& request,
                                          const device::LaunchShape& shape) {
   record::LaunchProfile record;
   record.id = launches++;
@@ -190,7 +190,7 @@ record::LaunchProfile make_launch_record(Runtime& r, const KernelEntry& entry,
   return record;
 }
 
-device::LaunchOptions launch_options_for(Runtime& r, const LaunchRequest& request) {
+device::LaunchOptions launch_options_for(Runtime& r, const RequestedLaunchConfig& request) {
   using Model = device::LaunchOptions::Model;
   device::LaunchOptions options;
   options.devices = r.devices();
@@ -222,8 +222,8 @@ device::LaunchOptions launch_options_for(Runtime& r, const LaunchRequest& reques
 // Whether a launch may be replaced by its remembered effects: only its memory contents and its
 // findings are visible, and its time is known. A kernel that reads clocks or allocates on the heap
 // depends on earlier launches.
-bool launch_can_be_replayed(const Runtime& r, const device::KernelInfo& info,
-                            const device::LaunchOptions& options) {
+bool can_memoize_launch(const Runtime& r, const device::KernelInfo& info,
+                        const device::LaunchOptions& options) {
   return r.tool != Tool::profile && !options.schedule && !options.launch_detail && !options.count &&
          options.model == device::LaunchOptions::Model::none && !info.uses_heap &&
          !info.reads_clock;
@@ -290,7 +290,8 @@ uint32_t resident_blocks_per_multiprocessor(Runtime& r, KernelEntry& entry, uint
   }
 }
 
-cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request, void** args) {
+cudaError_t launch(Runtime& r, KernelEntry& entry, const RequestedLaunchConfig& request,
+                   void** args) {
   if (!r.streams.knows(request.stream) || !r.streams.is_on_current_device(request.stream))
     return cudaErrorInvalidResourceHandle;
   r.registry.load(*entry.binary);
@@ -315,10 +316,11 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   const std::string path = environment_value(variables::kRecord);
   const bool recorded = !path.empty();
   const std::string key = launch_key(entry.symbol, shape, arguments);
-  LaunchTimeEstimate* known = nullptr;
+  RepeatedLaunchTimeModel* known = nullptr;
   if (options.model == device::LaunchOptions::Model::warm) {
-    const LaunchTimeEstimates::EstimateLookup found = r.gpu().known_times.look_up(
-        key, key_of_aligned_pieces(entry.symbol, shape, arguments, r.memory));
+    const RepeatedLaunchTimeModels::EstimateAndModelFlag found =
+        r.gpu().known_times.find_or_add_estimate(
+            key, launch_key_modulo_alignment(entry.symbol, shape, arguments, r.memory));
     known = found.time;
     if (!found.model) {
       options.model = device::LaunchOptions::Model::none;
@@ -326,7 +328,7 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
     }
   }
   LaunchMemo::RememberedLaunch* repeated = nullptr;
-  if (launch_can_be_replayed(r, info, options) && (!recorded || r.tool == Tool::check))
+  if (can_memoize_launch(r, info, options) && (!recorded || r.tool == Tool::check))
     repeated = &r.gpu().launch_memo.launch_of_key(
         key + std::string(1, request.cooperative ? 'c' : 'p') + std::to_string(entry.number));
   const auto advance = [&](const device::LaunchResult& of) {
@@ -335,7 +337,8 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
   const auto append_record = [&](device::LaunchResult of) {
     record::LaunchProfile record = make_launch_record(r, entry, info, request, shape);
     record.run = std::move(of);
-    record::append_line(path, with_allocations_named_by_variable(record::to_line(record)));
+    record::append_line(path,
+                        with_allocations_named_by_variable(record::to_json_record_line(record)));
   };
   const bool watched = r.tool == Tool::check &&
                        entry.binary->order_for_host.count(entry.symbol) == 0 &&
@@ -386,16 +389,17 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const LaunchRequest& request,
     r.gpu().fault = error_of_fault(*run.fault);
     // `lab32 check` reports findings when the program has ended.
     if (r.tool != Tool::check || !sim::is_nonfatal_trap(run.fault->kind))
-      print_fault(*run.fault, info.name, hint_about_line_info(entry.symbol, run.fault->file));
+      print_fault(*run.fault, info.name, numba_line_info_hint(entry.symbol, run.fault->file));
   }
   if (recorded) append_record(std::move(run));
   return cudaSuccess;
 }
 
-std::shared_ptr<KernelCall> make_kernel_call(Runtime& runtime, KernelEntry& entry,
-                                             const void* function, const LaunchRequest& request,
-                                             void** args) {
-  auto call = std::make_shared<KernelCall>();
+std::shared_ptr<DeferredKernelLaunch> make_kernel_call(Runtime& runtime, KernelEntry& entry,
+                                                       const void* function,
+                                                       const RequestedLaunchConfig& request,
+                                                       void** args) {
+  auto call = std::make_shared<DeferredKernelLaunch>();
   call->entry = &entry;
   call->function = function;
   call->grid = request.grid;
@@ -412,7 +416,7 @@ std::shared_ptr<KernelCall> make_kernel_call(Runtime& runtime, KernelEntry& entr
   return call;
 }
 
-cudaError_t launch(Runtime& r, KernelCall& call, cudaStream_t stream) {
+cudaError_t launch(Runtime& r, DeferredKernelLaunch& call, cudaStream_t stream) {
   const DeviceScope on(r, call.device);
   // A graph may be launched in a stream of a device other than that of its kernels.
   return launch(

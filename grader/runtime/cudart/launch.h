@@ -12,7 +12,7 @@
 
 namespace lab32::cudart {
 
-struct LaunchRequest {
+struct RequestedLaunchConfig {
   dim3 grid, block;
   size_t shared = 0;  // dynamic, in bytes
   cudaStream_t stream = nullptr;
@@ -23,14 +23,16 @@ struct LaunchRequest {
 // Runs the kernel to its end. Returns the errors that the real runtime returns immediately (a wrong
 // shape, too many resources). A kernel's fault is stored in `runtime`. Throws Error if the kernel
 // needs something that the simulator does not support.
-cudaError_t launch(Runtime& runtime, KernelEntry& entry, const LaunchRequest& request, void** args);
+cudaError_t launch(Runtime& runtime, KernelEntry& entry, const RequestedLaunchConfig& request,
+                   void** args);
 
 // Like launch(), but the launch runs later, possibly several times, in the stream given then.
 // Arguments and device are those of this call. Throws Error as launch() does.
-std::shared_ptr<KernelCall> make_kernel_call(Runtime& runtime, KernelEntry& entry,
-                                             const void* function, const LaunchRequest& request,
-                                             void** args);
-cudaError_t launch(Runtime& runtime, KernelCall& call, cudaStream_t stream);
+std::shared_ptr<DeferredKernelLaunch> make_kernel_call(Runtime& runtime, KernelEntry& entry,
+                                                       const void* function,
+                                                       const RequestedLaunchConfig& request,
+                                                       void** args);
+cudaError_t launch(Runtime& runtime, DeferredKernelLaunch& call, cudaStream_t stream);
 
 // Under `lab32 check`: the memory before a launch that find_stale_loads() will repeat. Null: the
 // launch need not be repeated.

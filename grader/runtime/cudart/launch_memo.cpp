@@ -31,12 +31,12 @@ const sim::AllocationDigest* digest_of(const sim::Allocation& allocation) {
 }
 
 // The last fill of an allocation, and the allocation's digest after it.
-struct KnownFill {
+struct LastFillWithDigest {
   LaunchMemo::Fill fill;
   uint64_t digest;
 };
-std::map<uint32_t, KnownFill>& known_fills() {
-  static std::map<uint32_t, KnownFill> known;
+std::map<uint32_t, LastFillWithDigest>& last_fills_by_allocation() {
+  static std::map<uint32_t, LastFillWithDigest> known;
   return known;
 }
 
@@ -54,12 +54,12 @@ std::vector<sim::AllocationDigest> digest_memory(const sim::Memory& memory) {
   if (last_digests()) {
     for (sim::AllocationDigest& known : *last_digests())
       if (const sim::Allocation& a = *memory.allocations()[known.allocation]; a.shared_with_host)
-        known = sim::digest(memory, a, device::host_thread_count());
+        known = sim::digest(memory, a, device::requested_host_threads());
     return *last_digests();
   }
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  std::vector<sim::AllocationDigest> digest = sim::digest(memory, device::host_thread_count());
+  std::vector<sim::AllocationDigest> digest = sim::digest(memory, device::requested_host_threads());
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const auto bytes = static_cast<double>(sim::bytes_to_digest(memory));
   if (bytes > 1e6 && seconds > 0) memory_compare_bytes_per_second() = bytes / seconds;
@@ -74,14 +74,15 @@ bool LaunchMemo::has_digests() { return last_digests().has_value(); }
 
 bool LaunchMemo::is_filled_with(const sim::Allocation& allocation, const Fill& fill) {
   const sim::AllocationDigest* const found = digest_of(allocation);
-  const auto known = known_fills().find(allocation.index);
-  return found != nullptr && known != known_fills().end() && known->second.fill == fill &&
-         known->second.digest == found->digest;
+  const auto known = last_fills_by_allocation().find(allocation.index);
+  return found != nullptr && known != last_fills_by_allocation().end() &&
+         known->second.fill == fill && known->second.digest == found->digest;
 }
 
 void LaunchMemo::record_fill(const sim::Allocation& allocation, const Fill& fill) {
   if (const sim::AllocationDigest* const found = digest_of(allocation))
-    known_fills().insert_or_assign(allocation.index, KnownFill{fill, found->digest});
+    last_fills_by_allocation().insert_or_assign(allocation.index,
+                                                LastFillWithDigest{fill, found->digest});
 }
 
 bool LaunchMemo::RememberedLaunch::comparison_is_worthwhile(const sim::Memory& memory) const {

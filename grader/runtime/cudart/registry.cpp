@@ -153,7 +153,7 @@ void DeviceCodeRegistry::load_on_current_device(DeviceBinary& binary) {
     for (const auto& [symbol, resources] : binary.cubin.kernels)
       artifact.registers[symbol] = resources.registers;
     if (listings_)
-      artifact.sass = with_lines_of_linked_ptx(
+      artifact.sass = sass_with_linked_ptx_lines(
           make_paths_relative(toolchain::disassemble(code.cubin)), code.lines_before);
   }
   for (const auto& module : binary.modules)
@@ -174,7 +174,7 @@ void DeviceCodeRegistry::load(DeviceBinary& binary) {
     load_on_current_device(binary);
   } catch (const Error& e) {
     binary.refused = true;
-    report_unsupported(e.what());
+    report_unsupported_and_continue(e.what());
     throw NotLoaded{};
   }
 }
@@ -187,7 +187,7 @@ device::Kernel& DeviceCodeRegistry::load(KernelEntry& entry) {
   return *entry.here().kernel;
 }
 
-device::DeviceBuffer DeviceCodeRegistry::locate_variable(const VariableEntry& entry) {
+device::DeviceAddressRange DeviceCodeRegistry::locate_variable(const VariableEntry& entry) {
   load(*entry.binary);
   const auto where = entry.binary->here()->symbol(entry.symbol);
   if (!where) throw Error(fmt::format("the program's PTX has no variable `{}`", entry.symbol));
@@ -212,8 +212,8 @@ void print_each_once(const char* of, const std::vector<std::string>& lines) {
                               number - kMostLines));
 }
 
-void add_refusals(const std::map<std::string, std::string>& refusals, const std::string& name,
-                  CodeRefusals* all) {
+void add_kernel_refusals(const std::map<std::string, std::string>& refusals,
+                         const std::string& name, CodeRefusals* all) {
   for (const auto& [symbol, why] : refusals) all->add(why, device::kernel_name(symbol), name);
 }
 
@@ -223,7 +223,7 @@ void examine_unused_binary(const DeviceBinary& binary, const std::string& arch, 
   try {
     const std::string ptx = choose_device_code(read_fatbin(binary.wrapper), arch).ptx;
     if (ptx::may_have_unknown_opcodes(ptx))
-      add_refusals(device::unsupported_kernels_of(make_paths_relative(ptx)), "", all);
+      add_kernel_refusals(device::unsupported_kernels_of(make_paths_relative(ptx)), "", all);
   } catch (const Error&) {
     // The module has no code for this device, which its first use will report.
   }
@@ -259,7 +259,7 @@ void warn_of_unsupported_kernels(DeviceCodeRegistry& registry, const std::string
   CodeRefusals all;
   for (DeviceBinary* binary : binaries)
     if (binary->here())
-      add_refusals(binary->here()->refusals(), "", &all);
+      add_kernel_refusals(binary->here()->refusals(), "", &all);
     else if (!binary->refused)
       examine_unused_binary(*binary, arch, &all);
   print_each_once("the program contains a kernel that cannot run", all.lines());
@@ -267,7 +267,7 @@ void warn_of_unsupported_kernels(DeviceCodeRegistry& registry, const std::string
 
 void warn_of_unsupported_kernels(DeviceBinary& module) {
   CodeRefusals all;
-  add_refusals(module.here()->refusals(), module.code->name, &all);
+  add_kernel_refusals(module.here()->refusals(), module.code->name, &all);
   print_each_once("the program has loaded a kernel that cannot run", all.lines());
 }
 

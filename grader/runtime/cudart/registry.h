@@ -112,7 +112,7 @@ class DeviceCodeRegistry {
   // The modules that came with the program and that earlier calls have not returned.
   std::vector<DeviceBinary*> take_unexamined_binaries();
   // The address and size of a variable.
-  device::DeviceBuffer locate_variable(const VariableEntry& entry);
+  device::DeviceAddressRange locate_variable(const VariableEntry& entry);
 
  private:
   void load_on_current_device(DeviceBinary& binary);
@@ -135,7 +135,7 @@ class CodeRefusals {
   // `why` is the text of an Error; quoted PTX is dropped. The report uses the source line if it is
   // known, and otherwise the PTX line in the module `name`. `kernel` is the demangled name; empty
   // means all kernels.
-  void add(const std::string& why, const std::string& kernel, const std::string& name = "");
+  void add(const std::string& why, const std::string& kernel, const std::string& module_name = "");
   // An example: "kernel.cu:7: `discard.global.L2` is not supported by the simulator (kernel bad<1>
   // and 1 more)"
   std::vector<std::string> lines() const;

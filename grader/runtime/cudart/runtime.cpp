@@ -62,8 +62,8 @@ double launch_seconds(const model::DeviceProfile& profile, const device::LaunchR
          static_cast<double>(sectors) * 32 / profile.time.dram_bytes_per_second;
 }
 
-double LaunchTimeEstimate::seconds(const model::DeviceProfile& profile,
-                                   const device::LaunchResult& run) {
+double RepeatedLaunchTimeModel::seconds(const model::DeviceProfile& profile,
+                                        const device::LaunchResult& run) {
   // For textures, clusters and some other features there is no prediction, but sectors are counted.
   const bool modelled = !run.fault && (run.predicted || run.counters);
   if (modelled) {
@@ -90,9 +90,9 @@ std::string launch_key(const std::string& symbol, const device::LaunchShape& sha
   return key;
 }
 
-std::string key_of_aligned_pieces(const std::string& symbol, const device::LaunchShape& shape,
-                                  std::vector<device::KernelArgument> arguments,
-                                  const sim::Memory& memory) {
+std::string launch_key_modulo_alignment(const std::string& symbol, const device::LaunchShape& shape,
+                                        std::vector<device::KernelArgument> arguments,
+                                        const sim::Memory& memory) {
   // cudaMalloc's alignment, so that arrays have equal lines and sectors
   constexpr uint64_t kAligned = 256;
   for (device::KernelArgument& argument : arguments) {
@@ -110,8 +110,8 @@ std::string key_of_aligned_pieces(const std::string& symbol, const device::Launc
   return launch_key(symbol, shape, arguments);
 }
 
-LaunchTimeEstimates::EstimateLookup LaunchTimeEstimates::look_up(const std::string& launch,
-                                                                 const std::string& pieces) {
+RepeatedLaunchTimeModels::EstimateAndModelFlag RepeatedLaunchTimeModels::find_or_add_estimate(
+    const std::string& launch, const std::string& pieces) {
   // A program whose launches all differ gains nothing, so the number of entries is limited.
   constexpr size_t kMost = 4096;
   if (first_.size() >= kMost && first_.count(pieces) == 0) {
@@ -119,11 +119,12 @@ LaunchTimeEstimates::EstimateLookup LaunchTimeEstimates::look_up(const std::stri
     first_.clear();
   }
   const std::string& first = first_.try_emplace(pieces, launch).first->second;
-  LaunchTimeEstimate& time = known_[first];
+  RepeatedLaunchTimeModel& time = known_[first];
   return {&time, first == launch && !time.settled()};
 }
 
-Gpu::Gpu(int which, const model::DeviceProfile& profile, sim::Memory& memory, double& host_time)
+SimulatedGpu::SimulatedGpu(int which, const model::DeviceProfile& profile, sim::Memory& memory,
+                           double& host_time)
     : number(which),
       own(uint64_t{1} << which),
       reached_by(own),
@@ -135,12 +136,12 @@ Gpu::Gpu(int which, const model::DeviceProfile& profile, sim::Memory& memory, do
              {cudaLimitMallocHeapSize, 8 << 20},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
              {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 11796480}} {}
 
-void Gpu::wait() {
+void SimulatedGpu::wait() {
   print_output();
   timeline.wait();
 }
 
-void Gpu::print_output() {
+void SimulatedGpu::print_output() {
   if (output.empty()) return;
   std::fwrite(output.data(), 1, output.size(), stdout);
   std::fflush(stdout);
@@ -163,7 +164,7 @@ uint64_t address_space_bytes(uint64_t dram_bytes) {
   return std::min(dram_bytes, uint64_t{64} << 30);  // ulimit -v limits the address space
 }
 
-std::string environment_value_or(const EnvironmentVariable& variable, const char* otherwise) {
+std::string environment_value_or(const EnvironmentVariableName& variable, const char* otherwise) {
   const std::string value = environment_value(variable);
   return value.empty() ? otherwise : value;
 }
@@ -191,15 +192,16 @@ int device_count_of(const std::string& text) {
               std::to_string(kMostDevices));
 }
 
-std::vector<std::unique_ptr<Gpu>> make_gpus(int devices, const model::DeviceProfile& profile,
-                                            sim::Memory& memory, double& host_time) {
-  std::vector<std::unique_ptr<Gpu>> gpus;
+std::vector<std::unique_ptr<SimulatedGpu>> make_gpus(int devices,
+                                                     const model::DeviceProfile& profile,
+                                                     sim::Memory& memory, double& host_time) {
+  std::vector<std::unique_ptr<SimulatedGpu>> gpus;
   for (int i = 0; i < devices; ++i)
-    gpus.push_back(std::make_unique<Gpu>(i, profile, memory, host_time));
+    gpus.push_back(std::make_unique<SimulatedGpu>(i, profile, memory, host_time));
   return gpus;
 }
 
-std::vector<device::Device*> devices_of(const std::vector<std::unique_ptr<Gpu>>& gpus) {
+std::vector<device::Device*> devices_of(const std::vector<std::unique_ptr<SimulatedGpu>>& gpus) {
   std::vector<device::Device*> devices;
   for (const auto& gpu : gpus) devices.push_back(gpu->device.get());
   return devices;
@@ -256,7 +258,7 @@ void Runtime::reset_current_device() {
   gpu().heap_in_use = false;
 }
 
-void Runtime::wait_for(Gpu& gpu) {
+void Runtime::wait_for(SimulatedGpu& gpu) {
   gpu.wait();
   unfinished.clear();
   if (gpu.fault && !sticky) sticky = *gpu.fault;
@@ -279,7 +281,7 @@ int major_of(const Runtime& r) { return std::stoi(r.profile.arch.substr(3)) / 10
 int minor_of(const Runtime& r) { return std::stoi(r.profile.arch.substr(3)) % 10; }
 
 template <class Field, class Value>
-void set_field(Field& field, Value value) {
+void assign_with_cast(Field& field, Value value) {
   field = static_cast<Field>(value);
 }
 
@@ -313,7 +315,7 @@ cudaDeviceProp device_properties(const Runtime& r, int device) {
   // A UUID of 16 bytes that no real GPU has.
   const std::string uuid = "lab32-simulated" + std::to_string(device);
   std::memcpy(out.uuid.bytes, uuid.data(), sizeof out.uuid.bytes);
-#define ATTRIBUTE(name, field, value) set_field(out.field, value);
+#define ATTRIBUTE(name, field, value) assign_with_cast(out.field, value);
 #include "runtime/cudart/attributes.def"
 #undef ATTRIBUTE
   out.major = major_of(r);

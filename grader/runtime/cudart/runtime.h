@@ -126,7 +126,7 @@ double launch_seconds(const model::DeviceProfile& profile, const device::LaunchR
 // The modelled time of a launch that a program repeats. Only the first two runs are modelled, since
 // the first may find cold caches. Later runs take the second one's time, scaled by their warp
 // instructions, because modelling costs several times as much as running.
-class LaunchTimeEstimate {
+class RepeatedLaunchTimeModel {
  public:
   bool settled() const { return modelled_ >= 2; }
   // The time of a launch, which must have been modelled unless settled().
@@ -144,30 +144,32 @@ std::string launch_key(const std::string& symbol, const device::LaunchShape& sha
 // Launches with the same key differ at most in which part of the same arrays they work on, as when
 // a loop distributes pieces to streams. An address counts as its allocation and its offset within a
 // sector of an L2 line.
-std::string key_of_aligned_pieces(const std::string& symbol, const device::LaunchShape& shape,
-                                  std::vector<device::KernelArgument> arguments,
-                                  const sim::Memory& memory);
+std::string launch_key_modulo_alignment(const std::string& symbol, const device::LaunchShape& shape,
+                                        std::vector<device::KernelArgument> arguments,
+                                        const sim::Memory& memory);
 
-class LaunchTimeEstimates {
+class RepeatedLaunchTimeModels {
  public:
-  struct EstimateLookup {
-    LaunchTimeEstimate* time;
+  struct EstimateAndModelFlag {
+    RepeatedLaunchTimeModel* time;
     bool model;  // whether to model the launch, not to use the time known so far
   };
-  // Looks up launch_key() and key_of_aligned_pieces(). If launches differ only in their pieces,
-  // only the first one's launches are modelled.
-  EstimateLookup look_up(const std::string& launch, const std::string& pieces);
+  // Looks up launch_key() and launch_key_modulo_alignment(). If launches differ only in their
+  // pieces, only the first one's launches are modelled.
+  EstimateAndModelFlag find_or_add_estimate(const std::string& launch,
+                                            const std::string& aligned_pieces_key);
 
  private:
-  std::map<std::string, LaunchTimeEstimate> known_;
+  std::map<std::string, RepeatedLaunchTimeModel> known_;
   std::map<std::string, std::string>
-      first_;  // key_of_aligned_pieces() of the first launch -> launch_key()
+      first_;  // launch_key_modulo_alignment() of the first launch -> launch_key()
 };
 
 // A simulated device and its state. All devices of a process have the same profile.
 
-struct Gpu {
-  Gpu(int number, const model::DeviceProfile& profile, sim::Memory& memory, double& host_time);
+struct SimulatedGpu {
+  SimulatedGpu(int number, const model::DeviceProfile& profile, sim::Memory& memory,
+               double& host_time);
 
   const int number;
   // Sets of devices whose kernels reach memory, a bit for each: `own` for what the device owns,
@@ -177,7 +179,7 @@ struct Gpu {
   uint64_t reached_by;
   std::unique_ptr<device::Device> device;
   GpuTimeline timeline;
-  LaunchTimeEstimates known_times;
+  RepeatedLaunchTimeModels known_times;
   LaunchMemo launch_memo;
 
   std::string output;  // output of kernels that is not printed yet
@@ -209,12 +211,12 @@ struct Runtime {
   sim::Memory memory;  // memory of all devices, in one address space
   WritesSinceHostSync unfinished{memory};
   double host_time = 0;  // the time up to which the program has waited, on the modelled clock
-  std::vector<std::unique_ptr<Gpu>> gpus;  // by number; the list never changes
+  std::vector<std::unique_ptr<SimulatedGpu>> gpus;  // by number; the list never changes
   DeviceCodeRegistry registry;
   Allocations allocations;
   ManagedMemoryAdviceMap managed;
   CudaArrays arrays{allocations};
-  std::map<unsigned long long, TextureDescriptions> textures;  // and surfaces
+  std::map<unsigned long long, TextureObjectCreateInfo> textures;  // and surfaces
   Contexts contexts;
   Streams streams;
   Graphs graphs;
@@ -229,12 +231,12 @@ struct Runtime {
 
   int devices() const { return static_cast<int>(gpus.size()); }
   bool has_device(int number) const { return number >= 0 && number < devices(); }
-  Gpu& gpu(int number) { return *gpus[static_cast<size_t>(number)]; }
+  SimulatedGpu& gpu(int number) { return *gpus[static_cast<size_t>(number)]; }
   // The device that the call works on.
-  Gpu& gpu() { return *gpus[device_of_current_call()]; }
-  const Gpu& gpu() const { return *gpus[device_of_current_call()]; }
+  SimulatedGpu& gpu() { return *gpus[device_of_current_call()]; }
+  const SimulatedGpu& gpu() const { return *gpus[device_of_current_call()]; }
   // Waits until the device has done all work. From then on calls report its fault.
-  void wait_for(Gpu& gpu);
+  void wait_for(SimulatedGpu& gpu);
   // Frees what the program holds on the device that the call works on. Modules are loaded again at
   // their next use.
   void reset_current_device();

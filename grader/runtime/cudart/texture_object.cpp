@@ -167,7 +167,7 @@ int32_t fixed_point_level(float level) {
 // only arrays of 8- and 16-bit integers have that choice: if a view makes integers of floats or of
 // 32-bit texels, an H100 normalises them, whatever the program requests.
 cudaError_t sampler_of(const cudaTextureDesc& d, const sim::TexelFormat& format,
-                       const sim::TexelFormat& array_format, sim::TextureSampler* s) {
+                       const sim::TexelFormat& array_format, sim::TextureSamplingSettings* s) {
   using Kind = sim::TexelFormat::Kind;
   for (size_t k = 0; k < 3; ++k) {
     if (d.addressMode[k] < cudaAddressModeWrap || d.addressMode[k] > cudaAddressModeBorder)

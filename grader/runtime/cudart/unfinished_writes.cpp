@@ -24,7 +24,7 @@ WritesSinceHostSync::Contents WritesSinceHostSync::copy_host_accessible_memory()
 
 void WritesSinceHostSync::add_changes(const Contents& before, const std::string& kernel) {
   if (before.empty()) return;
-  work_.push_back({fmt::format("kernel `{}`", kernel), CallSite::current()});
+  work_.push_back({fmt::format("kernel `{}`", kernel), HostCallSite::current()});
   for (const auto& [allocation, old] : before) {
     const std::byte* const now = memory_.host(allocation->begin);
     for (uint64_t at = 0; at < old.size();) {
@@ -42,7 +42,7 @@ void WritesSinceHostSync::add_changes(const Contents& before, const std::string&
 }
 
 void WritesSinceHostSync::add(uint64_t begin, uint64_t bytes, const std::string& call) {
-  work_.push_back({call, CallSite::current()});
+  work_.push_back({call, HostCallSite::current()});
   mark_words(begin, begin + bytes);
   close_pages();
 }

@@ -33,17 +33,20 @@ class WritesSinceHostSync {
 
   struct UnfinishedWork {
     std::string name;  // "kernel `fill`"
-    CallSite site;
+    HostCallSite site;
   };
   // The work that writes this address; nullptr: none does.
   const UnfinishedWork* find_writer(uint64_t address) const;
-  bool closes_page_of(uint64_t address) const { return pages_.count(address / kPage) != 0; }
+  bool is_page_of_unfinished_writes(uint64_t address) const {
+    return pages_.count(address / kPage) != 0;
+  }
   // Lets the host access the page, or stops it from accessing it again.
-  void open_page_of(uint64_t address) const {
+  void allow_host_access_to_page(uint64_t address) const {
     set_page_access(address / kPage, address / kPage + 1, true);
   }
-  void close_page_of(uint64_t address) const {
-    if (closes_page_of(address)) set_page_access(address / kPage, address / kPage + 1, false);
+  void forbid_host_access_to_page(uint64_t address) const {
+    if (is_page_of_unfinished_writes(address))
+      set_page_access(address / kPage, address / kPage + 1, false);
   }
 
  private:

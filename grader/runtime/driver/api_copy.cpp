@@ -27,7 +27,7 @@ Body copy_bytes(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
 }
 
 // Checks that both contexts exist. The addresses alone determine which memory is meant.
-Body with_valid_contexts(CUcontext to, CUcontext from, const Body& body) {
+Body wrap_with_context_check(CUcontext to, CUcontext from, const Body& body) {
   return [=](Runtime& r) {
     return r.contexts.knows(to) && r.contexts.knows(from) ? body(r) : cudaErrorDeviceUninitialized;
   };
@@ -149,9 +149,9 @@ LAB32_COPY("cuMemcpyDtoD", cuMemcpyDtoD_v2, no, (CUdeviceptr to, CUdeviceptr fro
            copy_bytes(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice));
 LAB32_COPY("cuMemcpyPeer", cuMemcpyPeer, no,
            (CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t bytes),
-           with_valid_contexts(there, here,
-                               copy_bytes(pointer(to), pointer(from), bytes,
-                                          cudaMemcpyDeviceToDevice)));
+           wrap_with_context_check(there, here,
+                                   copy_bytes(pointer(to), pointer(from), bytes,
+                                              cudaMemcpyDeviceToDevice)));
 LAB32_COPY("cuMemcpy2D", cuMemcpy2D_v2, yes, (const CUDA_MEMCPY2D* p), copy_rows(p));
 LAB32_COPY("cuMemcpy2DUnaligned", cuMemcpy2DUnaligned_v2, yes, (const CUDA_MEMCPY2D* p),
            copy_rows(p));
@@ -185,9 +185,9 @@ LAB32_COPY_ASYNC("cuMemcpyDtoDAsync", cuMemcpyDtoDAsync_v2,
 LAB32_COPY_ASYNC("cuMemcpyPeerAsync", cuMemcpyPeerAsync,
                  (CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t bytes,
                   CUstream stream),
-                 with_valid_contexts(there, here,
-                                     copy_bytes(pointer(to), pointer(from), bytes,
-                                                cudaMemcpyDeviceToDevice)));
+                 wrap_with_context_check(there, here,
+                                         copy_bytes(pointer(to), pointer(from), bytes,
+                                                    cudaMemcpyDeviceToDevice)));
 LAB32_COPY_ASYNC("cuMemcpy2DAsync", cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D* p, CUstream stream),
                  copy_rows(p));
 LAB32_COPY_ASYNC("cuMemcpy3DAsync", cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D* p, CUstream stream),

@@ -157,7 +157,7 @@ cudaLaunchConfig_t runtime_launch_config(const CUlaunchConfig& config) {
 
 // The kernel's arguments in either form (pointers, or one buffer), converted to an array of
 // pointers.
-class KernelArguments {
+class KernelArgumentPointers {
  public:
   CUresult read(const char* name, const void* handle, void** pointers, void** extra) {
     return with_kernel(name, handle, [&](Runtime& r, KernelEntry& entry) {
@@ -282,7 +282,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
                           void** extra) {
   constexpr const char* kName = "cuLaunchKernel";
   if (!config) return CUDA_ERROR_INVALID_VALUE;
-  KernelArguments arguments;
+  KernelArgumentPointers arguments;
   if (const CUresult e = arguments.read(kName, function, pointers, extra)) return e;
   const cudaLaunchConfig_t same = runtime_launch_config(*config);
   CUcontext context = nullptr;

@@ -30,7 +30,7 @@ CUresult allocate(const char* name, CUdeviceptr* out, size_t bytes, Allocate&& a
 }
 
 // A range of memory that the device can access.
-struct AccessibleRange {
+struct DeviceAccessibleRange {
   uint64_t begin = 0, bytes = 0;
   int device = 0;
   bool managed = false, host = false;
@@ -38,7 +38,7 @@ struct AccessibleRange {
   uint64_t offset = 0;  // device address minus host address
 };
 
-bool find_accessible_range(Runtime& r, CUdeviceptr address, AccessibleRange* range) {
+bool find_accessible_range(Runtime& r, CUdeviceptr address, DeviceAccessibleRange* range) {
   if (const AllocationInfo* held = r.allocations.find(pointer(address))) {
     range->begin = held->begin;
     range->bytes = held->bytes;
@@ -67,14 +67,14 @@ bool find_accessible_range(Runtime& r, CUdeviceptr address, AccessibleRange* ran
 
 // Memory of modules and of the runtime counts as owned by the current context if that is on the
 // same device; otherwise the owner is the primary context.
-CUcontext context_owning(Runtime& r, const AccessibleRange& range) {
+CUcontext context_owning(Runtime& r, const DeviceAccessibleRange& range) {
   if (CUcontext owner = r.contexts.owner_of_allocation(range.begin)) return owner;
   CUcontext current = Contexts::current();
   return current && current->device == range.device ? current : r.contexts.primary(range.device);
 }
 
 // Call when the memory was freed: the context that owned it forgets it.
-void forget_owner(uint64_t address) {
+void remove_allocation_from_context(uint64_t address) {
   const std::lock_guard<std::recursive_mutex> lock(lab32::cudart::runtime_lock());
   if (CUcontext owner = lab32::cudart::runtime().contexts.owner_of_allocation(address))
     owner->memory.erase(address);
@@ -92,7 +92,7 @@ CUresult store_pointer(void* out, const void* value) {
 
 CUresult store_pointer_attribute(Runtime& r, void* out, CUpointer_attribute which,
                                  CUdeviceptr address) {
-  AccessibleRange range;
+  DeviceAccessibleRange range;
   if (!find_accessible_range(r, address, &range)) return CUDA_ERROR_INVALID_VALUE;
   switch (which) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -183,7 +183,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned flags) {
 CUresult cuMemFree_v2(CUdeviceptr address) {
   return forward_to_runtime("cuMemFree", [&] {
     const cudaError_t e = cudaFree(pointer(address));
-    if (e == cudaSuccess) forget_owner(address);
+    if (e == cudaSuccess) remove_allocation_from_context(address);
     return e;
   });
 }
@@ -200,7 +200,7 @@ CUresult cuMemAllocHost_v2(void** out, size_t bytes) { return cuMemHostAlloc(out
 CUresult cuMemFreeHost(void* host) {
   return forward_to_runtime("cuMemFreeHost", [&] {
     const cudaError_t e = cudaFreeHost(host);
-    if (e == cudaSuccess) forget_owner(reinterpret_cast<uint64_t>(host));
+    if (e == cudaSuccess) remove_allocation_from_context(reinterpret_cast<uint64_t>(host));
     return e;
   });
 }
@@ -226,7 +226,7 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr address) {
   return call("cuMemGetAddressRange", [&](Runtime& r) {
-    AccessibleRange range;
+    DeviceAccessibleRange range;
     if (!find_accessible_range(r, address, &range)) return CUDA_ERROR_NOT_FOUND;
     lab32::driver::find_mapped_device_range(address, &range.begin, &range.bytes);
     if (begin) *begin = range.begin;
@@ -265,7 +265,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
 
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute which, CUdeviceptr address) {
   return call("cuPointerSetAttribute", [&](Runtime& r) {
-    AccessibleRange range;
+    DeviceAccessibleRange range;
     return value && which == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS &&
                    find_accessible_range(r, address, &range)
                ? CUDA_SUCCESS
@@ -320,7 +320,7 @@ LAB32_PER_THREAD(cuMemAllocFromPoolAsync, _ptsz);
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return forward_to_runtime("cuMemFreeAsync", [&] {
     const cudaError_t e = cudaFreeAsync(pointer(address), stream);
-    if (e == cudaSuccess) forget_owner(address);
+    if (e == cudaSuccess) remove_allocation_from_context(address);
     return e;
   });
 }

@@ -15,7 +15,7 @@ using namespace lab32::driver;
 namespace {
 
 // Calls a function that reads an image. Errors in the image go to the program's log buffer.
-CUresult call_that_reads_image(const char* name, Needs needs, JitOptions options,
+CUresult call_that_reads_image(const char* name, Needs needs, JitLogBuffers options,
                                const std::function<CUresult(Runtime&)>& body) {
   return call(name, needs, Waits::no, [&](Runtime& r) {
     try {
@@ -32,7 +32,7 @@ CUresult call_that_reads_image(const char* name, Needs needs, JitOptions options
 }
 
 CUresult load_module_or_library(const char* name, CUmodule* out, const void* image,
-                                const JitOptions& options, const char* path = "") {
+                                const JitLogBuffers& options, const char* path = "") {
   return call_that_reads_image(name, Needs::context, options, [&](Runtime& r) {
     if (!out || !image) return CUDA_ERROR_INVALID_VALUE;
     *out = modules().load(r, image, path);
@@ -41,7 +41,7 @@ CUresult load_module_or_library(const char* name, CUmodule* out, const void* ima
 }
 
 CUresult load_module_or_library(const char* name, CUlibrary* out, const void* image,
-                                const JitOptions& options, const char* path = "") {
+                                const JitLogBuffers& options, const char* path = "") {
   return call_that_reads_image(name, Needs::init, options, [&](Runtime& r) {
     if (!out || !image) return CUDA_ERROR_INVALID_VALUE;
     *out = modules().load_library(r, image, path);
@@ -136,7 +136,7 @@ CUresult add_link_file(CUlinkState state, CUjitInputType type, const char* path)
 CUresult create_link(unsigned count, CUjit_option* options, void** values, CUlinkState* out) {
   return call("cuLinkCreate", [&](Runtime&) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    *out = new CUlinkState_st{JitOptions(count, options, values), {}, {}};
+    *out = new CUlinkState_st{JitLogBuffers(count, options, values), {}, {}};
     live_links().insert(*out);
     return CUDA_SUCCESS;
   });

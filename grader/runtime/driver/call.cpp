@@ -52,11 +52,11 @@ CUresult call(const char* name, Needs needs, Waits waits,
 // The functions get other C++ names, because the toolkit's header declares them with their
 // parameters, which a refusing function ignores.
 #define WORKS(symbol, name, version)
-#define REFUSES(symbol, name, version)                                        \
-  extern "C" CUresult refuse_##symbol() asm(#symbol);                         \
-  CUresult refuse_##symbol() {                                                \
-    lab32::cudart::report_unsupported(lab32::driver::refusal_message(#name)); \
-    return CUDA_ERROR_NOT_SUPPORTED;                                          \
+#define REFUSES(symbol, name, version)                                                     \
+  extern "C" CUresult refuse_##symbol() asm(#symbol);                                      \
+  CUresult refuse_##symbol() {                                                             \
+    lab32::cudart::report_unsupported_and_continue(lab32::driver::refusal_message(#name)); \
+    return CUDA_ERROR_NOT_SUPPORTED;                                                       \
   }
 #include "runtime/driver/api.def"
 #undef WORKS

@@ -56,12 +56,13 @@ cudart::DeviceCode device_code_of_cubin(const std::string& cubin, const std::str
   code.ptx = ptx_in_cubin(cubin);
   if (code.ptx.empty()) throw Error(kNoPtx);
   code.cubin = cubin;
-  code.places = places_of_listing(cudart::make_paths_relative(toolchain::disassemble(cubin)));
+  code.places =
+      source_places_of_ptx_lines(cudart::make_paths_relative(toolchain::disassemble(cubin)));
   return code;
 }
 
 cudart::DeviceCode device_code_of_fatbin(const void* image, const std::string& arch) {
-  const cudart::FatBinary binary = cudart::read_fatbin(image);
+  const cudart::FatbinEntries binary = cudart::read_fatbin(image);
   using Kind = cudart::FatbinEntry::Kind;
   bool has_ptx = false;
   const cudart::FatbinEntry* cubin = nullptr;
@@ -82,7 +83,7 @@ cudart::DeviceCode device_code_of_fatbin(const void* image, const std::string& a
 
 }  // namespace
 
-JitOptions::JitOptions(unsigned count, const CUjit_option* options, void** values) {
+JitLogBuffers::JitLogBuffers(unsigned count, const CUjit_option* options, void** values) {
   for (unsigned i = 0; options && values && i < count; ++i) {
     const auto number = reinterpret_cast<uintptr_t>(values[i]);
     switch (options[i]) {
@@ -106,7 +107,7 @@ JitOptions::JitOptions(unsigned count, const CUjit_option* options, void** value
   }
 }
 
-void JitOptions::write_log(const std::string& text, void* buffer, size_t room, void** size) {
+void JitLogBuffers::write_log(const std::string& text, void* buffer, size_t room, void** size) {
   const size_t bytes = buffer && room ? std::min(text.size(), room - 1) : 0;
   if (buffer && room) {
     std::memcpy(buffer, text.data(), bytes);
@@ -155,7 +156,7 @@ cudart::DeviceCode assemble_ptx(const std::string& ptx, const std::string& arch,
   }
   // Code for exactly one GPU (suffix "a") must be assembled for that GPU.
   const bool own = architecture_number(target) == architecture_number(arch);
-  const toolchain::AssembledProgram made =
+  const toolchain::CubinOrErrors made =
       toolchain::assemble_user_ptx(ptx, own ? target : arch, linking);
   code.cubin = made.cubin;
   if (code.cubin.empty()) throw BadImage{CUDA_ERROR_INVALID_PTX, made.errors};
@@ -169,7 +170,7 @@ cudart::DeviceCode read_image(const void* image, const std::string& arch) {
   return assemble_ptx(static_cast<const char*>(image), arch);
 }
 
-toolchain::Places places_of_listing(const std::string& listing) {
+toolchain::Places source_places_of_ptx_lines(const std::string& listing) {
   static const RegularExpression note(
       "//## File \"([^\"]*)\", line ([0-9]+)( inlined at \"([^\"]*)\", line ([0-9]+))?");
   toolchain::Places places;

@@ -17,8 +17,8 @@
 namespace lab32::driver {
 
 // The options of cuModuleLoadDataEx and cuLinkCreate that have an effect here.
-struct JitOptions {
-  JitOptions(unsigned count, const CUjit_option* options, void** values);
+struct JitLogBuffers {
+  JitLogBuffers(unsigned count, const CUjit_option* options, void** values);
   // Writes to the program's buffer; text beyond its end is lost.
   void put_info(const std::string& text) { write_log(text, info_, info_room_, info_size_); }
   void put_errors(const std::string& text) { write_log(text, errors_, errors_room_, errors_size_); }
@@ -54,14 +54,14 @@ std::string copy_of_elf(const void* image);
 //
 // Uses the cubin's disassembly (nvdisasm -gi -gp), which has both lines for each instruction,
 // because the PTX in a cubin has no line information. Empty if nvdisasm is not installed.
-toolchain::Places places_of_listing(const std::string& listing);
+toolchain::Places source_places_of_ptx_lines(const std::string& listing);
 
 }  // namespace lab32::driver
 
 // The state of a linker (cuLink*), which links several pieces of PTX and generates machine code.
 
 struct CUlinkState_st {
-  lab32::driver::JitOptions options;
+  lab32::driver::JitLogBuffers options;
   std::vector<std::string> texts;  // PTX, in the order of addition
   // The linked fat binary, from which modules are loaded; empty before cuLinkComplete().
   std::string image;

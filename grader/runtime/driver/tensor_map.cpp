@@ -11,7 +11,7 @@
 namespace lab32::driver {
 namespace {
 
-struct TensorDescription {
+struct TensorMapArguments {
   CUtensorMapDataType type;
   cuuint32_t rank;
   void* address;
@@ -64,7 +64,7 @@ bool is_float(CUtensorMapDataType type) {
          type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32 || type == CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
 }
 
-bool modes_are_valid(const TensorDescription& t) {
+bool modes_are_valid(const TensorMapArguments& t) {
   return t.interleave >= CU_TENSOR_MAP_INTERLEAVE_NONE &&
          t.interleave <= CU_TENSOR_MAP_INTERLEAVE_32B && t.swizzle >= CU_TENSOR_MAP_SWIZZLE_NONE &&
          t.swizzle <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B &&
@@ -77,7 +77,7 @@ bool modes_are_valid(const TensorDescription& t) {
 
 // Returns CUDA_ERROR_INVALID_VALUE for descriptions that an H100's driver refuses. Throws Error for
 // valid maps that the simulator does not support.
-CUresult encode_tensor_map(const TensorDescription& t, sim::TensorMap* map) {
+CUresult encode_tensor_map(const TensorMapArguments& t, sim::TensorMap* map) {
   constexpr cuuint64_t kMostSize = cuuint64_t{1} << 32, kStrideEnd = cuuint64_t{1} << 40;
   constexpr cuuint32_t kMostBox = 256, kMostStep = 8;
   if (t.rank == 0 || t.rank > sim::TensorMap::kMostDimensions || !t.size || !t.stride || !t.box ||

@@ -29,7 +29,7 @@
 namespace lab32::driver {
 namespace {
 
-using cudart::FatBinary;
+using cudart::FatbinEntries;
 using cudart::FatbinEntry;
 
 using Tell = void (*)(void* context, const char* name, const char* text);
@@ -42,14 +42,14 @@ bool has_functions(const FatbinEntry& cubin) {
 }
 
 // The fat binaries of a file: one for each compilation, and one for the linked code.
-std::vector<FatBinary> fat_binaries_of(const ElfFile& elf) {
-  std::vector<FatBinary> binaries;
+std::vector<FatbinEntries> fat_binaries_of(const ElfFile& elf) {
+  std::vector<FatbinEntries> binaries;
   const auto blocks_in = [&](const char* name) {
     const ElfSection* section = elf.find(name);
     return section ? cudart::read_fatbin_blocks(section->data)
                    : std::vector<std::vector<FatbinEntry>>{};
   };
-  FatBinary linked;
+  FatbinEntries linked;
   linked.parts = blocks_in("__nv_relfatbin");
   for (std::vector<FatbinEntry>& entries : blocks_in(".nv_fatbin")) {
     // Linking leaves cubins for the code of the other section, even if there is none.
@@ -72,24 +72,24 @@ std::map<std::string, std::string> refused_calls(const std::vector<std::string>&
       calls[symbol] = cudart::refusal_message(symbol);
     // The program's source calls cuMemMap_v2 by the name cuMemMap.
     if (const auto called = api_name_if_refused(symbol)) calls[*called] = refusal_message(*called);
-    if (const auto called = cublas::api_name_if_refused(symbol))
+    if (const auto called = cublas::cublas_api_name_if_refused(symbol))
       calls[*called] = cublas::refusal_message(*called);
   }
   return calls;
 }
 
-class UnsupportedFeatureLister {
+class UnsupportedCallAndCodeFinder {
  public:
-  explicit UnsupportedFeatureLister(const std::string& profile)
+  explicit UnsupportedCallAndCodeFinder(const std::string& profile)
       : profile_(model::read_device_profile(profile)),
         memory_(uint64_t{16} << 30),
         device_(device::make_sim_device(profile_, memory_)) {}
 
-  void examine(const std::string& path) {
-    const std::string bytes = read_file(path).value_or("");
-    const ElfFile elf = read_elf(bytes, path);
+  void examine(const std::string& compiled_program_path) {
+    const std::string bytes = read_file(compiled_program_path).value_or("");
+    const ElfFile elf = read_elf(bytes, compiled_program_path);
     calls_.merge(refused_calls(elf.imports));
-    for (const FatBinary& binary : fat_binaries_of(elf)) examine(binary);
+    for (const FatbinEntries& binary : fat_binaries_of(elf)) examine(binary);
   }
 
   void report(Tell report, void* context) const {
@@ -98,7 +98,7 @@ class UnsupportedFeatureLister {
   }
 
  private:
-  void examine(const FatBinary& binary) {
+  void examine(const FatbinEntries& binary) {
     try {
       toolchain::CompiledArtifact artifact;
       artifact.arch = device_->arch();
@@ -143,13 +143,13 @@ class ProgramImports {
           return 0;
         },
         &loaded_);
-    add_imported_symbols_of("/proc/self/exe");
+    add_imports_of_file_and_libraries("/proc/self/exe");
   }
 
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  void add_imported_symbols_of(const std::filesystem::path& path) {
+  void add_imports_of_file_and_libraries(const std::filesystem::path& path) {
     const std::string bytes = read_file(path).value_or("");
     ElfFile elf;
     try {
@@ -165,7 +165,7 @@ class ProgramImports {
       const std::filesystem::path library = at->second;
       loaded_.erase(at);  // visit each library once
       if (is_users_library(library.native()) && library.parent_path() != our_folder_)
-        add_imported_symbols_of(library);
+        add_imports_of_file_and_libraries(library);
     }
   }
 
@@ -192,7 +192,7 @@ __attribute__((constructor)) void warn_at_start() {
 extern "C" __attribute__((visibility("default"))) int lab32_list_unsupported(
     const char* const* files, const char* profile, lab32::driver::Tell report, void* context) {
   try {
-    lab32::driver::UnsupportedFeatureLister lister(profile);
+    lab32::driver::UnsupportedCallAndCodeFinder lister(profile);
     for (; *files; ++files) lister.examine(*files);
     lister.report(report, context);
     return 0;

@@ -138,9 +138,9 @@ bool is_host_debug_option(const std::vector<std::string>& option) {
   return level.search(option.back()).has_value();
 }
 
-class ProgramBuilder {
+class NvccExecutableBuilder {
  public:
-  ProgramBuilder(const ProgramToRun& program, const std::string& arch) : arch_(arch) {
+  NvccExecutableBuilder(const ProgramOrSources& program, const std::string& arch) : arch_(arch) {
     const toolchain::Toolchain& tools = toolchain::installed_toolchain();
     const fs::path runtime = runtime_directory();
     if (!fs::exists(runtime / kRuntime))
@@ -169,7 +169,7 @@ class ProgramBuilder {
     std::error_code error;
     std::string key = tools.identity + fs::current_path(error).string() + "\n";
     // nvcc reads more options from these variables, so they are examined, too.
-    for (const EnvironmentVariable& flags : {variables::kNvccPrepend, variables::kNvccAppend})
+    for (const EnvironmentVariableName& flags : {variables::kNvccPrepend, variables::kNvccAppend})
       if (is_set(flags)) key += flags.name + ("=" + environment_value(flags)) + "\n";
     for (const std::string& word : options_) key += word + "\n";
     for (const std::string& file : inputs_) key += fs::absolute(file).string() + "\n";
@@ -295,7 +295,7 @@ void check_prebuilt_program(const fs::path& file) {
   const bool device_code = elf.find(".nv_fatbin") != nullptr;
   // One of the program's libraries may be linked with the runtime instead.
   if (!itself && !device_code && dynamic)
-    for (const SharedLibraryOfProgram& library :
+    for (const LinkedSharedLibrary& library :
          shared_libraries_of_program(file, runtime_directory()))
       libraries.push_back(library.name);
   for (const std::string& library : libraries) {
@@ -312,12 +312,12 @@ void check_prebuilt_program(const fs::path& file) {
                     "GPU's driver: build it with `lab32 nvcc` or `nvcc -cudart shared`, or give "
                     "lab32 its source",
                     file.string()));
-  if (is_interpreter(file)) return;
+  if (can_load_cuda_at_runtime(file)) return;
   throw Error(file.string() + " is not a CUDA program: it has no device code and no CUDA runtime");
 }
 
 // As in a shell, a word without a slash that is not a file here is a command, such as `python`.
-fs::path find_program_on_path(const std::string& word) {
+fs::path program_on_path_or_word(const std::string& word) {
   std::error_code error;
   if (word.find('/') != std::string::npos || is_input_file(word) || fs::exists(word, error))
     return word;
@@ -333,12 +333,12 @@ fs::path find_program_on_path(const std::string& word) {
 
 fs::path runtime_directory() { return toolchain::checkout_directory() / "build/runtime"; }
 
-fs::path build_program(const ProgramToRun& program, const std::string& arch) {
-  const fs::path file = find_program_on_path(program.file);
+fs::path build_program(const ProgramOrSources& program, const std::string& arch) {
+  const fs::path file = program_on_path_or_word(program.file);
   std::error_code error;
   if (fs::is_directory(file, error)) throw Error(file.string() + " is a directory, not a program");
   if (!fs::is_regular_file(file, error)) throw Error(file.string() + ": there is no such file");
-  if (is_source_file(program.file)) return ProgramBuilder(program, arch).built_program();
+  if (is_source_file(program.file)) return NvccExecutableBuilder(program, arch).built_program();
   std::ifstream in(file, std::ios::binary);
   char magic[4] = {};
   in.read(magic, sizeof magic);
@@ -356,8 +356,8 @@ fs::path build_program(const ProgramToRun& program, const std::string& arch) {
   return fs::absolute(file);
 }
 
-std::string debug_ptx(const ProgramToRun& program, const std::string& arch) {
-  return is_source_file(program.file) ? ProgramBuilder(program, arch).debug_ptx() : "";
+std::string debug_ptx(const ProgramOrSources& program, const std::string& arch) {
+  return is_source_file(program.file) ? NvccExecutableBuilder(program, arch).debug_ptx() : "";
 }
 
 void exec_nvcc(const std::vector<std::string>& words, const std::string& arch) {

@@ -74,7 +74,7 @@ Topic topic_of(sim::TrapKind kind) {
 
 // A finding summed over all launches, or a fault without a finding. The example is from the first
 // launch.
-struct ReportEntry {
+struct FindingOfAllLaunches {
   Topic group;
   bool note;
   std::string file, other_file;
@@ -85,21 +85,21 @@ struct ReportEntry {
   uint64_t launches = 1;
 };
 
-ReportEntry report_entry_of(const Finding& f, const std::string& kernel) {
+FindingOfAllLaunches report_entry_of(const Finding& f, const std::string& kernel) {
   return {topic_of(f.kind), f.note, f.file,
           f.other_file,     f.line, f.other_line,
           f.count,          kernel, describe_without_line(f),
           usual_fix(f)};
 }
 
-ReportEntry report_entry_of(const device::KernelFault& f, const std::string& kernel) {
+FindingOfAllLaunches report_entry_of(const device::KernelFault& f, const std::string& kernel) {
   return {topic_of(f.kind), false, f.file, "", f.line, 0, 1, kernel, describe(f), ""};
 }
 
 class SourceLineQuoter {
  public:
   // A location such as "kernel.cu:31", and the source line below it if the file can be read.
-  std::string quote(const std::string& path, int line) {
+  std::string location_and_source_line(const std::string& path, int line) {
     if (path.empty() || line <= 0) return "on an unknown line (compiled without -lineinfo?)";
     const auto [it, fresh] = files_.try_emplace(path);
     if (fresh) {
@@ -107,35 +107,36 @@ class SourceLineQuoter {
       it->second = std::filesystem::is_regular_file(path) ? SourceFile(path, shown)
                                                           : SourceFile::from_text("", shown);
     }
-    return it->second.quote(line);
+    return it->second.location_and_source_line(line);
   }
 
  private:
   std::map<std::string, SourceFile> files_;
 };
 
-std::string indented_text(const std::string& text) {
+std::string wrapped_and_indented_text(const std::string& text) {
   std::string out;
   for (const std::string& line : wrap(text, kTextWidth - 2)) out += "  " + line + "\n";
   return out;
 }
 
-std::string text_of(const ReportEntry& e, SourceLineQuoter& sources) {
+std::string text_of(const FindingOfAllLaunches& e, SourceLineQuoter& sources) {
   std::string out = fmt::format("{}, {} {} in {}", e.note ? "note" : topic_name(e.group),
                                 grouped_digits(e.count), e.count == 1 ? "time" : "times", e.kernel);
   if (e.launches > 1) out += fmt::format(" ({} launches)", grouped_digits(e.launches));
-  out = indented_text(out).substr(2);
+  out = wrapped_and_indented_text(out).substr(2);
   // If the earlier access is in another file, the text names its line.
   if (e.other_line > 0 && e.other_line != e.line && e.other_file == e.file)
-    out += indented_text(sources.quote(e.file, e.other_line));
-  out += indented_text(sources.quote(e.file, e.line)) + indented_text(e.words);
-  return out + (e.fix.empty() ? "" : indented_text("Usual fix: " + e.fix + ".")) + "\n";
+    out += wrapped_and_indented_text(sources.location_and_source_line(e.file, e.other_line));
+  out += wrapped_and_indented_text(sources.location_and_source_line(e.file, e.line)) +
+         wrapped_and_indented_text(e.words);
+  return out + (e.fix.empty() ? "" : wrapped_and_indented_text("Usual fix: " + e.fix + ".")) + "\n";
 }
 
 using Key = std::tuple<bool, std::string, int, Topic, int>;
-using Entries = std::map<Key, ReportEntry>;
+using Entries = std::map<Key, FindingOfAllLaunches>;
 
-void merge_entry(Entries& entries, const ReportEntry& entry) {
+void merge_entry(Entries& entries, const FindingOfAllLaunches& entry) {
   const Key key{entry.note, entry.file, entry.line, entry.group, entry.other_line};
   const auto [it, fresh] = entries.try_emplace(key, entry);
   if (fresh) return;
@@ -143,20 +144,20 @@ void merge_entry(Entries& entries, const ReportEntry& entry) {
   ++it->second.launches;
 }
 
-bool has_finding_of(const std::vector<Finding>& findings, Topic group) {
+bool has_hazard_of_topic(const std::vector<Finding>& findings, Topic group) {
   return std::any_of(findings.begin(), findings.end(),
                      [&](const Finding& f) { return !f.note && topic_of(f.kind) == group; });
 }
 
 }  // namespace
 
-std::string CheckReport::last_line() const {
+std::string HazardReport::last_line() const {
   return fmt::format("lab32 check: {} hazard{} (memory {}, race {}, initialisation {}, barrier {})",
                      hazards(), hazards() == 1 ? "" : "s", memory, race, initialisation, barrier);
 }
 
-CheckReport make_check_report(const std::vector<LaunchProfile>& launches) {
-  CheckReport report;
+HazardReport make_hazard_report(const std::vector<LaunchProfile>& launches) {
+  HazardReport report;
   Entries entries;
   SourceLineQuoter sources;
   std::string stopped;
@@ -176,13 +177,15 @@ CheckReport make_check_report(const std::vector<LaunchProfile>& launches) {
     note_place(r, r.run.fault->file);
     const device::KernelFault& fault = *r.run.fault;
     if (sim::is_nonfatal_trap(fault.kind)) {
-      if (!has_finding_of(findings, topic_of(fault.kind)))
+      if (!has_hazard_of_topic(findings, topic_of(fault.kind)))
         merge_entry(entries, report_entry_of(fault, kernel));
     } else {
       ++report.stopped;
-      stopped += fmt::format("stopped: launch {}, {}\n", r.id, kernel) +
-                 indented_text(sources.quote(fault.file, fault.line)) +
-                 indented_text(fmt::format("{}: {}", words(fault.kind), describe(fault))) + "\n";
+      stopped +=
+          fmt::format("stopped: launch {}, {}\n", r.id, kernel) +
+          wrapped_and_indented_text(sources.location_and_source_line(fault.file, fault.line)) +
+          wrapped_and_indented_text(fmt::format("{}: {}", words(fault.kind), describe(fault))) +
+          "\n";
     }
   }
   // The order is: hazards by file and line, then faults that ended a launch, then notes.
@@ -194,7 +197,7 @@ CheckReport make_check_report(const std::vector<LaunchProfile>& launches) {
     }
     report.text += text_of(entry, sources);
     if (!report.access && entry.group != Topic::barrier && entry.line > 0)
-      report.access = CheckReport::SourceLine{entry.file, entry.line};
+      report.access = HazardReport::FileAndLine{entry.file, entry.line};
     switch (entry.group) {
       case Topic::memory:
         ++report.memory;
@@ -214,11 +217,12 @@ CheckReport make_check_report(const std::vector<LaunchProfile>& launches) {
   return report;
 }
 
-void add_library_findings(const std::vector<record::LibraryCall>& calls, CheckReport* report) {
-  using Kind = record::LibraryCall::Finding::Kind;
+void add_library_findings(const std::vector<record::RecordedLibraryCall>& calls,
+                          HazardReport* report) {
+  using Kind = record::RecordedLibraryCall::Finding::Kind;
   std::map<std::tuple<std::string, Kind, std::string>, uint64_t> all;
-  for (const record::LibraryCall& call : calls)
-    for (const record::LibraryCall::Finding& f : call.findings)
+  for (const record::RecordedLibraryCall& call : calls)
+    for (const record::RecordedLibraryCall::Finding& f : call.findings)
       ++all[{call.name + " (" + call.arguments + ")", f.kind, f.text}];
   for (const auto& [what, count] : all) {
     const auto& [call, kind, text] = what;
@@ -232,7 +236,7 @@ void add_library_findings(const std::vector<record::LibraryCall>& calls, CheckRe
   }
 }
 
-void add_host_findings(const std::vector<record::HostFinding>& findings, CheckReport* report) {
+void add_host_findings(const std::vector<record::HostFinding>& findings, HazardReport* report) {
   using Kind = record::HostFinding::Kind;
   SourceLineQuoter sources;
   for (const record::HostFinding& f : findings) {
@@ -244,9 +248,10 @@ void add_host_findings(const std::vector<record::HostFinding>& findings, CheckRe
                                                : Topic::initialisation;
     const std::string heading = fmt::format("{}, in the host's {}", topic_name(topic),
                                             f.call.empty() ? "own code" : f.call);
-    const std::string place =
-        f.line == 0 ? "on an unknown line (compiled without -g?)" : sources.quote(f.file, f.line);
-    report->text += heading + "\n" + indented_text(place) + indented_text(f.text) + "\n";
+    const std::string place = f.line == 0 ? "on an unknown line (compiled without -g?)"
+                                          : sources.location_and_source_line(f.file, f.line);
+    report->text += heading + "\n" + wrapped_and_indented_text(place) +
+                    wrapped_and_indented_text(f.text) + "\n";
   }
 }
 
@@ -264,7 +269,8 @@ std::string quoted_for_shell(const std::string& word) {
 
 // The command that draws the first finding; empty if `lab32 explain` cannot, since it draws lines
 // of the first source only.
-std::string command_that_draws_finding(const CheckOptions& options, const CheckReport& report) {
+std::string command_that_draws_finding(const HazardCheckCommandOptions& options,
+                                       const HazardReport& report) {
   const std::string& file = options.program.file;
   std::error_code no_such_file;
   if (!report.access || !std::filesystem::equivalent(file, report.access->file, no_such_file))
@@ -280,10 +286,10 @@ std::string command_that_draws_finding(const CheckOptions& options, const CheckR
 
 }  // namespace
 
-int check_program(const CheckOptions& options) {
+int check_program(const HazardCheckCommandOptions& options) {
   const RecordedRun run = run_recorded(options.program, options.device, options.arguments, "check",
                                        {options.schedule, options.gpus});
-  CheckReport report = make_check_report(run.recording.launches);
+  HazardReport report = make_hazard_report(run.recording.launches);
   add_library_findings(run.recording.library_calls, &report);
   add_host_findings(run.recording.host_findings, &report);
   // Start a new line, because the program's output may not have ended its last line.

@@ -16,7 +16,7 @@ namespace lab32::profiler {
 
 // `lab32 profile`: the counters that Nsight Compute would report for a program.
 struct ProfileOptions {
-  ProgramToRun program;
+  ProgramOrSources program;
   std::string device = "sim";
   unsigned gpus = 1;
   std::vector<std::string> arguments;
@@ -33,8 +33,8 @@ int profile_program(const ProfileOptions& options);
 
 // `lab32 check`: the hazards that compute-sanitizer would find in a program, and some that it
 // overlooks.
-struct CheckOptions {
-  ProgramToRun program;
+struct HazardCheckCommandOptions {
+  ProgramOrSources program;
   std::string device = "sim";
   unsigned gpus = 1;
   std::vector<std::string> arguments;
@@ -46,11 +46,11 @@ struct CheckOptions {
 // Runs the program, prints its hazards and returns the exit status: 2 if the program needed
 // something unsupported; otherwise 1 if there is a hazard or a kernel was stopped; otherwise the
 // program's own. Throws Error if the program cannot be built or started.
-int check_program(const CheckOptions& options);
+int check_program(const HazardCheckCommandOptions& options);
 
 // `lab32 explain PROGRAM.cu --line N`: pictures of the accesses on a line of a program.
 struct ExplainOptions {
-  ProgramToRun program;
+  ProgramOrSources program;
   std::string device = "sim";
   unsigned gpus = 1;
   std::vector<std::string> arguments;
@@ -59,22 +59,22 @@ struct ExplainOptions {
 
 // Draws the launch that wastes most on the line. The program's output goes to stderr. Throws Error
 // if no launch executes the line.
-pictures::PicturedCheck explain(const ExplainOptions& options);
+pictures::PicturedCheck picture_of_program_run(const ExplainOptions& options);
 
 // ---------------------------------------------------------------------------------------------
 // The report that `lab32 check` prints about a program's launches, and the counts by which it
 // decides the exit status.
 
-struct CheckReport {
+struct HazardReport {
   // Findings, one for each source line (or pair of lines, for a race), however many launches have
   // it.
   uint64_t memory = 0, race = 0, initialisation = 0, barrier = 0;
   uint64_t stopped = 0;  // launches that ended early: a trap, an assertion, or an endless kernel
-  struct SourceLine {
+  struct FileAndLine {
     std::string file;
     int line = 0;
   };
-  std::optional<SourceLine> access;  // line of the first finding that `lab32 explain` can draw
+  std::optional<FileAndLine> access;  // line of the first finding that `lab32 explain` can draw
   // The report, at most 80 columns wide except for source lines. An empty line ends each finding.
   std::string text;
 
@@ -83,13 +83,14 @@ struct CheckReport {
   std::string last_line() const;
 };
 
-CheckReport make_check_report(const std::vector<record::LaunchProfile>& launches);
+HazardReport make_hazard_report(const std::vector<record::LaunchProfile>& launches);
 
 // Adds findings in calls of libraries. Calls with the same name and text are counted together; they
 // appear before the report's last line.
-void add_library_findings(const std::vector<record::LibraryCall>& calls, CheckReport* report);
+void add_library_findings(const std::vector<record::RecordedLibraryCall>& calls,
+                          HazardReport* report);
 
 // Adds faults in the host's part of the program.
-void add_host_findings(const std::vector<record::HostFinding>& findings, CheckReport* report);
+void add_host_findings(const std::vector<record::HostFinding>& findings, HazardReport* report);
 
 }  // namespace lab32::profiler

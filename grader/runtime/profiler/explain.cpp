@@ -59,7 +59,7 @@ std::vector<std::string> parameter_names_of(const SourceFile& source, const std:
 // are compiled when the first name needs them.
 class SharedElementNames {
  public:
-  SharedElementNames(const ProgramToRun& program, const std::string& device)
+  SharedElementNames(const ProgramOrSources& program, const std::string& device)
       : program_(program), device_(device) {}
 
   void name_elements(record::LaunchProfile& launch) {
@@ -76,8 +76,8 @@ class SharedElementNames {
     const size_t plus = place.rfind('+');
     if (plus == std::string::npos || kernel.rfind("_Z", 0) != 0) return place;
     if (!types_)
-      types_ = ptx::DebugTypes(
-          debug_ptx(program_, model::read_device_profile(device_profile_name(device_)).arch));
+      types_ = ptx::DebugTypes(debug_ptx(
+          program_, model::read_device_profile(profile_name_of_device_option(device_)).arch));
     const std::string variable = place.substr(0, plus);
     const std::string symbol =
         fmt::format("_ZZ{}E{}{}", kernel.substr(2), variable.size(), variable);
@@ -86,7 +86,7 @@ class SharedElementNames {
     return part.empty() ? place : variable + part;
   }
 
-  const ProgramToRun program_;
+  const ProgramOrSources program_;
   const std::string device_;
   std::optional<ptx::DebugTypes> types_;
 };
@@ -154,7 +154,7 @@ bool should_be_drawn_instead_of(const pictures::PicturedLaunch& a,
     return launch.fault.has_value() + launch.race.has_value();
   };
   if (wrong(a) != wrong(b)) return wrong(a) > wrong(b);
-  return pictures::wasted_traffic(a) > pictures::wasted_traffic(b);
+  return pictures::time_weighted_access_waste(a) > pictures::time_weighted_access_waste(b);
 }
 
 RecordedRun run_with_details(const ExplainOptions& options, const counters::DetailFilter& choice) {
@@ -165,7 +165,7 @@ RecordedRun run_with_details(const ExplainOptions& options, const counters::Deta
 
 }  // namespace
 
-pictures::PicturedCheck explain(const ExplainOptions& options) {
+pictures::PicturedCheck picture_of_program_run(const ExplainOptions& options) {
   const fs::path path(options.program.file);
   const std::string shown = visible_name(options.program.file);
   if (path.extension() != ".cu")

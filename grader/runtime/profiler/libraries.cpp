@@ -60,8 +60,8 @@ std::string refusal_sentence(const RefusedLibrary& r) {
 
 }  // namespace
 
-std::vector<SharedLibraryOfProgram> shared_libraries_of_program(
-    const std::filesystem::path& program, const std::filesystem::path& first) {
+std::vector<LinkedSharedLibrary> shared_libraries_of_program(const std::filesystem::path& program,
+                                                             const std::filesystem::path& first) {
   ProcessCommand command;
   command.argv = {std::filesystem::absolute(program).string()};
   command.environment = {"LD_TRACE_LOADED_OBJECTS=1"};
@@ -74,7 +74,7 @@ std::vector<SharedLibraryOfProgram> shared_libraries_of_program(
   // Lines have one of two forms:
   // libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f…)      or      libx.so => not found
   std::istringstream listing(run_process(command).out);
-  std::vector<SharedLibraryOfProgram> libraries;
+  std::vector<LinkedSharedLibrary> libraries;
   for (std::string line; std::getline(listing, line);) {
     std::istringstream words(line);
     std::string name, arrow, path;
@@ -120,7 +120,7 @@ std::vector<std::string> with_toolkit_library_paths(std::vector<std::string> wor
                   home.string()));
 }
 
-bool is_interpreter(const std::filesystem::path& program) {
+bool can_load_cuda_at_runtime(const std::filesystem::path& program) {
   const auto loads = [](const ElfFile& elf) {
     return std::find(elf.imports.begin(), elf.imports.end(), "dlopen") != elf.imports.end();
   };
@@ -130,7 +130,7 @@ bool is_interpreter(const std::filesystem::path& program) {
   const ElfFile elf = read_elf(bytes, program.string());
   if (elf.find(".interp") == nullptr || elf.find(".nv_fatbin") != nullptr) return false;
   bool found = loads(elf);
-  for (const SharedLibraryOfProgram& library : shared_libraries_of_program(program, "")) {
+  for (const LinkedSharedLibrary& library : shared_libraries_of_program(program, "")) {
     if (library.name.rfind("libcuda", 0) == 0) return false;
     if (found || library.path.empty() || library.name.rfind("libc.", 0) == 0) continue;
     const std::string own = read_file(library.path).value_or("");
@@ -139,12 +139,12 @@ bool is_interpreter(const std::filesystem::path& program) {
   return found;
 }
 
-bool is_cublas(const std::string& name) {
+bool is_cublas_library_file(const std::string& name) {
   return name.rfind("libcublas.so", 0) == 0 || name.rfind("libcublasLt.so", 0) == 0;
 }
 
 std::optional<std::string> library_refusal_reason(const std::string& name) {
-  if (is_cublas(name) && name.find(".so.13") == std::string::npos)
+  if (is_cublas_library_file(name) && name.find(".so.13") == std::string::npos)
     return fmt::format(
         "{}: the simulated runtime and its cuBLAS are those of CUDA 13: build it with "
         "CUDA 13, or give lab32 its source",

@@ -12,15 +12,15 @@ namespace lab32::profiler {
 constexpr char kRuntime[] = "libcudart.so.13", kDriver[] = "libcuda.so.1",
                kNvrtc[] = "libnvrtc.so.13";
 
-struct SharedLibraryOfProgram {
+struct LinkedSharedLibrary {
   std::string name;  // the linked name: "libcudart.so.13"
   std::string path;  // empty: the loader does not find the library
 };
 
 // The libraries that the loader would load for the program. The program is not started. The
 // directory `first` is searched first.
-std::vector<SharedLibraryOfProgram> shared_libraries_of_program(
-    const std::filesystem::path& program, const std::filesystem::path& first);
+std::vector<LinkedSharedLibrary> shared_libraries_of_program(const std::filesystem::path& program,
+                                                             const std::filesystem::path& first);
 
 // Whether the program itself is linked with a library whose name has this prefix.
 bool is_linked_with(const std::filesystem::path& program, const std::string& library);
@@ -34,10 +34,10 @@ std::vector<std::string> with_toolkit_library_paths(std::vector<std::string> wor
 
 // Whether the program is linked with no CUDA library and contains no device code, but may load such
 // libraries: an interpreter such as Python, or a script for one.
-bool is_interpreter(const std::filesystem::path& program);
+bool can_load_cuda_at_runtime(const std::filesystem::path& program);
 
 // Whether the name is libcublas.so or libcublasLt.so of any version.
-bool is_cublas(const std::string& name);
+bool is_cublas_library_file(const std::string& name);
 
 // Why a library such as "libcufft.so.12" or "-lcufft" is not supported, and what to do instead.
 // This applies to all libraries that contain only machine code or use the card without the driver's

@@ -64,9 +64,9 @@ Value bulk_count_if_known(const counters::Counters& c, uint64_t value) {
   return c.other.bulk_unknown > 0 ? std::nullopt : Value(static_cast<double>(value));
 }
 
-Value optional_value(Value value) { return value; }
+Value to_metric_value(Value value) { return value; }
 template <class T>
-Value optional_value(T value) {
+Value to_metric_value(T value) {
   return static_cast<double>(value);
 }
 
@@ -75,12 +75,12 @@ const char PTX_LEVEL[] =
     "--source show them under their own name";
 const char A_CLOCK[] = "it needs a clock, which the simulator does not have";
 
-struct RefusedMetric {
+struct RefusedMetricPrefix {
   std::string beginning, why;
 };
 
-const std::vector<RefusedMetric>& refused_metrics() {
-  static const std::vector<RefusedMetric> all{
+const std::vector<RefusedMetricPrefix>& refused_metrics() {
+  static const std::vector<RefusedMetricPrefix> all{
 #define METRIC(name, unit, kind, value)
 #define REFUSED(beginning, why) {beginning, why},
 #include "runtime/profiler/metrics.def"
@@ -93,7 +93,7 @@ const std::vector<RefusedMetric>& refused_metrics() {
 const Metric& find_metric(const std::string& name) {
   for (const Metric& m : all_metrics())
     if (m.name == name) return m;
-  for (const RefusedMetric& r : refused_metrics())
+  for (const RefusedMetricPrefix& r : refused_metrics())
     if (name.rfind(r.beginning, 0) == 0)
       throw Error(fmt::format("--metrics: `{}` cannot be measured: {}", name, r.why));
   std::vector<std::string> names;
@@ -126,7 +126,7 @@ const std::vector<Metric>& all_metrics() {
 #define METRIC(name, unit, part, value)                                       \
   {name, unit, MetricKind::KIND_##part, [](const LaunchProfile& r) -> Value { \
      NEED_##part;                                                             \
-     return optional_value(value);                                            \
+     return to_metric_value(value);                                           \
    }},
 #define REFUSED(beginning, why)
 #include "runtime/profiler/metrics.def"

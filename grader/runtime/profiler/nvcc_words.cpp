@@ -257,8 +257,9 @@ Words nvcc_words_for_simulator(const Words& words, const std::string& device,
   return made;
 }
 
-CommandWords split_command(const std::vector<std::string>& words,
-                           const std::function<std::optional<bool>(const std::string&)>& is_ours) {
+CommandWords split_own_nvcc_and_program_words(
+    const std::vector<std::string>& words,
+    const std::function<std::optional<bool>(const std::string&)>& is_ours) {
   CommandWords split;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];

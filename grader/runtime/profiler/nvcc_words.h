@@ -45,14 +45,14 @@ std::vector<std::string> nvcc_words_for_simulator(const std::vector<std::string>
 // Separates the words of `lab32 run`, `profile` and `check`.
 
 // The program that `lab32 run`, `profile` and `check` are given, or the files that make it.
-struct ProgramToRun {
+struct ProgramOrSources {
   std::string file;                // the first source, or a finished program
   std::vector<std::string> words;  // for nvcc: more sources, objects, libraries, options
 };
 
 struct CommandWords {
   std::vector<std::string> ours;  // the command's own options and their values
-  ProgramToRun program;
+  ProgramOrSources program;
   std::vector<std::string> arguments;
 };
 
@@ -60,8 +60,9 @@ struct CommandWords {
 // the command has the option and, if so, whether the next word is its value; other options are
 // nvcc's. The first word that is not an option is the program. Later such words go to nvcc if nvcc
 // reads such files and the program must be built; otherwise they are the program's arguments.
-CommandWords split_command(const std::vector<std::string>& words,
-                           const std::function<std::optional<bool>(const std::string&)>& is_ours);
+CommandWords split_own_nvcc_and_program_words(
+    const std::vector<std::string>& words,
+    const std::function<std::optional<bool>(const std::string&)>& is_ours);
 
 // ---------------------------------------------------------------------------------------------
 // Recognises code for earlier toolkits, which CUDA 13 does not compile, in nvcc's messages.

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kLineWidth = 100, kNameWidth = 28;
 
-RegularExpression kernel_name_pattern(const std::string& kernel) {
+RegularExpression compile_kernel_name_regex(const std::string& kernel) {
   try {
     return RegularExpression(kernel);
   } catch (const Error& e) {
@@ -42,7 +42,7 @@ std::string no_launch_message(const std::vector<record::HostFinding>& findings) 
   return "the program launched no kernel";
 }
 
-std::vector<record::LaunchProfile> select_launches(record::Recording& recording,
+std::vector<record::LaunchProfile> select_launches(record::RecordedProgramRun& recording,
                                                    const RegularExpression& pattern,
                                                    const std::string& kernel) {
   std::vector<record::LaunchProfile> chosen;
@@ -62,16 +62,16 @@ std::vector<record::LaunchProfile> select_launches(record::Recording& recording,
 
 std::string how_often(uint64_t n) { return n == 1 ? "once" : grouped_digits(n) + " times"; }
 
-std::string position_among_launches(uint64_t first) {
+std::string preceding_launch_text(uint64_t first) {
   return first == 0 ? "before any launch" : fmt::format("first after launch {}", first - 1);
 }
 
 }  // namespace
 
-std::string library_calls_text(const std::vector<record::LibraryCall>& calls) {
+std::string library_calls_text(const std::vector<record::RecordedLibraryCall>& calls) {
   if (calls.empty()) return "";
-  std::vector<std::pair<const record::LibraryCall*, uint64_t>> kinds;
-  for (const record::LibraryCall& call : calls) {
+  std::vector<std::pair<const record::RecordedLibraryCall*, uint64_t>> kinds;
+  for (const record::RecordedLibraryCall& call : calls) {
     const auto alike = [&](const auto& kind) {
       return kind.first->name == call.name && kind.first->arguments == call.arguments;
     };
@@ -85,12 +85,12 @@ std::string library_calls_text(const std::vector<record::LibraryCall>& calls) {
                     std::string(kLineWidth, '-') + "\n";
   for (const auto& [call, count] : kinds)
     out += fmt::format("  {}{}; {}, {}\n", pad_right(call->name, kNameWidth), call->arguments,
-                       how_often(count), position_among_launches(call->launches));
+                       how_often(count), preceding_launch_text(call->launches));
   return out + "\n";
 }
 
 int profile_program(const ProfileOptions& options) {
-  const RegularExpression pattern = kernel_name_pattern(options.kernel);
+  const RegularExpression pattern = compile_kernel_name_regex(options.kernel);
   std::vector<const Metric*> metrics;
   if (options.metrics.empty())
     for (const Metric& m : all_metrics()) metrics.push_back(&m);

@@ -26,7 +26,7 @@ std::string row_text(const std::string& label, const std::vector<std::string>& c
 }
 
 // Lays out a label and a sentence, with a hanging indent.
-std::string sentence_text(const std::string& label, const std::string& words) {
+std::string text_with_hanging_indent(const std::string& label, const std::string& words) {
   std::string out;
   for (const std::string& line : wrap(words, kWidth - kLabel - 2))
     out += "  " + pad_right(out.empty() ? label : "", kLabel) + line + "\n";
@@ -97,11 +97,11 @@ std::string occupancy_text(const LaunchProfile& r) {
   if (r.registers) words += fmt::format("{} registers per thread, ", *r.registers);
   words += fmt::format("{} bytes of shared memory per block",
                        grouped_digits(uint64_t{r.static_shared} + r.shape.dynamic_shared));
-  return sentence_text("occupancy", words);
+  return text_with_hanging_indent("occupancy", words);
 }
 
 std::string cache_text(const counters::CacheCounters& m) {
-  return sentence_text(
+  return text_with_hanging_indent(
       "caches, modelled",
       fmt::format("L1 hits {:.1f} %, L2 hits {:.1f} %; device memory: {} bytes read, "
                   "{} written",
@@ -110,17 +110,18 @@ std::string cache_text(const counters::CacheCounters& m) {
 }
 
 std::string predicted_time_text(const model::TimePrediction& p) {
-  if (!p.unreliable.empty()) return sentence_text("time", "not modelled: " + p.unreliable);
+  if (!p.unreliable.empty())
+    return text_with_hanging_indent("time", "not modelled: " + p.unreliable);
   std::string words = duration_text(p.kernel_seconds);
   if (p.error > 0)
     words += fmt::format(" (mean error of such predictions: {:.0f} %)", 100 * p.error);
   words += fmt::format("; {} measured by events around it", duration_text(p.seconds));
   if (!p.bottleneck.empty()) words += "; " + p.bottleneck;
   if (!p.runner_up.empty()) words += "; " + p.runner_up;
-  return sentence_text("time, modelled", words);
+  return text_with_hanging_indent("time, modelled", words);
 }
 
-std::string note_text(const std::string& text) {
+std::string wrapped_indented_text(const std::string& text) {
   std::string out;
   for (const std::string& line : wrap("  " + text, kWidth)) out += line + "\n";
   return out;
@@ -129,9 +130,9 @@ std::string note_text(const std::string& text) {
 // Notes the accesses whose counts do not come from machine code.
 std::string unmatched_accesses_text(const LaunchProfile& r) {
   if (r.run.ptx_level.empty()) return "";
-  std::string out =
-      note_text("* PTX-level, since these accesses could not be matched with the machine code:");
-  for (const std::string& why : describe(r.run.ptx_level)) out += note_text("  " + why);
+  std::string out = wrapped_indented_text(
+      "* PTX-level, since these accesses could not be matched with the machine code:");
+  for (const std::string& why : describe(r.run.ptx_level)) out += wrapped_indented_text("  " + why);
   return out;
 }
 
@@ -164,12 +165,12 @@ std::string instructions_text(uint64_t n) {
 std::string uncounted_accesses_text(const counters::TextureBulkRemoteTraffic& w) {
   std::string out;
   if (w.texture_unknown > 0)
-    out += note_text(
+    out += wrapped_indented_text(
         fmt::format("not counted: {} of warps through textures and surfaces, in forms whose "
                     "counts on a GPU are not known",
                     instructions_text(w.texture_unknown)));
   if (w.bulk_unknown > 0)
-    out += note_text(
+    out += wrapped_indented_text(
         fmt::format("not counted: {} by the copy engine (cp.async.bulk) or by st.async, in forms "
                     "whose counts on a GPU are not known",
                     w.bulk_unknown == 1 ? "1 run of bytes"
@@ -179,7 +180,7 @@ std::string uncounted_accesses_text(const counters::TextureBulkRemoteTraffic& w)
 
 std::string unmodelled_time_text(const LaunchProfile& r) {
   if (r.run.predicted || !r.run.caches) return "";
-  return sentence_text(
+  return text_with_hanging_indent(
       "time",
       "not modelled: the model covers only loads and stores of global memory and of "
       "the block's own shared memory");
@@ -188,22 +189,22 @@ std::string unmodelled_time_text(const LaunchProfile& r) {
 std::string peer_accesses_text(const LaunchProfile& r) {
   const uint64_t n = r.run.peer_accesses;
   if (n == 0) return "";
-  return note_text(
+  return wrapped_indented_text(
       fmt::format("{} of warps reached another device's memory; caches and time are modelled as "
                   "if it were the device's own",
                   n == 1 ? "1 access" : grouped_digits(n) + " accesses"));
 }
 
-std::string child_launches_text(const LaunchProfile& r) {
+std::string uncounted_child_launches_text(const LaunchProfile& r) {
   const uint64_t n = r.run.child_launches;
   if (n == 0) return "";
-  return note_text(fmt::format("not counted: {} by kernels of this launch",
-                               n == 1 ? "1 launch" : grouped_digits(n) + " launches"));
+  return wrapped_indented_text(fmt::format("not counted: {} by kernels of this launch",
+                                           n == 1 ? "1 launch" : grouped_digits(n) + " launches"));
 }
 
 std::string uncounted_work_text(const LaunchProfile& r) {
   return (r.run.counters ? uncounted_accesses_text(r.run.counters->other) : "") +
-         child_launches_text(r);
+         uncounted_child_launches_text(r);
 }
 
 std::string launch_text(const LaunchProfile& r) {
@@ -211,7 +212,7 @@ std::string launch_text(const LaunchProfile& r) {
   if (const auto& f = r.run.fault) {
     const std::string where =
         f->line > 0 ? fmt::format("{}:{}: ", path_for_display(f->file), f->line) : "";
-    out += sentence_text("stopped", where + describe(*f));
+    out += text_with_hanging_indent("stopped", where + describe(*f));
     if (!r.run.counters) return out + "  No counts: they would depend on which blocks had run.\n";
   }
   if (const auto& c = r.run.counters) {
@@ -222,11 +223,11 @@ std::string launch_text(const LaunchProfile& r) {
   if (r.run.caches) out += cache_text(*r.run.caches);
   out += occupancy_text(r);
   if (const auto& c = r.run.counters)
-    out += sentence_text("divergence",
-                         fmt::format("{} of 32 lanes active per instruction, {} warp instructions "
-                                     "(PTX-level: counted in PTX; ptxas issues others)",
-                                     mean_text(c->lane_instructions, c->warp_instructions),
-                                     grouped_digits(c->warp_instructions)));
+    out += text_with_hanging_indent(
+        "divergence", fmt::format("{} of 32 lanes active per instruction, {} warp instructions "
+                                  "(PTX-level: counted in PTX; ptxas issues others)",
+                                  mean_text(c->lane_instructions, c->warp_instructions),
+                                  grouped_digits(c->warp_instructions)));
   if (r.run.predicted) out += predicted_time_text(*r.run.predicted);
   return out + unmodelled_time_text(r) + unmatched_accesses_text(r) + uncounted_work_text(r) +
          peer_accesses_text(r);
@@ -280,19 +281,19 @@ std::string range_text(const LaunchGroup& group, F value) {
   return low == high ? low : low + " to " + high;
 }
 
-struct LaunchL2Sectors {
+struct L2SectorsGetter {
   uint64_t operator()(const LaunchProfile& r) const {
     return r.run.counters ? r.run.counters->l2_sectors : 0;
   }
   std::string text(const LaunchProfile& r) const { return grouped_digits((*this)(r)); }
 };
-struct LaunchWavefronts {
+struct WavefrontsGetter {
   uint64_t operator()(const LaunchProfile& r) const {
     return r.run.counters ? r.run.counters->shared_wavefronts() : 0;
   }
   std::string text(const LaunchProfile& r) const { return grouped_digits((*this)(r)); }
 };
-struct LaunchPredictedSeconds {
+struct PredictedSecondsGetter {
   double operator()(const LaunchProfile& r) const {
     return r.run.predicted ? r.run.predicted->seconds : 0;
   }
@@ -301,13 +302,13 @@ struct LaunchPredictedSeconds {
 
 std::string differing_figures_text(const LaunchGroup& group) {
   double seconds = 0;
-  for (const LaunchProfile* r : group.records) seconds += LaunchPredictedSeconds()(*r);
-  return sentence_text(
+  for (const LaunchProfile* r : group.records) seconds += PredictedSecondsGetter()(*r);
+  return text_with_hanging_indent(
       "figures differ",
       fmt::format("{} sectors in L2 in theory, {} wavefronts of shared memory, {} "
                   "(modelled), {} together; --csv has each",
-                  range_text(group, LaunchL2Sectors()), range_text(group, LaunchWavefronts()),
-                  range_text(group, LaunchPredictedSeconds()), duration_text(seconds)));
+                  range_text(group, L2SectorsGetter()), range_text(group, WavefrontsGetter()),
+                  range_text(group, PredictedSecondsGetter()), duration_text(seconds)));
 }
 
 std::string table_title(const std::string& number, const std::string& name) {
@@ -324,7 +325,7 @@ std::string stream_and_device_text(const LaunchProfile& r, const std::vector<uin
   return fmt::format("{}{}, {}", number_list_text("stream", "streams", streams), of, r.device_name);
 }
 
-bool on_several_devices(const std::vector<LaunchProfile>& launches) {
+bool has_launch_off_device_zero(const std::vector<LaunchProfile>& launches) {
   return std::any_of(launches.begin(), launches.end(),
                      [](const LaunchProfile& r) { return r.device != 0; });
 }
@@ -332,7 +333,7 @@ bool on_several_devices(const std::vector<LaunchProfile>& launches) {
 }  // namespace
 
 std::string profile_text(const std::vector<LaunchProfile>& launches) {
-  const bool several = on_several_devices(launches);
+  const bool several = has_launch_off_device_zero(launches);
   std::vector<LaunchGroup> groups;
   std::map<std::string, size_t> by_table;  // key: kernel, shape and table; value: the group
   std::map<std::string, unsigned> tables;  // key: kernel and shape; value: number of tables
@@ -376,7 +377,7 @@ std::string profile_text(const std::vector<LaunchProfile>& launches) {
 
 std::string metrics_text(const std::vector<LaunchProfile>& launches,
                          const std::vector<const Metric*>& metrics) {
-  const bool several = on_several_devices(launches);
+  const bool several = has_launch_off_device_zero(launches);
   size_t name_width = 0, unit_width = 0;
   for (const Metric* m : metrics) {
     name_width = std::max(name_width, m->name.size());
@@ -399,7 +400,7 @@ std::string metrics_text(const std::vector<LaunchProfile>& launches,
       line += mark ? "  * PTX-level" : m->kind == MetricKind::modelled ? "  modelled" : "";
       out += line + "\n";
     }
-    if (r.run.fault) out += sentence_text("stopped", describe(*r.run.fault));
+    if (r.run.fault) out += text_with_hanging_indent("stopped", describe(*r.run.fault));
     if (ptx_level) out += unmatched_accesses_text(r);
     out += uncounted_work_text(r) + "\n";
   }

@@ -21,7 +21,7 @@ std::string metrics_text(const std::vector<record::LaunchProfile>& launches,
 
 // Calls of library functions that are not simulated; equal calls share a line. "" if there are
 // none.
-std::string library_calls_text(const std::vector<record::LibraryCall>& calls);
+std::string library_calls_text(const std::vector<record::RecordedLibraryCall>& calls);
 
 // The program's source with counters beside each line, summed over all launches (`lab32 profile
 // --source`). Files with counts appear in the order of their instructions; of each file, the lines

@@ -32,7 +32,7 @@ uint64_t wasted_wavefronts(const Counters& c) {
 
 // The waste from which on a line is marked: that of the third worst line. 0: no line wastes
 // anything.
-uint64_t waste_threshold(const Files& files, uint64_t (*waste)(const Counters&)) {
+uint64_t waste_of_third_worst_line(const Files& files, uint64_t (*waste)(const Counters&)) {
   std::vector<uint64_t> all;
   for (const auto& [file, lines] : files)
     for (const auto& [line, counters] : lines)
@@ -41,7 +41,7 @@ uint64_t waste_threshold(const Files& files, uint64_t (*waste)(const Counters&))
   return all.empty() ? 0 : all[std::min(kMarked, all.size()) - 1];
 }
 
-std::vector<std::string> read_lines(const std::string& path) {
+std::vector<std::string> read_displayable_lines(const std::string& path) {
   std::vector<std::string> lines;
   std::ifstream file(path, std::ios::binary);
   for (std::string line; std::getline(file, line);) {
@@ -59,12 +59,13 @@ std::vector<std::string> read_lines(const std::string& path) {
 
 using Cells = std::array<std::string, 2>;
 
-Cells count_and_cost_cells(uint64_t first, uint64_t second) {
-  return first == 0 ? Cells{} : Cells{grouped_digits(first), grouped_digits(second)};
+Cells count_and_cost_cells(uint64_t shown_count, uint64_t cost_or_ideal) {
+  return shown_count == 0 ? Cells{}
+                          : Cells{grouped_digits(shown_count), grouped_digits(cost_or_ideal)};
 }
 
 // Figures of one kind, which fill two columns.
-struct CounterColumnPair {
+struct SourceViewColumnPair {
   const char* name;  // heading
   std::array<const char*, 2> columns;
   bool always;  // false: the columns appear only if a launch has such figures
@@ -79,7 +80,7 @@ Cells instruction_cells(const Counters& c) {
                                     static_cast<double>(c.warp_instructions))};
 }
 
-const std::array<CounterColumnPair, 6> kFigures{{
+const std::array<SourceViewColumnPair, 6> kFigures{{
     {"PTX", {"instr.", "lanes"}, true, instruction_cells},
     {"global memory",
      {"sectors", "ideal"},
@@ -122,13 +123,13 @@ bool has_uncounted_accesses(const Files& files) {
   return false;
 }
 
-class SourceTable {
+class SourceLineCounterTable {
  public:
-  explicit SourceTable(const Files& files)
-      : sectors_(waste_threshold(files, wasted_sectors)),
-        wavefronts_(waste_threshold(files, wasted_wavefronts)) {
-    for (const CounterColumnPair& figures : kFigures) {
-      ShownColumn column{
+  explicit SourceLineCounterTable(const Files& files)
+      : sectors_(waste_of_third_worst_line(files, wasted_sectors)),
+        wavefronts_(waste_of_third_worst_line(files, wasted_wavefronts)) {
+    for (const SourceViewColumnPair& figures : kFigures) {
+      ShownColumnPair column{
           &figures, {display_columns(figures.columns[0]), display_columns(figures.columns[1])}};
       bool any = figures.always;
       for (const auto& [file, lines] : files)
@@ -143,7 +144,7 @@ class SourceTable {
       shown_.push_back(column);
     }
     if (!other_ways_) return;
-    for (ShownColumn& column : shown_)  // makes room for the heading above each two columns
+    for (ShownColumnPair& column : shown_)  // makes room for the heading above each two columns
       column.width[1] += std::max(
           0, display_columns(column.figures->name) - 1 - column.width[0] - column.width[1]);
   }
@@ -151,14 +152,14 @@ class SourceTable {
   // Explains the shown columns whose headings are abbreviations.
   std::string legend() const {
     std::string out;
-    for (const ShownColumn& column : shown_)
+    for (const ShownColumnPair& column : shown_)
       if (column.figures->legend[0] != '\0')
         out += fmt::format("{}: {}\n", column.figures->name, column.figures->legend);
     return out;
   }
 
   std::string file_text(const std::string& path, const Lines& lines) const {
-    const std::vector<std::string> text = read_lines(path);
+    const std::vector<std::string> text = read_displayable_lines(path);
     std::string out = path.empty() ? "without a line of source\n" : path_for_display(path) + "\n";
     if (text.empty() && !path.empty()) out += "  (cannot be read)\n";
     out += heading();
@@ -180,8 +181,8 @@ class SourceTable {
   }
 
  private:
-  struct ShownColumn {
-    const CounterColumnPair* figures;
+  struct ShownColumnPair {
+    const SourceViewColumnPair* figures;
     std::array<int, 2> width;
   };
 
@@ -210,7 +211,7 @@ class SourceTable {
     return out.substr(0, out.find_last_not_of(' ') + 1) + "\n";
   }
 
-  static std::string cell_text(const ShownColumn& column, const std::string& first,
+  static std::string cell_text(const ShownColumnPair& column, const std::string& first,
                                const std::string& second) {
     return pad_left(first, column.width[0]) + " " + pad_left(second, column.width[1]);
   }
@@ -218,7 +219,7 @@ class SourceTable {
   // With additional kinds of figures, column headings repeat, so a line above names the kind.
   std::string heading() const {
     std::vector<std::string> above, below;
-    for (const ShownColumn& column : shown_) {
+    for (const ShownColumnPair& column : shown_) {
       above.push_back(pad_right(column.figures->name, column.width[0] + 1 + column.width[1]));
       below.push_back(cell_text(column, column.figures->columns[0], column.figures->columns[1]));
     }
@@ -229,7 +230,7 @@ class SourceTable {
   std::string row_text(int line, const Counters* c, const std::vector<std::string>& text) const {
     const bool known = line >= 1 && line <= static_cast<int>(text.size());
     std::vector<std::string> cells;
-    for (const ShownColumn& column : shown_) {
+    for (const ShownColumnPair& column : shown_) {
       const Cells of_line = c ? column.figures->cells_of(*c) : Cells{};
       cells.push_back(cell_text(column, of_line[0], of_line[1]));
     }
@@ -238,7 +239,7 @@ class SourceTable {
   }
 
   uint64_t sectors_, wavefronts_;
-  std::vector<ShownColumn> shown_;
+  std::vector<ShownColumnPair> shown_;
   bool other_ways_ = false;
 };
 
@@ -259,7 +260,7 @@ std::string source_view(const std::vector<record::LaunchProfile>& launches) {
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
-  const SourceTable view(files);
+  const SourceLineCounterTable view(files);
   std::string out;
   for (const auto& [instructions, file] : order) out += view.file_text(file, files.at(file));
   out +=

@@ -32,12 +32,12 @@ namespace {
 // calls replace_process_by_program().
 class ArgumentsAndEnvironment {
  public:
-  explicit ArgumentsAndEnvironment(const ProgramStart& start) {
+  explicit ArgumentsAndEnvironment(const ProgramToStart& start) {
     words_.push_back(start.called.empty() ? start.program.string() : start.called);
     words_.insert(words_.end(), start.arguments.begin(), start.arguments.end());
 
     const auto is_ours = [](const std::string& variable) {
-      for (const EnvironmentVariable& ours :
+      for (const EnvironmentVariableName& ours :
            {variables::kLibraryPath, variables::kTool, variables::kRecord, variables::kDevice,
             variables::kSchedule, variables::kLaunchDetail, variables::kGpus})
         if (variable.rfind(ours.name + std::string("="), 0) == 0) return true;
@@ -47,26 +47,26 @@ class ArgumentsAndEnvironment {
       if (!is_ours(variable)) environment_.push_back(variable);
     // This directory is searched first, so that no real runtime is found before the simulated one.
     const std::string libraries = environment_value(variables::kLibraryPath);
-    set_environment_variable(
+    add_to_child_environment(
         variables::kLibraryPath,
         runtime_directory().string() + (libraries.empty() ? "" : ":" + libraries));
     // NVRTC and PyCUDA put PTX into cubins only if told to by this variable. Python packages would
     // use NVIDIA's nvJitLink to link machine code; without it they ask the driver, which links PTX.
     if (is_linked_with(start.program, "libnvrtc.so"))
       preload_library(runtime_directory() / "libnvrtc_lines.so");
-    if (is_interpreter(start.program)) {
+    if (can_load_cuda_at_runtime(start.program)) {
       if (!is_set(variables::kPyCudaFlags))
-        set_environment_variable(variables::kPyCudaFlags, "-lineinfo");
+        add_to_child_environment(variables::kPyCudaFlags, "-lineinfo");
       preload_library(runtime_directory() / "absent/libnvJitLink.so.13");
     }
-    set_environment_variable(variables::kTool, start.tool);
-    set_environment_variable(variables::kDevice, start.device);
-    set_environment_variable(variables::kGpus, std::to_string(start.gpus));
+    add_to_child_environment(variables::kTool, start.tool);
+    add_to_child_environment(variables::kDevice, start.device);
+    add_to_child_environment(variables::kGpus, std::to_string(start.gpus));
     if (start.schedule)
-      set_environment_variable(variables::kSchedule, std::to_string(*start.schedule));
+      add_to_child_environment(variables::kSchedule, std::to_string(*start.schedule));
     if (!start.launch_detail.empty())
-      set_environment_variable(variables::kLaunchDetail, start.launch_detail);
-    if (!start.record.empty()) set_environment_variable(variables::kRecord, start.record.string());
+      add_to_child_environment(variables::kLaunchDetail, start.launch_detail);
+    if (!start.record.empty()) add_to_child_environment(variables::kRecord, start.record.string());
 
     for (std::string& word : words_) argv_.push_back(word.data());
     for (std::string& variable : environment_) envp_.push_back(variable.data());
@@ -79,7 +79,7 @@ class ArgumentsAndEnvironment {
   int exec(const char* program) { return execve(program, argv_.data(), envp_.data()); }
 
  private:
-  void set_environment_variable(const EnvironmentVariable& variable, const std::string& value) {
+  void add_to_child_environment(const EnvironmentVariableName& variable, const std::string& value) {
     environment_.push_back(variable.name + ("=" + value));
   }
   void preload_library(const std::filesystem::path& library) {
@@ -95,25 +95,25 @@ class ArgumentsAndEnvironment {
   std::vector<char*> argv_, envp_;
 };
 
-[[noreturn]] void fail(const ProgramStart& start, int reason) {
+[[noreturn]] void fail(const ProgramToStart& start, int reason) {
   throw Error(start.program.string() + " cannot be started: " + std::strerror(reason));
 }
 
 }  // namespace
 
-std::string device_profile_name(const std::string& device) {
+std::string profile_name_of_device_option(const std::string& device) {
   if (device == "auto" || device == "sim") return "h200";
   if (device.rfind("sim:", 0) == 0) return device.substr(4);
   throw Error("programs run on the simulator only: --device sim or sim:NAME, not " + device);
 }
 
-void replace_process_by_program(const ProgramStart& start) {
+void replace_process_by_program(const ProgramToStart& start) {
   ArgumentsAndEnvironment image(start);
   image.exec(start.program.c_str());
   fail(start, errno);
 }
 
-int run_and_wait(const ProgramStart& start) {
+int run_and_wait(const ProgramToStart& start) {
   ArgumentsAndEnvironment image(start);
   ExecStatusPipe report;
   // Ctrl-C interrupts the program. This process continues and shows the recorded launches.
@@ -135,7 +135,7 @@ int run_and_wait(const ProgramStart& start) {
       report.send_errno_and_exit(errno);
     });
     reason = report.exec_error();
-    status = child.wait();
+    status = child.wait_for_raw_status();
   } catch (...) {
     restore();
     throw;
@@ -154,13 +154,13 @@ std::string exit_status_text(int status) {
       status - 128 == SIGSEGV ? "; host code that accesses device memory ends so" : "");
 }
 
-RecordedRun run_recorded(const ProgramToRun& program, const std::string& device,
+RecordedRun run_recorded(const ProgramOrSources& program, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
-                         const RunSettings& asked) {
+                         const RecordedRunOptions& asked) {
   const ScratchDirectory scratch;
   const std::string record = scratch.path / "record";
-  ProgramStart start;
-  start.device = device_profile_name(device);
+  ProgramToStart start;
+  start.device = profile_name_of_device_option(device);
   start.program = build_program(program, model::read_device_profile(start.device).arch);
   start.called = program.file;
   start.arguments = arguments;
@@ -189,7 +189,7 @@ using List = int (*)(const char* const* files, const char* profile, Tell tell, v
 constexpr int kUnsupported = 2;
 
 // Finds the function with which the simulated runtime lists what it refuses.
-List find_unsupported_lister() {
+List load_unsupported_feature_lister() {
   const std::string library = (runtime_directory() / kRuntime).string();
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* list = handle ? dlsym(handle, "lab32_list_unsupported") : nullptr;
@@ -205,7 +205,7 @@ bool is_inside_runtime(const std::string& path) {
 }
 
 // "a.cu:12: " for the first line in the sources that contains the name. Comments are not skipped.
-std::string location_of_first_mention(const std::string& name, const ProgramToRun& program) {
+std::string location_of_first_mention(const std::string& name, const ProgramOrSources& program) {
   if (name.empty()) return {};
   std::vector<std::string> sources = program.words;
   sources.insert(sources.begin(), program.file);
@@ -224,17 +224,17 @@ std::string location_of_first_mention(const std::string& name, const ProgramToRu
 
 }  // namespace
 
-int list_unsupported(const ProgramToRun& program, const std::string& device) {
-  const std::string profile = device_profile_name(device);
+int list_unsupported(const ProgramOrSources& program, const std::string& device) {
+  const std::string profile = profile_name_of_device_option(device);
   const std::filesystem::path built =
       build_program(program, model::read_device_profile(profile).arch);
-  struct UnsupportedFunctionLines {
-    const ProgramToRun& program;
+  struct UnsupportedFeatureMessages {
+    const ProgramOrSources& program;
     std::vector<std::string> lines;
   } found{program, {}};
 
   std::vector<std::string> files = {built.string()};
-  for (const SharedLibraryOfProgram& library :
+  for (const LinkedSharedLibrary& library :
        shared_libraries_of_program(built, runtime_directory())) {
     if (const auto why = library_refusal_reason(library.name))
       found.lines.push_back(*why);
@@ -245,10 +245,10 @@ int list_unsupported(const ProgramToRun& program, const std::string& device) {
   for (const std::string& file : files) names.push_back(file.c_str());
   names.push_back(nullptr);
   const auto tell = [](void* context, const char* name, const char* text) {
-    auto& all = *static_cast<UnsupportedFunctionLines*>(context);
+    auto& all = *static_cast<UnsupportedFeatureMessages*>(context);
     all.lines.push_back(location_of_first_mention(name, all.program) + text);
   };
-  const int failed = find_unsupported_lister()(names.data(), profile.c_str(), tell, &found);
+  const int failed = load_unsupported_feature_lister()(names.data(), profile.c_str(), tell, &found);
   if (failed) throw Error(found.lines.back());
   for (const std::string& line : found.lines) fmt::print("{}\n", visible(line));
   const size_t n = found.lines.size();

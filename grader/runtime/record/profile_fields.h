@@ -83,7 +83,7 @@ void visit_fields(V& visit, Ref<V, counters::LineCounters> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, sim::ThreadId> r) {
+void visit_fields(V& visit, Ref<V, sim::BlockAndThreadIndex> r) {
   visit("block", r.block);
   visit("thread", r.thread);
 }
@@ -104,7 +104,7 @@ void visit_fields(V& visit, Ref<V, sim::FaultyMemoryAccess> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, sim::WarpFaultLanes> r) {
+void visit_fields(V& visit, Ref<V, sim::WarpMaskMismatch> r) {
   visit("warp", r.warp);
   visit("lanes", r.lanes);
   visit("mask", r.mask);
@@ -210,7 +210,7 @@ void visit_fields(V& visit, Ref<V, device::KernelFault> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, sim::UnmatchedAccess> r) {
+void visit_fields(V& visit, Ref<V, sim::AccessWithoutSassMatch> r) {
   visit("reason", r.reason);
   visit("kind", r.kind);
   visit("space", r.space);
@@ -343,7 +343,7 @@ constexpr const auto& names(sim::AccessSpace) { return kSpaces; }
 constexpr const auto& names(sim::AccessUse) { return kUses; }
 constexpr const auto& names(sim::ValueUse) { return kValueUses; }
 constexpr const auto& names(sim::AccessKind) { return kAccessKinds; }
-constexpr const auto& names(sim::UnmatchedAccess::Reason) { return sim::kUnmatchedReasons; }
+constexpr const auto& names(sim::AccessWithoutSassMatch::Reason) { return sim::kUnmatchedReasons; }
 constexpr const auto& names(sim::TrapKind) { return sim::kTrapKinds; }
 constexpr const auto& names(sim::TrapReason) { return kTrapReasons; }
 

@@ -36,13 +36,13 @@ void visit_fields(V& visit, Ref<V, LaunchProfile> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, LibraryCall::Finding> r) {
+void visit_fields(V& visit, Ref<V, RecordedLibraryCall::Finding> r) {
   visit("kind", r.kind);
   visit("text", r.text);
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, LibraryCall> r) {
+void visit_fields(V& visit, Ref<V, RecordedLibraryCall> r) {
   visit("name", r.name);
   visit("arguments", r.arguments);
   visit("launches", r.launches);
@@ -63,7 +63,7 @@ void visit_fields(V& visit, Ref<V, HostFinding> r) {
 
 constexpr std::array kLibraryFindings{"memory", "initialisation"};
 constexpr std::array kHostFindings{"memory", "race", "initialisation"};
-constexpr const auto& names(LibraryCall::Finding::Kind) { return kLibraryFindings; }
+constexpr const auto& names(RecordedLibraryCall::Finding::Kind) { return kLibraryFindings; }
 constexpr const auto& names(HostFinding::Kind) { return kHostFindings; }
 
 namespace {
@@ -200,15 +200,15 @@ std::string json_line(const Json& json) {
 
 }  // namespace
 
-std::string to_line(const LaunchProfile& record) {
+std::string to_json_record_line(const LaunchProfile& record) {
   return json_line({{"launch", to_json_value(record)}});
 }
 
-std::string to_line(const LibraryCall& call) {
+std::string to_json_record_line(const RecordedLibraryCall& call) {
   return json_line({{"library", to_json_value(call)}});
 }
 
-std::string to_line(const HostFinding& finding) {
+std::string to_json_record_line(const HostFinding& finding) {
   return json_line({{"host", to_json_value(finding)}});
 }
 
@@ -247,8 +247,8 @@ counters::DetailFilter read_detail_filter(const std::string& text) {
   return choice;
 }
 
-Recording read_recording(std::istream& in, const std::string& name) {
-  Recording recording;
+RecordedProgramRun read_recording(std::istream& in, const std::string& name) {
+  RecordedProgramRun recording;
   int number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;

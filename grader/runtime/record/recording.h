@@ -33,7 +33,7 @@ struct LaunchProfile {
 };
 
 // A call of a library function that the host executes instead of the simulator.
-struct LibraryCall {
+struct RecordedLibraryCall {
   struct Finding {
     enum class Kind : uint8_t { memory, initialisation };
     Kind kind = Kind::memory;
@@ -61,17 +61,17 @@ struct HostFinding {
 
 // The lines of the file, in order. `unsupported` lists what the program needed but is not
 // supported: the name of an API function or a PTX instruction, and a message.
-struct Recording {
+struct RecordedProgramRun {
   std::vector<LaunchProfile> launches;
-  std::vector<LibraryCall> library_calls;
+  std::vector<RecordedLibraryCall> library_calls;
   std::vector<HostFinding> host_findings;
   std::vector<std::string> unsupported;
 };
 
 // The record as a single line of JSON, with its line end.
-std::string to_line(const LaunchProfile& record);
-std::string to_line(const LibraryCall& call);
-std::string to_line(const HostFinding& finding);
+std::string to_json_record_line(const LaunchProfile& record);
+std::string to_json_record_line(const RecordedLibraryCall& call);
+std::string to_json_record_line(const HostFinding& finding);
 std::string unsupported_record_line(const std::string& what);
 
 // Appends a line with a single write, because several processes and threads of a program may share
@@ -85,6 +85,6 @@ counters::DetailFilter read_detail_filter(const std::string& text);
 
 // `name` is the file's name for messages. Ignores an unfinished last line, which a killed program
 // leaves. Throws Error for any other line that is not valid.
-Recording read_recording(std::istream& in, const std::string& name);
+RecordedProgramRun read_recording(std::istream& in, const std::string& name);
 
 }  // namespace lab32::record

@@ -176,14 +176,14 @@ TEST_CASE("profiler: the message about a refused library says why and what to do
 }
 
 TEST_CASE("profiler: equal library calls share a line, and their findings count" * kSlow) {
-  record::LibraryCall call;
+  record::RecordedLibraryCall call;
   call.name = "cublasSgemm";
   call.arguments = "N T, 5 x 4 x 6";
   call.launches = 3;
-  record::LibraryCall other = call;
+  record::RecordedLibraryCall other = call;
   other.name = "cublasSdot";
   other.launches = 0;
-  using Kind = record::LibraryCall::Finding::Kind;
+  using Kind = record::RecordedLibraryCall::Finding::Kind;
   other.findings = {{Kind::initialisation, "reads x"}, {Kind::memory, "y is a null pointer"}};
   CHECK(profiler::library_calls_text({}).empty());
   CHECK(profiler::library_calls_text({call, other, call}) ==
@@ -191,15 +191,15 @@ TEST_CASE("profiler: equal library calls share a line, and their findings count"
             "\n"
             "  cublasSgemm                 N T, 5 x 4 x 6; 2 times, first after launch 2\n"
             "  cublasSdot                  N T, 5 x 4 x 6; once, before any launch\n\n");
-  profiler::CheckReport report;
+  profiler::HazardReport report;
   profiler::add_library_findings({call, other, other}, &report);
   CHECK(report.memory == 1);
   CHECK(report.initialisation == 1);
   CHECK(report.text ==
         "memory, 2 times in cublasSdot (N T, 5 x 4 x 6), a library call\n  y is a null pointer\n\n"
         "initialisation, 2 times in cublasSdot (N T, 5 x 4 x 6), a library call\n  reads x\n\n");
-  std::istringstream line(record::to_line(other));
-  const record::Recording read = record::read_recording(line, "record");
+  std::istringstream line(record::to_json_record_line(other));
+  const record::RecordedProgramRun read = record::read_recording(line, "record");
   REQUIRE(read.library_calls.size() == 1);
   CHECK(read.library_calls[0].name == "cublasSdot");
   CHECK(read.library_calls[0].findings.size() == 2);

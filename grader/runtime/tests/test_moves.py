@@ -36,7 +36,7 @@ def measured(program):
     """The rows of all sets."""
     rows = []
     for name in SETS:
-        rows += tables.read_table(MEASURED / f"h100-{program}-{name}.csv").rows
+        rows += tables.read_data_table(MEASURED / f"h100-{program}-{name}.csv").rows
     return rows if ALL else rows[::12]
 
 

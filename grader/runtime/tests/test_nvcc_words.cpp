@@ -90,7 +90,8 @@ TEST_CASE(
       if (option == "--source") return false;
       return std::nullopt;
     };
-    const profiler::CommandWords w = profiler::split_command(words_of(text), is_ours);
+    const profiler::CommandWords w =
+        profiler::split_own_nvcc_and_program_words(words_of(text), is_ours);
     return joined(w.ours) + " | " + w.program.file + " | " + joined(w.program.words) + " | " +
            joined(w.arguments);
   };

@@ -34,7 +34,7 @@ fs::path built(const std::string& source) {
 }
 
 // Runs the program as a child, as profile and check do, with no input and no visible output.
-int run_quietly(const profiler::ProgramStart& start) {
+int run_quietly(const profiler::ProgramToStart& start) {
   int kept[3];
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   std::fflush(stdout);
@@ -206,7 +206,7 @@ TEST_CASE("cudart: input, arguments, output and exit status are the program's ow
 }
 
 TEST_CASE("cudart: run_and_wait returns the exit status as a shell does" * kSlow) {
-  profiler::ProgramStart start;
+  profiler::ProgramToStart start;
   start.program = built(of_tests("echo"));
   start.arguments = {"7"};
   CHECK(run_quietly(start) == 7);
@@ -218,7 +218,7 @@ TEST_CASE("cudart: run_and_wait returns the exit status as a shell does" * kSlow
 
 TEST_CASE("cudart: each launch and each refusal leaves a line in the record" * kSlow) {
   const ScratchDirectory scratch;
-  profiler::ProgramStart start;
+  profiler::ProgramToStart start;
   start.record = scratch.path / "record";
   const auto recording = [&] {
     std::ifstream in(start.record);
@@ -226,7 +226,7 @@ TEST_CASE("cudart: each launch and each refusal leaves a line in the record" * k
   };
   start.program = built(of_tests("printing"));
   CHECK(run_quietly(start) == 0);
-  const record::Recording printing = recording();
+  const record::RecordedProgramRun printing = recording();
   CHECK(printing.unsupported.empty());
   REQUIRE(printing.launches.size() == 5);
   CHECK(printing.launches[0].symbol == "_Z3sayi");
@@ -241,7 +241,7 @@ TEST_CASE("cudart: each launch and each refusal leaves a line in the record" * k
   start.program = built(of_tests("refusals"));
   start.arguments = {"return"};
   CHECK(run_quietly(start) == 2);
-  const record::Recording refusals = recording();
+  const record::RecordedProgramRun refusals = recording();
   CHECK(refusals.launches.empty());
   CHECK(refusals.unsupported == std::vector<std::string>{kHandleRefused});
 }

@@ -14,7 +14,7 @@ using namespace lab32;
 
 namespace {
 
-record::Recording recording_of(const std::string& text) {
+record::RecordedProgramRun recording_of(const std::string& text) {
   std::istringstream in(text);
   return record::read_recording(in, "record");
 }
@@ -59,7 +59,8 @@ TEST_SUITE("launch record") {
     record.run.counters = launch;
     record.run.lines.at(0).counters = line;
     record.run.caches = caches;
-    const device::LaunchResult read = recording_of(record::to_line(record)).launches.at(0).run;
+    const device::LaunchResult read =
+        recording_of(record::to_json_record_line(record)).launches.at(0).run;
     check_carried("counters", launch, read.counters.value());
     check_carried("line", line, read.lines.at(0).counters);
     check_carried("caches", caches, read.caches.value());
@@ -68,14 +69,14 @@ TEST_SUITE("launch record") {
   TEST_CASE("record: everything written is read again" * kSlow) {
     for (const record::LaunchProfile& record :
          {tests::strided_launch(), tests::shared_launch(), tests::faulty_launch()}) {
-      const std::string line = record::to_line(record);
+      const std::string line = record::to_json_record_line(record);
       CHECK(line.find('\n') == line.size() - 1);
-      const record::Recording recording = recording_of(line);
+      const record::RecordedProgramRun recording = recording_of(line);
       REQUIRE(recording.launches.size() == 1);
-      CHECK(record::to_line(recording.launches[0]) == line);
+      CHECK(record::to_json_record_line(recording.launches[0]) == line);
     }
     const record::LaunchProfile r =
-        recording_of(record::to_line(tests::shared_launch())).launches.at(0);
+        recording_of(record::to_json_record_line(tests::shared_launch())).launches.at(0);
     CHECK(r.symbol == tests::shared_launch().symbol);
     CHECK(r.shape.block.y == 8);
     CHECK(r.registers == 24);
@@ -85,7 +86,7 @@ TEST_SUITE("launch record") {
     CHECK(r.run.predicted->bottleneck == tests::shared_launch().run.predicted->bottleneck);
     CHECK_FALSE(r.run.fault);
     const record::LaunchProfile f =
-        recording_of(record::to_line(tests::faulty_launch())).launches.at(0);
+        recording_of(record::to_json_record_line(tests::faulty_launch())).launches.at(0);
     CHECK_FALSE(f.run.counters);
     CHECK(f.run.fault->line == 22);
     CHECK(f.run.fault->kind == sim::TrapKind::out_of_bounds);
@@ -100,11 +101,11 @@ TEST_SUITE("launch record") {
   TEST_CASE("record: several processes append to one file" * kSlow) {
     const tests::ScratchDirectory scratch;
     const std::string path = (scratch.path / "record").string();
-    record::append_line(path, record::to_line(tests::strided_launch()));
+    record::append_line(path, record::to_json_record_line(tests::strided_launch()));
     record::append_line(path, record::unsupported_record_line("cudaGraphCreate"));
-    record::append_line(path, record::to_line(tests::shared_launch()));
+    record::append_line(path, record::to_json_record_line(tests::shared_launch()));
     std::ifstream in(path);
-    const record::Recording recording = record::read_recording(in, path);
+    const record::RecordedProgramRun recording = record::read_recording(in, path);
     CHECK(recording.launches.size() == 2);
     CHECK(recording.unsupported == std::vector<std::string>{"cudaGraphCreate"});
     CHECK_THROWS_WITH_AS(record::append_line("/no/such/place", "x\n"),
@@ -121,14 +122,15 @@ TEST_SUITE("launch record") {
     finding.file = "a.cu";
     finding.line = 7;
     finding.text = "fails";
-    const record::Recording recording = recording_of(record::to_line(finding));
+    const record::RecordedProgramRun recording = recording_of(record::to_json_record_line(finding));
     REQUIRE(recording.host_findings.size() == 1);
-    CHECK(record::to_line(recording.host_findings[0]) == record::to_line(finding));
+    CHECK(record::to_json_record_line(recording.host_findings[0]) ==
+          record::to_json_record_line(finding));
     CHECK(recording.host_findings[0].line == 7);
   }
 
   TEST_CASE("record: a program that was killed while it wrote keeps what it had written" * kSlow) {
-    const std::string line = record::to_line(tests::strided_launch());
+    const std::string line = record::to_json_record_line(tests::strided_launch());
     CHECK(recording_of(line + line.substr(0, line.size() / 2)).launches.size() == 1);
     CHECK(recording_of("").launches.empty());
     CHECK_THROWS_AS(recording_of(line.substr(0, line.size() / 2) + "\n" + line), Error);
@@ -136,7 +138,7 @@ TEST_SUITE("launch record") {
   }
 
   TEST_CASE("record: a number that does not fit is refused, with its line" * kSlow) {
-    const std::string line = record::to_line(tests::strided_launch());
+    const std::string line = record::to_json_record_line(tests::strided_launch());
     const std::string member = "\"registers\":";
     const size_t begin = line.find(member) + member.size();
     const size_t end = line.find(',', begin);
@@ -151,6 +153,7 @@ TEST_SUITE("launch record") {
   TEST_CASE("record: bytes that are not UTF-8 do not break a line" * kSlow) {
     record::LaunchProfile record = tests::strided_launch();
     record.process_name = "caf\xe9";
-    CHECK(recording_of(record::to_line(record)).launches.at(0).process_name == "caf\xef\xbf\xbd");
+    CHECK(recording_of(record::to_json_record_line(record)).launches.at(0).process_name ==
+          "caf\xef\xbf\xbd");
   }
 }

@@ -87,8 +87,8 @@ struct Loaded {
     return r;
   }
 
-  device::DeviceBuffer zeros(uint64_t bytes, const char* name) {
-    const device::DeviceBuffer buffer = device->allocate(bytes, name);
+  device::DeviceAddressRange zeros(uint64_t bytes, const char* name) {
+    const device::DeviceAddressRange buffer = device->allocate(bytes, name);
     const std::vector<char> host(bytes, 0);
     device->upload(buffer, host.data(), bytes);
     return buffer;
@@ -127,8 +127,8 @@ std::string value_of(const record::LaunchProfile& r, const std::string& metric) 
 // Replays a table of access patterns; returns how many rows it has.
 size_t replay(Loaded& loaded, const std::string& table,
               const std::map<std::string, std::string>& metrics) {
-  const device::DeviceBuffer base = loaded.zeros(20 << 20, "base");
-  const device::DeviceBuffer sink = loaded.zeros(4, "sink");
+  const device::DeviceAddressRange base = loaded.zeros(20 << 20, "base");
+  const device::DeviceAddressRange sink = loaded.zeros(4, "sink");
   device::LaunchShape shape;
   shape.block = {32, 1, 1};
   const auto rows = read_csv_table(kMeasured + table);
@@ -249,7 +249,7 @@ TEST_SUITE("counters: replay") {
 
   TEST_CASE("counters: launches of many shapes have an H200's counts" * kSlow) {
     Loaded loaded("grader/tools/measure/ncu/shapes.cu");
-    const device::DeviceBuffer p = loaded.zeros(1 << 20, "p");
+    const device::DeviceAddressRange p = loaded.zeros(1 << 20, "p");
     const std::vector<Printed> printed = read_printed("ncu/h200-shapes.csv");
     size_t launch = 0;
     using dim3 = LaunchSize;
@@ -271,9 +271,11 @@ TEST_SUITE("counters: replay") {
     constexpr uint32_t n = 100000;
     std::vector<uint32_t> numbers(n);
     for (uint32_t i = 0; i < n; ++i) numbers[i] = i * 2654435761u >> 7;
-    const device::DeviceBuffer in = loaded.zeros(4 * n, "in"), bins = loaded.zeros(4 * 64, "bins"),
-                               total = loaded.zeros(4 * 32, "total"),
-                               to = loaded.zeros(4 * n, "to"), from = loaded.zeros(16 * n, "from");
+    const device::DeviceAddressRange in = loaded.zeros(4 * n, "in"),
+                                     bins = loaded.zeros(4 * 64, "bins"),
+                                     total = loaded.zeros(4 * 32, "total"),
+                                     to = loaded.zeros(4 * n, "to"),
+                                     from = loaded.zeros(16 * n, "from");
     loaded.device->upload(in, numbers.data(), 4 * n);
     const std::vector<Printed> printed = read_printed("ncu/h200-sample.csv");
     REQUIRE(printed.size() == 2);
@@ -295,7 +297,7 @@ TEST_SUITE("counters: replay") {
     const auto rows = read_csv_table(kMeasured + table);
     for (const auto& row : rows) {
       const std::string& kernel = row.at("kernel");
-      const device::DeviceBuffer a = loaded.zeros(16384, "a"), c = loaded.zeros(16384, "c");
+      const device::DeviceAddressRange a = loaded.zeros(16384, "a"), c = loaded.zeros(16384, "c");
       const record::LaunchProfile r =
           loaded.launch(kernel, {LaunchSize(1), LaunchSize(64), 0}, {a, c, uint32_t{24}});
       for (const std::string op : {"ld", "st", "red", "atom"}) {

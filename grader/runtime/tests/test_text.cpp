@@ -171,21 +171,21 @@ TEST_SUITE("programs: text") {
 
   TEST_CASE("profiler: each finding is printed once, and the last line counts them" * kSlow) {
     const InRoot in_root;
-    const CheckReport report = make_check_report(
+    const HazardReport report = make_hazard_report(
         {tests::strided_launch(), tests::faulty_launch(), tests::faulty_launch()});
     check_golden("check-findings.txt", report.text + report.last_line() + "\n");
     CHECK(report.memory == 1);
     CHECK(report.race == 2);
     CHECK(report.last_line() ==
           "lab32 check: 3 hazards (memory 1, race 2, initialisation 0, barrier 0)");
-    CHECK(make_check_report({tests::strided_launch()}).text.empty());
+    CHECK(make_hazard_report({tests::strided_launch()}).text.empty());
   }
 
   TEST_CASE("profiler: faults of the host have the call, its line and what is wrong" * kSlow) {
     const InRoot in_root;
     using Kind = record::HostFinding::Kind;
     const std::string file = "grader/runtime/tests/programs/errors/failed_calls.cu";
-    CheckReport report;
+    HazardReport report;
     add_host_findings(
         {{Kind::memory, "cudaFree", false, file, 61,
           "failed (cudaErrorInvalidValue: invalid argument): the program has freed `a` before"},
@@ -200,9 +200,9 @@ TEST_SUITE("programs: text") {
   TEST_CASE("profiler: Numba's kernels have short names, and a hint at their lines" * kSlow) {
     record::LaunchProfile r = tests::faulty_launch();
     r.symbol = "_ZN8__main__3addB2v2B8cw51cXTLE5ArrayIfLi1E1C7mutable7alignedE";
-    CHECK(make_check_report({r}).text.find("lineinfo") == std::string::npos);
+    CHECK(make_hazard_report({r}).text.find("lineinfo") == std::string::npos);
     r.run.fault->file = "<PTX 1>";
-    const std::string text = make_check_report({r}).text;
+    const std::string text = make_hazard_report({r}).text;
     CHECK(text.find(" in add(Array<float, 1, C, mutable, aligned>)") != std::string::npos);
     CHECK(text.find("@cuda.jit(lineinfo=True) gives findings lines of Python") !=
           std::string::npos);
@@ -272,7 +272,7 @@ TEST_SUITE("programs: text") {
              {sim::TrapKind::assertion,
               "0 hazards (memory 0, race 0, initialisation 0, barrier 0)"}}) {
       r.run.fault->kind = kind;
-      const CheckReport report = make_check_report({r});
+      const HazardReport report = make_hazard_report({r});
       CHECK(report.last_line() == "lab32 check: " + line);
       CHECK(report.stopped == (kind == sim::TrapKind::assertion));
       CHECK_FALSE(report.text.empty());

@@ -26,7 +26,7 @@ class ContainerImageRecipe:
     folder: str = "/"
 
 
-def parse_dockerfile(text):
+def image_recipe_from_dockerfile(text):
     recipe = ContainerImageRecipe()
     for line in text.replace("\\\n", " ").splitlines():
         word, _, rest = line.partition(" ")
@@ -69,7 +69,7 @@ def parse_apptainer_file(text):
 
 
 def read_container_recipe(path):
-    return (parse_apptainer_file if path.suffix == ".def" else parse_dockerfile)(path.read_text())
+    return (parse_apptainer_file if path.suffix == ".def" else image_recipe_from_dockerfile)(path.read_text())
 
 
 INSIDE = """

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 sys.path.insert(0, str(ROOT / "grader/python"))
 from lab32 import labs  # noqa: E402
-from lab32.course.reader import read_course, read_rubric, course_without_file  # noqa: E402
+from lab32.course.reader import read_course, read_rubric, default_course  # noqa: E402
 from lab32.course.rubrics import adapted_rubric, write_rubrics  # noqa: E402
 
 
@@ -31,7 +31,7 @@ class AllExcept(set):
         return not super().__contains__(value)
 
 
-def records_for_students(packed):
+def released_csv_rows_by_file(packed):
     """Returns {files below data/: {column: the values of the rows that students get}} for all files that the grader
     and the notebooks read. The files of a single lab are listed in its grader/labs/<lab>/notebook.py."""
     withheld = set().union(*(labs.notebook_attribute(lab, "WITHHELD_KERNELS", set()) for lab in labs.lab_names()))
@@ -101,21 +101,21 @@ def copy_labs_and_handouts(tree, packed, with_notes):
     """Copies labs/ and handouts/ without the instructors' page and without hidden files, which belong to editors.
     Links to files that are not packed become plain words."""
 
-    def names_left_out(folder, names):
+    def names_to_exclude(folder, names):
         paths = [Path(folder, name) for name in names]
         return [path.name for path in paths if path.name.startswith((".", "__")) or path.name == "instructors.md"
                 or ((lab := lab_of(path)) and (lab not in packed or (path.stem.endswith("-notes") and lab not in with_notes)))]  # fmt: skip
 
     for top in ("labs", "handouts"):
-        shutil.copytree(ROOT / top, tree / top, ignore=names_left_out)
+        shutil.copytree(ROOT / top, tree / top, ignore=names_to_exclude)
     for top in ("labs", "handouts"):
         for page in (tree / top).rglob("*.md"):
             page.write_text(LINK.sub(lambda link, page=page: link[0] if (page.parent / link[2]).exists() else link[1], page.read_text()))
 
 
-def copy_data_records(tree, packed):
+def copy_needed_data_into_tree(tree, packed):
     data = ROOT / "data"
-    for pattern, wanted in records_for_students(packed).items():
+    for pattern, wanted in released_csv_rows_by_file(packed).items():
         found = sorted(data.glob(pattern))
         if not found:
             raise FileNotFoundError(f"data/{pattern}")
@@ -125,7 +125,7 @@ def copy_data_records(tree, packed):
 
 def main():
     tree, program, *file = sys.argv[1:]
-    course, now = read_course(*file) if file else course_without_file(), datetime.now().astimezone()
+    course, now = read_course(*file) if file else default_course(), datetime.now().astimezone()
     packed = course.released_labs(now)
     if not packed:
         sys.exit(f"{file[0]}: no lab of the course is released yet")
@@ -134,7 +134,7 @@ def main():
             write_rubrics(course, folder, program)  # checks them
     with_notes = [lab for lab in packed if not (due := course.latest_due_time(lab)) or due <= now]
     copy_labs_and_handouts(Path(tree), packed, with_notes)
-    copy_data_records(Path(tree), packed)
+    copy_needed_data_into_tree(Path(tree), packed)
     for lab in packed:
         limits = adapted_rubric(course, course.labs[lab]) if file else read_rubric(course.labs[lab].rubric_path)
         write_text(Path(tree, f"data/limits/{lab}.toml"), rubric_with_hashed_answers(lab, limits, program))

@@ -45,7 +45,7 @@ inline bool is_affine(const uint64_t* address, int64_t* stride) {
 
 // True if the addresses of both half-warps are first + lane * stride, with the same stride in both
 // and a separate `first` for each half.
-inline bool halves_are_affine(const uint64_t* address) {
+inline bool halves_share_stride(const uint64_t* address) {
   typedef uint64_t Four __attribute__((vector_size(32)));
   const uint64_t d = address[1] - address[0];
   const Four steps = {0, d, 2 * d, 3 * d};
@@ -64,7 +64,7 @@ inline bool halves_are_affine(const uint64_t* address) {
 
 // A set of at most 64 keys. `occupied_` makes clearing the table unnecessary, which would cost more
 // than the usual 32 insertions.
-class KeySet {
+class FixedHashSet64 {
  public:
   void add(uint64_t key) {
     uint32_t i = static_cast<uint32_t>((key * 0x9e3779b97f4a7c15u) >> 58);

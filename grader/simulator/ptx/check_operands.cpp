@@ -11,7 +11,7 @@ class OperandChecker {
   OperandChecker(const Function& function, const Instruction& in, std::string_view opcode)
       : function_(function), in_(in), opcode_(opcode) {}
 
-  void check_operand(const OperandSpec& slot, const ParsedOperand& parsed) {
+  void check_operand(const OperandSpec& slot, const OperandWithVariable& parsed) {
     slot_ = &slot;
     offset_ = parsed.offset;
     const Operand& op = parsed.operand;
@@ -26,7 +26,7 @@ class OperandChecker {
     if (name == "frag") return check_fragment(op);
     if (name == "any") return check_mov_operand(parsed);
     if (name == "pred") return check_predicate(op, false);
-    if (name == "pq") return check_predicate_pair(op);
+    if (name == "pq") return check_predicate_or_pair(op);
     if (name == "label" || name == "func") return;
     if (name == "Tp" || name == "u32p") {
       return check_value_with_optional_predicate(op, name == "Tp" ? in_.type(0) : DataType::u32);
@@ -35,18 +35,18 @@ class OperandChecker {
     const DataType type = name == "T"   ? in_.type(0)
                           : name == "U" ? in_.type(1)
                           : name == "V" ? in_.type(2)
-                                        : parse_type(name);
+                                        : type_from_word_or_none(name);
     if (op.kind == Kind::wildcard && slot.may_be_dropped) return;
     check_value(op, type, bits_of(type));
   }
 
  private:
   [[noreturn]] void fail(const std::string& expected) const {
-    throw Diagnostic{offset_, "`" + std::string(opcode_) + "` wants " + expected + " here"};
+    throw PtxParseError{offset_, "`" + std::string(opcode_) + "` wants " + expected + " here"};
   }
   [[noreturn]] void fail_only_mov(const std::string& reads) const {
-    throw Diagnostic{offset_, "`" + std::string(opcode_) + "` cannot read " + reads +
-                                  ": `mov` it to a register first"};
+    throw PtxParseError{offset_, "`" + std::string(opcode_) + "` cannot read " + reads +
+                                     ": `mov` it to a register first"};
   }
 
   unsigned register_bits(const Operand& op) const {
@@ -56,23 +56,24 @@ class OperandChecker {
   // Checks the width of a register that holds a value. "The operands of ld, st and cvt may be wider
   // than the type" (PTX ISA, operand size exceeding instruction-type size); all other operands must
   // have exactly the type's width.
-  void check_register_width(const Operand& op, unsigned wanted) const {
+  void check_register_width(const Operand& op, unsigned wanted_bits) const {
     if (op.negated) fail("a register without `!`");
     const unsigned have = register_bits(op);
-    if (have == wanted || (in_.op->traits.allows_wider_registers && have > wanted)) return;
-    fail("a register of " + std::to_string(wanted) + " bits");
+    if (have == wanted_bits || (in_.op->traits.allows_wider_registers && have > wanted_bits))
+      return;
+    fail("a register of " + std::to_string(wanted_bits) + " bits");
   }
 
   // Checks that the operand is a value of the type, or of `wanted` bits if the type is
   // DataType::none.
-  void check_value(const Operand& op, DataType type, unsigned wanted) const {
+  void check_value(const Operand& op, DataType type, unsigned wanted_bits) const {
     if (type == DataType::pred) return check_predicate(op, false);
-    if (op.kind == Kind::reg) return check_register_width(op, wanted);
+    if (op.kind == Kind::reg) return check_register_width(op, wanted_bits);
     if (slot_->is_dest) fail("a register");
     switch (op.kind) {
       case Kind::integer:
         // ptxas accepts an integer for f16 and bf16 (as bits), but not for f32 and f64.
-        if (is_float(type) && wanted >= 32 && !is_packed_half(type)) {
+        if (is_float(type) && wanted_bits >= 32 && !is_packed_half(type)) {
           fail("a floating-point number");
         }
         return;
@@ -101,7 +102,7 @@ class OperandChecker {
     if (op.negated && slot_->is_dest) fail("a predicate without `!`");
   }
 
-  void check_predicate_pair(const Operand& op) const {
+  void check_predicate_or_pair(const Operand& op) const {
     if (op.kind != Kind::pair) return check_predicate(op, true);
     for (const Operand& element : op.elements) check_predicate(element, true);
   }
@@ -146,7 +147,7 @@ class OperandChecker {
 
   // Checks an operand of mov: a value, an address, or a vector that is packed into or unpacked from
   // one register.
-  void check_mov_operand(const ParsedOperand& parsed) const {
+  void check_mov_operand(const OperandWithVariable& parsed) const {
     const Operand& op = parsed.operand;
     const DataType type = in_.type(0);
     if (op.kind == Kind::special && op.special == SpecialReg::is_explicit_cluster) {
@@ -177,10 +178,10 @@ class OperandChecker {
   // instruction, or are integers for surfaces.
   void check_texel_address(const Operand& op) const {
     if (op.kind == Kind::address && op.reg < 0)
-      throw Diagnostic{offset_,
-                       "`" + std::string(opcode_) +
-                           "` through a reference is not supported: texture and surface "
-                           "references left CUDA with version 12, objects took their place"};
+      throw PtxParseError{offset_,
+                          "`" + std::string(opcode_) +
+                              "` through a reference is not supported: texture and surface "
+                              "references left CUDA with version 12, objects took their place"};
     if (op.kind != Kind::address || op.elements.empty() || register_bits(op) != 64)
       fail("`[object, {coordinates}]`");
     const bool layered =
@@ -217,7 +218,7 @@ class OperandChecker {
     for (const Operand& element : op.elements) check_value(element, DataType::f32, 32);
   }
 
-  void check_address(const ParsedOperand& parsed) const {
+  void check_address(const OperandWithVariable& parsed) const {
     const Operand& op = parsed.operand;
     if (op.kind != Kind::address || !op.elements.empty()) fail("an address in `[ ]`");
     // Addresses in shared memory are often kept in 32 bits (__cvta_generic_to_shared).
@@ -246,7 +247,7 @@ class OperandChecker {
 }  // namespace
 
 void check_operands(const Function& function, const Instruction& in, std::string_view opcode,
-                    const std::vector<ParsedOperand>& operands) {
+                    const std::vector<OperandWithVariable>& operands) {
   OperandChecker checker(function, in, opcode);
   for (size_t i = 0; i < operands.size(); ++i)
     checker.check_operand(in.op->operands[i], operands[i]);

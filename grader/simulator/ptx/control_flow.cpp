@@ -48,10 +48,11 @@ std::vector<int> RegisterSet::members() const {
   return members;
 }
 
-Liveness analyse_liveness(const Function& function, const ControlFlow& flow) {
+BasicBlockLiveness analyse_liveness(const Function& function, const ControlFlow& flow) {
   const size_t count = flow.blocks.size();
   const RegisterSet none(function.registers.size());
-  Liveness live{std::vector<RegisterSet>(count, none), std::vector<RegisterSet>(count, none)};
+  BasicBlockLiveness live{std::vector<RegisterSet>(count, none),
+                          std::vector<RegisterSet>(count, none)};
   // Registers that every path through the block writes.
   std::vector<RegisterSet> written(count, none);
 
@@ -105,7 +106,7 @@ struct LiveInterval {
 };
 
 std::vector<LiveInterval> live_intervals_of(const Function& function, const ControlFlow& flow,
-                                            const Liveness& live) {
+                                            const BasicBlockLiveness& live) {
   std::vector<LiveInterval> intervals(function.registers.size());
   for (size_t b = 0; b < flow.blocks.size(); ++b) {
     const BasicBlock& block = flow.blocks[b];
@@ -127,11 +128,11 @@ using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<T>>;
 
 }  // namespace
 
-RegisterSlots assign_register_slots(const Function& function, const ControlFlow& flow) {
-  RegisterSlots slots;
+RegisterSlotAssignment assign_register_slots(const Function& function, const ControlFlow& flow) {
+  RegisterSlotAssignment slots;
   slots.slot_of_register.assign(function.registers.size(), -1);
   if (flow.blocks.empty()) return slots;
-  const Liveness live = analyse_liveness(function, flow);
+  const BasicBlockLiveness live = analyse_liveness(function, flow);
   const std::vector<LiveInterval> intervals = live_intervals_of(function, flow, live);
   slots.live_into_entry = live.live_in[0].members();
 
@@ -182,7 +183,7 @@ bool may_poll(const Instruction& in) {
 
 // Whether the instruction loads a variable of this thread or a parameter. Code that is compiled
 // without optimisation keeps all values there.
-bool loads_thread_private_variable(const Instruction& in) {
+bool loads_local_param_or_constant(const Instruction& in) {
   const InstructionTraits& traits = in.op->traits;
   if (traits.memory_count != 1 || traits.memory[0].kind != AddressUse::Kind::load) return false;
   const Space space = memory_space(in, 0);
@@ -231,7 +232,7 @@ class LoopBody {
       changed = false;
       for (const size_t i : body_) {
         const Instruction& in = function_.body[i];
-        bool uses = own_variables && loads_thread_private_variable(in), marked = true;
+        bool uses = own_variables && loads_local_param_or_constant(in), marked = true;
         for_each_register(function_, in, [&](int r, bool is_destination) {
           if (is_destination)
             marked &= depends[static_cast<size_t>(r)];
@@ -269,7 +270,7 @@ class LoopBody {
       for_each_register(function_, in,
                         [&](int r, bool is_destination) { defines |= is_destination && r == reg; });
       if (!defines) continue;
-      if (loads_thread_private_variable(in)) return true;
+      if (loads_local_param_or_constant(in)) return true;
       if (in.op->traits.may_differ_when_repeated() || in.call >= 0) return false;
       for_each_register(function_, in, [&](int r, bool is_destination) {
         fixed &= is_destination || is_loop_invariant(r, depth + 1);

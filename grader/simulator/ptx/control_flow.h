@@ -65,22 +65,22 @@ class RegisterSet {
 // Liveness: the registers whose values may still be read, at both ends of each basic block. Lanes
 // are independent threads, so this is the liveness of one thread's path: a guarded instruction does
 // not end the life of the register that it overwrites.
-struct Liveness {
+struct BasicBlockLiveness {
   std::vector<RegisterSet> live_in, live_out;
 };
-Liveness analyse_liveness(const Function& function, const ControlFlow& flow);
+BasicBlockLiveness analyse_liveness(const Function& function, const ControlFlow& flow);
 
 // Storage for registers: slots of one width each, shared by registers that are never live together.
 // A destination never shares its slot with a source or with another destination of the same
 // instruction, so an instruction may write lane by lane.
-struct RegisterSlots {
+struct RegisterSlotAssignment {
   std::vector<int> slot_of_register;  // -1: never used
   std::vector<uint16_t> slot_bits;    // width of each slot: 1, 8, 16, 32, 64, 128
   // Registers that some path reads before it writes them. On hardware they hold garbage; the
   // simulator zeroes their slots on entry to the function, so that runs are repeatable.
   std::vector<int> live_into_entry;
 };
-RegisterSlots assign_register_slots(const Function& function, const ControlFlow& flow);
+RegisterSlotAssignment assign_register_slots(const Function& function, const ControlFlow& flow);
 
 // ---------------------------------------------------------------------------------------------
 // Finds polls: strong loads, and atomics with a result, that a loop repeats at one address until

@@ -15,7 +15,7 @@ constexpr uint64_t kLargestInitialiser = uint64_t{1} << 26;
 // Braces may be nested only so deeply.
 constexpr size_t kMostDimensions = 16;
 
-struct ElementType {
+struct PtxElementType {
   DataType type = DataType::none;
   uint32_t vector = 1;
   uint32_t bytes() const { return bytes_of(type) * vector; }
@@ -24,7 +24,7 @@ struct ElementType {
 // Reads the initialiser of an array into the byte image of a variable.
 class InitialiserParser {
  public:
-  InitialiserParser(TokenCursor& cursor, Variable& variable, ElementType element,
+  InitialiserParser(TokenCursor& cursor, Variable& variable, PtxElementType element,
                     const std::vector<uint64_t>& dims)
       : cursor_(cursor), variable_(variable), element_(element), dims_(dims) {}
 
@@ -86,7 +86,7 @@ class InitialiserParser {
     const bool minus = cursor_.accept('-');
     const Token& token = cursor_.peek();
     if (token.kind != Token::Kind::number) cursor_.fail_expected("an initialiser");
-    if (const auto value = parse_integer(token.text)) {
+    if (const auto value = parse_integer_literal(token.text)) {
       cursor_.next();
       if (cursor_.peek().is('(')) return parse_masked_address(at, *value);
       return is_float(element_.type) ? put_real(at, static_cast<double>(*value), minus)
@@ -172,28 +172,28 @@ class InitialiserParser {
 
   TokenCursor& cursor_;
   Variable& variable_;
-  ElementType element_;
+  PtxElementType element_;
   const std::vector<uint64_t>& dims_;
   int masked_bytes_ = 0;  // number of bytes of the address read so far
 };
 
-uint32_t parse_alignment(TokenCursor& cursor) {
+uint32_t parse_alignment_value(TokenCursor& cursor) {
   const size_t offset = cursor.offset();
   const uint64_t align = cursor.expect_integer();
   if (align == 0 || align > 4096 || (align & (align - 1)) != 0) {
-    throw Diagnostic{offset, "an alignment must be a power of two, at most 4096"};
+    throw PtxParseError{offset, "an alignment must be a power of two, at most 4096"};
   }
   return static_cast<uint32_t>(align);
 }
 
 // Reads the words before a name: .align 8 .attribute(.managed) .ptr .global .v4 .f32
-ElementType parse_type_words(TokenCursor& cursor, Variable& variable, uint32_t* align) {
-  ElementType element;
+PtxElementType parse_type_words(TokenCursor& cursor, Variable& variable, uint32_t* align) {
+  PtxElementType element;
   while (cursor.peek().kind == Token::Kind::word && cursor.peek().text[0] == '.') {
     const std::string_view word = cursor.peek().text.substr(1);
     if (word == "align") {
       cursor.next();
-      *align = parse_alignment(cursor);
+      *align = parse_alignment_value(cursor);
       continue;
     }
     if (word == "attribute") {
@@ -208,13 +208,13 @@ ElementType parse_type_words(TokenCursor& cursor, Variable& variable, uint32_t* 
       // This word describes the target of a pointer parameter, and not the parameter itself.
       cursor.next();
       if (space_of_directive(cursor.peek().text) != Space::generic) cursor.next();
-      if (cursor.accept(".align")) parse_alignment(cursor);
+      if (cursor.accept(".align")) parse_alignment_value(cursor);
       continue;
     }
     if (word == "v2" || word == "v4") {
       element.vector = word == "v2" ? 2 : 4;
     } else {
-      const DataType type = parse_type(word);
+      const DataType type = type_from_word_or_none(word);
       if (word == "texref" || word == "samplerref" || word == "surfref")
         cursor.fail("texture and surface references left CUDA with version 12: use objects");
       if (type == DataType::none || bits_of(type) < 8) {
@@ -229,7 +229,7 @@ ElementType parse_type_words(TokenCursor& cursor, Variable& variable, uint32_t* 
 }
 
 // name[4][2] = {…}
-void parse_declarator(TokenCursor& cursor, Variable& variable, ElementType element) {
+void parse_declarator(TokenCursor& cursor, Variable& variable, PtxElementType element) {
   variable.name = cursor.expect_name();
   std::vector<uint64_t> dims;
   uint64_t size = element.bytes();
@@ -253,7 +253,7 @@ void parse_declarator(TokenCursor& cursor, Variable& variable, ElementType eleme
   variable.size = variable.is_unsized ? 0 : size;
   if (cursor.accept('=')) {
     if (variable.is_unsized) cursor.fail("an open array with an initialiser is not supported");
-    ElementType scalar = element;
+    PtxElementType scalar = element;
     scalar.vector = 1;
     InitialiserParser(cursor, variable, scalar, dims).parse_initialiser();
   }
@@ -276,7 +276,7 @@ std::vector<Variable> parse_variables(TokenCursor& cursor, Space space, bool is_
   common.is_extern = is_extern;
   common.align = 0;
   uint32_t align = 0;
-  const ElementType element = parse_type_words(cursor, common, &align);
+  const PtxElementType element = parse_type_words(cursor, common, &align);
   common.align = align != 0 ? align : element.bytes();
   std::vector<Variable> variables;
   do {
@@ -299,7 +299,7 @@ std::vector<Variable> parse_parameters(TokenCursor& cursor) {
     param.space = Space::param;
     param.line = cursor.peek().line;
     uint32_t align = 0;
-    const ElementType element = parse_type_words(cursor, param, &align);
+    const PtxElementType element = parse_type_words(cursor, param, &align);
     param.align = align != 0 ? align : element.bytes();
     parse_declarator(cursor, param, element);
     params.push_back(std::move(param));

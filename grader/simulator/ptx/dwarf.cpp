@@ -39,7 +39,7 @@ class DebugSection {
   uint64_t read_uleb();                  // LEB128
   std::string read_text();               // a text that ends before the next 0 byte
   // The symbol whose address is stored here; "": a plain number is stored here.
-  std::string symbol_at_position();
+  std::string relocation_symbol_at_position();
 
  private:
   void append_values(const std::string& directive, const std::string& values);
@@ -117,7 +117,7 @@ std::string DebugSection::read_text() {
   return text;
 }
 
-std::string DebugSection::symbol_at_position() {
+std::string DebugSection::relocation_symbol_at_position() {
   const auto found = symbols_.find(at_);
   return found == symbols_.end() ? "" : found->second;
 }
@@ -196,7 +196,7 @@ DwarfAttributeValue read_dwarf_block(DebugSection& section, uint64_t length) {
   const size_t end = section.at() + length;
   if (length > 0) {
     const uint64_t operation = section.read_number(1);
-    if (operation == 0x03) value.symbol = section.symbol_at_position();               // DW_OP_addr
+    if (operation == 0x03) value.symbol = section.relocation_symbol_at_position();    // DW_OP_addr
     if (operation == 0x23 && section.at() < end) value.number = section.read_uleb();  // plus_uconst
   }
   section.seek(end);
@@ -329,7 +329,7 @@ class DebugTypeBuilder {
     if (found == entries_.end() || depth > kDeepest) return nullptr;
     if (const auto known = made_.find(*offset); known != made_.end()) return known->second;
     made_[*offset] = nullptr;  // a type that contains itself has no size
-    auto type = type_of(found->second, depth + 1);
+    auto type = type_described_by_entry(found->second, depth + 1);
     made_[*offset] = type;
     return type;
   }
@@ -337,7 +337,8 @@ class DebugTypeBuilder {
  private:
   static constexpr unsigned kDeepest = 32;
 
-  std::shared_ptr<const DebugType> type_of(const DwarfEntry& entry, unsigned depth) {
+  std::shared_ptr<const DebugType> type_described_by_entry(const DwarfEntry& entry,
+                                                           unsigned depth) {
     auto type = std::make_shared<DebugType>();
     type->bytes = entry.bytes.value_or(0);
     switch (entry.tag) {

@@ -52,10 +52,10 @@ int line_of(std::string_view text, size_t offset) {
          static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(offset), '\n'));
 }
 
-std::string diagnostic_text(const Module& module, const Diagnostic& diagnostic, int loc) {
+std::string diagnostic_text(const Module& module, const PtxParseError& diagnostic, int loc) {
   std::string out = "PTX line " + std::to_string(line_of(module.text, diagnostic.offset)) + ": " +
                     diagnostic.message;
-  if (const auto position = module.position(loc)) {
+  if (const auto position = module.student_source_position(loc)) {
     const size_t slash = position->file.rfind('/');
     out += " (source: " + position->file.substr(slash == std::string::npos ? 0 : slash + 1) + ":" +
            std::to_string(position->line) + ")";
@@ -115,7 +115,7 @@ std::vector<Token> lex(std::string_view text) {
       i = std::min(text.find('\n', i), size);
     } else if (c == '/' && at(i + 1) == '*') {
       const size_t end = text.find("*/", i + 2);
-      if (end == std::string_view::npos) throw Diagnostic{i, "this comment has no end"};
+      if (end == std::string_view::npos) throw PtxParseError{i, "this comment has no end"};
       for (; i < end + 2; ++i) line += text[i] == '\n';
     } else if (class_of(c) == kLetter) {
       // "L1::no_allocate" and "param::entry" are words; "label:" is a word and a colon. An opcode
@@ -140,14 +140,14 @@ std::vector<Token> lex(std::string_view text) {
     } else if (c == '"') {
       size_t end = i + 1;
       while (end < size && text[end] != '"' && text[end] != '\n') end += text[end] == '\\' ? 2 : 1;
-      if (at(end) != '"') throw Diagnostic{i, "this string has no end"};
+      if (at(end) != '"') throw PtxParseError{i, "this string has no end"};
       add(Token::Kind::string, begin + 1, end);
       i = end + 1;
     } else if (class_of(c) == kPunct) {
       ++i;
       add(Token::Kind::punct, begin, i);
     } else {
-      throw Diagnostic{i, "this character does not belong in PTX"};
+      throw PtxParseError{i, "this character does not belong in PTX"};
     }
   }
   add(Token::Kind::end, size, size);
@@ -172,7 +172,7 @@ bool has_base_prefix(std::string_view text, char letter) {
 
 }  // namespace
 
-std::optional<uint64_t> parse_integer(std::string_view text) {
+std::optional<uint64_t> parse_integer_literal(std::string_view text) {
   if (text.size() > 1 && text.back() == 'U') text.remove_suffix(1);
   if (has_base_prefix(text, 'x')) return parse_digits(text.substr(2), 16);
   if (has_base_prefix(text, 'b')) return parse_digits(text.substr(2), 2);
@@ -202,7 +202,7 @@ std::optional<RealLiteral> parse_real(std::string_view text) {
 
 uint64_t TokenCursor::expect_integer() {
   if (peek().kind != Token::Kind::number) fail_expected("an integer");
-  const auto value = parse_integer(peek().text);
+  const auto value = parse_integer_literal(peek().text);
   if (!value) fail_expected("an integer");
   next();
   return *value;

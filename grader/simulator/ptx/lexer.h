@@ -19,7 +19,7 @@ namespace lab32::ptx {
 
 // The parser throws this for an error. It leaves the parser as an Error, or as the refusal of one
 // function.
-struct Diagnostic {
+struct PtxParseError {
   size_t offset;  // in Module::text
   std::string message;
 };
@@ -29,7 +29,7 @@ struct Diagnostic {
 //   ^
 // No source part without line information (loc -1). Needs Module::files, which PTX lists at the
 // end: diagnostic_text only when the whole module is read.
-std::string diagnostic_text(const Module& module, const Diagnostic& diagnostic, int loc);
+std::string diagnostic_text(const Module& module, const PtxParseError& diagnostic, int loc);
 
 // 1-based line of an offset.
 int line_of(std::string_view text, size_t offset);
@@ -54,14 +54,14 @@ struct Token {
 
 // Splits a text into tokens; the last one is of Kind::end. Comments are dropped. An opcode stays
 // one word: a module has many instructions and few different opcodes, so the parser looks up whole
-// words. Throws Diagnostic.
+// words. Throws PtxParseError.
 std::vector<Token> lex(std::string_view text);
 
 // ---- numbers as PTX writes them ----
 
 // Parses 12, 017, 0x1F or 0b11, optionally followed by U; nullopt for other texts, and for values
 // of more than 64 bits.
-std::optional<uint64_t> parse_integer(std::string_view text);
+std::optional<uint64_t> parse_integer_literal(std::string_view text);
 
 struct RealLiteral {
   uint64_t bits;  // bits of a float (0f3F800000) or of a double (0d…, 1.5)
@@ -115,7 +115,7 @@ class TokenCursor {
   void set_place(size_t place) { place_ = place; }
 
   [[noreturn]] void fail(std::string message) const {
-    throw Diagnostic{offset(), std::move(message)};
+    throw PtxParseError{offset(), std::move(message)};
   }
   [[noreturn]] void fail_expected(const std::string& what) const {
     fail(what + " is expected here" +

@@ -26,7 +26,7 @@ struct ModuleItem {
 };
 
 // One input text with its items and the other data that linking needs.
-struct LinkerInput {
+struct TokenizedLinkerInput {
   std::string_view text;
   std::vector<Token> tokens;
   std::vector<ModuleItem> items;
@@ -35,14 +35,14 @@ struct LinkerInput {
   uint64_t files = 0;  // the highest .file number plus one
 };
 
-class LinkerInputReader {
+class PtxModuleItemReader {
  public:
-  explicit LinkerInputReader(std::string_view text) {
+  explicit PtxModuleItemReader(std::string_view text) {
     part_.text = text;
     part_.tokens = lex(text);
   }
 
-  LinkerInput read_input() {
+  TokenizedLinkerInput read_input() {
     while (peek().kind != Token::Kind::end) read_ptx_directive();
     if (part_.version.first == 0)
       throw Error("this is not a PTX module: it has no .version directive");
@@ -55,7 +55,7 @@ class LinkerInputReader {
     if (at_ + 1 < part_.tokens.size()) ++at_;
   }
   [[noreturn]] void fail(const char* what) const {
-    throw Diagnostic{static_cast<size_t>(peek().text.data() - part_.text.data()), what};
+    throw PtxParseError{static_cast<size_t>(peek().text.data() - part_.text.data()), what};
   }
   // Skips to the token behind the closing bracket that matches the next opening one.
   void skip_bracketed(char open, char close) {
@@ -67,7 +67,7 @@ class LinkerInputReader {
     } while (depth > 0);
   }
   uint64_t read_number() {
-    const auto value = parse_integer(peek().text);
+    const auto value = parse_integer_literal(peek().text);
     if (!value) fail("a number is expected here");
     skip_token();
     return *value;
@@ -79,8 +79,9 @@ class LinkerInputReader {
       skip_token();
       const std::string_view text = peek().text;
       const size_t dot = std::min(text.find('.'), text.size());
-      part_.version = {parse_integer(text.substr(0, dot)).value_or(0),
-                       parse_integer(text.substr(std::min(dot + 1, text.size()))).value_or(0)};
+      part_.version = {
+          parse_integer_literal(text.substr(0, dot)).value_or(0),
+          parse_integer_literal(text.substr(std::min(dot + 1, text.size()))).value_or(0)};
       return skip_token();
     }
     if (token.is(".target")) {
@@ -154,20 +155,20 @@ class LinkerInputReader {
     part_.items.push_back(item);
   }
 
-  LinkerInput part_;
+  TokenizedLinkerInput part_;
   size_t at_ = 0;
 };
 
 class Linker {
  public:
-  explicit Linker(std::vector<LinkerInput> parts) : parts_(std::move(parts)) {}
+  explicit Linker(std::vector<TokenizedLinkerInput> parts) : parts_(std::move(parts)) {}
 
   LinkedPtx link_inputs() {
     for (size_t i = 0; i < parts_.size(); ++i)
-      for (const ModuleItem& item : parts_[i].items) record_symbol(i, item);
+      for (const ModuleItem& item : parts_[i].items) record_symbol_use_or_definition(i, item);
     std::pair<uint64_t, uint64_t> version;
     std::string_view target;
-    for (const LinkerInput& part : parts_) {
+    for (const TokenizedLinkerInput& part : parts_) {
       version = std::max(version, part.version);
       if (part.target > target) target = part.target;
     }
@@ -186,7 +187,7 @@ class Linker {
     bool shared = false;  // more than one part uses the name
   };
 
-  void record_symbol(size_t part, const ModuleItem& item) {
+  void record_symbol_use_or_definition(size_t part, const ModuleItem& item) {
     if (item.name.empty()) return;
     const auto [at, is_new] = symbols_.try_emplace(item.name);
     LinkedSymbol& symbol = at->second;
@@ -203,7 +204,7 @@ class Linker {
   }
 
   void append_input_text(size_t index) {
-    const LinkerInput& part = parts_[index];
+    const TokenizedLinkerInput& part = parts_[index];
     // Local names that other parts use, too, get a suffix. It has the form of a compiler's clones,
     // which demanglers know.
     std::unordered_map<std::string_view, std::string> renamed;
@@ -246,7 +247,7 @@ class Linker {
   }
 
   // Copies tokens [first, last) and the text between them, and replaces names and file numbers.
-  void copy_tokens(const LinkerInput& part, size_t first, size_t last,
+  void copy_tokens(const TokenizedLinkerInput& part, size_t first, size_t last,
                    const std::unordered_map<std::string_view, std::string>& renamed) {
     bool file = false;  // the next number is a file number
     const char* copied = first_char_of(part.tokens[first]);
@@ -260,7 +261,7 @@ class Linker {
       if (token.is(".loc") || token.is("inlined_at") || token.is(".file")) {
         file = true;
       } else if (file && token.kind == Token::Kind::number) {
-        put(token, std::to_string(parse_integer(token.text).value_or(0) + files_before_));
+        put(token, std::to_string(parse_integer_literal(token.text).value_or(0) + files_before_));
         file = false;
       } else if (token.kind == Token::Kind::word) {
         if (const auto name = renamed.find(token.text); name != renamed.end())
@@ -274,7 +275,7 @@ class Linker {
     return token.text.data() - (token.kind == Token::Kind::string);
   }
 
-  std::vector<LinkerInput> parts_;
+  std::vector<TokenizedLinkerInput> parts_;
   std::unordered_map<std::string_view, LinkedSymbol> symbols_;
   uint64_t files_before_ = 0;
   LinkedPtx linked_;
@@ -286,11 +287,11 @@ class Linker {
 }  // namespace
 
 LinkedPtx link_ptx(const std::vector<std::string>& texts) {
-  std::vector<LinkerInput> parts;
+  std::vector<TokenizedLinkerInput> parts;
   for (const std::string& text : texts) {
     try {
-      parts.push_back(LinkerInputReader(text).read_input());
-    } catch (const Diagnostic& diagnostic) {
+      parts.push_back(PtxModuleItemReader(text).read_input());
+    } catch (const PtxParseError& diagnostic) {
       throw Error("PTX that is to be linked: " + diagnostic.message);
     }
   }

@@ -13,7 +13,7 @@ namespace {
 // Whether a file belongs to the toolkit or the host compiler rather than to the student: it is
 // below an include directory of /usr/local/cuda-13.0, of its targets/x86_64-linux, of the Python
 // wheels (nvidia/…/include), or of /usr.
-bool is_toolkit_file(std::string_view path) {
+bool is_system_include_file(std::string_view path) {
   for (size_t at = path.find("/include/"); at != std::string_view::npos;
        at = path.find("/include/", at + 1)) {
     const std::string_view before = path.substr(0, at);
@@ -43,14 +43,14 @@ const Variable* Module::find_variable(std::string_view name) const {
   return found == variables.end() ? nullptr : &*found;
 }
 
-std::optional<Module::SourcePosition> Module::position(int loc) const {
+std::optional<Module::SourcePosition> Module::student_source_position(int loc) const {
   std::optional<SourcePosition> best;
   // inlined_at always refers to an earlier entry, so this loop ends.
   while (loc >= 0 && static_cast<size_t>(loc) < locs.size()) {
     const Loc& at = locs[static_cast<size_t>(loc)];
     if (at.file >= 0 && static_cast<size_t>(at.file) < files.size()) {
       const std::string& file = files[static_cast<size_t>(at.file)];
-      const bool inner = best && !is_toolkit_file(best->file);
+      const bool inner = best && !is_system_include_file(best->file);
       if (!inner)
         best = SourcePosition{file, at.line, 0};
       else if (file == best->file)
@@ -61,8 +61,8 @@ std::optional<Module::SourcePosition> Module::position(int loc) const {
   return best;
 }
 
-void use_ptx_lines_as_positions(Module& module, const std::string& name,
-                                const std::map<int, std::pair<std::string, int>>& places) {
+void fill_missing_source_positions(Module& module, const std::string& name,
+                                   const std::map<int, std::pair<std::string, int>>& places) {
   if (!module.locs.empty()) return;
   std::map<std::string, int> files;
   const auto number_of = [&](const std::string& file) {
@@ -134,7 +134,7 @@ unsigned element_bytes(const Instruction& in) {
 
 MemoryOrder memory_order(const Instruction& in) {
   const InstructionTraits& traits = in.op->traits;
-  const bool fence = traits.sync == Sync::fence;
+  const bool fence = traits.sync == InstructionSync::fence;
   // Updates by the copy engine or through a surface are updates here, too.
   const bool update = traits.is_atomic() || in.has(Modifier::reduce) || in.op->id == OpId::sured;
   MemoryOrder order;

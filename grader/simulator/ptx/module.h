@@ -159,14 +159,14 @@ struct Module {
     // that it is in the same file; otherwise 0.
     int call_line = 0;
   };
-  std::optional<SourcePosition> position(int loc) const;
+  std::optional<SourcePosition> student_source_position(int loc) const;
 };
 
 // Gives positions to a module without line information. An instruction gets the last entry of
 // `places` at or before its line in its function. If there is none, it gets its PTX line in a file
 // called `name`.
-void use_ptx_lines_as_positions(Module& module, const std::string& name,
-                                const std::map<int, std::pair<std::string, int>>& places);
+void fill_missing_source_positions(Module& module, const std::string& name,
+                                   const std::map<int, std::pair<std::string, int>>& places);
 
 // The kernel with this (mangled) name. Throws lab32::Error if there is no such kernel, with a list
 // of the module's kernels, or if the kernel cannot run, with its refusal.

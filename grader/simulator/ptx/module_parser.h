@@ -38,7 +38,7 @@ class ModuleParser {
   const ParsedOpcode& find_opcode(std::string_view text);
 
   struct Refusal {
-    Diagnostic diagnostic;
+    PtxParseError diagnostic;
     int loc;
   };
 
@@ -68,7 +68,7 @@ class ModuleParser {
 };
 
 // A parsed operand with the data that later checks need.
-struct ParsedOperand {
+struct OperandWithVariable {
   Operand operand;
   size_t offset = 0;                   // its position in the text
   const Variable* variable = nullptr;  // the variable of a symbol, or of the symbol in an address
@@ -116,16 +116,16 @@ class FunctionParser {
 
   // parse_operands.cpp
   void parse_operands(Instruction& in, std::string_view opcode);
-  ParsedOperand parse_operand(bool inside = false);
-  void parse_vector_operand(ParsedOperand& result);
-  void parse_address_operand(ParsedOperand& result);
-  void parse_literal_operand(ParsedOperand& result, bool minus);
-  void parse_name_operand(ParsedOperand& result);
+  OperandWithVariable parse_operand(bool inside = false);
+  void parse_vector_operand(OperandWithVariable& result);
+  void parse_address_operand(OperandWithVariable& result);
+  void parse_literal_operand(OperandWithVariable& result, bool minus);
+  void parse_name_operand(OperandWithVariable& result);
   int64_t parse_addend();
   int parse_register_operand();
   // Sets Operand::name to the variable or function that the name means. Returns false if there is
   // none.
-  bool parse_symbol(std::string_view name, ParsedOperand& result);
+  bool resolve_symbol(std::string_view name, OperandWithVariable& result);
 
   ModuleParser& parent_;
   Module& module_;
@@ -139,14 +139,14 @@ class FunctionParser {
 };
 
 // Checks that the operands of an instruction match its row of opcodes.def (check_operands.cpp).
-// Throws Diagnostic at the first operand that does not. `operands` has an entry for each slot of
+// Throws PtxParseError at the first operand that does not. `operands` has an entry for each slot of
 // the row, Kind::none if an optional one is missing.
 void check_operands(const Function& function, const Instruction& in, std::string_view opcode,
-                    const std::vector<ParsedOperand>& operands);
+                    const std::vector<OperandWithVariable>& operands);
 
 // ---------------------------------------------------------------------------------------------
 // Declarations (declarations.cpp): variables with their types, sizes and initialisers, and
-// parameter lists. Each function reads from the cursor and throws Diagnostic on a syntax error.
+// parameter lists. Each function reads from the cursor and throws PtxParseError on a syntax error.
 
 // Parses what follows `.global`, `.shared`, …: `.align 8 .b8 name[4][2] = {…}, other`, up to the
 // character that ends the declaration, which is left for the caller.

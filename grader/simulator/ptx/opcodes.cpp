@@ -11,13 +11,13 @@ namespace lab32::ptx {
 
 namespace {
 
-struct DataTypeInfo {
+struct PtxTypeInfo {
   std::string_view text;
   unsigned bits;
 };
 
 // The rows are in the order of enum DataType.
-constexpr std::array<DataTypeInfo, 31> kTypes = {{
+constexpr std::array<PtxTypeInfo, 31> kTypes = {{
     {"none", 0},  {"u8", 8},      {"u16", 16},    {"u32", 32},   {"u64", 64},  {"s8", 8},
     {"s16", 16},  {"s32", 32},    {"s64", 64},    {"b8", 8},     {"b16", 16},  {"b32", 32},
     {"b64", 64},  {"b128", 128},  {"u16x2", 32},  {"s16x2", 32}, {"f16", 16},  {"f16x2", 32},
@@ -161,7 +161,7 @@ bool words_match_parts(const OpInfo& op, size_t part, const std::vector<std::str
 
 }  // namespace
 
-DataType parse_type(std::string_view word) {
+DataType type_from_word_or_none(std::string_view word) {
   for (size_t i = 1; i < kTypes.size(); ++i) {
     if (kTypes[i].text == word) return static_cast<DataType>(i);
   }
@@ -208,7 +208,7 @@ static bool is_one_of(std::string_view word, std::initializer_list<std::string_v
 }
 
 // Whether the instruction's modifiers may be written in any order.
-static bool has_unordered_modifiers(const std::vector<std::string_view>& words) {
+static bool has_free_modifier_order(const std::vector<std::string_view>& words) {
   if (words[0] == "fence") return words[1] != "proxy" && words[1] != "mbarrier_init";
   return is_one_of(words[0], {"atom", "ldmatrix", "stmatrix"}) ||
          (is_one_of(words[0], {"ld", "st", "red"}) && words[1] != "async");
@@ -247,7 +247,7 @@ static size_t modifier_rank(std::string_view word) {
 static void sort_modifiers(std::vector<std::string_view>& words) {
   if (words.size() < 3) return;
   if (words[0] == "mma" || words[0] == "wmma") return join_matrix_layouts(words);
-  if (has_unordered_modifiers(words)) {
+  if (has_free_modifier_order(words)) {
     std::stable_sort(words.begin() + 1, words.end(), [](std::string_view a, std::string_view b) {
       return modifier_rank(a) < modifier_rank(b);
     });
@@ -294,7 +294,7 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& written, Mods* m
   for (const OpInfo* op : rows->second) {
     if (!words_match_parts(*op, 0, words, 1)) continue;
     for (size_t i = 1; i < words.size(); ++i) {
-      const DataType type = parse_type(words[i]);
+      const DataType type = type_from_word_or_none(words[i]);
       if (type != DataType::none) {
         types->push_back(type);
       } else {
@@ -315,7 +315,7 @@ bool is_opcode_char(char c) {
          c == ':';
 }
 
-bool is_known_opcode(std::string_view opcode) {
+bool is_known_ptx_opcode(std::string_view opcode) {
   std::vector<std::string_view> words;
   for (size_t begin = 0; begin <= opcode.size();) {
     const size_t end = std::min(opcode.find('.', begin), opcode.size());
@@ -344,7 +344,7 @@ bool may_have_unknown_opcodes(std::string_view text) {
       const std::string_view word = text.substr(first, at + 1 - first);
       // Opcodes without a dot (ret, exit) are all known, and register names in braces contain no
       // dot.
-      if (word.find('.') != word.npos && known.insert(word).second && !is_known_opcode(word))
+      if (word.find('.') != word.npos && known.insert(word).second && !is_known_ptx_opcode(word))
         return true;
       begins = false;
     } else if (c != ' ' && c != '\t') {

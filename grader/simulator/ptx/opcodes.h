@@ -26,7 +26,7 @@ enum class DataType : uint8_t {
 };
 // clang-format on
 
-DataType parse_type(std::string_view word);  // DataType::none: the word is no type
+DataType type_from_word_or_none(std::string_view word);  // DataType::none: the word is no type
 std::string_view to_string(DataType type);
 unsigned bits_of(DataType type);  // pred: 1
 inline unsigned bytes_of(DataType type) { return (bits_of(type) + 7) / 8; }

@@ -23,7 +23,7 @@ void FunctionParser::parse(std::vector<ModuleParser::Refusal>& refusals) {
     }
     resolve_label_uses();
     return;
-  } catch (Diagnostic& diagnostic) {
+  } catch (PtxParseError& diagnostic) {
     refusals.push_back({std::move(diagnostic), loc_});
   }
   // Skips the rest of the function by matching braces. If the function was read to its end, no
@@ -81,8 +81,8 @@ void FunctionParser::parse_directive() {
     }
     cursor_.expect(';');
   } else {
-    throw Diagnostic{cursor_.offset_of(token),
-                     "`" + std::string(word) + "` is not supported by the simulator"};
+    throw PtxParseError{cursor_.offset_of(token),
+                        "`" + std::string(word) + "` is not supported by the simulator"};
   }
 }
 
@@ -90,7 +90,7 @@ void FunctionParser::parse_directive() {
 void FunctionParser::parse_register_declaration() {
   const std::string_view word = cursor_.peek().text;
   const DataType type =
-      word.empty() || word[0] != '.' ? DataType::none : parse_type(word.substr(1));
+      word.empty() || word[0] != '.' ? DataType::none : type_from_word_or_none(word.substr(1));
   if (type == DataType::none) cursor_.fail_expected("a type that registers can have");
   cursor_.next();
   const auto bits = static_cast<uint16_t>(bits_of(type));
@@ -123,7 +123,7 @@ void FunctionParser::parse_label() {
                                                               : parse_call_targets());
   }
   if (!scopes_.define_label(name, kind, static_cast<int>(value))) {
-    throw Diagnostic{offset, "the label `" + std::string(name) + "` is defined twice"};
+    throw PtxParseError{offset, "the label `" + std::string(name) + "` is defined twice"};
   }
 }
 
@@ -183,7 +183,7 @@ void FunctionParser::parse_instruction() {
     const size_t offset = cursor_.offset();
     in.guard = parse_register_operand();
     if (function_.registers[static_cast<size_t>(in.guard)].bits != 1) {
-      throw Diagnostic{offset, "a guard must be a predicate"};
+      throw PtxParseError{offset, "a guard must be a predicate"};
     }
   }
   const Token& token = cursor_.peek();
@@ -215,10 +215,10 @@ void FunctionParser::parse_call(Instruction& in) {
     cursor_.expect('(');
     if (cursor_.accept(')')) return;
     do {
-      ParsedOperand item = parse_operand();
+      OperandWithVariable item = parse_operand();
       if (item.operand.kind != Operand::Kind::symbol || item.variable == nullptr ||
           item.variable->space != Space::param || item.operand.value != 0) {
-        throw Diagnostic{item.offset, "a call takes .param variables only"};
+        throw PtxParseError{item.offset, "a call takes .param variables only"};
       }
       operands.push_back(std::move(item.operand));
       sizes.push_back(static_cast<uint32_t>(item.variable->size));
@@ -242,7 +242,7 @@ void FunctionParser::parse_call(Instruction& in) {
   cursor_.expect(';');
 
   if (call.target.kind == Operand::Kind::symbol) {
-    if (call.target.value != 0) throw Diagnostic{target_offset, "a function has no parts"};
+    if (call.target.value != 0) throw PtxParseError{target_offset, "a function has no parts"};
     const Function& function = parent_.find_function(call.target.name, target_offset);
     check_parameter_sizes(call, {sizes_of(function.returns), sizes_of(function.params)},
                           target_offset);
@@ -250,9 +250,9 @@ void FunctionParser::parse_call(Instruction& in) {
     call.proto_args.clear();
   } else if (call.target.kind != Operand::Kind::reg || call.target.negated ||
              function_.registers[static_cast<size_t>(call.target.reg)].bits != 64) {
-    throw Diagnostic{target_offset, "a call needs a function or a 64-bit register here"};
+    throw PtxParseError{target_offset, "a call needs a function or a 64-bit register here"};
   } else if (prototype.empty()) {
-    throw Diagnostic{target_offset, "a call through a register needs a prototype"};
+    throw PtxParseError{target_offset, "a call through a register needs a prototype"};
   } else {
     call.prototype = "prototype_" + std::to_string(in.call);
     prototype_uses_.push_back({scopes_.scope_id(), prototype, prototype_offset, in.call});
@@ -263,7 +263,7 @@ void FunctionParser::parse_call(Instruction& in) {
 void FunctionParser::check_parameter_sizes(const CallInfo& call, const Prototype& prototype,
                                            size_t offset) const {
   if (call.proto_returns != prototype.returns || call.proto_args != prototype.args) {
-    throw Diagnostic{offset, "this call's parameters are not those of the function"};
+    throw PtxParseError{offset, "this call's parameters are not those of the function"};
   }
 }
 
@@ -272,8 +272,8 @@ int FunctionParser::find_label(int scope, std::string_view name, size_t offset,
   const int value = scopes_.find_label(scope, name, kind);
   if (value >= 0) return value;
   constexpr std::string_view kKinds[] = {"label", "branch table", "prototype"};
-  throw Diagnostic{offset, "the " + std::string(kKinds[static_cast<size_t>(kind)]) + " `" +
-                               std::string(name) + "` is not defined"};
+  throw PtxParseError{offset, "the " + std::string(kKinds[static_cast<size_t>(kind)]) + " `" +
+                                  std::string(name) + "` is not defined"};
 }
 
 void FunctionParser::resolve_label_uses() {

@@ -7,14 +7,14 @@ namespace lab32::ptx {
 void FunctionParser::parse_operands(Instruction& in, std::string_view opcode) {
   const size_t opcode_offset = static_cast<size_t>(opcode.data() - module_.text.data());
   const std::vector<OperandSpec>& slots = in.op->operands;
-  std::vector<ParsedOperand> parsed;
+  std::vector<OperandWithVariable> parsed;
   parsed.reserve(slots.size());
   const bool is_table_branch = in.op->traits.transfer == ControlTransfer::table_branch;
   if (!cursor_.peek().is(';')) {
     do {
       const size_t slot = parsed.size();
       if (slot < slots.size() && slots[slot].name == "label") {
-        ParsedOperand label;
+        OperandWithVariable label;
         label.offset = cursor_.offset();
         label.operand.kind = Operand::Kind::label;
         const std::string_view name = cursor_.expect_name();
@@ -37,9 +37,10 @@ void FunctionParser::parse_operands(Instruction& in, std::string_view opcode) {
     const bool is_policy = parsed.size() > 1 && parsed.back().operand.kind == Operand::Kind::reg;
     if (!is_policy ||
         function_.registers[static_cast<size_t>(parsed.back().operand.reg)].bits != 64)
-      throw Diagnostic{opcode_offset, "`" + std::string(opcode) +
-                                          "` takes a cache policy as its last operand: a register "
-                                          "of 64 bits"};
+      throw PtxParseError{opcode_offset,
+                          "`" + std::string(opcode) +
+                              "` takes a cache policy as its last operand: a register "
+                              "of 64 bits"};
     parsed.pop_back();  // the policy has no effect in the simulator
     in.mods.reset(static_cast<size_t>(Modifier::cache_hint));
   }
@@ -48,24 +49,24 @@ void FunctionParser::parse_operands(Instruction& in, std::string_view opcode) {
   if (parsed.size() + 1 == slots.size()) {
     for (size_t i = 0; i < slots.size(); ++i) {
       if (!slots[i].optional) continue;
-      parsed.insert(parsed.begin() + static_cast<long>(i), ParsedOperand{});
+      parsed.insert(parsed.begin() + static_cast<long>(i), OperandWithVariable{});
       break;
     }
   }
   if (parsed.size() != slots.size()) {
-    throw Diagnostic{opcode_offset, "`" + std::string(opcode) + "` takes " +
-                                        std::to_string(slots.size()) + " operands, not " +
-                                        std::to_string(parsed.size())};
+    throw PtxParseError{opcode_offset, "`" + std::string(opcode) + "` takes " +
+                                           std::to_string(slots.size()) + " operands, not " +
+                                           std::to_string(parsed.size())};
   }
   check_operands(function_, in, opcode, parsed);
   in.operands.reserve(parsed.size());
-  for (ParsedOperand& p : parsed) in.operands.push_back(std::move(p.operand));
+  for (OperandWithVariable& p : parsed) in.operands.push_back(std::move(p.operand));
 }
 
 // Parses one operand. `inside`: it is an element of a vector or pair, which cannot contain another
 // vector or pair.
-ParsedOperand FunctionParser::parse_operand(bool inside) {
-  ParsedOperand result;
+OperandWithVariable FunctionParser::parse_operand(bool inside) {
+  OperandWithVariable result;
   result.offset = cursor_.offset();
   Operand& op = result.operand;
   const Token& token = cursor_.peek();
@@ -89,7 +90,7 @@ ParsedOperand FunctionParser::parse_operand(bool inside) {
     cursor_.fail_expected("an operand");
   }
   if (!inside && cursor_.accept('|')) {
-    ParsedOperand second = parse_operand(true);
+    OperandWithVariable second = parse_operand(true);
     Operand pair;
     pair.kind = Operand::Kind::pair;
     pair.elements.push_back(std::move(op));
@@ -99,7 +100,7 @@ ParsedOperand FunctionParser::parse_operand(bool inside) {
   return result;
 }
 
-void FunctionParser::parse_vector_operand(ParsedOperand& result) {
+void FunctionParser::parse_vector_operand(OperandWithVariable& result) {
   cursor_.expect('{');
   result.operand.kind = Operand::Kind::vector;
   do {
@@ -109,14 +110,14 @@ void FunctionParser::parse_vector_operand(ParsedOperand& result) {
 }
 
 // Parses an address: [%rd1+8]  [name]  [name+-4]  [1024]  [%rd1, {%f1, %f2}]
-void FunctionParser::parse_address_operand(ParsedOperand& result) {
+void FunctionParser::parse_address_operand(OperandWithVariable& result) {
   cursor_.expect('[');
   Operand& op = result.operand;
   op.kind = Operand::Kind::address;
   if (cursor_.peek().kind == Token::Kind::word) {
     const std::string_view name = cursor_.peek().text;
     op.reg = scopes_.find_register(name);
-    if (op.reg < 0 && !parse_symbol(name, result)) {
+    if (op.reg < 0 && !resolve_symbol(name, result)) {
       cursor_.fail("`" + std::string(name) + "` is not declared");
     }
     cursor_.next();
@@ -128,7 +129,7 @@ void FunctionParser::parse_address_operand(ParsedOperand& result) {
         static_cast<int64_t>((minus ? 0 - value : value) + static_cast<uint64_t>(parse_addend()));
   }
   if (cursor_.accept(',')) {
-    ParsedOperand coordinates;
+    OperandWithVariable coordinates;
     parse_vector_operand(coordinates);
     op.elements = std::move(coordinates.operand.elements);
   }
@@ -148,11 +149,11 @@ int64_t FunctionParser::parse_addend() {
   return static_cast<int64_t>(sum);
 }
 
-void FunctionParser::parse_literal_operand(ParsedOperand& result, bool minus) {
+void FunctionParser::parse_literal_operand(OperandWithVariable& result, bool minus) {
   Operand& op = result.operand;
   const std::string_view text = cursor_.peek().text;
   if (cursor_.peek().kind != Token::Kind::number) cursor_.fail_expected("a number");
-  if (const auto value = parse_integer(text)) {
+  if (const auto value = parse_integer_literal(text)) {
     op.kind = Operand::Kind::integer;
     op.value = static_cast<int64_t>(minus ? 0 - *value : *value);
   } else if (const auto real = parse_real(text)) {
@@ -170,13 +171,13 @@ int FunctionParser::parse_register_operand() {
   const std::string_view name = cursor_.expect_name();
   const int reg = scopes_.find_register(name);
   if (reg < 0) {
-    throw Diagnostic{static_cast<size_t>(name.data() - module_.text.data()),
-                     "`" + std::string(name) + "` is not a register"};
+    throw PtxParseError{static_cast<size_t>(name.data() - module_.text.data()),
+                        "`" + std::string(name) + "` is not a register"};
   }
   return reg;
 }
 
-bool FunctionParser::parse_symbol(std::string_view name, ParsedOperand& result) {
+bool FunctionParser::resolve_symbol(std::string_view name, OperandWithVariable& result) {
   if (const Variable* variable = scopes_.find_variable(name)) {
     result.variable = variable;
     result.operand.name = variable->name;
@@ -189,7 +190,7 @@ bool FunctionParser::parse_symbol(std::string_view name, ParsedOperand& result) 
   return true;
 }
 
-void FunctionParser::parse_name_operand(ParsedOperand& result) {
+void FunctionParser::parse_name_operand(OperandWithVariable& result) {
   Operand& op = result.operand;
   const std::string_view name = cursor_.peek().text;
   if (name == "_") {
@@ -203,7 +204,7 @@ void FunctionParser::parse_name_operand(ParsedOperand& result) {
     cursor_.next();
     return;
   }
-  if (parse_symbol(name, result)) {
+  if (resolve_symbol(name, result)) {
     op.kind = Operand::Kind::symbol;
     cursor_.next();
     op.value = parse_addend();

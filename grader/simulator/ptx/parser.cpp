@@ -55,7 +55,7 @@ void ModuleParser::parse_directive() {
   }
   if (token.is(".address_size")) {
     if (cursor_.expect_integer() == 64) return;
-    throw Diagnostic{cursor_.offset_of(token), "only 64-bit addresses are supported"};
+    throw PtxParseError{cursor_.offset_of(token), "only 64-bit addresses are supported"};
   }
   if (token.is(".pragma")) {
     if (cursor_.next().kind != Token::Kind::string) cursor_.fail_expected("a string");
@@ -73,8 +73,8 @@ void ModuleParser::parse_directive() {
   const Space space =
       word->kind == Token::Kind::word ? space_of_directive(word->text) : Space::generic;
   if (space != Space::global && space != Space::constant && space != Space::shared) {
-    throw Diagnostic{cursor_.offset_of(*word),
-                     "`" + std::string(word->text) + "` is not supported by the simulator here"};
+    throw PtxParseError{cursor_.offset_of(*word),
+                        "`" + std::string(word->text) + "` is not supported by the simulator here"};
   }
   parse_variable_directive(space, is_extern);
 }
@@ -83,10 +83,10 @@ void ModuleParser::parse_version() {
   const size_t offset = cursor_.offset();
   const std::string_view text = cursor_.next().text;  // 9.0
   const size_t dot = std::min(text.find('.'), text.size());
-  const auto major = parse_integer(text.substr(0, dot));
-  const auto minor = parse_integer(text.substr(std::min(dot + 1, text.size())));
+  const auto major = parse_integer_literal(text.substr(0, dot));
+  const auto minor = parse_integer_literal(text.substr(std::min(dot + 1, text.size())));
   if (!major || !minor || *major == 0 || *major > 99 || *minor > 99) {
-    throw Diagnostic{offset, "a version such as 9.0 is expected here"};
+    throw PtxParseError{offset, "a version such as 9.0 is expected here"};
   }
   module_.version_major = static_cast<int>(*major);
   module_.version_minor = static_cast<int>(*minor);
@@ -99,7 +99,7 @@ void ModuleParser::add_name(const std::string& name, Scopes::ModuleSymbol meanin
 const Function& ModuleParser::find_function(std::string_view name, size_t offset) const {
   const auto found = names_.find(name);
   if (found == names_.end() || !found->second.is_function) {
-    throw Diagnostic{offset, "`" + std::string(name) + "` is not a function"};
+    throw PtxParseError{offset, "`" + std::string(name) + "` is not a function"};
   }
   return module_.functions[found->second.index];
 }
@@ -117,7 +117,7 @@ void ModuleParser::parse_variable_directive(Space space, bool is_extern) {
     Variable* earlier =
         known->second.is_function ? nullptr : &module_.variables[known->second.index];
     if (earlier == nullptr || !(earlier->is_extern || is_extern)) {
-      throw Diagnostic{offset, "`" + variable.name + "` is defined twice"};
+      throw PtxParseError{offset, "`" + variable.name + "` is defined twice"};
     }
     if (earlier->is_extern) *earlier = std::move(variable);
   }
@@ -139,10 +139,11 @@ void ModuleParser::parse_function(bool is_entry) {
 
   const auto known = names_.find(function.name);
   if (known != names_.end()) {
-    if (!known->second.is_function) throw Diagnostic{offset, "this name is a variable's already"};
+    if (!known->second.is_function)
+      throw PtxParseError{offset, "this name is a variable's already"};
     if (function.is_declaration) return cursor_.expect(';');
     if (!module_.functions[known->second.index].is_declaration) {
-      throw Diagnostic{offset, "`" + function.name + "` is defined twice"};
+      throw PtxParseError{offset, "`" + function.name + "` is defined twice"};
     }
   } else {
     add_name(function.name, {true, module_.functions.size()});
@@ -172,7 +173,7 @@ void ModuleParser::parse_performance_directives(Function& function,
       const size_t offset = cursor_.offset();
       const uint64_t value = cursor_.expect_integer();
       if (count == values.size() || value > 0x7fffffff) {
-        throw Diagnostic{offset, "up to three numbers of 31 bits are expected here"};
+        throw PtxParseError{offset, "up to three numbers of 31 bits are expected here"};
       }
       values[count++] = static_cast<int>(value);
     } while (cursor_.accept(','));
@@ -184,7 +185,7 @@ void ModuleParser::parse_performance_directives(Function& function,
       const std::array<int, 3> threads = integers({1, 1, 1});
       const int64_t product = int64_t{threads[0]} * threads[1];
       if (product > 0x7fffffff || product * threads[2] > 0x7fffffff) {
-        throw Diagnostic{cursor_.offset_of(word), "too many threads"};
+        throw PtxParseError{cursor_.offset_of(word), "too many threads"};
       }
       function.max_threads = static_cast<int>(product * threads[2]);
     } else if (word.is(".reqntid")) {
@@ -210,8 +211,8 @@ void ModuleParser::parse_performance_directives(Function& function,
     } else if (word.is(".reqnctapercluster")) {
       function.cluster = integers({1, 1, 1});
     } else {
-      throw Diagnostic{cursor_.offset_of(word),
-                       "`" + std::string(word.text) + "` is not supported by the simulator"};
+      throw PtxParseError{cursor_.offset_of(word),
+                          "`" + std::string(word.text) + "` is not supported by the simulator"};
     }
   }
 }
@@ -265,7 +266,7 @@ Module parse(std::string ptx_text) {
   module.text = std::move(ptx_text);
   try {
     ModuleParser(module).parse();
-  } catch (const Diagnostic& diagnostic) {
+  } catch (const PtxParseError& diagnostic) {
     throw Error(diagnostic_text(module, diagnostic, -1));
   }
   return module;
@@ -282,7 +283,7 @@ constexpr uint64_t kMostFiles = 1 << 16;
 void ModuleParser::parse_file_directive() {
   const size_t offset = cursor_.offset();
   const uint64_t index = cursor_.expect_integer();
-  if (index > kMostFiles) throw Diagnostic{offset, "this file number is too large"};
+  if (index > kMostFiles) throw PtxParseError{offset, "this file number is too large"};
   if (cursor_.peek().kind != Token::Kind::string) cursor_.fail_expected("a file name");
   if (module_.files.size() <= index) module_.files.resize(index + 1);
   module_.files[index] = cursor_.next().text;
@@ -295,7 +296,7 @@ int ModuleParser::parse_loc_directive() {
   const auto number = [&] {
     const size_t offset = cursor_.offset();
     const uint64_t value = cursor_.expect_integer();
-    if (value > 0x7fffffff) throw Diagnostic{offset, "this number is too large"};
+    if (value > 0x7fffffff) throw PtxParseError{offset, "this number is too large"};
     return static_cast<int>(value);
   };
   const auto position = [&] {
@@ -336,10 +337,10 @@ int ModuleParser::parse_loc_directive() {
 // Skips `.section .debug_str { … }`, which only debuggers need.
 void ModuleParser::skip_section() {
   const size_t offset = cursor_.offset();
-  if (cursor_.next().kind != Token::Kind::word) throw Diagnostic{offset, "a section has a name"};
+  if (cursor_.next().kind != Token::Kind::word) throw PtxParseError{offset, "a section has a name"};
   cursor_.expect('{');
   while (!cursor_.accept('}')) {
-    if (cursor_.at_end()) throw Diagnostic{offset, "this section has no end"};
+    if (cursor_.at_end()) throw PtxParseError{offset, "this section has no end"};
     cursor_.next();
   }
 }

@@ -56,14 +56,14 @@ class ParameterTrace {
       case OpId::selp:
         return add(in.operands[1]) && add(in.operands[2]);
       case OpId::ld_param:
-        return function_.is_entry && trace_parameter_load(in, reg);
+        return function_.is_entry && record_loaded_parameter_offset(in, reg);
       default:
         return false;
     }
   }
 
   // A vector load of several parameters has a register for each of them.
-  bool trace_parameter_load(const Instruction& load, int reg) {
+  bool record_loaded_parameter_offset(const Instruction& load, int reg) {
     const Operand& address = load.operands[1];
     const auto& results = load.operands[0].elements;
     const auto element = std::find_if(results.begin(), results.end(),
@@ -87,7 +87,7 @@ class ParameterTrace {
 
 // The operand that is an address in device memory. (An asynchronous copy also has one in shared
 // memory.)
-const Operand* address_operand_of(const Instruction& in) {
+const Operand* device_address_operand(const Instruction& in) {
   size_t use = 0;
   for (const Operand& op : in.operands) {
     if (op.kind != Operand::Kind::address) continue;
@@ -99,9 +99,9 @@ const Operand* address_operand_of(const Instruction& in) {
 
 }  // namespace
 
-std::vector<uint32_t> offsets_of_pointer_parameters(const Function& function,
-                                                    const Instruction& in) {
-  const Operand* address = address_operand_of(in);
+std::vector<uint32_t> address_origin_param_offsets(const Function& function,
+                                                   const Instruction& in) {
+  const Operand* address = device_address_operand(in);
   if (!address || address->reg < 0) return {};
   ParameterTrace trace(function);
   return trace.trace_register(address->reg) ? trace.take() : std::vector<uint32_t>{};
@@ -132,9 +132,9 @@ Origin origin_of_sum(Origin a, Origin b) {
   return is_variable(a) ? a : is_variable(b) ? b : merged_origin(a, b);
 }
 
-class AddressOriginFinder {
+class AddressedVariableFinder {
  public:
-  explicit AddressOriginFinder(const Function& function)
+  explicit AddressedVariableFinder(const Function& function)
       : function_(function), origin_(function.registers.size(), kNone) {
     for (bool changed = true; changed;) {
       changed = false;
@@ -197,14 +197,14 @@ class AddressOriginFinder {
       case OpId::selp:
         return merged_origin(origin_of_source(in, 1), origin_of_source(in, 2));
       default:
-        return origin_of_any_source(in);
+        return origin_of_computed_result(in);
     }
   }
 
   Origin origin_of_source(const Instruction& in, size_t operand) {
     const Operand& op = in.operands[operand];
     if (op.kind == Operand::Kind::symbol) return find_or_add_variable_origin(op.name);
-    if (op.kind == Operand::Kind::vector) return origin_of_any_source(in);
+    if (op.kind == Operand::Kind::vector) return origin_of_computed_result(in);
     return op.reg >= 0 ? origin_[static_cast<size_t>(op.reg)] : kNone;
   }
 
@@ -217,7 +217,7 @@ class AddressOriginFinder {
   }
 
   // The origin of an instruction's result: a number, unless one of the sources is a pointer.
-  Origin origin_of_any_source(const Instruction& in) const {
+  Origin origin_of_computed_result(const Instruction& in) const {
     if (in.op->traits.memory_count > 0) return kUnknown;
     Origin result = kNone;
     for_each_register(function_, in, [&](int reg, bool is_destination) {
@@ -242,8 +242,8 @@ class AddressOriginFinder {
 
 }  // namespace
 
-std::vector<std::string> address_origins(const Function& function) {
-  return AddressOriginFinder(function).origins_of_addresses();
+std::vector<std::string> base_variable_by_instruction(const Function& function) {
+  return AddressedVariableFinder(function).origins_of_addresses();
 }
 
 }  // namespace lab32::ptx

@@ -15,8 +15,7 @@ namespace lab32::ptx {
 // as byte offsets in the kernel's parameter block. An index may be among them: the caller knows the
 // values of the parameters and must drop those that are no addresses. Empty if the pointer may come
 // from elsewhere: a variable of the module, memory, or a call.
-std::vector<uint32_t> offsets_of_pointer_parameters(const Function& function,
-                                                    const Instruction& in);
+std::vector<uint32_t> address_origin_param_offsets(const Function& function, const Instruction& in);
 
 // ---------------------------------------------------------------------------------------------
 // Finds the variable from which the address of an access is computed. The machine checks only
@@ -25,6 +24,6 @@ std::vector<uint32_t> offsets_of_pointer_parameters(const Function& function,
 
 // By instruction: the only variable from which its first address is computed. "": there are
 // several, or the address comes from elsewhere (memory, a parameter, another function).
-std::vector<std::string> address_origins(const Function& function);
+std::vector<std::string> base_variable_by_instruction(const Function& function);
 
 }  // namespace lab32::ptx

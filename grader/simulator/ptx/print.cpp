@@ -298,7 +298,7 @@ std::string print_opcode(const Instruction& in) {
   for (const OpInfo::Part& part : in.op->parts) {
     std::string_view written;
     for (std::string_view word : part.choices) {
-      const DataType as_type = parse_type(word);
+      const DataType as_type = type_from_word_or_none(word);
       if (as_type != DataType::none) {
         if (type < in.type_count && in.types[type] == as_type) written = word;
       } else {
@@ -313,7 +313,7 @@ std::string print_opcode(const Instruction& in) {
       if (!written.empty()) break;
     }
     if (written.empty()) continue;
-    if (parse_type(written) != DataType::none) ++type;
+    if (type_from_word_or_none(written) != DataType::none) ++type;
     text += "." + std::string(written);
   }
   return text;

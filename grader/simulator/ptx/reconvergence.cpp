@@ -66,13 +66,13 @@ class ReconvergenceFinder {
       const size_t ways = successors_of(b).size();
       if (ways < 2) continue;
       nearest_[at(b)] = full_[at(b)] =
-          reconvergence_in_loop(b, innermost_loop_with_successors(b, 2));
+          reconvergence_in_loop(b, innermost_loop_holding_successors(b, 2));
       if (ways > 2)
-        full_[at(b)] = reconvergence_in_loop(b, innermost_loop_with_successors(b, ways));
+        full_[at(b)] = reconvergence_in_loop(b, innermost_loop_holding_successors(b, ways));
     }
-    find_bypassed_points();
+    find_bypassed_reconvergence_points();
     for (const BypassedReconvergencePoint& place : bypassed_) apply_bypassed_point(place);
-    return numbered_points();
+    return indexed_reconvergence_points();
   }
 
  private:
@@ -86,7 +86,7 @@ class ReconvergenceFinder {
   const std::vector<int>& successors_of(int block) const { return block_[at(block)].successors; }
 
   // The innermost loop around the block that contains at least `ways` of its successors.
-  int innermost_loop_with_successors(int block, size_t ways) const {
+  int innermost_loop_holding_successors(int block, size_t ways) const {
     const std::vector<int>& to = successors_of(block);
     int l = loops_.loop_of[at(block)];
     const auto stay = [&] {
@@ -127,19 +127,19 @@ class ReconvergenceFinder {
   bool exits_to_different_loops(int from, int to, int l) const {
     if (l == kWholeFunction || to == kNoBlock) return false;
     std::set<int> left;
-    for_each_loop_exit(from, to, l,
-                       [&](int target) { left.insert(outermost_exited_loop(l, target)); });
+    for_each_loop_exit_on_paths(from, to, l,
+                                [&](int target) { left.insert(outermost_exited_loop(l, target)); });
     return left.size() > 1;
   }
 
   template <class Visit>
-  void for_each_loop_exit(int from, int to, int l, Visit visit) const {
+  void for_each_loop_exit_on_paths(int from, int to, int l, Visit visit) const {
     NodeSet between = view(l).blocks_reached_from(from, to);
     between[at(from)] = true;
     for (int b = 0; b < blocks_; ++b) {
       if (!between[at(b)]) continue;
       for (const int t : successors_of(b))
-        if (!holds(l, t) && !only_leaves_function(t)) visit(t);
+        if (!holds(l, t) && !has_only_unmerged_exit_paths(t)) visit(t);
     }
   }
 
@@ -154,7 +154,7 @@ class ReconvergenceFinder {
   }
 
   // Whether all paths from the block leave the function without joining other paths.
-  bool only_leaves_function(int block) const {
+  bool has_only_unmerged_exit_paths(int block) const {
     // All paths from the block end in a trap, or never end.
     if (!view(kWholeFunction).has_exit_path(block)) return true;
     std::vector<int> work{block};
@@ -178,7 +178,7 @@ class ReconvergenceFinder {
 
   // Finds the points of rule 4. Larger regions come first, since the inner ones need to know where
   // the lanes of the outer ones jump to.
-  void find_bypassed_points() {
+  void find_bypassed_reconvergence_points() {
     std::vector<BypassedReconvergencePoint> candidates;
     for (int b = 0; b < blocks_; ++b) {
       const int from = dominator_[at(b)];
@@ -206,7 +206,7 @@ class ReconvergenceFinder {
       place.inside = view(place.at.view).blocks_reached_from(place.from, place.at.block);
       const NodeSet comes = view(place.at.view).blocks_reaching(place.at.block);
       for (size_t i = 0; i < comes.size(); ++i) place.inside[i] = place.inside[i] && comes[i];
-      if (all_jumps_equally_far(place) && !has_inner_loop_exits_both_sides(place))
+      if (all_jumps_equally_far(place) && !is_between_inner_loop_exits(place))
         bypassed_.push_back(std::move(place));
     }
   }
@@ -214,7 +214,7 @@ class ReconvergenceFinder {
   // Whether all lanes that avoid this point, and those that avoid the next point around it, jump
   // equally far.
   bool all_jumps_equally_far(const BypassedReconvergencePoint& place) const {
-    std::set<JumpDistance> distances;
+    std::set<LoopExitedOrPointsSkipped> distances;
     collect_jump_distances(place, distances);
     // The lanes that diverge at `from` reconverge at the point at which all of them do, or before
     // that at another avoided point.
@@ -228,7 +228,7 @@ class ReconvergenceFinder {
     if (around != bypassed_.rend())
       collect_jump_distances(*around, distances);
     else if (place.at.view != kWholeFunction && meet.block != kNoBlock)
-      for_each_loop_exit(place.from, meet.block, place.at.view, [&](int target) {
+      for_each_loop_exit_on_paths(place.from, meet.block, place.at.view, [&](int target) {
         distances.insert({outermost_exited_loop(place.at.view, target), 0});
       });
     return distances.size() < 2;
@@ -236,14 +236,14 @@ class ReconvergenceFinder {
 
   // How far a jump goes: the outermost loop that it leaves, or the number of avoided points that it
   // passes.
-  using JumpDistance = std::pair<int, int>;
+  using LoopExitedOrPointsSkipped = std::pair<int, int>;
   void collect_jump_distances(const BypassedReconvergencePoint& place,
-                              std::set<JumpDistance>& distances) const {
+                              std::set<LoopExitedOrPointsSkipped>& distances) const {
     const int l = place.at.view, none = loops();
     for (int b = 0; b < blocks_; ++b) {
       if (b != place.from && !place.inside[at(b)]) continue;
       for (const int t : successors_of(b)) {
-        if (place.leads_to_point(t) || only_leaves_function(t)) continue;
+        if (place.leads_to_point(t) || has_only_unmerged_exit_paths(t)) continue;
         if (!holds(l, t)) {
           distances.insert({outermost_exited_loop(l, t), 0});
         } else if (l != kWholeFunction && t == loop(l).header) {
@@ -260,14 +260,14 @@ class ReconvergenceFinder {
 
   // Whether lanes that reconverge inside an inner loop leave it for targets both before and behind
   // this point.
-  bool has_inner_loop_exits_both_sides(const BypassedReconvergencePoint& place) const {
+  bool is_between_inner_loop_exits(const BypassedReconvergencePoint& place) const {
     for (int b = 0; b < blocks_; ++b) {
       const MergePoint& meet = nearest_[at(b)];
       if (!place.inside[at(b)] || meet.block == kNoBlock || meet.view == place.at.view ||
           meet.view == kWholeFunction || !place.leads_to_point(meet.block))
         continue;
       bool before = false, behind = false;
-      for_each_loop_exit(b, meet.block, meet.view, [&](int target) {
+      for_each_loop_exit_on_paths(b, meet.block, meet.view, [&](int target) {
         (place.leads_to_point(target) ? before : behind) = true;
       });
       if (before && behind) return true;
@@ -289,7 +289,7 @@ class ReconvergenceFinder {
     }
   }
 
-  ReconvergencePoints numbered_points() const {
+  ReconvergencePoints indexed_reconvergence_points() const {
     ReconvergencePoints found;
     std::map<MergePoint, int> index;
     const auto number = [&](const MergePoint& place) {

@@ -58,7 +58,7 @@ class Scopes {
     enum class Kind : unsigned char { register_, pending_register, local, param, result } kind;
     int index;  // pending_register: bits
   };
-  struct RegisterRange {
+  struct RegisterCountAndBits {
     uint64_t count;
     uint16_t bits;
   };
@@ -69,7 +69,7 @@ class Scopes {
   struct Scope {
     int id;
     std::unordered_map<std::string_view, ScopeEntry> names;
-    std::unordered_map<std::string_view, RegisterRange> ranges;
+    std::unordered_map<std::string_view, RegisterCountAndBits> ranges;
   };
 
   ScopeEntry* find_entry(std::string_view name);

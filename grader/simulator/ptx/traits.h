@@ -46,7 +46,7 @@ enum class CostClass : uint8_t {
 enum class ControlTransfer : uint8_t { next, branch, table_branch, call, ret, exit, trap };
 
 // The threads that an instruction synchronises.
-enum class Sync : uint8_t {
+enum class InstructionSync : uint8_t {
   none,
   warp,          // lanes of a warp exchange values; it executes when all named lanes have arrived
   warp_barrier,  // lanes of a warp wait for each other
@@ -69,7 +69,7 @@ struct AddressUse {
 struct InstructionTraits {
   CostClass issue = CostClass::unset;
   ControlTransfer transfer = ControlTransfer::next;
-  Sync sync = Sync::none;
+  InstructionSync sync = InstructionSync::none;
   std::array<AddressUse, 2> memory{};  // one per `mem` operand, in order
   uint8_t memory_count = 0;
   bool carry = false;                   // uses the carry flag
@@ -85,43 +85,48 @@ struct InstructionTraits {
   bool ptx_level = false;  // the simulator does not know which machine code ptxas makes of it
 
   constexpr bool of_whole_warp() const { return matrix || fragments || all_lanes; }
-  constexpr bool uses(AddressUse::Kind kind) const {
+  constexpr bool has_address_used_as(AddressUse::Kind kind) const {
     return memory[0].kind == kind || memory[1].kind == kind;
   }
   // Whether the instruction moves data between registers and a memory whose traffic the hardware
   // counts. This excludes parameters, which are operands in constant memory, barrier objects, and
   // hints.
-  constexpr bool accesses_memory() const {
-    return memory_count > 0 && memory[0].space != Space::param && !uses(AddressUse::Kind::hint) &&
-           sync != Sync::mbarrier && sync != Sync::mbarrier_arrive;
+  constexpr bool has_counted_memory_access() const {
+    return memory_count > 0 && memory[0].space != Space::param &&
+           !has_address_used_as(AddressUse::Kind::hint) && sync != InstructionSync::mbarrier &&
+           sync != InstructionSync::mbarrier_arrive;
   }
   // Whether the instruction accesses device memory through the texture path, which has its own
   // counters.
   constexpr bool is_texture() const { return reads_texels || writes_texels; }
-  constexpr bool is_atomic() const { return accesses_memory() && uses(AddressUse::Kind::update); }
+  constexpr bool is_atomic() const {
+    return has_counted_memory_access() && has_address_used_as(AddressUse::Kind::update);
+  }
   constexpr bool is_block_barrier() const {
-    return sync == Sync::block || sync == Sync::block_arrive;
+    return sync == InstructionSync::block || sync == InstructionSync::block_arrive;
   }
   constexpr bool is_cluster_barrier() const {
-    return sync == Sync::cluster || sync == Sync::cluster_arrive;
+    return sync == InstructionSync::cluster || sync == InstructionSync::cluster_arrive;
   }
   constexpr bool is_mbarrier() const {
-    return sync == Sync::mbarrier || sync == Sync::mbarrier_arrive;
+    return sync == InstructionSync::mbarrier || sync == InstructionSync::mbarrier_arrive;
   }
   constexpr bool leaves_function() const {
     return transfer == ControlTransfer::ret || transfer == ControlTransfer::exit;
   }
   // Whether the result may differ when the instruction is executed again with the same operands.
   constexpr bool may_differ_when_repeated() const {
-    return accesses_memory() || is_texture() || bulk || is_mbarrier() || sync == Sync::warp ||
-           sync == Sync::block || sync == Sync::cluster;
+    return has_counted_memory_access() || is_texture() || bulk || is_mbarrier() ||
+           sync == InstructionSync::warp || sync == InstructionSync::block ||
+           sync == InstructionSync::cluster;
   }
   // Whether the instruction has an effect for which another warp or block may be waiting. (An
   // atomic whose result is read may itself be part of the waiting; the decoder checks that.)
   constexpr bool may_release_waiters() const {
-    return is_block_barrier() || is_cluster_barrier() || sync == Sync::mbarrier_arrive ||
+    return is_block_barrier() || is_cluster_barrier() || sync == InstructionSync::mbarrier_arrive ||
            leaves_function() || writes_texels || bulk ||
-           (accesses_memory() && (uses(AddressUse::Kind::store) || uses(AddressUse::Kind::update)));
+           (has_counted_memory_access() && (has_address_used_as(AddressUse::Kind::store) ||
+                                            has_address_used_as(AddressUse::Kind::update)));
   }
 };
 
@@ -131,7 +136,7 @@ namespace traits {
 constexpr InstructionTraits operator|(InstructionTraits a, const InstructionTraits& b) {
   if (b.issue != CostClass::unset) a.issue = b.issue;
   if (b.transfer != ControlTransfer::next) a.transfer = b.transfer;
-  if (b.sync != Sync::none) a.sync = b.sync;
+  if (b.sync != InstructionSync::none) a.sync = b.sync;
   for (uint8_t i = 0; i < b.memory_count; ++i) a.memory[a.memory_count++] = b.memory[i];
   a.carry |= b.carry;
   a.allows_wider_registers |= b.allows_wider_registers;
@@ -157,7 +162,7 @@ constexpr InstructionTraits make_traits(ControlTransfer transfer) {
   t.transfer = transfer;
   return t;
 }
-constexpr InstructionTraits make_traits(Sync sync) {
+constexpr InstructionTraits make_traits(InstructionSync sync) {
   InstructionTraits t;
   t.sync = sync;
   return t;
@@ -207,15 +212,15 @@ constexpr InstructionTraits branches = make_traits(ControlTransfer::branch),
                             exits = make_traits(ControlTransfer::exit),
                             traps = make_traits(ControlTransfer::trap);
 
-constexpr InstructionTraits syncs_warp = make_traits(Sync::warp),
-                            meets_warp = make_traits(Sync::warp_barrier),
-                            syncs_block = make_traits(Sync::block),
-                            arrives_block = make_traits(Sync::block_arrive),
-                            syncs_cluster = make_traits(Sync::cluster),
-                            arrives_cluster = make_traits(Sync::cluster_arrive),
-                            on_mbarrier = make_traits(Sync::mbarrier),
-                            arrives_mbarrier = make_traits(Sync::mbarrier_arrive),
-                            fences = make_traits(Sync::fence);
+constexpr InstructionTraits syncs_warp = make_traits(InstructionSync::warp),
+                            meets_warp = make_traits(InstructionSync::warp_barrier),
+                            syncs_block = make_traits(InstructionSync::block),
+                            arrives_block = make_traits(InstructionSync::block_arrive),
+                            syncs_cluster = make_traits(InstructionSync::cluster),
+                            arrives_cluster = make_traits(InstructionSync::cluster_arrive),
+                            on_mbarrier = make_traits(InstructionSync::mbarrier),
+                            arrives_mbarrier = make_traits(InstructionSync::mbarrier_arrive),
+                            fences = make_traits(InstructionSync::fence);
 
 constexpr InstructionTraits carry = make_traits(&InstructionTraits::carry),
                             allows_wider_registers =

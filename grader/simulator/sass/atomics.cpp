@@ -8,12 +8,12 @@ namespace lab32::sass {
 namespace {
 
 using sim::AccessKind;
-using sim::PlannedSassAccess;
+using sim::SassAccessOfPtxInstruction;
 using sim::SharedAtomicForm;
 
-bool any_has_opcode(const std::vector<SassSite>& sites,
+bool any_has_opcode(const std::vector<SassInstructionSite>& sites,
                     std::initializer_list<std::string_view> names) {
-  return std::any_of(sites.begin(), sites.end(), [&](const SassSite& s) {
+  return std::any_of(sites.begin(), sites.end(), [&](const SassInstructionSite& s) {
     return std::find(names.begin(), names.end(), s.instruction->base()) != names.end();
   });
 }
@@ -24,9 +24,10 @@ std::string_view without_negation(std::string_view guard) {
 
 // Whether an instruction of the sequence computes the predicate of `user`'s guard: by comparing the
 // lane's number with that of the elected lane, or by a vote with a full mask.
-bool is_guard_set_by_sequence(const std::vector<SassSite>& sites, const SassSite& user) {
+bool is_guard_set_by_sequence(const std::vector<SassInstructionSite>& sites,
+                              const SassInstructionSite& user) {
   const std::string wanted = std::string(without_negation(user.instruction->guard)) + ",";
-  return std::any_of(sites.begin(), sites.end(), [&](const SassSite& s) {
+  return std::any_of(sites.begin(), sites.end(), [&](const SassInstructionSite& s) {
     return s.function == user.function && s.instruction->base() == "ISETP" &&
            s.instruction->has("EQ") && s.instruction->operands.rfind(wanted, 0) == 0;
   });
@@ -35,11 +36,11 @@ bool is_guard_set_by_sequence(const std::vector<SassSite>& sites, const SassSite
 // Recognises a generic atomic for which shared memory has no instruction. ATOM.E.ADD.F32 executes
 // it in device memory and sets a predicate if it has done so. For shared memory a loop of LDS and
 // ATOMS.CAST.SPIN follows, for local memory a load and a store.
-std::optional<IssuedAtomic> recognise_generic_atomic(const PtxAccess& access,
-                                                     const std::vector<SassSite>& memory) {
-  std::vector<SassSite> atoms;
+std::optional<AtomicSassLowering> recognise_generic_atomic(
+    const PtxAccess& access, const std::vector<SassInstructionSite>& memory) {
+  std::vector<SassInstructionSite> atoms;
   size_t swaps = 0, loads = 0, stores = 0;
-  for (const SassSite& s : memory) {
+  for (const SassInstructionSite& s : memory) {
     const bool shared = s.op->space == MemorySpace::shared;
     if (s.op->bytes != access.bytes) return std::nullopt;
     if (s.instruction->has("CAST"))
@@ -55,13 +56,13 @@ std::optional<IssuedAtomic> recognise_generic_atomic(const PtxAccess& access,
   if (access.space != MemorySpace::generic || copies == 0 || swaps != copies || loads != copies ||
       stores != copies)
     return std::nullopt;
-  IssuedAtomic found;
+  AtomicSassLowering found;
   found.issue.bytes = static_cast<uint8_t>(access.bytes);
   found.issue.kind = AccessKind::atom;
   found.in_shared = found.issue;
   found.issue.only = sim::AccessSpace::global;
   found.in_shared->only = sim::AccessSpace::shared;
-  found.in_shared->lanes = PlannedSassAccess::Lanes::spin;
+  found.in_shared->lanes = SassAccessOfPtxInstruction::Lanes::spin;
   found.in_shared->form = SharedAtomicForm::spin_swap;
   found.copies = static_cast<int>(copies);
   found.note = "issued as " + atoms[0].instruction->opcode;
@@ -71,12 +72,12 @@ std::optional<IssuedAtomic> recognise_generic_atomic(const PtxAccess& access,
 
 // Recognises an atomic of 2 bytes, which the hardware lacks: ptxas loads the word around the value
 // and then repeats a compare-and-swap in a loop.
-std::optional<IssuedAtomic> recognise_narrow_cas_loop(const PtxAccess& access,
-                                                      const std::vector<SassSite>& memory) {
+std::optional<AtomicSassLowering> recognise_narrow_cas_loop(
+    const PtxAccess& access, const std::vector<SassInstructionSite>& memory) {
   constexpr int kWord = 4;
-  IssuedAtomic found;
+  AtomicSassLowering found;
   size_t swaps = 0;
-  for (const SassSite& s : memory) {
+  for (const SassInstructionSite& s : memory) {
     if (s.op->bytes != kWord) return std::nullopt;
     if (s.op->kind == AccessKind::load)
       found.once.push_back(s);
@@ -88,7 +89,7 @@ std::optional<IssuedAtomic> recognise_narrow_cas_loop(const PtxAccess& access,
   if (access.bytes >= kWord || swaps == 0 || swaps != found.once.size()) return std::nullopt;
   found.issue.bytes = kWord;
   found.issue.kind = AccessKind::atom;
-  found.issue.lanes = PlannedSassAccess::Lanes::narrow_cas_loop;
+  found.issue.lanes = SassAccessOfPtxInstruction::Lanes::narrow_cas_loop;
   found.issue.form = SharedAtomicForm::compare_swap;
   found.copies = static_cast<int>(swaps);
   found.note = "a loop of " + found.once[0].instruction->opcode +
@@ -96,9 +97,9 @@ std::optional<IssuedAtomic> recognise_narrow_cas_loop(const PtxAccess& access,
   return found;
 }
 
-std::string opcode_list(const std::vector<SassSite>& memory) {
+std::string opcode_list(const std::vector<SassInstructionSite>& memory) {
   std::string text;
-  for (const SassSite& s : memory) {
+  for (const SassInstructionSite& s : memory) {
     if (!text.empty()) text += ", ";
     if (!s.instruction->guard.empty()) text += "@" + s.instruction->guard + " ";
     text += s.instruction->opcode;
@@ -109,15 +110,16 @@ std::string opcode_list(const std::vector<SassSite>& memory) {
 
 }  // namespace
 
-std::optional<IssuedAtomic> recognise_atomic(const PtxAccess& access,
-                                             const std::vector<SassSite>& sites, std::string* why) {
-  std::vector<SassSite> memory, helpers, loads, swaps, guarded, when_true, when_false;
-  for (const SassSite& s : sites) {
+std::optional<AtomicSassLowering> recognise_atomic(const PtxAccess& access,
+                                                   const std::vector<SassInstructionSite>& sites,
+                                                   std::string* why) {
+  std::vector<SassInstructionSite> memory, helpers, loads, swaps, guarded, when_true, when_false;
+  for (const SassInstructionSite& s : sites) {
     if (s.slow_path()) continue;
     (s.op && s.op->space != MemorySpace::local ? memory : helpers).push_back(s);
   }
   bool widths_agree = !memory.empty();
-  for (const SassSite& s : memory) {
+  for (const SassInstructionSite& s : memory) {
     widths_agree &= s.op->bytes == access.bytes;
     if (s.op->kind == AccessKind::load) loads.push_back(s);
     if (s.instruction->has("CAST")) swaps.push_back(s);
@@ -131,14 +133,14 @@ std::optional<IssuedAtomic> recognise_atomic(const PtxAccess& access,
   if (auto loop = recognise_narrow_cas_loop(access, memory)) return loop;
   if (!widths_agree) return std::nullopt;
 
-  IssuedAtomic found;
+  AtomicSassLowering found;
   found.issue.bytes = static_cast<uint8_t>(access.bytes);
   found.issue.kind = AccessKind::atom;
 
   // The sequence LDS, add, ATOMS.CAST.SPIN repeats until the swap succeeds.
   if (!swaps.empty()) {
     if (swaps.size() != loads.size() || memory.size() != 2 * swaps.size()) return std::nullopt;
-    found.issue.lanes = PlannedSassAccess::Lanes::spin;
+    found.issue.lanes = SassAccessOfPtxInstruction::Lanes::spin;
     found.issue.form = SharedAtomicForm::spin_swap;
     found.copies = static_cast<int>(swaps.size());
     found.own_loops = 1;
@@ -153,7 +155,7 @@ std::optional<IssuedAtomic> recognise_atomic(const PtxAccess& access,
   found.issue.kind = memory[0].op->kind;
   if (first.has("POPC")) found.issue.form = SharedAtomicForm::increment;
   if (first.has("CAS")) found.issue.form = SharedAtomicForm::compare_swap;
-  for (const SassSite& s : memory) {
+  for (const SassInstructionSite& s : memory) {
     if (s.op->kind != found.issue.kind || s.instruction->opcode != first.opcode)
       return std::nullopt;
   }
@@ -171,7 +173,7 @@ std::optional<IssuedAtomic> recognise_atomic(const PtxAccess& access,
   if (guarded.size() != memory.size()) return std::nullopt;
   found.own_guard = true;
   if (when_false.empty()) {
-    found.issue.lanes = PlannedSassAccess::Lanes::leader;
+    found.issue.lanes = SassAccessOfPtxInstruction::Lanes::leader;
     found.copies = static_cast<int>(when_true.size());
     found.note = "the warp agrees first, then one lane issues " + first.opcode;
     return found;
@@ -180,7 +182,7 @@ std::optional<IssuedAtomic> recognise_atomic(const PtxAccess& access,
   // @P0 RED in one lane.
   if (when_false.size() != when_true.size() || !any_has_opcode(helpers, {"SHFL"}))
     return std::nullopt;
-  found.issue.lanes = PlannedSassAccess::Lanes::full_leader;
+  found.issue.lanes = SassAccessOfPtxInstruction::Lanes::full_leader;
   found.copies = static_cast<int>(when_true.size());
   found.note = "a whole warp agrees first, then one lane issues " + first.opcode;
   return found;
@@ -192,7 +194,7 @@ std::optional<IssuedAtomic> recognise_atomic(const PtxAccess& access,
 namespace {
 
 // The loop of the kernel around a compare-and-swap loop. ptxas may have merged both into one loop.
-int kernel_loop_around_swap(const SassSite& site) {
+int kernel_loop_around_cas_loop(const SassInstructionSite& site) {
   const ControlStructure& structure = site.flow->structure;
   const int own = structure.loop_of[static_cast<size_t>(site.block)];
   if (own < 0) return own;
@@ -203,23 +205,24 @@ int kernel_loop_around_swap(const SassSite& site) {
 
 }  // namespace
 
-bool is_spinning_swap(const SassSite& site) { return site.instruction->has("CAST"); }
+bool is_cas_spin_site(const SassInstructionSite& site) { return site.instruction->has("CAST"); }
 
-std::map<int, int> cas_loop_copies_by_block(const std::vector<const SassSite*>& sites) {
+std::map<int, int> cas_copies_in_kernel_loop_by_block(
+    const std::vector<const SassInstructionSite*>& sites) {
   std::map<int, int> around, copies;
-  for (const SassSite* site : sites)
-    if (is_spinning_swap(*site)) ++around[kernel_loop_around_swap(*site)];
-  for (const SassSite* site : sites)
-    if (is_spinning_swap(*site)) copies[site->block] = around[kernel_loop_around_swap(*site)];
+  for (const SassInstructionSite* site : sites)
+    if (is_cas_spin_site(*site)) ++around[kernel_loop_around_cas_loop(*site)];
+  for (const SassInstructionSite* site : sites)
+    if (is_cas_spin_site(*site)) copies[site->block] = around[kernel_loop_around_cas_loop(*site)];
   return copies;
 }
 
-void record_swap_loop(const SassSite& site, int32_t index,
-                      const EmittedBlock::PtxInstructionCopies& origin,
-                      std::map<int, EmittedBlock>& blocks) {
+void record_cas_loop(const SassInstructionSite& site, int32_t index,
+                     const EmittedSassBlock::PtxInstructionCopies& origin,
+                     std::map<int, EmittedSassBlock>& blocks) {
   const ControlStructure& structure = site.flow->structure;
   const int own = structure.loop_of[static_cast<size_t>(site.block)],
-            around = kernel_loop_around_swap(site);
+            around = kernel_loop_around_cas_loop(site);
   for (auto& [number, block] : blocks) {
     if (structure.loop_of[static_cast<size_t>(number)] != own) continue;
     block.spin_loop = index;
@@ -232,18 +235,18 @@ void record_swap_loop(const SassSite& site, int32_t index,
       blocks[beside].origins.push_back(origin);
 }
 
-int remove_peeled_cas_loops(const std::vector<const SassSite*>& sites, int32_t index,
-                            const EmittedBlock::PtxInstructionCopies& entered,
-                            std::map<int, int>& where, std::map<int, EmittedBlock>& blocks) {
+int remove_peeled_cas_loops(const std::vector<const SassInstructionSite*>& sites, int32_t index,
+                            const EmittedSassBlock::PtxInstructionCopies& entered,
+                            std::map<int, int>& where, std::map<int, EmittedSassBlock>& blocks) {
   int inside = 0, peeled = 0;
-  for (const SassSite* site : sites)
-    inside += is_spinning_swap(*site) && kernel_loop_around_swap(*site) >= 0;
+  for (const SassInstructionSite* site : sites)
+    inside += is_cas_spin_site(*site) && kernel_loop_around_cas_loop(*site) >= 0;
   if (inside == 0) return 0;
-  for (const SassSite* site : sites) {
-    if (!is_spinning_swap(*site) || kernel_loop_around_swap(*site) >= 0) continue;
+  for (const SassInstructionSite* site : sites) {
+    if (!is_cas_spin_site(*site) || kernel_loop_around_cas_loop(*site) >= 0) continue;
     ++peeled;
     where.erase(site->block);
-    record_swap_loop(*site, index, entered, blocks);
+    record_cas_loop(*site, index, entered, blocks);
   }
   return peeled;
 }

@@ -11,19 +11,19 @@ namespace {
 
 using Reason = DraftAccessPlans::Reason;
 
-class ControlDependenceCheck {
+class SassPtxControlMatchCheck {
  public:
-  explicit ControlDependenceCheck(DraftAccessPlans& draft) : d_(draft) {}
+  explicit SassPtxControlMatchCheck(DraftAccessPlans& draft) : d_(draft) {}
 
-  void check_accesses() {
+  void compare_control_of_accesses() {
     for (size_t i = 0; i < d_.accesses.size(); ++i) check_sass_control_matches_ptx(i);
-    check_equal_copies();
+    check_equal_copy_counts();
   }
 
  private:
   // Whether the SASS function was compiled from this PTX function alone, so that both have the same
   // loops. False: ptxas inlined the PTX function into another.
-  bool is_not_inlined(const SassSite& s) const {
+  bool is_not_inlined(const SassInstructionSite& s) const {
     const std::string& name = d_.function.function().name;
     const std::string& host = s.function->name;
     return host == name ||
@@ -39,13 +39,13 @@ class ControlDependenceCheck {
     const int depth = structure.loop_depth(a.block);
     const std::vector<int> deciders = d_.function.controlling_lines(a.block);
     bool unrolled = w.copies > 1;
-    for (const SassSite& s : w.own) {
+    for (const SassInstructionSite& s : w.own) {
       if (!s.flow->known) return d_.fail(i, Reason::jump_table);
       const int sass_depth = s.loop_depth() - w.own_loops;
       const bool own_code = is_not_inlined(s);
       if (own_code ? sass_depth > depth : sass_depth < depth) return d_.fail(i, Reason::other_loop);
       if (own_code && sass_depth < depth) {
-        if (!is_immovable(i) && !has_immovable_sibling(i))
+        if (!is_unhoistable_from_loops(i) && !has_unhoistable_sibling(i))
           return d_.fail(i, Reason::moved_out_of_loop);
         unrolled = true;
       }
@@ -58,7 +58,7 @@ class ControlDependenceCheck {
     if (loop < 0) {
       // A called function that is not inlined has a copy in each kernel that calls it.
       std::map<const SassFunction*, int> in_function;
-      for (const SassSite& s : w.own) ++in_function[s.function];
+      for (const SassInstructionSite& s : w.own) ++in_function[s.function];
       const int parts = static_cast<int>(w.own.size()) / w.copies;
       for (const auto& [function, count] : in_function) {
         if (count > parts) return d_.fail(i, Reason::duplicated);
@@ -67,13 +67,13 @@ class ControlDependenceCheck {
     }
     while (structure.loops[static_cast<size_t>(loop)].parent >= 0)
       loop = structure.loops[static_cast<size_t>(loop)].parent;
-    d_.plan(i).if_uniform = d_.function.loop_branches(loop);
+    d_.plan(i).if_uniform = d_.function.loop_exit_branches(loop);
   }
 
   // Whether ptxas cannot have moved the instruction out of its loop, because its address changes
   // from one iteration to the next. If such an instruction is outside of its PTX loop, the loop was
   // unrolled.
-  bool is_immovable(size_t i) const {
+  bool is_unhoistable_from_loops(size_t i) const {
     const PtxAccess& a = d_.accesses[i];
     for (int l = d_.function.structure().loop_of[static_cast<size_t>(a.block)]; l >= 0;
          l = d_.function.structure().loops[static_cast<size_t>(l)].parent) {
@@ -87,10 +87,10 @@ class ControlDependenceCheck {
 
   // Whether another instruction of the same PTX block cannot have been moved, and has as many
   // copies at the same loop depths.
-  bool has_immovable_sibling(size_t i) const {
+  bool has_unhoistable_sibling(size_t i) const {
     Profile wanted;
     const int parts = static_cast<int>(d_.states[i].own.size()) / std::max(d_.states[i].copies, 1);
-    for (const SassSite& s : d_.states[i].own)
+    for (const SassInstructionSite& s : d_.states[i].own)
       ++wanted[{s.function, s.loop_depth() - d_.states[i].own_loops}];
     for (auto& [place, count] : wanted) count /= parts;
     const ptx::BasicBlock& block =
@@ -98,18 +98,18 @@ class ControlDependenceCheck {
     for (int at = block.first; at < block.last; ++at) {
       const ptx::Instruction& in = d_.function.function().body[static_cast<size_t>(at)];
       Profile profile;
-      for (const SassSite& s : d_.sites.sites_of_line(in.ptx_line)) {
+      for (const SassInstructionSite& s : d_.sites.sites_of_line(in.ptx_line)) {
         if (s.instruction->base() == "BAR" && !s.slow_path())
           ++profile[{s.function, s.loop_depth()}];
       }
       if (profile == wanted) return true;
     }
     for (size_t j = 0; j < d_.accesses.size(); ++j) {
-      if (d_.accesses[j].block != d_.accesses[i].block || !is_immovable(j) ||
+      if (d_.accesses[j].block != d_.accesses[i].block || !is_unhoistable_from_loops(j) ||
           static_cast<int>(d_.states[j].own.size()) != d_.states[j].copies)
         continue;
       Profile profile;
-      for (const SassSite& s : d_.states[j].own) ++profile[{s.function, s.loop_depth()}];
+      for (const SassInstructionSite& s : d_.states[j].own) ++profile[{s.function, s.loop_depth()}];
       if (profile == wanted) return true;
     }
     return false;
@@ -117,7 +117,7 @@ class ControlDependenceCheck {
 
   // Whether one of the PTX branches in `lines` controls the instruction in the SASS, too. ptxas may
   // replace a chain of branches by one jump through a table.
-  static bool is_controlled(const SassSite& s, const std::vector<int>& lines) {
+  static bool is_controlled(const SassInstructionSite& s, const std::vector<int>& lines) {
     for (int d : s.flow->structure.all_controlling_branches(s.block)) {
       const int last = s.flow->blocks[static_cast<size_t>(d)].last - 1;
       const SassInstruction& branch = s.function->code[static_cast<size_t>(last)];
@@ -130,7 +130,7 @@ class ControlDependenceCheck {
 
   // All accesses and barriers of a block run equally often, so they must have equally many copies.
   // If an access has another number of copies, several iterations share it.
-  void check_equal_copies() {
+  void check_equal_copy_counts() {
     std::map<int, std::set<int>> copies;  // by PTX block
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
       if (d_.states[i].failed || d_.plan(i).issues.empty() ||
@@ -143,7 +143,7 @@ class ControlDependenceCheck {
       const auto block = copies.find(d_.function.flow().block_of[at]);
       if (block == copies.end()) continue;
       int count = 0;
-      for (const SassSite& s : d_.sites.sites_of_line(body[at].ptx_line))
+      for (const SassInstructionSite& s : d_.sites.sites_of_line(body[at].ptx_line))
         count += s.instruction->base() == "BAR" && !s.slow_path();
       if (count > 0) block->second.insert(count);
     }
@@ -159,8 +159,8 @@ class ControlDependenceCheck {
 
 }  // namespace
 
-void check_control_dependence(DraftAccessPlans& draft) {
-  ControlDependenceCheck(draft).check_accesses();
+void check_sass_ptx_control_match(DraftAccessPlans& draft) {
+  SassPtxControlMatchCheck(draft).compare_control_of_accesses();
 }
 
 }  // namespace lab32::sass

@@ -161,7 +161,7 @@ FlowGraph build_flow_graph(const SassFunction& function) {
   }
   const int exit = static_cast<int>(flow.blocks.size());
   ControlFlowGraph all, converged;
-  for (const FlowGraph::Block& block : flow.blocks) {
+  for (const FlowGraph::InstructionRange& block : flow.blocks) {
     const BasicBlockEnd& end = ends[static_cast<size_t>(block.last) - 1];
     std::vector<int> next;
     if (end.falls)
@@ -191,7 +191,7 @@ FlowGraph build_flow_graph(const SassFunction& function) {
 
 // ---- instructions by line of the PTX ---------------------------------------------------------
 
-SassSites::SassSites(const Disassembly& listing) {
+SassInstructionsByPtxLine::SassInstructionsByPtxLine(const Disassembly& listing) {
   flows_.reserve(listing.functions.size());
   for (const SassFunction& f : listing.functions) {
     flows_.push_back(build_flow_graph(f));
@@ -209,8 +209,9 @@ SassSites::SassSites(const Disassembly& listing) {
   }
 }
 
-const std::vector<SassSite>& SassSites::sites_of_line(int ptx_line) const {
-  static const std::vector<SassSite> none;
+const std::vector<SassInstructionSite>& SassInstructionsByPtxLine::sites_of_line(
+    int ptx_line) const {
+  static const std::vector<SassInstructionSite> none;
   auto found = by_line_.find(ptx_line);
   return found == by_line_.end() ? none : found->second;
 }

@@ -1,6 +1,6 @@
 // The control flow of a SASS function: basic blocks, loops and control dependence, and the index
-// from lines of the PTX to SASS instructions (SassSites). analyse_control_structure() works on any
-// graph, so that PTX and SASS can be compared.
+// from lines of the PTX to SASS instructions (SassInstructionsByPtxLine).
+// analyse_control_structure() works on any graph, so that PTX and SASS can be compared.
 #pragma once
 
 #include <map>
@@ -42,10 +42,10 @@ ControlStructure analyse_control_structure(const ControlFlowGraph& graph);
 
 // The basic blocks of a SASS function, and which of them are slow paths for diverged warps.
 struct FlowGraph {
-  struct Block {
+  struct InstructionRange {
     int first = 0, last = 0;  // instructions [first, last)
   };
-  std::vector<Block> blocks;
+  std::vector<InstructionRange> blocks;
   std::vector<int> block_of;  // by instruction
   ControlStructure structure;
   // For each block: true if only warps run it whose lanes have not reconverged (BRA.DIV, BRA.CONV).
@@ -60,7 +60,7 @@ FlowGraph build_flow_graph(const SassFunction& function);
 // ---- which instructions come from which line of the PTX, over all kernels of a listing ----
 
 // One SASS instruction, with its position in the control flow.
-struct SassSite {
+struct SassInstructionSite {
   const SassFunction* function = nullptr;
   const FlowGraph* flow = nullptr;
   const SassInstruction* instruction = nullptr;
@@ -75,18 +75,18 @@ struct SassSite {
   auto address_group() const { return std::make_tuple(function, block, op->base); }
 };
 
-class SassSites {
+class SassInstructionsByPtxLine {
  public:
-  explicit SassSites(const Disassembly& listing);
+  explicit SassInstructionsByPtxLine(const Disassembly& listing);
 
   // All instructions of a PTX line, except dead code behind the last EXIT and instructions whose
   // guard is never true.
-  const std::vector<SassSite>& sites_of_line(int ptx_line) const;
-  const std::map<int, std::vector<SassSite>>& by_line() const { return by_line_; }
+  const std::vector<SassInstructionSite>& sites_of_line(int ptx_line) const;
+  const std::map<int, std::vector<SassInstructionSite>>& by_line() const { return by_line_; }
 
  private:
   std::vector<FlowGraph> flows_;
-  std::map<int, std::vector<SassSite>> by_line_;
+  std::map<int, std::vector<SassInstructionSite>> by_line_;
 };
 
 }  // namespace lab32::sass

@@ -19,16 +19,16 @@ namespace {
 
 bool has_one_sass_instruction_per_copy(const ptx::Instruction& in) {
   const ptx::InstructionTraits& t = in.op->traits;
-  return t.accesses_memory() || t.is_block_barrier() || t.issue == ptx::CostClass::shuffle ||
-         t.issue == ptx::CostClass::fp;
+  return t.has_counted_memory_access() || t.is_block_barrier() ||
+         t.issue == ptx::CostClass::shuffle || t.issue == ptx::CostClass::fp;
 }
 
 // Whether the SASS instruction implements the anchor `in`. Each copy of an anchor has exactly one
 // such instruction.
-bool can_implement(const SassSite& site, const ptx::Instruction& in) {
+bool can_implement(const SassInstructionSite& site, const ptx::Instruction& in) {
   const ptx::InstructionTraits& t = in.op->traits;
   const std::string_view base = site.instruction->base();
-  if (t.accesses_memory()) return site.op.has_value();
+  if (t.has_counted_memory_access()) return site.op.has_value();
   if (t.is_block_barrier()) return base == "BAR";
   if (t.issue == ptx::CostClass::shuffle) return base == "SHFL";
   return t.issue == ptx::CostClass::fp && (base.front() == 'F' || base.front() == 'D');
@@ -37,14 +37,14 @@ bool can_implement(const SassSite& site, const ptx::Instruction& in) {
 // For each SASS block: the number of copies of one PTX instruction that it contains. If several
 // instructions implement a copy and none of them is the anchor's, the opcode that occurs least
 // often gives the number.
-std::map<int, int> count_copies_by_block(const std::vector<const SassSite*>& sites,
+std::map<int, int> count_copies_by_block(const std::vector<const SassInstructionSite*>& sites,
                                          const ptx::Instruction& in) {
   std::map<int, int> copies;
-  for (const SassSite* site : sites)
+  for (const SassInstructionSite* site : sites)
     if (can_implement(*site, in)) ++copies[site->block];
   if (!copies.empty()) return copies;
   std::map<int, std::map<std::string_view, int>> in_block;
-  for (const SassSite* site : sites) ++in_block[site->block][site->instruction->opcode];
+  for (const SassInstructionSite* site : sites) ++in_block[site->block][site->instruction->opcode];
   for (const auto& [block, of_opcode] : in_block) {
     int fewest = of_opcode.begin()->second;
     for (const auto& [opcode, count] : of_opcode) fewest = std::min(fewest, count);
@@ -73,16 +73,18 @@ EmittedInstruction emitted_instruction_of(const SassInstruction& in) {
 
 // The internal functions of ptxas, such as a 64-bit quotient, by name. Each is treated as
 // straight-line code.
-std::map<std::string, std::vector<const SassSite*>> code_of_ptxas_internal_functions(
-    const SassSites& sites) {
-  std::map<std::string, std::vector<const SassSite*>> functions;
+std::map<std::string, std::vector<const SassInstructionSite*>> code_of_ptxas_internal_functions(
+    const SassInstructionsByPtxLine& sites) {
+  std::map<std::string, std::vector<const SassInstructionSite*>> functions;
   for (const auto& [line, of_line] : sites.by_line())
-    for (const SassSite& site : of_line)
+    for (const SassInstructionSite& site : of_line)
       if (site.function->name.rfind("$__internal", 0) == 0)
         functions[site.function->name].push_back(&site);
   for (auto& [name, code] : functions)
     std::sort(code.begin(), code.end(),
-              [](const SassSite* a, const SassSite* b) { return a->index < b->index; });
+              [](const SassInstructionSite* a, const SassInstructionSite* b) {
+                return a->index < b->index;
+              });
   return functions;
 }
 
@@ -94,18 +96,21 @@ std::string called_function_name(const SassInstruction& in) {
 }
 
 // Adds to each block its instructions in their order, and the loops around it.
-void add_instructions_and_loops(const ptx::Function& function, const SassSites& sites,
-                                std::vector<const SassSite*> code,
-                                std::map<int, EmittedBlock>& blocks) {
+void append_sass_and_loops_to_blocks(const ptx::Function& function,
+                                     const SassInstructionsByPtxLine& sites,
+                                     std::vector<const SassInstructionSite*> code,
+                                     std::map<int, EmittedSassBlock>& blocks) {
   const auto functions = code_of_ptxas_internal_functions(sites);
   std::map<int, int32_t> of_line;
   for (size_t i = 0; i < function.body.size(); ++i)
     of_line.emplace(function.body[i].ptx_line, static_cast<int32_t>(i));
   std::sort(code.begin(), code.end(),
-            [](const SassSite* a, const SassSite* b) { return a->index < b->index; });
+            [](const SassInstructionSite* a, const SassInstructionSite* b) {
+              return a->index < b->index;
+            });
   std::map<int, RegisterBanks> banks;
-  for (const SassSite* site : code) {
-    EmittedBlock& block = blocks[site->block];
+  for (const SassInstructionSite* site : code) {
+    EmittedSassBlock& block = blocks[site->block];
     EmittedInstruction& to = block.code.emplace_back(emitted_instruction_of(*site->instruction));
     to.banks = banks[site->block].operands_by_bank(*site->instruction);
     block.rare |= calls_slow_path(*site->instruction);
@@ -123,7 +128,7 @@ void add_instructions_and_loops(const ptx::Function& function, const SassSites& 
     const bool first = block.code.size() == 1;
     if (const auto of = functions.find(called_function_name(*site->instruction));
         of != functions.end())
-      for (const SassSite* inside : of->second)
+      for (const SassInstructionSite* inside : of->second)
         block.code.push_back(emitted_instruction_of(*inside->instruction));
     if (!first) continue;
     const ControlStructure& structure = site->flow->structure;
@@ -147,14 +152,15 @@ constexpr size_t kScatteredOpcodes = 4;  // number of different opcodes
 // instructions, such as a root with its check and its steps, over several blocks. Such a block runs
 // as often as the instruction whose opcodes it contains, if no other block contains them. (The
 // remainder of an unrolled loop has the same opcodes as the loop.)
-void assign_scattered_blocks(const std::vector<std::vector<const SassSite*>>& copies,
-                             std::map<int, EmittedBlock>& blocks) {
+void add_missing_block_origins(const std::vector<std::vector<const SassInstructionSite*>>& copies,
+                               std::map<int, EmittedSassBlock>& blocks) {
   for (size_t i = 0; i < copies.size(); ++i) {
     std::map<std::string_view, std::set<int>> of_opcode;
-    for (const SassSite* site : copies[i]) of_opcode[site->instruction->base()].insert(site->block);
+    for (const SassInstructionSite* site : copies[i])
+      of_opcode[site->instruction->base()].insert(site->block);
     if (of_opcode.size() < kScatteredOpcodes) continue;
     for (const auto& [opcode, where] : of_opcode) {
-      EmittedBlock& block = blocks[*where.begin()];
+      EmittedSassBlock& block = blocks[*where.begin()];
       if (where.size() == 1 && block.origins.empty() && !block.entry)
         block.origins.push_back({static_cast<int32_t>(i), 1, false});
     }
@@ -162,7 +168,7 @@ void assign_scattered_blocks(const std::vector<std::vector<const SassSite*>>& co
 }
 
 // A branch skips a rare block. The block behind it therefore runs as often as the block before it.
-void inherit_runs_across_rare_blocks(std::map<int, EmittedBlock>& blocks) {
+void copy_exec_count_over_rare_blocks(std::map<int, EmittedSassBlock>& blocks) {
   for (auto at = blocks.begin(); at != blocks.end(); ++at) {
     if (!at->second.rare) continue;
     at->second.origins.clear();
@@ -174,8 +180,8 @@ void inherit_runs_across_rare_blocks(std::map<int, EmittedBlock>& blocks) {
 }
 
 // For an instruction in a loop: keeps only the copies inside loops, if there are any.
-void drop_sass_copies_outside_loops(const std::map<int, EmittedBlock>& blocks,
-                                    std::map<int, int>& where) {
+void prefer_sass_copies_in_loops(const std::map<int, EmittedSassBlock>& blocks,
+                                 std::map<int, int>& where) {
   std::map<int, int> inside;
   for (const auto& [block, count] : where)
     if (blocks.at(block).in_loop) inside.emplace(block, count);
@@ -184,27 +190,30 @@ void drop_sass_copies_outside_loops(const std::map<int, EmittedBlock>& blocks,
 
 // Whether ptxas replaced the branch around the instruction by a guard: the block then runs even
 // when the instruction does not.
-bool branch_became_guard(const std::vector<const SassSite*>& copies, int block,
+bool branch_became_guard(const std::vector<const SassInstructionSite*>& copies, int block,
                          const ptx::Instruction& in) {
   if (in.guard >= 0) return false;
-  return std::any_of(copies.begin(), copies.end(), [&](const SassSite* site) {
+  return std::any_of(copies.begin(), copies.end(), [&](const SassInstructionSite* site) {
     return site->block == block && !site->instruction->guard.empty();
   });
 }
 
 // Whether ptxas merged several accesses into one, which then has fewer copies than the others.
-bool is_merged(const std::vector<const SassSite*>& copies, int block, const ptx::Instruction& in) {
+bool is_merged(const std::vector<const SassInstructionSite*>& copies, int block,
+               const ptx::Instruction& in) {
   const ptx::InstructionTraits& t = in.op->traits;
-  if (!t.accesses_memory() || in.has(ptx::Modifier::v2) || in.has(ptx::Modifier::v4)) return false;
+  if (!t.has_counted_memory_access() || in.has(ptx::Modifier::v2) || in.has(ptx::Modifier::v4))
+    return false;
   const int bytes = static_cast<int>(ptx::element_bytes(in));
-  return std::any_of(copies.begin(), copies.end(), [&](const SassSite* site) {
+  return std::any_of(copies.begin(), copies.end(), [&](const SassInstructionSite* site) {
     return site->block == block && site->op && bytes > 0 && site->op->bytes > bytes;
   });
 }
 
 // The last instruction of the block without a guard, which is issued whenever the block runs. A
 // guarded instruction is not counted if the guard is false in all lanes.
-int32_t last_unguarded_instruction(const ptx::Function& function, const ptx::BasicBlock& block) {
+int32_t last_unguarded_or_first_instruction(const ptx::Function& function,
+                                            const ptx::BasicBlock& block) {
   for (int i = block.last - 1; i >= block.first; --i)
     if (function.body[static_cast<size_t>(i)].guard < 0) return i;
   return block.first;
@@ -213,14 +222,14 @@ int32_t last_unguarded_instruction(const ptx::Function& function, const ptx::Bas
 // For each instruction whose block has a single predecessor: an instruction that is issued whenever
 // the predecessor runs; -1: none. If ptxas replaces the branch between them by a guard, both are
 // issued equally often.
-std::vector<int32_t> unguarded_in_predecessor_block(const ptx::Function& function,
-                                                    const ptx::ControlFlow& flow) {
+std::vector<int32_t> unguarded_predecessor_instructions(const ptx::Function& function,
+                                                        const ptx::ControlFlow& flow) {
   std::vector<int32_t> before(function.body.size(), -1);
   for (const ptx::BasicBlock& block : flow.blocks) {
     if (block.predecessors.size() != 1) continue;
     const ptx::BasicBlock& from = flow.blocks[static_cast<size_t>(block.predecessors.front())];
     for (int i = block.first; i < block.last; ++i)
-      before[static_cast<size_t>(i)] = last_unguarded_instruction(function, from);
+      before[static_cast<size_t>(i)] = last_unguarded_or_first_instruction(function, from);
   }
   return before;
 }
@@ -240,43 +249,44 @@ std::vector<std::vector<int32_t>> instructions_before_loop_of(const ptx::Functio
     for (const int from : flow.blocks[static_cast<size_t>(inside.header)].predecessors)
       if (!inside.holds[static_cast<size_t>(from)])
         entries[i].push_back(
-            last_unguarded_instruction(function, flow.blocks[static_cast<size_t>(from)]));
+            last_unguarded_or_first_instruction(function, flow.blocks[static_cast<size_t>(from)]));
   }
   return entries;
 }
 
 }  // namespace
 
-std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const SassSites& sites) {
-  std::map<int, EmittedBlock> blocks;
-  std::vector<const SassSite*> code;
+std::vector<EmittedSassBlock> emitted_sass_blocks(const ptx::Function& function,
+                                                  const SassInstructionsByPtxLine& sites) {
+  std::map<int, EmittedSassBlock> blocks;
+  std::vector<const SassInstructionSite*> code;
   for (const auto& [line, of_line] : sites.by_line()) {
-    for (const SassSite& site : of_line) {
+    for (const SassInstructionSite& site : of_line) {
       if (site.function->name != function.name || site.slow_path()) continue;
-      EmittedBlock& block = blocks[site.block];
+      EmittedSassBlock& block = blocks[site.block];
       block.in_loop = site.loop_depth() > 0;
       block.entry = site.block == 0;
       code.push_back(&site);
     }
   }
-  add_instructions_and_loops(function, sites, std::move(code), blocks);
-  std::vector<std::vector<const SassSite*>> copies(function.body.size());
+  append_sass_and_loops_to_blocks(function, sites, std::move(code), blocks);
+  std::vector<std::vector<const SassInstructionSite*>> copies(function.body.size());
   const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
   const std::vector<std::vector<int32_t>> entries = instructions_before_loop_of(function, flow);
-  const std::vector<int32_t> before = unguarded_in_predecessor_block(function, flow);
+  const std::vector<int32_t> before = unguarded_predecessor_instructions(function, flow);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const ptx::Instruction& in = function.body[i];
-    for (const SassSite& site : sites.sites_of_line(in.ptx_line))
+    for (const SassInstructionSite& site : sites.sites_of_line(in.ptx_line))
       if (site.function->name == function.name && !site.slow_path()) copies[i].push_back(&site);
     const bool is_spin_loop =
         std::any_of(copies[i].begin(), copies[i].end(),
-                    [](const SassSite* site) { return is_spinning_swap(*site); });
-    std::map<int, int> where =
-        is_spin_loop ? cas_loop_copies_by_block(copies[i]) : count_copies_by_block(copies[i], in);
+                    [](const SassInstructionSite* site) { return is_cas_spin_site(*site); });
+    std::map<int, int> where = is_spin_loop ? cas_copies_in_kernel_loop_by_block(copies[i])
+                                            : count_copies_by_block(copies[i], in);
     const bool known = has_one_sass_instruction_per_copy(in) && !entries[i].empty();
     // ptxas copies the test of a loop in front of the loop. This copy runs once each time the loop
     // is entered.
-    if (!known && !entries[i].empty()) drop_sass_copies_outside_loops(blocks, where);
+    if (!known && !entries[i].empty()) prefer_sass_copies_in_loops(blocks, where);
     int peeled = 0;
     if (is_spin_loop && entries[i].size() == 1)
       peeled = remove_peeled_cas_loops(copies[i], static_cast<int32_t>(i),
@@ -288,7 +298,7 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sa
     for (const auto& [block, count] : where) {
       // The block with the most copies is the unrolled loop; the other blocks are its remainder.
       if (!known && count != blocks_with.rbegin()->first) continue;
-      EmittedBlock::PtxInstructionCopies origin{
+      EmittedSassBlock::PtxInstructionCopies origin{
           static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
           has_one_sass_instruction_per_copy(in) && !is_merged(copies[i], block, in)};
       if (!is_spin_loop && origin.anchor && branch_became_guard(copies[i], block, in)) {
@@ -307,21 +317,21 @@ std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const Sa
         blocks[block].origins.push_back(std::move(origin));
         continue;
       }
-      for (const SassSite* site : copies[i])
-        if (site->block == block && is_spinning_swap(*site))
-          record_swap_loop(*site, static_cast<int32_t>(i), origin, blocks);
+      for (const SassInstructionSite* site : copies[i])
+        if (site->block == block && is_cas_spin_site(*site))
+          record_cas_loop(*site, static_cast<int32_t>(i), origin, blocks);
     }
   }
-  assign_scattered_blocks(copies, blocks);
-  inherit_runs_across_rare_blocks(blocks);
-  std::vector<EmittedBlock> all;
+  add_missing_block_origins(copies, blocks);
+  copy_exec_count_over_rare_blocks(blocks);
+  std::vector<EmittedSassBlock> all;
   for (auto& [index, block] : blocks) all.push_back(std::move(block));
   return all;
 }
 
 namespace {
 
-double runs_from_origin(const EmittedBlock::PtxInstructionCopies& origin,
+double runs_from_origin(const EmittedSassBlock::PtxInstructionCopies& origin,
                         const std::vector<uint64_t>& times) {
   const auto all = static_cast<double>(times[static_cast<size_t>(origin.index)]);
   double entered = 0;
@@ -340,14 +350,14 @@ double runs_from_origin(const EmittedBlock::PtxInstructionCopies& origin,
 
 }  // namespace
 
-double expected_runs(const EmittedBlock& block, const std::vector<uint64_t>& times) {
+double expected_runs(const EmittedSassBlock& block, const std::vector<uint64_t>& times) {
   if (times.empty()) return 0;
   const auto warps = static_cast<double>(times.front());
   if (block.entry) return warps;
   double anchor = 0;
   bool anchored = false;
   std::vector<double> others;
-  for (const EmittedBlock::PtxInstructionCopies& origin : block.origins) {
+  for (const EmittedSassBlock::PtxInstructionCopies& origin : block.origins) {
     const double here = runs_from_origin(origin, times);
     if (origin.anchor) anchor = std::max(anchor, here), anchored = true;
     others.push_back(here);

@@ -29,7 +29,7 @@ struct EmittedInstruction {
   bool is_copy = false;
 };
 
-struct EmittedBlock {
+struct EmittedSassBlock {
   // A PTX instruction with copies in this block. `share` is how often the block runs per issue of
   // that instruction: with four copies, 1/4.
   struct PtxInstructionCopies {
@@ -61,40 +61,42 @@ struct EmittedBlock {
   std::vector<size_t> loops;
 };
 
-using EmittedFunctions = std::map<std::string, std::vector<EmittedBlock>>;
+using SassBlocksByFunction = std::map<std::string, std::vector<EmittedSassBlock>>;
 
 // The blocks of `function`; empty if the listing does not contain it. Slow paths of diverged warps
 // are omitted.
-std::vector<EmittedBlock> emitted_blocks(const ptx::Function& function, const SassSites& sites);
+std::vector<EmittedSassBlock> emitted_sass_blocks(const ptx::Function& function,
+                                                  const SassInstructionsByPtxLine& sites);
 
 // The number of runs of the block, over all warps. times[i] is the number of issues of body[i]; for
 // a compare-and-swap loop, the number of entries.
-double expected_runs(const EmittedBlock& block, const std::vector<uint64_t>& times);
+double expected_runs(const EmittedSassBlock& block, const std::vector<uint64_t>& times);
 
 // ---------------------------------------------------------------------------------------------
 // Compare-and-swap loops, by which ptxas implements some sums in shared memory (atomics.cpp).
 
 // Whether the instruction is ATOMS.CAST.SPIN, the swap of such a loop.
-bool is_spinning_swap(const SassSite& site);
+bool is_cas_spin_site(const SassInstructionSite& site);
 
 // For each SASS block: the number of compare-and-swap loops of this atomic that have the same
 // enclosing loop of the kernel. `sites` are the SASS instructions of the atomic's PTX line. The
 // number is the unroll factor of the enclosing loop, because each copy of the swap loop has a block
 // of its own.
-std::map<int, int> cas_loop_copies_by_block(const std::vector<const SassSite*>& sites);
+std::map<int, int> cas_copies_in_kernel_loop_by_block(
+    const std::vector<const SassInstructionSite*>& sites);
 
 // Records that the block of `site` is a compare-and-swap loop of the atomic with index `index`. If
 // ptxas merged that loop with the enclosing one, lanes that succeeded continue with the latter
 // while others still retry, so all its blocks run once per attempt. The blocks before and after the
 // loop run as often as the loop is entered.
-void record_swap_loop(const SassSite& site, int32_t index,
-                      const EmittedBlock::PtxInstructionCopies& origin,
-                      std::map<int, EmittedBlock>& blocks);
+void record_cas_loop(const SassInstructionSite& site, int32_t index,
+                     const EmittedSassBlock::PtxInstructionCopies& origin,
+                     std::map<int, EmittedSassBlock>& blocks);
 
 // For an atomic in a loop: copies before the loop are its first, peeled iterations, and run as
 // often as the loop is entered. Removes them from `where` and returns their number.
-int remove_peeled_cas_loops(const std::vector<const SassSite*>& sites, int32_t index,
-                            const EmittedBlock::PtxInstructionCopies& entered,
-                            std::map<int, int>& where, std::map<int, EmittedBlock>& blocks);
+int remove_peeled_cas_loops(const std::vector<const SassInstructionSite*>& sites, int32_t index,
+                            const EmittedSassBlock::PtxInstructionCopies& entered,
+                            std::map<int, int>& where, std::map<int, EmittedSassBlock>& blocks);
 
 }  // namespace lab32::sass

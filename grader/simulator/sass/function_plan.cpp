@@ -29,7 +29,8 @@ std::optional<sim::AccessSpace> space_of(MemorySpace space) {
 
 }  // namespace
 
-DraftAccessPlans::DraftAccessPlans(const ptx::Module& m, const PtxFunction& f, const SassSites& s)
+DraftAccessPlans::DraftAccessPlans(const ptx::Module& m, const PtxFunction& f,
+                                   const SassInstructionsByPtxLine& s)
     : module(m), function(f), sites(s), accesses(f.accesses()) {
   states.resize(accesses.size());
   plans.resize(f.function().body.size());
@@ -39,20 +40,20 @@ const ptx::Instruction& DraftAccessPlans::instruction(size_t i) const {
   return function.function().body[static_cast<size_t>(accesses[i].index)];
 }
 
-std::string DraftAccessPlans::line_text(size_t i) const {
-  const auto position = module.position(instruction(i).loc);
+std::string DraftAccessPlans::access_line_label(size_t i) const {
+  const auto position = module.student_source_position(instruction(i).loc);
   if (position) return "line " + std::to_string(position->line);
   return "PTX line " + std::to_string(instruction(i).ptx_line);
 }
 
 void DraftAccessPlans::fail(size_t i, Reason reason, const std::string& seen) {
-  sim::UnmatchedAccess why;
+  sim::AccessWithoutSassMatch why;
   why.reason = reason;
   why.seen = seen;
   fail(i, std::move(why));
 }
 
-void DraftAccessPlans::fail(size_t i, sim::UnmatchedAccess why) {
+void DraftAccessPlans::fail(size_t i, sim::AccessWithoutSassMatch why) {
   if (states[i].failed) return;
   states[i].failed = true;
   why.kind = accesses[i].kind;
@@ -62,7 +63,7 @@ void DraftAccessPlans::fail(size_t i, sim::UnmatchedAccess why) {
 }
 
 void DraftAccessPlans::issue_as_written(size_t i) {
-  sim::PlannedSassAccess issue;
+  sim::SassAccessOfPtxInstruction issue;
   issue.bytes = static_cast<uint8_t>(accesses[i].bytes);
   issue.kind = accesses[i].kind;
   plan(i).issues = {issue};
@@ -72,7 +73,7 @@ void DraftAccessPlans::issue_as_written(size_t i) {
 
 namespace {
 
-bool is_in_function(const SassSite& s, const std::string& name) {
+bool is_in_sass_function(const SassInstructionSite& s, const std::string& name) {
   const std::string& host = s.function->name;
   return host == name ||
          (host.size() > name.size() &&
@@ -90,7 +91,7 @@ bool accesses_texels(const SassInstruction& in) {
 bool has_mergeable_texel_fetches(const PtxFunction& f) {
   constexpr int kAnywhere = -1;
   std::set<std::tuple<const ptx::OpInfo*, std::vector<int>, int>> seen;  // (row, sources, block)
-  for (const PtxTexelAccess& t : f.texels()) {
+  for (const PtxTextureOrSurfaceAccess& t : f.texture_and_surface_accesses()) {
     const ptx::Instruction& in = f.function().body[static_cast<size_t>(t.index)];
     const int where = f.sources_are_defined_once(t) ? kAnywhere : t.block;
     if (t.live && !t.store && !seen.emplace(in.op, t.sources, where).second) return true;
@@ -100,7 +101,7 @@ bool has_mergeable_texel_fetches(const PtxFunction& f) {
 
 // Whether ptxas cannot have moved the fetch out of a loop, because the texels may differ in each
 // iteration of every enclosing loop.
-bool is_immovable(const PtxFunction& f, const PtxTexelAccess& t) {
+bool is_unhoistable_from_loops(const PtxFunction& f, const PtxTextureOrSurfaceAccess& t) {
   for (int l = f.structure().loop_of[static_cast<size_t>(t.block)]; l >= 0;
        l = f.structure().loops[static_cast<size_t>(l)].parent)
     if (!t.store && !f.varies_in_loop(t, l)) return false;
@@ -108,31 +109,32 @@ bool is_immovable(const PtxFunction& f, const PtxTexelAccess& t) {
 }
 
 // The branches of the outermost loop around the fetch.
-std::vector<int32_t> outermost_loop_branches(const PtxFunction& f, const PtxTexelAccess& t) {
+std::vector<int32_t> outermost_loop_branches(const PtxFunction& f,
+                                             const PtxTextureOrSurfaceAccess& t) {
   int loop = f.structure().loop_of[static_cast<size_t>(t.block)];
   if (loop < 0) return {};
   while (f.structure().loops[static_cast<size_t>(loop)].parent >= 0)
     loop = f.structure().loops[static_cast<size_t>(loop)].parent;
-  return f.loop_branches(loop);
+  return f.loop_exit_branches(loop);
 }
 
 }  // namespace
 
-void plan_texel_accesses(const PtxFunction& function, const SassSites& sites,
+void plan_texel_accesses(const PtxFunction& function, const SassInstructionsByPtxLine& sites,
                          sim::FunctionPlans& plans) {
-  if (function.texels().empty()) return;
+  if (function.texture_and_surface_accesses().empty()) return;
   std::multiset<int> in_ptx, in_code;  // loop depths
   bool fixed = true;
-  for (const PtxTexelAccess& t : function.texels()) {
+  for (const PtxTextureOrSurfaceAccess& t : function.texture_and_surface_accesses()) {
     if (!t.live) continue;
     in_ptx.insert(function.structure().loop_depth(t.block));
-    fixed &= is_immovable(function, t);
+    fixed &= is_unhoistable_from_loops(function, t);
   }
   bool jumps_known = true;
   for (const auto& [line, all] : sites.by_line())
-    for (const SassSite& s : all) {
+    for (const SassInstructionSite& s : all) {
       if (s.slow_path() || !accesses_texels(*s.instruction) ||
-          !is_in_function(s, function.function().name))
+          !is_in_sass_function(s, function.function().name))
         continue;
       in_code.insert(s.loop_depth());
       jumps_known &= s.flow->known;
@@ -142,7 +144,7 @@ void plan_texel_accesses(const PtxFunction& function, const SassSites& sites,
   // The loop was unrolled.
   const bool unrolled = jumps_known && fixed && in_code.size() > in_ptx.size() &&
                         !has_mergeable_texel_fetches(function);
-  for (const PtxTexelAccess& t : function.texels()) {
+  for (const PtxTextureOrSurfaceAccess& t : function.texture_and_surface_accesses()) {
     sim::AccessPlan& plan = plans[static_cast<size_t>(t.index)];
     if (!t.live) continue;
     if (as_written || unrolled) {
@@ -150,8 +152,8 @@ void plan_texel_accesses(const PtxFunction& function, const SassSites& sites,
       if (!as_written) plan.if_uniform = outermost_loop_branches(function, t);
       continue;
     }
-    sim::UnmatchedAccess why;
-    why.reason = sim::UnmatchedAccess::Reason::no_single_grouping;
+    sim::AccessWithoutSassMatch why;
+    why.reason = sim::AccessWithoutSassMatch::Reason::no_single_grouping;
     why.in_ptx = static_cast<uint32_t>(in_ptx.size());
     why.in_machine_code = static_cast<uint32_t>(in_code.size());
     plan.unmatched = why;
@@ -172,7 +174,7 @@ void plan_fragment_access(DraftAccessPlans& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
   std::map<int, size_t> wanted, seen;  // bytes -> number of instructions
   for (const int bytes : a.parts) ++wanted[bytes];
-  for (const SassSite& s : d.states[i].own) ++seen[s.op->bytes];
+  for (const SassInstructionSite& s : d.states[i].own) ++seen[s.op->bytes];
   const size_t copies = a.parts.empty() ? 0 : d.states[i].own.size() / a.parts.size();
   for (auto& [bytes, count] : wanted) count *= copies;
   if (copies == 0 || wanted != seen)
@@ -181,18 +183,18 @@ void plan_fragment_access(DraftAccessPlans& d, size_t i) {
         d.states[i].own.empty() ? "no memory instruction" : d.states[i].own[0].instruction->opcode);
   d.states[i].copies = static_cast<int>(copies);
   for (const int bytes : a.parts) {
-    sim::PlannedSassAccess issue;
+    sim::SassAccessOfPtxInstruction issue;
     issue.bytes = static_cast<uint8_t>(bytes);
     issue.kind = a.kind;
     d.plan(i).issues.push_back(issue);
   }
 }
 
-void find_own_instructions(DraftAccessPlans& d, size_t i) {
+void find_sass_sites_of_access(DraftAccessPlans& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
   DraftAccessPlans::AccessState& w = d.states[i];
   const auto& sites = d.sites.sites_of_line(d.instruction(i).ptx_line);
-  for (const SassSite& s : sites) {
+  for (const SassInstructionSite& s : sites) {
     // A register spill is a local access on the PTX line of another access.
     if (!s.op || s.slow_path() ||
         (s.op->space == MemorySpace::local && a.space != MemorySpace::local))
@@ -212,7 +214,7 @@ void find_own_instructions(DraftAccessPlans& d, size_t i) {
     w.own_guard = found->own_guard;
     return;
   }
-  for (const SassSite& s : w.own) {
+  for (const SassInstructionSite& s : w.own) {
     const bool same_form = s.op->matrix == (a.form == PtxAccess::Form::matrix) &&
                            s.op->async_copy == (a.form == PtxAccess::Form::async_copy);
     if (!may_be_same_space(a, *s.op) || s.op->kind != a.kind || !same_form || s.op->bytes == 0)
@@ -221,7 +223,7 @@ void find_own_instructions(DraftAccessPlans& d, size_t i) {
   if (is_plain(a)) return;
   if (a.form == PtxAccess::Form::fragment) return plan_fragment_access(d, i);
   w.copies = static_cast<int>(w.own.size());
-  for (const SassSite& s : w.own) {
+  for (const SassInstructionSite& s : w.own) {
     if (s.op->bytes != a.bytes)
       return d.fail(i, DraftAccessPlans::Reason::other_width, s.instruction->opcode);
   }
@@ -231,13 +233,14 @@ void find_own_instructions(DraftAccessPlans& d, size_t i) {
 
 // If an access has no instruction for an unknown reason, ptxas may have merged it with any other
 // access of its kind. All of these are therefore marked as failed, too.
-void fail_possible_merges(DraftAccessPlans& d) {
+void fail_possibly_merged_accesses(DraftAccessPlans& d) {
   for (size_t i = 0; i < d.accesses.size(); ++i) {
     if (!d.states[i].missing) continue;
-    sim::UnmatchedAccess like_one_without;
+    sim::AccessWithoutSassMatch like_one_without;
     like_one_without.reason = DraftAccessPlans::Reason::like_one_without;
     like_one_without.ptx_line = d.instruction(i).ptx_line;
-    if (const auto at = d.module.position(d.instruction(i).loc)) like_one_without.line = at->line;
+    if (const auto at = d.module.student_source_position(d.instruction(i).loc))
+      like_one_without.line = at->line;
     for (size_t j = 0; j < d.accesses.size(); ++j) {
       if (is_plain(d.accesses[j]) && d.accesses[j].space == d.accesses[i].space &&
           d.accesses[j].kind == d.accesses[i].kind)
@@ -248,13 +251,13 @@ void fail_possible_merges(DraftAccessPlans& d) {
 
 }  // namespace
 
-sim::FunctionPlans plan_function_accesses(const ptx::Module& module, const PtxFunction& function,
-                                          const SassSites& sites) {
+sim::FunctionPlans map_ptx_accesses_to_sass(const ptx::Module& module, const PtxFunction& function,
+                                            const SassInstructionsByPtxLine& sites) {
   DraftAccessPlans d(module, function, sites);
-  for (size_t i = 0; i < d.accesses.size(); ++i) find_own_instructions(d, i);
+  for (size_t i = 0; i < d.accesses.size(); ++i) find_sass_sites_of_access(d, i);
   group_accesses(d);
-  check_control_dependence(d);
-  fail_possible_merges(d);
+  check_sass_ptx_control_match(d);
+  fail_possibly_merged_accesses(d);
   for (size_t i = 0; i < d.accesses.size(); ++i) {
     if (d.states[i].failed) d.plan(i).issues.clear();
   }

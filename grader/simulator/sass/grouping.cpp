@@ -21,7 +21,7 @@ constexpr int kMostSteps = 20000;
 // Tries all placements of the group's instructions, by backtracking.
 class SassAccessPlacementSearch {
  public:
-  SassAccessPlacementSearch(const std::vector<AccessToPlace>& members,
+  SassAccessPlacementSearch(const std::vector<UnplacedPtxAccess>& members,
                             const std::vector<KnownDistance>* distances)
       : members_(members), distances_(distances), current_(members.size()) {
     for (size_t m = 0; m < members.size(); ++m) {
@@ -43,7 +43,7 @@ class SassAccessPlacementSearch {
 
   void place_all_members() { place_member(0); }
   int solutions = 0;  // 2: more than one, or too many candidates to try
-  std::vector<AccessPlacement> found;
+  std::vector<SassAccessPlacement> found;
 
  private:
   void place_member(size_t k) {
@@ -53,7 +53,7 @@ class SassAccessPlacementSearch {
       return;
     }
     if (k == order_.size()) return record_solution();
-    const AccessToPlace& m = members_[order_[k]];
+    const UnplacedPtxAccess& m = members_[order_[k]];
     for (size_t s = 0; s < m.shapes.size(); ++s) {
       for (int64_t at = m.offset - kWidest + 1; at < m.offset + m.bytes; ++at) {
         if (!access_set_fits_at(m, m.shapes[s], at)) continue;
@@ -69,9 +69,10 @@ class SassAccessPlacementSearch {
   // Whether the instructions of `shape` fit at offset `at`. Every byte that they access must belong
   // to this member, or to a member without instructions and to no other instruction. No part may
   // consist of dead bytes only, and all live bytes of the member must be accessed.
-  bool access_set_fits_at(const AccessToPlace& m, const MachineAccessSet& shape, int64_t at) const {
+  bool access_set_fits_at(const UnplacedPtxAccess& m, const SassAccessRanges& shape,
+                          int64_t at) const {
     std::vector<bool> own(static_cast<size_t>(m.bytes), false);
-    for (const MachineAccess& part : shape) {
+    for (const SassAccessRange& part : shape) {
       bool useful = false;
       for (int64_t b = at + part.at; b < at + part.at + part.bytes; ++b) {
         if (b >= m.offset && b < m.offset + m.bytes) {
@@ -93,9 +94,9 @@ class SassAccessPlacementSearch {
     return true;
   }
 
-  void count_occupied_bytes(const AccessToPlace& m, const MachineAccessSet& shape, int64_t at,
+  void count_occupied_bytes(const UnplacedPtxAccess& m, const SassAccessRanges& shape, int64_t at,
                             int by) {
-    for (const MachineAccess& part : shape) {
+    for (const SassAccessRange& part : shape) {
       for (int64_t b = at + part.at; b < at + part.at + part.bytes; ++b) {
         if (b < m.offset || b >= m.offset + m.bytes) taken_[b] += by;
       }
@@ -125,10 +126,10 @@ class SassAccessPlacementSearch {
     found = current_;
   }
 
-  const std::vector<AccessToPlace>& members_;
+  const std::vector<UnplacedPtxAccess>& members_;
   const std::vector<KnownDistance>* distances_;
   std::vector<size_t> order_;
-  std::vector<AccessPlacement> current_;
+  std::vector<SassAccessPlacement> current_;
   // The bytes of members without instructions. 1: dead; 2: live, and another reason explains why no
   // instruction accesses it; 3: live.
   std::map<int64_t, char> orphan_;
@@ -138,8 +139,8 @@ class SassAccessPlacementSearch {
 
 }  // namespace
 
-std::optional<std::vector<AccessPlacement>> find_access_placement(
-    const std::vector<AccessToPlace>& members, const std::vector<KnownDistance>& distances) {
+std::optional<std::vector<SassAccessPlacement>> find_sass_access_placement(
+    const std::vector<UnplacedPtxAccess>& members, const std::vector<KnownDistance>& distances) {
   for (const std::vector<KnownDistance>* use :
        {static_cast<const std::vector<KnownDistance>*>(nullptr), &distances}) {
     SassAccessPlacementSearch search(members, use);
@@ -155,14 +156,14 @@ std::optional<std::vector<AccessPlacement>> find_access_placement(
 namespace {
 
 using sim::AccessKind;
-using sim::PlannedSassAccess;
+using sim::SassAccessOfPtxInstruction;
 
-class AccessGrouping {
+class SassAccessPlanner {
  public:
-  explicit AccessGrouping(DraftAccessPlans& draft) : d_(draft) {}
+  explicit SassAccessPlanner(DraftAccessPlans& draft) : d_(draft) {}
 
-  void plan_groups() {
-    using Key = std::tuple<int, MemorySpace, AccessKind, AddressRoot, int, bool>;
+  void plan_plain_accesses() {
+    using Key = std::tuple<int, MemorySpace, AccessKind, AddressBase, int, bool>;
     std::map<Key, std::vector<size_t>> groups;
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
       const PtxAccess& a = d_.accesses[i];
@@ -192,7 +193,7 @@ class AccessGrouping {
  private:
   bool has_width_of_ptx(size_t i) const {
     const auto& own = d_.states[i].own;
-    return !own.empty() && std::all_of(own.begin(), own.end(), [&](const SassSite& s) {
+    return !own.empty() && std::all_of(own.begin(), own.end(), [&](const SassInstructionSite& s) {
       return s.op->bytes == d_.accesses[i].bytes;
     });
   }
@@ -211,10 +212,10 @@ class AccessGrouping {
       }
       return;
     }
-    std::vector<AccessToPlace> members;
+    std::vector<UnplacedPtxAccess> members;
     for (size_t i : neighbours) {
       const PtxAccess& a = d_.accesses[i];
-      AccessToPlace m;
+      UnplacedPtxAccess m;
       m.offset = a.offset;
       m.bytes = a.bytes;
       for (bool live : a.live)
@@ -222,22 +223,22 @@ class AccessGrouping {
       m.shapes = possible_machine_access_sets(i);
       m.must_be_covered = !is_explained(i);
       if (!d_.states[i].own.empty() && m.shapes.empty())
-        return fail_neighbouring_accesses(neighbours, DraftAccessPlans::Reason::copies_differ);
+        return mark_neighbours_unmatched(neighbours, DraftAccessPlans::Reason::copies_differ);
       members.push_back(std::move(m));
     }
-    const auto placements = find_access_placement(members, known_distances(neighbours));
+    const auto placements = find_sass_access_placement(members, known_distances(neighbours));
     if (!placements)
-      return fail_neighbouring_accesses(neighbours, DraftAccessPlans::Reason::no_single_grouping);
+      return mark_neighbours_unmatched(neighbours, DraftAccessPlans::Reason::no_single_grouping);
     for (size_t k = 0; k < neighbours.size(); ++k)
       plan_placed_access(neighbours, members, *placements, k);
   }
 
-  void fail_neighbouring_accesses(const std::vector<size_t>& neighbours,
-                                  DraftAccessPlans::Reason reason) {
+  void mark_neighbours_unmatched(const std::vector<size_t>& neighbours,
+                                 DraftAccessPlans::Reason reason) {
     std::string seen;
     uint32_t count = 0;
     for (size_t i : neighbours) {
-      for (const SassSite& s : d_.states[i].own) {
+      for (const SassInstructionSite& s : d_.states[i].own) {
         if (++count > 4) continue;
         seen += (seen.empty() ? "" : ", ") + s.instruction->opcode;
       }
@@ -245,7 +246,7 @@ class AccessGrouping {
     if (count > 4) seen += " …";
     for (size_t i : neighbours) {
       if (d_.states[i].own.empty() && !is_explained(i)) d_.states[i].missing = true;
-      sim::UnmatchedAccess why;
+      sim::AccessWithoutSassMatch why;
       why.reason = reason;
       why.in_ptx = static_cast<uint32_t>(neighbours.size());
       why.in_machine_code = count;
@@ -255,16 +256,16 @@ class AccessGrouping {
   }
 
   void plan_placed_access(const std::vector<size_t>& neighbours,
-                          const std::vector<AccessToPlace>& members,
-                          const std::vector<AccessPlacement>& placements, size_t k) {
+                          const std::vector<UnplacedPtxAccess>& members,
+                          const std::vector<SassAccessPlacement>& placements, size_t k) {
     const size_t i = neighbours[k];
     const PtxAccess& a = d_.accesses[i];
-    const AccessPlacement& p = placements[k];
+    const SassAccessPlacement& p = placements[k];
     if (p.shape >= 0) {
-      const MachineAccessSet& shape = members[k].shapes[static_cast<size_t>(p.shape)];
+      const SassAccessRanges& shape = members[k].shapes[static_cast<size_t>(p.shape)];
       d_.states[i].copies = static_cast<int>(d_.states[i].own.size() / shape.size());
-      for (const MachineAccess& part : shape) {
-        PlannedSassAccess issue;
+      for (const SassAccessRange& part : shape) {
+        SassAccessOfPtxInstruction issue;
         issue.offset = static_cast<int32_t>(p.at + part.at - a.offset);
         issue.bytes = static_cast<uint8_t>(part.bytes);
         issue.kind = a.kind;
@@ -279,12 +280,12 @@ class AccessGrouping {
     // Finds the member whose instruction covers this access.
     for (size_t j = 0; j < neighbours.size(); ++j) {
       if (placements[j].shape < 0) continue;
-      const MachineAccessSet& shape = members[j].shapes[static_cast<size_t>(placements[j].shape)];
-      for (const MachineAccess& part : shape) {
+      const SassAccessRanges& shape = members[j].shapes[static_cast<size_t>(placements[j].shape)];
+      for (const SassAccessRange& part : shape) {
         const int64_t at = placements[j].at + part.at;
         if (a.offset + a.bytes <= at || at + part.bytes <= a.offset) continue;
         d_.plan(i).note = "merged into the " + d_.states[neighbours[j]].own[0].instruction->opcode +
-                          " of " + d_.line_text(neighbours[j]);
+                          " of " + d_.access_line_label(neighbours[j]);
         return;
       }
     }
@@ -293,23 +294,25 @@ class AccessGrouping {
 
   // The instructions that one execution of the access may consist of: its instructions, divided
   // into equal copies.
-  std::vector<MachineAccessSet> possible_machine_access_sets(size_t i) const {
-    std::map<decltype(std::declval<SassSite>().address_group()), std::vector<MachineAccess>> cells;
-    for (const SassSite& s : d_.states[i].own)
+  std::vector<SassAccessRanges> possible_machine_access_sets(size_t i) const {
+    std::map<decltype(std::declval<SassInstructionSite>().address_group()),
+             std::vector<SassAccessRange>>
+        cells;
+    for (const SassInstructionSite& s : d_.states[i].own)
       cells[s.address_group()].push_back({s.op->offset, s.op->bytes});
-    std::vector<MachineAccessSet> found;
+    std::vector<SassAccessRanges> found;
     for (size_t size = 1; size <= 4; ++size) {
-      MachineAccessSet shape;
+      SassAccessRanges shape;
       bool equal = !cells.empty();
       for (auto& [cell, parts] : cells) {
         std::sort(parts.begin(), parts.end(),
-                  [](const MachineAccess& a, const MachineAccess& b) { return a.at < b.at; });
+                  [](const SassAccessRange& a, const SassAccessRange& b) { return a.at < b.at; });
         equal &= parts.size() % size == 0;
         for (size_t from = 0; equal && from < parts.size(); from += size) {
-          MachineAccessSet one(parts.begin() + static_cast<std::ptrdiff_t>(from),
+          SassAccessRanges one(parts.begin() + static_cast<std::ptrdiff_t>(from),
                                parts.begin() + static_cast<std::ptrdiff_t>(from + size));
           const int64_t start = one[0].at;
-          for (MachineAccess& p : one) p.at -= start;
+          for (SassAccessRange& p : one) p.at -= start;
           for (size_t p = 1; p < size; ++p) equal &= one[p].at >= one[p - 1].at + one[p - 1].bytes;
           if (shape.empty()) shape = one;
           equal &= shape == one;
@@ -371,9 +374,9 @@ class AccessGrouping {
         const bool before = b.block == a.block
                                 ? b.index < a.index || b.kind == AccessKind::load
                                 : d_.function.structure().dominates(b.block, a.block);
-        if (before) return "removed: " + d_.line_text(j) + " has the value already";
+        if (before) return "removed: " + d_.access_line_label(j) + " has the value already";
       } else if (b.kind == AccessKind::store && b.block == a.block && b.index > a.index) {
-        return "removed: " + d_.line_text(j) + " overwrites it";
+        return "removed: " + d_.access_line_label(j) + " overwrites it";
       }
     }
     return {};
@@ -384,6 +387,6 @@ class AccessGrouping {
 
 }  // namespace
 
-void group_accesses(DraftAccessPlans& draft) { AccessGrouping(draft).plan_groups(); }
+void group_accesses(DraftAccessPlans& draft) { SassAccessPlanner(draft).plan_plain_accesses(); }
 
 }  // namespace lab32::sass

@@ -155,7 +155,7 @@ class DisassemblyReader {
   const std::string& text_;
   Disassembly listing_;
   std::string kernel_;
-  std::vector<InlineFrame> frames_;
+  std::vector<SassSourceLine> frames_;
   bool in_note_ = false;
   int ptx_line_ = 0;
   int source_ = -1;

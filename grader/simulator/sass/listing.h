@@ -15,7 +15,7 @@ namespace lab32::sass {
 
 // A line of the CUDA source. In a list of frames the innermost comes first; the call sites at which
 // it was inlined follow.
-struct InlineFrame {
+struct SassSourceLine {
   std::string file;
   int line = 0;
 };
@@ -57,7 +57,7 @@ struct SassFunction {
 
 struct Disassembly {
   std::vector<SassFunction> functions;
-  std::vector<std::vector<InlineFrame>> sources;
+  std::vector<std::vector<SassSourceLine>> sources;
 
   const SassFunction* find(std::string_view name) const;
 };

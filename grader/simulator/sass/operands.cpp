@@ -60,7 +60,7 @@ int count_registers_written(const SassInstruction& in) {
   return 1;
 }
 
-bool writes_no_register(std::string_view base) {
+bool is_sass_without_destination(std::string_view base) {
   static const std::set<std::string_view> none{"BRA",      "EXIT",  "BAR",    "RET",    "NOP",
                                                "BSSY",     "BSYNC", "RED",    "MEMBAR", "ERRBAR",
                                                "CCTL",     "BRX",   "CALL",   "DEPBAR", "LDGDEPBAR",
@@ -79,7 +79,7 @@ RegisterOperands operands_of(const SassInstruction& in) {
   int place = 0;
   bool wrote_predicate = false;
   std::string_view rest = in.operands;
-  const bool none = writes_no_register(base);
+  const bool none = is_sass_without_destination(base);
   while (!rest.empty()) {
     // A comma inside brackets does not separate operands.
     size_t end = 0;
@@ -115,7 +115,7 @@ RegisterOperands operands_of(const SassInstruction& in) {
 namespace {
 
 // Whether the instruction writes memory. It then reads its first operand, too.
-bool writes_memory(std::string_view base) {
+bool is_store_or_reduction(std::string_view base) {
   return base.substr(0, 2) == "ST" || base.substr(0, 3) == "RED";
 }
 
@@ -140,7 +140,7 @@ std::array<uint8_t, 2> RegisterBanks::operands_by_bank(const SassInstruction& in
         std::isdigit(static_cast<unsigned char>(text[i + 1])) == 0)
       continue;
     const int number = std::atoi(text.data() + i + 1);
-    if (place == 0 && !writes_memory(base)) continue;
+    if (place == 0 && !is_store_or_reduction(base)) continue;
     while (i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1])) != 0) ++i;
     const std::string_view behind = text.substr(i + 1);
     const bool pair =
@@ -219,7 +219,7 @@ int access_bytes_of_opcode(std::string_view opcode) {
 }
 
 // "R2.64+0xc" -> "R2.64", 12. Negative constants are printed as "+-0x800".
-void split_address(std::string_view address, MemoryOp& op) {
+void parse_sass_address(std::string_view address, MemoryOp& op) {
   size_t at = address.rfind("0x");
   if (at == std::string_view::npos) {
     op.base = address;
@@ -252,7 +252,7 @@ std::optional<MemoryOp> memory_op(const SassInstruction& in) {
     const size_t open = operands.rfind('[');
     const size_t close = operands.find(']', open);
     if (open != std::string_view::npos && close != std::string_view::npos)
-      split_address(operands.substr(open + 1, close - open - 1), op);
+      parse_sass_address(operands.substr(open + 1, close - open - 1), op);
     return op;
   }
   return std::nullopt;

@@ -52,7 +52,7 @@ std::vector<int> fragment_access_bytes_per_lane(const ptx::Instruction& in) {
   try {
     sim::FragmentOp op = sim::fragment_op_of(in);
     op.moved.compute_positions();
-    for (const sim::FragmentPart& part : sim::access_parts_of(op))
+    for (const sim::FragmentRegisterSlice& part : sim::access_parts_of(op))
       bytes.push_back(static_cast<int>(part.count * part.bytes));
   } catch (const Error&) {
   }
@@ -132,7 +132,7 @@ void PtxFunction::trace_address_root(int reg, int at, PtxAccess& access) const {
     } else if (id != OpId::mov && id != OpId::cvta && id != OpId::cvta_to) {
       break;
     } else if (is(1, Operand::Kind::symbol)) {
-      access.root = AddressRoot{-1, 0, in.operands[1].name};
+      access.root = AddressBase{-1, 0, in.operands[1].name};
       access.offset += in.operands[1].value;
       return;
     } else if (!is(1, Operand::Kind::reg)) {
@@ -141,7 +141,7 @@ void PtxFunction::trace_address_root(int reg, int at, PtxAccess& access) const {
     at = definitions[0];
     reg = in.operands[1].reg;
   }
-  access.root = AddressRoot{reg, definition_version(reg, at), {}};
+  access.root = AddressBase{reg, definition_version(reg, at), {}};
 }
 
 void PtxFunction::add_access(int index) {
@@ -149,7 +149,7 @@ void PtxFunction::add_access(int index) {
   const ptx::InstructionTraits& traits = in.op->traits;
   if (traits.ptx_level) return;
   if (traits.is_texture()) return add_texel_access(index);
-  if (!traits.accesses_memory()) return;
+  if (!traits.has_counted_memory_access()) return;
   const ptx::Space space = ptx::memory_space(in, traits.memory_count - 1u);
   if (space == ptx::Space::constant) return;  // no counter includes constant loads
   const int block = flow_.block_of[static_cast<size_t>(index)];
@@ -185,14 +185,14 @@ void PtxFunction::add_access(int index) {
     if (address->reg >= 0)
       trace_address_root(address->reg, index, a);
     else
-      a.root = AddressRoot{-1, 0, address->name};
+      a.root = AddressBase{-1, 0, address->name};
   }
   accesses_.push_back(std::move(a));
 }
 
 void PtxFunction::add_texel_access(int index) {
   const ptx::Instruction& in = function_->body[static_cast<size_t>(index)];
-  PtxTexelAccess t;
+  PtxTextureOrSurfaceAccess t;
   t.index = index;
   t.store = t.live = in.op->traits.writes_texels;
   ptx::for_each_register(*function_, in, [&](int r, bool is_destination) {
@@ -230,14 +230,14 @@ bool PtxFunction::varies_in_loop(const PtxAccess& access, int loop) const {
   return register_varies(access.root.reg, loop, asked);
 }
 
-bool PtxFunction::varies_in_loop(const PtxTexelAccess& texels, int loop) const {
+bool PtxFunction::varies_in_loop(const PtxTextureOrSurfaceAccess& texels, int loop) const {
   std::vector<int> asked;
   bool any = false;
   for (int r : texels.sources) any |= register_varies(r, loop, asked);
   return any;
 }
 
-bool PtxFunction::sources_are_defined_once(const PtxTexelAccess& texels) const {
+bool PtxFunction::sources_are_defined_once(const PtxTextureOrSurfaceAccess& texels) const {
   return std::all_of(texels.sources.begin(), texels.sources.end(),
                      [&](int r) { return definitions_[static_cast<size_t>(r)].size() <= 1; });
 }
@@ -286,7 +286,7 @@ void PtxFunction::add_lines_of_other_arm(int decider, int block, std::vector<int
   }
 }
 
-std::vector<int32_t> PtxFunction::loop_branches(int loop) const {
+std::vector<int32_t> PtxFunction::loop_exit_branches(int loop) const {
   std::vector<int32_t> branches;
   const Loop& outer = structure_.loops[static_cast<size_t>(loop)];
   for (size_t b = 0; b < flow_.blocks.size(); ++b) {

@@ -17,14 +17,14 @@ namespace lab32::sass {
 
 // The base of an address without its constant part: additions of immediates are traced back to a
 // register or symbol. Each definition of a register starts a new version.
-struct AddressRoot {
+struct AddressBase {
   int reg = -1;
   int version = 0;
   std::string symbol;
-  bool operator==(const AddressRoot& o) const {
+  bool operator==(const AddressBase& o) const {
     return reg == o.reg && version == o.version && symbol == o.symbol;
   }
-  bool operator<(const AddressRoot& o) const {
+  bool operator<(const AddressBase& o) const {
     return std::tie(reg, version, symbol) < std::tie(o.reg, o.version, o.symbol);
   }
 };
@@ -39,7 +39,7 @@ struct PtxAccess {
   int element_bytes = 4;
   std::vector<bool> live;  // by element: stored, or loaded and read later
   std::vector<int> parts;  // for a fragment: the bytes per lane of each access that moves it
-  AddressRoot root;
+  AddressBase root;
   int64_t offset = 0;
   int guard = -1;
   bool guard_negated = false;
@@ -49,7 +49,7 @@ struct PtxAccess {
 };
 
 // A texture fetch or a surface access.
-struct PtxTexelAccess {
+struct PtxTextureOrSurfaceAccess {
   int index = 0;  // in Function::body
   bool store = false, live = false;
   std::vector<int> sources;  // registers that select the texels
@@ -64,20 +64,22 @@ class PtxFunction {
   const ptx::ControlFlow& flow() const { return flow_; }
   const ControlStructure& structure() const { return structure_; }
   const std::vector<PtxAccess>& accesses() const { return accesses_; }
-  const std::vector<PtxTexelAccess>& texels() const { return texels_; }
+  const std::vector<PtxTextureOrSurfaceAccess>& texture_and_surface_accesses() const {
+    return texels_;
+  }
 
   // Whether the address may differ from one iteration of the loop to the next.
   bool varies_in_loop(const PtxAccess& access, int loop) const;
-  bool varies_in_loop(const PtxTexelAccess& texels, int loop) const;
+  bool varies_in_loop(const PtxTextureOrSurfaceAccess& texels, int loop) const;
   // Whether each source register has at most one definition, so that it has the same meaning
   // everywhere.
-  bool sources_are_defined_once(const PtxTexelAccess& texels) const;
+  bool sources_are_defined_once(const PtxTextureOrSurfaceAccess& texels) const;
   // The lines of the conditional branches on which the block is control-dependent, and of the
   // alternative arms. Branches at the end of an enclosing loop are omitted, since they only decide
   // how often the block runs.
   std::vector<int> controlling_lines(int block) const;
   // The body indices of the branches that may leave the loop or a loop inside it.
-  std::vector<int32_t> loop_branches(int loop) const;
+  std::vector<int32_t> loop_exit_branches(int loop) const;
 
  private:
   void find_definitions();
@@ -92,7 +94,7 @@ class PtxFunction {
   ptx::ControlFlow flow_;
   ControlStructure structure_;
   std::vector<PtxAccess> accesses_;
-  std::vector<PtxTexelAccess> texels_;
+  std::vector<PtxTextureOrSurfaceAccess> texels_;
   std::vector<std::vector<int>> definitions_;  // by register: body indices
   std::vector<bool> read_;  // for each register: whether any instruction reads it
 };

@@ -28,52 +28,54 @@ class PtxSassReconciler {
 
   PtxSassReconciliation reconcile_functions() {
     for (const auto& [line, sites] : sites_.by_line()) {
-      for (const SassSite& s : sites) {
+      for (const SassInstructionSite& s : sites) {
         if (s.op) check_unexplained_access(s, line);
       }
     }
     for (const PtxFunction& f : functions_) {
       const std::string& name = f.function().name;
-      result_.emitted[name] = emitted_blocks(f.function(), sites_);
+      result_.emitted[name] = emitted_sass_blocks(f.function(), sites_);
       const auto doubt = doubts_.find(&f);
-      if (!has_machine_code(f.function()))
-        result_.plans[name] =
-            make_unmatched_plans(f, make_unmatched(sim::UnmatchedAccess::Reason::not_listed));
+      if (!has_sass_of_any_instruction(f.function()))
+        result_.plans[name] = make_unmatched_plans(
+            f, make_unmatched(sim::AccessWithoutSassMatch::Reason::not_listed));
       else if (doubt != doubts_.end())
         result_.plans[name] = make_unmatched_plans(f, doubt->second);
       else
-        result_.plans[name] = plan_function_accesses(module_, f, sites_);
+        result_.plans[name] = map_ptx_accesses_to_sass(module_, f, sites_);
       plan_texel_accesses(f, sites_, result_.plans[name]);
-      note_widest_instruction(f, result_.plans[name]);
+      record_widest_sass_of_unmatched(f, result_.plans[name]);
     }
     return std::move(result_);
   }
 
  private:
-  struct AccessOfLine {
+  struct PtxAccessInFunction {
     const PtxFunction* function = nullptr;
     const PtxAccess* access = nullptr;
   };
 
   // A memory instruction that no PTX access explains makes all accesses of its kernel doubtful,
   // except local ones, which are spills.
-  void check_unexplained_access(const SassSite& s, int line) {
+  void check_unexplained_access(const SassInstructionSite& s, int line) {
     const auto found = origin_.find(line);
     const PtxAccess* access = found == origin_.end() ? nullptr : found->second.access;
     if (s.op->space == MemorySpace::local) {
       result_.local_lines[s.function->kernel].push_back(line);
     } else if (access == nullptr) {
       distrust_accesses_of_kernel(
-          s.function->kernel, make_unmatched(sim::UnmatchedAccess::Reason::unexplained_instruction,
-                                             s.instruction->opcode));
+          s.function->kernel,
+          make_unmatched(sim::AccessWithoutSassMatch::Reason::unexplained_instruction,
+                         s.instruction->opcode));
     }
   }
 
-  void distrust_accesses_of_kernel(const std::string& kernel, const sim::UnmatchedAccess& why) {
+  void distrust_accesses_of_kernel(const std::string& kernel,
+                                   const sim::AccessWithoutSassMatch& why) {
     for (const auto& [line, sites] : sites_.by_line()) {
       const auto found = origin_.find(line);
       if (found == origin_.end()) continue;
-      for (const SassSite& s : sites) {
+      for (const SassInstructionSite& s : sites) {
         if (s.function->kernel == kernel) doubts_.emplace(found->second.function, why);
       }
     }
@@ -81,7 +83,7 @@ class PtxSassReconciler {
 
   // Records the widest machine instruction that may serve an access. If an instruction serves
   // several accesses, it has the line of one of them, and all have the same base.
-  void note_widest_instruction(const PtxFunction& f, sim::FunctionPlans& plans) const {
+  void record_widest_sass_of_unmatched(const PtxFunction& f, sim::FunctionPlans& plans) const {
     const auto is_like = [](const PtxAccess& a, const PtxAccess& b) {
       return a.space == b.space && a.kind == b.kind && a.root == b.root;
     };
@@ -91,30 +93,30 @@ class PtxSassReconciler {
       for (const PtxAccess& b : f.accesses()) {
         if (!is_like(a, b)) continue;
         const ptx::Instruction& in = f.function().body[static_cast<size_t>(b.index)];
-        for (const SassSite& s : sites_.sites_of_line(in.ptx_line))
+        for (const SassInstructionSite& s : sites_.sites_of_line(in.ptx_line))
           if (s.op && s.op->kind == a.kind)
             unmatched->widest = std::max(unmatched->widest, static_cast<uint32_t>(s.op->bytes));
       }
     }
   }
 
-  bool has_machine_code(const ptx::Function& f) const {
+  bool has_sass_of_any_instruction(const ptx::Function& f) const {
     for (const ptx::Instruction& in : f.body) {
       if (!sites_.sites_of_line(in.ptx_line).empty()) return true;
     }
     return false;
   }
 
-  static sim::UnmatchedAccess make_unmatched(sim::UnmatchedAccess::Reason reason,
-                                             const std::string& seen = "") {
-    sim::UnmatchedAccess why;
+  static sim::AccessWithoutSassMatch make_unmatched(sim::AccessWithoutSassMatch::Reason reason,
+                                                    const std::string& seen = "") {
+    sim::AccessWithoutSassMatch why;
     why.reason = reason;
     why.seen = seen;
     return why;
   }
 
   static sim::FunctionPlans make_unmatched_plans(const PtxFunction& f,
-                                                 const sim::UnmatchedAccess& why) {
+                                                 const sim::AccessWithoutSassMatch& why) {
     sim::FunctionPlans plans(f.function().body.size());
     for (const PtxAccess& a : f.accesses()) {
       plans[static_cast<size_t>(a.index)].unmatched = why;
@@ -123,10 +125,10 @@ class PtxSassReconciler {
   }
 
   const ptx::Module& module_;
-  const SassSites sites_;
+  const SassInstructionsByPtxLine sites_;
   std::deque<PtxFunction> functions_;
-  std::map<int, AccessOfLine> origin_;  // by PTX line
-  std::map<const PtxFunction*, sim::UnmatchedAccess> doubts_;
+  std::map<int, PtxAccessInFunction> origin_;  // by PTX line
+  std::map<const PtxFunction*, sim::AccessWithoutSassMatch> doubts_;
   PtxSassReconciliation result_;
 };
 

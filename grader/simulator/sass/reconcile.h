@@ -16,7 +16,7 @@ struct PtxSassReconciliation {
   // For each PTX function, by name: the plans for sim::decode.
   std::map<std::string, sim::FunctionPlans> plans;
   // For each function in the listing, by name: its machine code.
-  EmittedFunctions emitted;
+  SassBlocksByFunction emitted;
 
   // For each kernel: the PTX line of each load and store of local memory in the machine code of the
   // kernel and of the functions that it calls. If the line's PTX instruction is no local access,

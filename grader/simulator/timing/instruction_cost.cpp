@@ -315,7 +315,7 @@ const std::map<std::string_view, Kind>& kinds_by_opcode() {
 // Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via
 // Microbenchmarking", 2024; kernels fma_one, waves and doubles of data/measured/model). For shared
 // memory: in addition to TimeParameters::shared_latency.
-const std::map<std::string_view, float>& latencies_by_opcode() {
+const std::map<std::string_view, float>& latency_by_sass_opcode() {
   static const std::map<std::string_view, float> table{
       {"DADD", 8},  {"DMUL", 8},     {"DFMA", 8},   {"DSETP", 12}, {"MUFU", 17}, {"FCHK", 17},
       {"I2F", 17},  {"F2I", 17},     {"F2F", 17},   {"I2I", 17},   {"POPC", 17}, {"FLO", 17},
@@ -334,7 +334,7 @@ constexpr float kCast = -3;
 // How many times longer than other instructions an instruction occupies its unit: products whose
 // upper half is needed (wide_fill_0, high_fill_0 of data/measured/model), and comparisons of
 // doubles (data/measured/model/h200-mix.csv).
-double relative_unit_occupancy(std::string_view opcode) {
+double issue_slots_on_own_unit(std::string_view opcode) {
   const auto has = [&](std::string_view word) {
     return opcode.find(word) != std::string_view::npos;
   };
@@ -357,9 +357,9 @@ ModelledInstruction trace_instruction_of_opcode(std::string_view opcode) {
             : issue.memory > 0  ? Unit::memory
             : issue.alu > 0     ? Unit::alu
                                 : Unit::none;
-  in.unit_passes = static_cast<float>(relative_unit_occupancy(opcode));
-  const auto latency = latencies_by_opcode().find(base);
-  in.latency = latency == latencies_by_opcode().end() ? kFixed : latency->second;
+  in.unit_passes = static_cast<float>(issue_slots_on_own_unit(opcode));
+  const auto latency = latency_by_sass_opcode().find(base);
+  in.latency = latency == latency_by_sass_opcode().end() ? kFixed : latency->second;
   if (base == "ATOMS" && opcode.find(".CAST") != std::string_view::npos) in.latency = kCast;
   if (const auto kind = kinds_by_opcode().find(base); kind != kinds_by_opcode().end())
     in.kind = kind->second;
@@ -379,7 +379,7 @@ IssueSlotsByPipeline issue_slots_of_opcode(std::string_view opcode) {
     return issue;
   }
   if (found->second == nullptr) return issue;
-  issue.*found->second = relative_unit_occupancy(opcode);
+  issue.*found->second = issue_slots_on_own_unit(opcode);
   // Only one half of the multiply-add pipeline executes integers, but both halves execute floats.
   if (found->second == &IssueSlotsByPipeline::multiply) issue.fp32 = 1;
   return issue;

@@ -50,12 +50,12 @@ MemoryPath::ResultAndOperandTimes MemoryPath::access_shared(const ModelledInstru
 // Whether this access of the warp waits for L2. Sets `waits_for_dram` to whether it waits for
 // device memory, too. The first access of a warp has other miss rates than its later ones.
 bool MemoryPath::waits_for_l2(const ModelledInstruction& in, uint64_t warp,
-                              LoadIssueCounts& history, bool& waits_for_dram) {
+                              WarpIssuesPerLoad& history, bool& waits_for_dram) {
   const size_t which = in.group % kLoadGroups;
   const uint32_t requests = history.requests[which]++;
   if (requests == 0) {
-    if (whole_repetitions(warp, in.first_l1_misses) == 0) return false;
-    waits_for_dram = whole_repetitions(first_misses_[which]++, in.first_l2_misses) > 0;
+    if (repetitions_of_nth_item(warp, in.first_l1_misses) == 0) return false;
+    waits_for_dram = repetitions_of_nth_item(first_misses_[which]++, in.first_l2_misses) > 0;
     return true;
   }
   // If most accesses miss, warps that advance together miss together. Rare misses are spread over
@@ -64,7 +64,7 @@ bool MemoryPath::waits_for_l2(const ModelledInstruction& in, uint64_t warp,
   const double phase = rate < kTogether ? std::fmod(static_cast<double>(warp) * kGolden, 1.0) : 0;
   if (std::floor(requests * rate + phase) <= std::floor((requests - 1) * rate + phase))
     return false;
-  waits_for_dram = whole_repetitions(later_misses_[which]++, in.l2_misses) > 0;
+  waits_for_dram = repetitions_of_nth_item(later_misses_[which]++, in.l2_misses) > 0;
   return true;
 }
 
@@ -83,7 +83,7 @@ double MemoryPath::serve_atomic(const ModelledInstruction& in, double now) {
 
 MemoryPath::ResultAndOperandTimes MemoryPath::access_global(const ModelledInstruction& in,
                                                             double now, uint64_t warp,
-                                                            LoadIssueCounts& history) {
+                                                            WarpIssuesPerLoad& history) {
   const bool store = in.kind == ModelledInstruction::Kind::global_store;
   double& way = store ? stores_free_ : l1_free_;
   way = std::max(now, way) + in.busy;
@@ -202,7 +202,7 @@ SmTiming run_multiprocessor(const DeviceProfile& profile, const AverageWarpTrace
   }
   const std::vector<uint64_t> blocks = blocks_of_slowest_multiprocessor(
       profile.multiprocessors, work.resident, work.blocks, work.warps, of_block);
-  const WarpPaths paths(trace, work);
+  const WarpPathChooser paths(trace, work);
   const TimeParameters& time = profile.time;
   SmTiming result;
   double congestion = 1;

@@ -25,7 +25,7 @@ constexpr double kOperandsRead = 8;
 constexpr size_t kLoadGroups = 32;  // upper bound of ModelledInstruction::group
 
 // For each load of the code: how often a warp has issued it.
-struct LoadIssueCounts {
+struct WarpIssuesPerLoad {
   std::array<uint32_t, kLoadGroups> requests{};
 };
 
@@ -43,7 +43,7 @@ class MemoryPath {
   };
   ResultAndOperandTimes access_shared(const ModelledInstruction& in, double now);
   ResultAndOperandTimes access_global(const ModelledInstruction& in, double now, uint64_t warp,
-                                      LoadIssueCounts& history);
+                                      WarpIssuesPerLoad& history);
 
   // The earliest time at which a warp can issue an access; before that too many are waiting.
   double accepts_from() const;
@@ -51,7 +51,7 @@ class MemoryPath {
   double busy_cycles() const { return busy_; }  // cycles in which L2 and device memory were busy
 
  private:
-  bool waits_for_l2(const ModelledInstruction& in, uint64_t warp, LoadIssueCounts& history,
+  bool waits_for_l2(const ModelledInstruction& in, uint64_t warp, WarpIssuesPerLoad& history,
                     bool& waits_for_dram);
 
   // Serves the atomic part of an access that leaves L1 at time `now`. Returns the time when L2 has
@@ -77,7 +77,7 @@ class SmWarps {
  public:
   // `congestion`: see MemoryPath. All other arguments must outlive this object.
   SmWarps(const DeviceProfile& profile, const AverageWarpTrace& trace, const SmWork& work,
-          const WarpPaths& paths, double congestion);
+          const WarpPathChooser& paths, double congestion);
 
   // Runs these blocks until the last one has ended.
   SmTiming run(const std::vector<uint64_t>& blocks);
@@ -105,7 +105,7 @@ class SmWarps {
     double read_at = 0, failed_share = 0, lanes = 1;
     bool failed = false, is_retry = false, swapped = false;
     std::array<double, kBarriers> barriers{};  // sass::SassControlCode: when each barrier is clear
-    LoadIssueCounts history;
+    WarpIssuesPerLoad history;
   };
 
   struct ResidentBlock {
@@ -117,7 +117,7 @@ class SmWarps {
   };
 
   void begin_block(size_t p, uint64_t block, double now);
-  void fetch_instruction(WarpState& warp);
+  void advance_and_set_issue_time(WarpState& warp);
   size_t unit_of_instruction(const ModelledInstruction& in, size_t s, double now) const;
   void choose_next_warp(size_t s);
   bool is_preferred_warp(size_t slot, size_t s) const;
@@ -125,7 +125,7 @@ class SmWarps {
   void schedule_after_branch(WarpState& warp, double now);
   MemoryPath::ResultAndOperandTimes issue_access(WarpState& warp, double now);
   static bool is_branch_taken(const WarpState& warp);
-  static bool is_leaving_basic_block(const WarpState& warp);
+  static bool is_next_block_different(const WarpState& warp);
   void attempt_compare_and_swap(WarpState& warp, double served);
   void arrive_at_barrier(WarpState& warp, double now);
   void release_waiting_warps(ResidentBlock& place);
@@ -134,7 +134,7 @@ class SmWarps {
   const TimeParameters& t_;
   const AverageWarpTrace& trace_;
   const SmWork& work_;
-  const WarpPaths& paths_;
+  const WarpPathChooser& paths_;
   MemoryPath memory_;
   // Cycles between two instructions that a scheduler issues to the unit.
   std::array<double, kUnits> every_{};

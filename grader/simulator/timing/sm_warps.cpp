@@ -49,7 +49,7 @@ constexpr double kLeave = 7;
 }  // namespace
 
 SmWarps::SmWarps(const DeviceProfile& profile, const AverageWarpTrace& trace, const SmWork& work,
-                 const WarpPaths& paths, double congestion)
+                 const WarpPathChooser& paths, double congestion)
     : t_(profile.time),
       trace_(trace),
       work_(work),
@@ -143,7 +143,7 @@ void SmWarps::begin_block(size_t p, uint64_t block, double now) {
   for (uint32_t w = 0; w < work_.warps; ++w) {
     const size_t slot = p * work_.warps + w;
     WarpState& warp = warps_[slot];
-    warp.path = paths_.path_of_warp(block, w);
+    warp.path = paths_.estimated_path_of_warp(block, w);
     warp.number = block * work_.warps + w;
     warp.block = warp.instruction = 0;
     warp.free = start + kWarpStart * w;
@@ -158,7 +158,7 @@ void SmWarps::begin_block(size_t p, uint64_t block, double now) {
     warp.scheduler = (first_ + w) % kSchedulers;
     warp.resident = p;
     place.warps.push_back(slot);
-    fetch_instruction(warp);
+    advance_and_set_issue_time(warp);
     of_scheduler_[warp.scheduler].push_back(slot);
     stale_[warp.scheduler] = true;
   }
@@ -168,7 +168,7 @@ void SmWarps::begin_block(size_t p, uint64_t block, double now) {
 }
 
 // Computes when the warp's next instruction could be issued if its unit were free.
-void SmWarps::fetch_instruction(WarpState& warp) {
+void SmWarps::advance_and_set_issue_time(WarpState& warp) {
   while (warp.block < warp.path.size() &&
          warp.instruction >= trace_.blocks[warp.path[warp.block]].code.size()) {
     if (!warp.failed) ++warp.block;
@@ -269,7 +269,7 @@ void SmWarps::issue_instruction(WarpState& warp, double now) {
   raise(in.write_barrier, times.ready);
   raise(in.read_barrier, times.read);
   ++warp.instruction;
-  fetch_instruction(warp);
+  advance_and_set_issue_time(warp);
 }
 
 // Computes when the warp could issue the instruction after a branch or a reconvergence.
@@ -283,7 +283,8 @@ void SmWarps::schedule_after_branch(WarpState& warp, double now) {
     else if (is_branch_taken(warp))
       warp.free += kTaken;
     warp.free += split * divergence_rate_;
-    if (warp.swapped && !warp.failed && !is_leaving_basic_block(warp)) warp.free += kSucceededLanes;
+    if (warp.swapped && !warp.failed && !is_next_block_different(warp))
+      warp.free += kSucceededLanes;
   } else if (in.kind == Kind::meet && reconvergences_ > 0) {
     const double diverged = std::min(1.0, trace_.splits / reconvergences_);
     warp.free = now + std::max<double>(in.stall, in.latency) + split * diverged;
@@ -326,7 +327,7 @@ bool SmWarps::is_branch_taken(const WarpState& warp) {
 }
 
 // Whether the warp goes on to another block, so that it leaves a loop of one block.
-bool SmWarps::is_leaving_basic_block(const WarpState& warp) {
+bool SmWarps::is_next_block_different(const WarpState& warp) {
   return warp.block + 1 >= warp.path.size() || warp.path[warp.block + 1] != warp.path[warp.block];
 }
 
@@ -378,7 +379,7 @@ void SmWarps::release_waiting_warps(ResidentBlock& place) {
     if (warp.free != kNever) continue;
     warp.free = then;
     stale_[warp.scheduler] = true;
-    fetch_instruction(warp);
+    advance_and_set_issue_time(warp);
   }
 }
 

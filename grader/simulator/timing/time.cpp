@@ -258,7 +258,7 @@ TimePrediction predict(const DeviceProfile& profile, const LaunchWorkCounts& wor
 }
 
 void widen_error_estimate(TimePrediction& prediction, const LaunchWorkCounts& work,
-                          const UnmatchedAccesses& unmatched) {
+                          const UnmatchedAccessFlags& unmatched) {
   // Single public programs of these kinds were off by -70 % and +130 %, while the mean error of all
   // programs was 15 % (data/devices/h100.toml).
   constexpr double kWider = 2, kUnequal = 1.5, kDominates = 0.5;

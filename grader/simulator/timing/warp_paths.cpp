@@ -11,7 +11,7 @@ namespace {
 class WarpPathBuilder {
  public:
   WarpPathBuilder(const AverageWarpTrace& trace, uint64_t warp, double times,
-                  const InstructionCountRank& rank)
+                  const WarpRankByInstructionCount& rank)
       : trace_(trace), warp_(warp), times_(times), rank_(rank), visits_(trace.blocks.size(), 0) {}
 
   std::vector<uint16_t> whole_path() {
@@ -26,7 +26,7 @@ class WarpPathBuilder {
     for (size_t i = first; i < last;) {
       const TraceBasicBlock& block = trace_.blocks[i];
       if (block.loops.size() <= depth) {
-        append_block_if_run(i, around);
+        append_block_by_run_rate(i, around);
         ++i;
         continue;
       }
@@ -45,24 +45,25 @@ class WarpPathBuilder {
     }
   }
 
-  void append_block_if_run(size_t i, double around) {
-    const double rate = around > 0 ? trace_.blocks[i].runs / around : 0;
+  void append_block_by_run_rate(size_t i, double enclosing_runs) {
+    const double rate = enclosing_runs > 0 ? trace_.blocks[i].runs / enclosing_runs : 0;
     const bool runs = depth_ == 0
                           ? is_warp_among_share(rate)
-                          : whole_repetitions(warp_ + visits_[i]++, std::min(rate, 1.0)) > 0;
+                          : repetitions_of_nth_item(warp_ + visits_[i]++, std::min(rate, 1.0)) > 0;
     if (runs) path_.push_back(static_cast<uint16_t>(i));
   }
 
   // Whether this warp is one of the share `rate` of all warps that run the block.
   bool is_warp_among_share(double rate) const {
     const double equal = (rate - rank_.before) / rank_.equal;
-    return equal > 0 && whole_repetitions(rank_.number, std::min(equal, 1.0)) > 0;
+    return equal > 0 && repetitions_of_nth_item(rank_.number, std::min(equal, 1.0)) > 0;
   }
 
   void append_loop_iterations(size_t first, size_t last, size_t depth, double runs, double around) {
     if (runs <= 0 || around <= 0) return;
     const double rate = runs / around * (depth == 0 ? times_ : 1);
-    const uint64_t n = whole_repetitions(depth_ == 0 ? warp_ : warp_ + visits_[first]++, rate);
+    const uint64_t n =
+        repetitions_of_nth_item(depth_ == 0 ? warp_ : warp_ + visits_[first]++, rate);
     ++depth_;
     for (uint64_t k = 0; k < n; ++k) walk_blocks(first, last, depth + 1, runs);
     --depth_;
@@ -71,7 +72,7 @@ class WarpPathBuilder {
   const AverageWarpTrace& trace_;
   const uint64_t warp_;
   const double times_;
-  const InstructionCountRank rank_;
+  const WarpRankByInstructionCount rank_;
   std::vector<uint64_t> visits_;  // for each block: how often the path has reached it
   std::vector<uint16_t> path_;
   int depth_ = 0;
@@ -79,7 +80,7 @@ class WarpPathBuilder {
 
 }  // namespace
 
-uint64_t whole_repetitions(uint64_t number, double rate) {
+uint64_t repetitions_of_nth_item(uint64_t number, double rate) {
   const double n = static_cast<double>(number);
   return static_cast<uint64_t>(std::ceil((n + 1) * rate - 1e-9) - std::ceil(n * rate - 1e-9));
 }
@@ -91,9 +92,9 @@ double instructions_per_warp(const AverageWarpTrace& trace) {
   return sum;
 }
 
-std::vector<uint16_t> path_of(const AverageWarpTrace& trace, uint64_t warp, double times,
-                              const InstructionCountRank& rank) {
-  return WarpPathBuilder(trace, warp, times, rank).whole_path();
+std::vector<uint16_t> path_of(const AverageWarpTrace& trace, uint64_t warp, double iteration_ratio,
+                              const WarpRankByInstructionCount& rank) {
+  return WarpPathBuilder(trace, warp, iteration_ratio, rank).whole_path();
 }
 
 namespace {
@@ -103,7 +104,7 @@ constexpr double kMuchLonger = 0.05;
 
 }  // namespace
 
-WarpPaths::WarpPaths(const AverageWarpTrace& trace, const SmWork& work)
+WarpPathChooser::WarpPathChooser(const AverageWarpTrace& trace, const SmWork& work)
     : trace_(trace), work_(work), mean_(instructions_per_warp(trace)) {
   for (const TraceBasicBlock& b : trace.blocks) {
     if (b.loops.empty()) continue;
@@ -130,16 +131,16 @@ WarpPaths::WarpPaths(const AverageWarpTrace& trace, const SmWork& work)
 // block, it is first put on the paths of 30 of every hundred warps, by warp number. If a path is
 // then much longer or shorter than its warp's issued instructions, the basic block is put on the
 // paths of those warps that issued most.
-std::vector<uint16_t> WarpPaths::path_of_warp(uint64_t block, uint32_t w) const {
+std::vector<uint16_t> WarpPathChooser::estimated_path_of_warp(uint64_t block, uint32_t w) const {
   const uint64_t number = block * work_.warps + w;
-  InstructionCountRank rank{0, 1, number};
+  WarpRankByInstructionCount rank{0, 1, number};
   std::vector<uint16_t> path = path_of(trace_, number, 1, rank);
   if (number >= work_.issued.size() || mean_issued_ <= 0) return path;
   const double wanted = instructions_issued_by(block, w) / mean_issued_ * mean_;
   double longer = wanted - instructions_on_path(path);
   const auto fits = [&] { return std::abs(longer) <= kMuchLonger * mean_; };
   if (fits()) return path;
-  const InstructionCountRank by_issued = this->issue_count_rank_of_warp(number);
+  const WarpRankByInstructionCount by_issued = this->issue_count_rank_of_warp(number);
   std::vector<uint16_t> other = path_of(trace_, number, 1, by_issued);
   if (const double then = wanted - instructions_on_path(other); std::abs(then) < std::abs(longer))
     path = std::move(other), longer = then, rank = by_issued;
@@ -147,7 +148,7 @@ std::vector<uint16_t> WarpPaths::path_of_warp(uint64_t block, uint32_t w) const 
   return path_of(trace_, number, std::max(0.0, 1 + longer / instructions_in_loops_), rank);
 }
 
-double WarpPaths::instructions_on_path(const std::vector<uint16_t>& path) const {
+double WarpPathChooser::instructions_on_path(const std::vector<uint16_t>& path) const {
   double sum = 0;
   for (const uint16_t b : path) sum += static_cast<double>(trace_.blocks[b].code.size());
   return sum;
@@ -155,7 +156,7 @@ double WarpPaths::instructions_on_path(const std::vector<uint16_t>& path) const 
 
 // Warps that wait for each other at a barrier in a loop run equally many iterations, so they get
 // the mean of their block.
-double WarpPaths::instructions_issued_by(uint64_t block, uint32_t w) const {
+double WarpPathChooser::instructions_issued_by(uint64_t block, uint32_t w) const {
   const size_t first = block * work_.warps;
   if (!barrier_in_loop_) return work_.issued[first + w];
   double sum = 0;
@@ -163,10 +164,10 @@ double WarpPaths::instructions_issued_by(uint64_t block, uint32_t w) const {
   return sum / work_.warps;
 }
 
-InstructionCountRank WarpPaths::issue_count_rank_of_warp(uint64_t number) const {
+WarpRankByInstructionCount WarpPathChooser::issue_count_rank_of_warp(uint64_t number) const {
   const auto at = std::lower_bound(
       issue_groups_.begin(), issue_groups_.end(), work_.issued[number],
-      [](const EquallyIssuingWarps& group, uint32_t issued) { return group.issued > issued; });
+      [](const EqualIssueCountGroup& group, uint32_t issued) { return group.issued > issued; });
   return {at->more, at->equal, number_among_equals_[number]};
 }
 

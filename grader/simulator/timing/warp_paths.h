@@ -77,12 +77,12 @@ double instructions_per_warp(const AverageWarpTrace& trace);
 // Distributes a fractional rate over whole numbers: if each item is to repeat `rate` times on
 // average, item `number` repeats this many times. The sum over the first n items is n * rate,
 // rounded.
-uint64_t whole_repetitions(uint64_t number, double rate);
+uint64_t repetitions_of_nth_item(uint64_t number, double rate);
 
 // The rank of a warp among all warps, sorted by the number of instructions that they issued.
 // before: the share of warps with more instructions. equal: the share of warps with equally many.
 // number: the warp's number among its equals.
-struct InstructionCountRank {
+struct WarpRankByInstructionCount {
   double before = 0, equal = 1;
   uint64_t number = 0;
 };
@@ -90,10 +90,11 @@ struct InstructionCountRank {
 // The blocks of code that a warp runs, in order. If a block runs less than once per warp, only some
 // warps run it: those with the first ranks, and among equal ranks those chosen by their number.
 // `times` is the number of iterations of the warp's loops in relation to the mean.
-std::vector<uint16_t> path_of(const AverageWarpTrace& trace, uint64_t warp, double times,
-                              const InstructionCountRank& rank);
-inline std::vector<uint16_t> path_of(const AverageWarpTrace& trace, uint64_t warp, double times) {
-  return path_of(trace, warp, times, {0, 1, warp});
+std::vector<uint16_t> path_of(const AverageWarpTrace& trace, uint64_t warp, double iteration_ratio,
+                              const WarpRankByInstructionCount& rank);
+inline std::vector<uint16_t> path_of(const AverageWarpTrace& trace, uint64_t warp,
+                                     double iteration_ratio) {
+  return path_of(trace, warp, iteration_ratio, {0, 1, warp});
 }
 
 // The work of one multiprocessor: the thread blocks that it runs, and how they differ.
@@ -110,7 +111,7 @@ struct SmWork {
   // multiprocessor update.
   double update_cycles = 0;
   // For compare-and-swap loops on shared memory: the share of attempts of the block's other warps
-  // that change the word that a warp wants to change (CasLoopObserver in
+  // that change the word that a warp wants to change (CasLoopContentionObserver in
   // simulator/observers/traffic/traffic.h).
   double shared_words = 0;
   double last_lanes = 1;  // for compare-and-swap loops: the number of lanes in the last attempt
@@ -126,29 +127,29 @@ struct SmTiming {
 };
 
 // Chooses the path of each warp through the machine code.
-class WarpPaths {
+class WarpPathChooser {
  public:
   // Both arguments must outlive this object.
-  WarpPaths(const AverageWarpTrace& trace, const SmWork& work);
+  WarpPathChooser(const AverageWarpTrace& trace, const SmWork& work);
 
   // The blocks of code that warp w of this thread block runs, in order.
-  std::vector<uint16_t> path_of_warp(uint64_t block, uint32_t w) const;
+  std::vector<uint16_t> estimated_path_of_warp(uint64_t block, uint32_t w) const;
 
  private:
   double instructions_issued_by(uint64_t block, uint32_t w) const;
   double instructions_on_path(const std::vector<uint16_t>& path) const;
-  InstructionCountRank issue_count_rank_of_warp(uint64_t number) const;
+  WarpRankByInstructionCount issue_count_rank_of_warp(uint64_t number) const;
 
   const AverageWarpTrace& trace_;
   const SmWork& work_;
   double mean_ = 0, instructions_in_loops_ = 0;  // average instructions of a warp
   double mean_issued_ = 0;
   bool barrier_in_loop_ = false;
-  struct EquallyIssuingWarps {
+  struct EqualIssueCountGroup {
     uint32_t issued = 0;
     double more = 0, equal = 0;  // shares of all warps
   };
-  std::vector<EquallyIssuingWarps> issue_groups_;  // by number of issued instructions, descending
+  std::vector<EqualIssueCountGroup> issue_groups_;  // by number of issued instructions, descending
   std::vector<uint32_t>
       // For each warp: its number among those that issued equally many instructions.
       number_among_equals_;

@@ -84,10 +84,10 @@ std::string table_of(const Question& question) {
                                 question.subject,
                                 question.spaced.empty() ? "" : ", an idea of " + question.spaced,
                                 question.check, text_of(question), question.answer);
-  for (const asking::WrongAnswer& wrong : question.wrong)
+  for (const asking::MisconceptionAnswer& wrong : question.wrong)
     out += fmt::format("  {}: {}\n", wrong.answer, wrong.misconception);
   out += "Reason: " + question.reason + "\n";
-  for (const pictures::PicturedAccess& access : question.picture.accesses)
+  for (const pictures::PicturedLineRequests& access : question.picture.accesses)
     for (const pictures::PicturedRequest& request : access.requests)
       out += fmt::format("  line {}, block {}, warp {}: {} of {} bytes\n", access.line,
                          access.block, request.warp, request.kind, request.bytes) +
@@ -173,7 +173,7 @@ TEST_CASE("asking: the file and the id decide the questions, and the sheet keeps
   for (const Question& question : drawn.questions) {
     CHECK(question.check == "B2 padded: result");
     CHECK(feedback(question, question.answer) == "Right.");
-    for (const asking::WrongAnswer& wrong : question.wrong) {
+    for (const asking::MisconceptionAnswer& wrong : question.wrong) {
       CHECK(wrong.answer != question.answer);
       CHECK(feedback(question, wrong.answer).find(wrong.misconception) != std::string::npos);
     }
@@ -182,19 +182,19 @@ TEST_CASE("asking: the file and the id decide the questions, and the sheet keeps
   bo.id = "bo";
   CHECK(keys_of(draw_questions(bo)) != keys_of(drawn));
 
-  asking::AnswerSheet sheet = matching_or_new_answer_sheet(options, drawn);
+  asking::GivenAnswers sheet = matching_or_new_given_answers(options, drawn);
   const Question &first = drawn.questions[0], &second = drawn.questions[1];
-  CHECK(record_answer(sheet, first, first.answer));
-  CHECK_FALSE(record_answer(sheet, first, first.answer + 1));
-  CHECK(record_answer(sheet, second, second.answer + 1));
-  asking::write_answer_sheet(file, sheet);
+  CHECK(record_answer_if_first(sheet, first, first.answer));
+  CHECK_FALSE(record_answer_if_first(sheet, first, first.answer + 1));
+  CHECK(record_answer_if_first(sheet, second, second.answer + 1));
+  asking::write_given_answers(file, sheet);
   const std::string written = *read_file(scratch.path / "answers.toml");
   CHECK(written.find(fmt::format("\"{}\"", first.answer)) == std::string::npos);
-  const asking::AnswerSheet again = matching_or_new_answer_sheet(options, drawn);
+  const asking::GivenAnswers again = matching_or_new_given_answers(options, drawn);
   CHECK(is_answered_right(again, first));
   CHECK_FALSE(is_answered_right(again, second));
   CHECK_FALSE(is_answered_right(again, drawn.questions[2]));
-  CHECK(matching_or_new_answer_sheet(bo, drawn).answers.empty());
+  CHECK(matching_or_new_given_answers(bo, drawn).answers.empty());
 
   const grading::Rubric rubric(grading::rubric_folder(), "transpose");
   const auto judged = asking::grade_answers(rubric, file);

@@ -10,7 +10,7 @@
 #include "tests/fixtures/sim_kit.h"
 
 using namespace lab32;
-using sim::LaneBits;
+using sim::RegisterBits128;
 using tests::LaunchOutcome;
 using tests::Line;
 using tests::Setup;
@@ -24,12 +24,17 @@ struct Bit {
   unsigned bit;
 };
 
-LaneBits one(unsigned bit) {
-  return bit < 64 ? LaneBits{uint64_t{1} << bit, 0} : LaneBits{0, uint64_t{1} << (bit - 64)};
+RegisterBits128 one(unsigned bit) {
+  return bit < 64 ? RegisterBits128{uint64_t{1} << bit, 0}
+                  : RegisterBits128{0, uint64_t{1} << (bit - 64)};
 }
 
-LaneBits bits_with(LaneBits a, LaneBits b) { return {a.low | b.low, a.high | b.high}; }
-LaneBits difference(LaneBits a, LaneBits b) { return {a.low ^ b.low, a.high ^ b.high}; }
+RegisterBits128 bits_with(RegisterBits128 a, RegisterBits128 b) {
+  return {a.low | b.low, a.high | b.high};
+}
+RegisterBits128 difference(RegisterBits128 a, RegisterBits128 b) {
+  return {a.low ^ b.low, a.high ^ b.high};
+}
 
 // Makes some bits of the first `sources` operands undefined and tries all their values. The bits of
 // the result that change must be reported as undefined and, if `exact`, no others.
@@ -62,14 +67,14 @@ void check_flow(const std::string& text, unsigned sources, bool exact) {
         open.push_back(bit);
       }
     }
-    const sim::UndefinedResults said = line.undefined(1u << lane, undefined);
+    const sim::UndefinedResultBits said = line.undefined(1u << lane, undefined);
     REQUIRE(line.registers() == start);
     line.run(1u << lane);
     const std::vector<std::byte> result = line.registers();
     for (unsigned d = 0; d < in.dst_count; ++d) {
       if (in.dst[d].bytes == 0) continue;
-      const LaneBits before = sim::get_register_bits(result.data(), in.dst[d], lane);
-      LaneBits changes;
+      const RegisterBits128 before = sim::get_register_bits(result.data(), in.dst[d], lane);
+      RegisterBits128 changes;
       for (uint32_t flipped = 1; flipped < 1u << open.size(); ++flipped) {
         line.registers() = start;
         for (size_t b = 0; b < open.size(); ++b) {
@@ -84,7 +89,7 @@ void check_flow(const std::string& text, unsigned sources, bool exact) {
             changes,
             difference(sim::get_register_bits(line.registers().data(), in.dst[d], lane), before));
       }
-      const LaneBits flagged = said[d][static_cast<size_t>(lane)];
+      const RegisterBits128 flagged = said[d][static_cast<size_t>(lane)];
       CHECK((changes.low & ~flagged.low) == 0);
       CHECK((changes.high & ~flagged.high) == 0);
       if (!exact) continue;

@@ -1,5 +1,5 @@
-// The records of a BlockOrderGuard: sets of words, old contents of lines, and which lines were
-// saved; and that the next launch gets empty records.
+// The records of a SerialEquivalenceGuard: sets of words, old contents of lines, and which lines
+// were saved; and that the next launch gets empty records.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -55,7 +55,7 @@ TEST_CASE("core: word map: add_row() adds the 32 words from any first word on") 
   CHECK(map.page(0) == nullptr);
   map.add(7 * WordBitmap::kWordsOfPage);
   CHECK(words_in(map) == std::set<uint64_t>{7 * WordBitmap::kWordsOfPage});
-  map.trim(WordBitmap::kPageBytes);
+  map.clear_and_shrink(WordBitmap::kPageBytes);
   CHECK(map.pages().empty());
   map.reset(64 * WordBitmap::kWordsOfPage);
   map.add(1);
@@ -109,7 +109,7 @@ TEST_CASE("core: undo log: a long log frees its memory when it is trimmed") {
     std::memset(memory.host(a->begin), 7, lines * UndoLog::kLine);
     log.put_back(memory);
     CHECK(std::memcmp(memory.host(a->begin), data.data(), kBytes) == 0);
-    log.trim(lines % 2 == 0 ? 4 << 20 : 0);
+    log.clear_and_shrink(lines % 2 == 0 ? 4 << 20 : 0);
   }
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("core: order guard: rollback restores a line of several arrays and the
   memory.upload(full->begin, zeros.data(), 64);
   memory.upload(part->begin, zeros.data(), 4);
   REQUIRE(full->initialised);
-  sim::BlockOrderGuard guard(memory, 1, sim::BlockOrderGuard::Mode::at_once, false);
+  sim::SerialEquivalenceGuard guard(memory, 1, sim::SerialEquivalenceGuard::Mode::at_once, false);
   for (sim::Allocation* a : {full, part}) {
     uint64_t address[kWarpSize] = {a->begin + 32};
     guard.worker(0).record_write(*a, address, 1, 4, {});
@@ -190,7 +190,7 @@ TEST_CASE("core: order guard: a row that is read counts as 32 words that are rea
   memory.upload(a->begin, zeros.data(), zeros.size());
   const auto row = [&](uint64_t word, uint64_t stride) {
     const uint64_t first = a->begin + 4 * word;
-    return sim::StridedWarpAddresses{{first, first + 16 * stride}, stride};
+    return sim::StridedHalfWarpPair{{first, first + 16 * stride}, stride};
   };
   // The other thread reads next to the written words, or one of them.
   struct Case {
@@ -202,7 +202,7 @@ TEST_CASE("core: order guard: a row that is read counts as 32 words that are rea
                         Case{33, 0, 4, false}, Case{0, 8, 8, true}, Case{32, 8, 8, false}}) {
     CAPTURE(c.word);
     CAPTURE(c.stride);
-    sim::BlockOrderGuard guard(memory, 2, sim::BlockOrderGuard::Mode::at_once, false);
+    sim::SerialEquivalenceGuard guard(memory, 2, sim::SerialEquivalenceGuard::Mode::at_once, false);
     guard.track_by_word({a->index, 1000});  // the second index is not an allocation
     REQUIRE(guard.by_word());
     CHECK(guard.allocations_tracked_by_word() == std::vector<uint32_t>{a->index});

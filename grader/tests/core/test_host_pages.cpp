@@ -16,19 +16,20 @@ using sim::SparseRecordArray;
 TEST_CASE("core: page pool: a piece moves with its contents and leaves zeros") {
   // Empties the pool of pieces from other tests.
   const PagePool::ReservedRange others(PagePool::kKept, "a test");
-  for (uint64_t at = 0; PagePool::process_wide().map_pooled_piece(others.begin() + at);)
+  for (uint64_t at = 0; PagePool::process_wide().map_uncleared_pooled_piece(others.begin() + at);)
     at += PagePool::kPiece;
   const PagePool::ReservedRange range(4 * PagePool::kPiece, "a test");
   std::byte* const first = range.begin();
   std::byte* const second = first + 2 * PagePool::kPiece;
   CHECK(reinterpret_cast<uint64_t>(first) % PagePool::kPiece == 0);
   std::memset(first, 0x5a, PagePool::kPiece);
-  PagePool::process_wide().return_piece(first);
+  PagePool::process_wide().move_piece_into_pool(first);
   CHECK(first[0] == std::byte{0});
-  REQUIRE(PagePool::process_wide().map_pooled_piece(second));  // the piece that was given last
+  REQUIRE(PagePool::process_wide().map_uncleared_pooled_piece(
+      second));  // the piece that was given last
   CHECK(second[0] == std::byte{0x5a});
   CHECK(second[PagePool::kPiece - 1] == std::byte{0x5a});
-  PagePool::process_wide().return_piece(second);
+  PagePool::process_wide().move_piece_into_pool(second);
 }
 
 TEST_CASE("core: page pool: pieces beyond its capacity return to the system") {
@@ -36,11 +37,11 @@ TEST_CASE("core: page pool: pieces beyond its capacity return to the system") {
   const PagePool::ReservedRange range(kMany * PagePool::kPiece, "a test");
   for (uint64_t i = 0; i < kMany; ++i) {
     range.begin()[i * PagePool::kPiece] = std::byte{1};
-    PagePool::process_wide().return_piece(range.begin() + i * PagePool::kPiece);
+    PagePool::process_wide().move_piece_into_pool(range.begin() + i * PagePool::kPiece);
   }
   uint64_t kept = 0;
-  while (kept < kMany &&
-         PagePool::process_wide().map_pooled_piece(range.begin() + kept * PagePool::kPiece))
+  while (kept < kMany && PagePool::process_wide().map_uncleared_pooled_piece(
+                             range.begin() + kept * PagePool::kPiece))
     ++kept;
   CHECK(kept == 128);
   for (uint64_t i = kept; i < kMany; ++i)
@@ -148,7 +149,7 @@ TEST_CASE("core: poison pages: two GB take no memory and hold poison everywhere"
 }
 
 TEST_CASE("core: poison pages: written bytes stay, and all others are still poison") {
-  constexpr uint64_t kPiece = sim::PoisonPages::kPiece;
+  constexpr uint64_t kPiece = sim::LazilyPoisonedPages::kPiece;
   sim::Memory memory(4 * kMany);
   const sim::Allocation& a = *memory.allocate(kMany, "a");
   const sim::Allocation& b = *memory.allocate(kMany, "b");

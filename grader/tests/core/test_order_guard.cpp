@@ -1,5 +1,5 @@
-// BlockOrderGuard: which conflicts between host threads it finds, its rollback, and the size of its
-// records.
+// SerialEquivalenceGuard: which conflicts between host threads it finds, its rollback, and the size
+// of its records.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -36,8 +36,8 @@ struct Guarded {
     return address;
   }
   // In the order of a block's store: the guard, the written bits, the data.
-  void store(sim::BlockOrderGuard::Worker& worker, sim::Allocation* a, const Address& address,
-             uint32_t value) {
+  void store(sim::SerialEquivalenceGuard::Worker& worker, sim::Allocation* a,
+             const Address& address, uint32_t value) {
     worker.record_write(*a, address.data(), sim::kFullMask, 4, {});
     memory.mark_lanes_written(address.data(), sim::kFullMask, 4);
     for (const uint64_t at : address) std::memcpy(memory.host(at), &value, 4);
@@ -55,7 +55,8 @@ TEST_CASE("core: order guard: two threads may write neighbouring words, but not 
   Guarded g;
   for (sim::Allocation* a : {g.full, g.fresh}) {
     const uint32_t before = a == g.full ? 0 : 0xffffffff;
-    sim::BlockOrderGuard guard(g.memory, 2, sim::BlockOrderGuard::Mode::at_once, false);
+    sim::SerialEquivalenceGuard guard(g.memory, 2, sim::SerialEquivalenceGuard::Mode::at_once,
+                                      false);
     // Every other word of the same lines.
     g.store(guard.worker(0), a, Guarded::words(a, 1000, 2), 7);
     g.store(guard.worker(1), a, Guarded::words(a, 1001, 2), 8);
@@ -90,7 +91,8 @@ TEST_CASE("core: order guard: an allocation that is read and written is tracked 
       CAPTURE(one_thread);
       CAPTURE(clash);
       Guarded g;
-      sim::BlockOrderGuard guard(g.memory, 2, sim::BlockOrderGuard::Mode::at_once, false);
+      sim::SerialEquivalenceGuard guard(g.memory, 2, sim::SerialEquivalenceGuard::Mode::at_once,
+                                        false);
       const auto read = [&](unsigned worker, uint64_t first) {
         guard.worker(worker).record_read(*g.full, Guarded::words(g.full, first).data(),
                                          sim::kFullMask, 4, {});
@@ -134,7 +136,7 @@ TEST_CASE("core: order guard: the undo log of a round is bounded") {
   sim::Allocation* a = memory.allocate(kBytes, "large");
   const std::vector<uint8_t> zeros(kBytes, 0);
   memory.upload(a->begin, zeros.data(), kBytes);
-  sim::BlockOrderGuard guard(memory, 1, sim::BlockOrderGuard::Mode::at_once, false);
+  sim::SerialEquivalenceGuard guard(memory, 1, sim::SerialEquivalenceGuard::Mode::at_once, false);
   uint64_t line = 0;
   const auto touch_next = [&] {  // 256 bytes each
     Address address;
@@ -289,7 +291,8 @@ TEST_CASE("core: determinism: a kernel whose blocks access their own words in on
   tests::Simulated simulated(ptx);
   const std::vector<uint32_t> start = each(kWords, [](uint32_t i) { return i; });
   for (const bool other_array : {false, true}) {
-    const device::DeviceBuffer x = simulated.upload(start, "x"), y = simulated.upload(start, "y");
+    const device::DeviceAddressRange x = simulated.upload(start, "x"),
+                                     y = simulated.upload(start, "y");
     std::vector<uint32_t> want_x = start, want_y = start;
     for (const uint32_t by : {0u, 0u, 32u, 0u, 0u}) {
       CAPTURE(by);

@@ -163,10 +163,10 @@ TEST_CASE(
   tests::Simulated& sim = tests::compiled_kernels();
   device::Kernel& kernel = sim.kernel("meet");
   const device::LaunchShape shape{{40, 1, 1}, {64, 1, 1}, 0};
-  const uint64_t capacity = sim.device->resident_blocks(kernel, shape);
+  const uint64_t capacity = sim.device->resident_blocks_on_device(kernel, shape);
   CHECK(capacity == 132u * 32);  // blocks of 64 threads: the most blocks a multiprocessor may have
   const std::vector<int> zeros(40 * 64, 0);
-  const device::DeviceBuffer words = sim.upload(zeros, "words");
+  const device::DeviceAddressRange words = sim.upload(zeros, "words");
   device::LaunchOptions options;
   options.cooperative = true;
   const device::LaunchResult run = sim.launch("meet", shape, {words, 40 * 64}, options);

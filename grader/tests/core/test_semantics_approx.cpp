@@ -75,7 +75,8 @@ void check_rows(const std::string& opcode) {
       for (int lane = 0; lane < kWarpSize; ++lane) line.set(line.inst().dst[0], lane, uint32_t{77});
       line.run(mask);
       for (int lane = 0; lane < kWarpSize; ++lane) {
-        const float one = sim::FloatOp<Op>::apply(modifiers, sim::bit_copy<float>(of[lane]));
+        const float one =
+            sim::WithFtzSatAndCanonicalNan<Op>::apply(modifiers, sim::bit_copy<float>(of[lane]));
         const uint32_t want = (mask >> lane & 1) != 0 ? sim::bits(one) : 77;
         differ += line.get<uint32_t>(line.inst().dst[0], lane) != want;
       }

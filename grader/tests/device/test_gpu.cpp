@@ -43,7 +43,7 @@ TEST_SUITE("device gpu") {
     const int n = 1000;
     std::vector<float> in(n), out(n + 1);
     for (int i = 0; i < n; ++i) in[i] = 0.5f * i;
-    DeviceBuffer a = gpu.allocate(n * 4, "a"), b = gpu.allocate(n * 4 + 4, "b");
+    DeviceAddressRange a = gpu.allocate(n * 4, "a"), b = gpu.allocate(n * 4 + 4, "b");
     gpu.upload(a, in.data(), n * 4);
     const int table[2] = {0, 7};
     CHECK(module->write_symbol("table", table, sizeof table));

@@ -37,7 +37,7 @@ TEST_SUITE("device: sim") {
       "device: a warm launch finds what the last one has left in L2, and nothing after a fault") {
     using Model = device::LaunchOptions::Model;
     Simulated sim(with_header(kLoads));
-    const device::DeviceBuffer words = sim.upload(std::vector<uint32_t>(32, 7), "words");
+    const device::DeviceAddressRange words = sim.upload(std::vector<uint32_t>(32, 7), "words");
     const auto launch = [&](device::KernelArgument from, Model model) {
       return sim.launch("loads", {{1}, {32}}, {from}, with_model(model));
     };
@@ -67,8 +67,8 @@ TEST_SUITE("device: sim") {
   ret;
 }
 )"));
-    const auto marked = [&](const BlockWithAbsentThreads& part) {
-      const device::DeviceBuffer words = sim.upload(std::vector<uint32_t>(192, 0), "words");
+    const auto marked = [&](const PartialBlockLaunch& part) {
+      const device::DeviceAddressRange words = sim.upload(std::vector<uint32_t>(192, 0), "words");
       device::LaunchOptions options;
       options.part = part;
       REQUIRE_FALSE(sim.launch("marks", {{3}, {64}}, {words}, options).fault);

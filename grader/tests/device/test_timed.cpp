@@ -10,10 +10,10 @@ using namespace lab32::device;
 
 TEST_SUITE("device timed") {
   TEST_CASE("device: a timing is unchanged by serialisation") {
-    TimingData timing;
+    MeasuredGpuTimes timing;
     timing.candidates = {{"reduce_v3", {1e-6, 2e-6}, {3e-6, 4e-6}}, {"reduce_v2", {5e-6}, {}}};
     timing.copy = {"copy", {7e-6}, {8e-6}};
-    const auto region = std::make_shared<const InterprocessMemory>(4096);
+    const auto region = std::make_shared<const ForkSharedMemory>(4096);
     region->data()[5] = std::byte{1};
     region->data()[6] = std::byte{255};
     timing.outputs = {
@@ -42,7 +42,7 @@ TEST_SUITE("device timed") {
     CHECK(back.timing->start_seconds == 0.5);
     CHECK(back.timing->rounds_seconds == 0.25);
     CHECK_THROWS_WITH_AS(
-        decode_gpu_timing_result(bytes, std::make_shared<const InterprocessMemory>(6)),
+        decode_gpu_timing_result(bytes, std::make_shared<const ForkSharedMemory>(6)),
         "an output lies nowhere", Error);
     CHECK(back.timing->outputs[1].candidate == 1);
     CHECK(back.timing->before->throttled == 4);
@@ -55,7 +55,7 @@ TEST_SUITE("device timed") {
     KernelFault fault;
     fault.kind = sim::TrapKind::out_of_bounds;
     fault.driver = DriverError{"v7", "CUDA_ERROR_ILLEGAL_ADDRESS", "illegal"};
-    const auto region = std::make_shared<const InterprocessMemory>(1);
+    const auto region = std::make_shared<const ForkSharedMemory>(1);
     const GpuTimingResult back =
         decode_gpu_timing_result(encode_gpu_timing_result({std::nullopt, fault}, *region), region);
     CHECK_FALSE(back.timing);

@@ -22,7 +22,8 @@ TEST_SUITE("labs calibrate") {
   TEST_CASE("grading: golden: a calibration") {
     FakeTimer quiet = card(0.002), noisy = card(0.2), flat = card(0.002);
     flat.previous = flat.reference_previous = 102e-6;
-    Calibration calibration{"NVIDIA Fake 1", "NVIDIA Fake 1, sm_90, 10 SMs, 8 GiB", 21, {}};
+    DecidableTimingChecks calibration{
+        "NVIDIA Fake 1", "NVIDIA Fake 1, sm_90, 10 SMs, 8 GiB", 21, {}};
     for (auto& [name, timer] : {std::pair<const char*, FakeTimer*>{"quiet", &quiet},
                                 {"noisy", &noisy},
                                 {"flat", &flat}}) {

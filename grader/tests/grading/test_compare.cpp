@@ -105,8 +105,8 @@ TEST_CASE("grading: a source line is quoted with its place") {
       "// scale(x) is wanted\n__global__ void scale(int n) {\r\n\tout[i]\t= 1;\n}\n"
       "LAB32_ANSWER(add2_time, 1);\n",
       "lab/scale.cu");
-  CHECK(source.quote(3) == "lab/scale.cu:3\n    out[i] = 1;");
-  CHECK(source.quote(99) == "lab/scale.cu:99");
+  CHECK(source.location_and_source_line(3) == "lab/scale.cu:3\n    out[i] = 1;");
+  CHECK(source.location_and_source_line(99) == "lab/scale.cu:99");
   CHECK(source.first_use_in_kernel("out", 2) == 3);
   CHECK(source.first_use_in_kernel("ou", 2) == 0);
   CHECK(source.line_of_name("scale") == 2);
@@ -118,12 +118,12 @@ TEST_CASE("grading: a source line is quoted with its place") {
 TEST_CASE("grading: a long source line is broken and quoted to its end") {
   const std::string store = "if (row < n && column < m) out[column * n + row] = ",
                     load = "tile[threadIdx.x][threadIdx.y ^ threadIdx.x % 16];";
-  CHECK(SourceFile::from_text("  " + store + load, "a.cu").quote(1) ==
+  CHECK(SourceFile::from_text("  " + store + load, "a.cu").location_and_source_line(1) ==
         "a.cu:1\n    if (row < n && column < m) out[column * n + row] =\n"
         "      tile[threadIdx.x][threadIdx.y ^ threadIdx.x % 16];");
   std::string endless;
   for (int i = 0; i < 100; ++i) endless += load + " ";
-  const std::string quoted = SourceFile::from_text(endless, "a.cu").quote(1);
+  const std::string quoted = SourceFile::from_text(endless, "a.cu").location_and_source_line(1);
   CHECK(quoted.size() < 400);
   CHECK(quoted.substr(quoted.size() - 4) == " ...");
 }

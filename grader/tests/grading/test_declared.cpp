@@ -115,7 +115,7 @@ TEST_CASE("grading: a text has the values of its expressions in columns") {
 
 std::vector<double> drawn_values(const std::string& name, const std::string& type, size_t count,
                                  const ElementValueRange& range = {}) {
-  TypedElements elements(*find_element_type(type), count);
+  TypedHostArray elements(*find_element_type(type), count);
   Random random(7);
   find_distribution(name)(elements, range, random);
   std::vector<double> values;
@@ -151,7 +151,7 @@ TEST_CASE("grading: each distribution fills arrays of each type that it fits") {
   CHECK(std::isinf(drawn_values("minus_infinity", "double", 1)[0]));
   CHECK(!distribution_error("minus_infinity", *find_element_type("int"), false).empty());
   CHECK(!distribution_error("small", *find_element_type("int"), true).empty());
-  TypedElements byte(*find_element_type("unsigned char"), 1);
+  TypedHostArray byte(*find_element_type("unsigned char"), 1);
   CHECK(byte.set(0, 255));
   CHECK_FALSE(byte.set(0, 256));
   CHECK_FALSE(byte.set(0, -1));
@@ -254,8 +254,8 @@ TEST_CASE("grading: rows declare results, counters, times and questions") {
   CHECK(result.kind == CheckDeclaration::Kind::result);
   CHECK(result.launches[0].grid.size() == 2);
   REQUIRE(result.launches[0].arguments.size() == 4);
-  CHECK(result.launches[0].arguments[2].kind == DeclaredArgument::Kind::scalar);
-  CHECK(result.launches[0].arguments[3].kind == DeclaredArgument::Kind::number);
+  CHECK(result.launches[0].arguments[2].kind == DeclaredArgumentSource::Kind::scalar);
+  CHECK(result.launches[0].arguments[3].kind == DeclaredArgumentSource::Kind::number);
   CHECK(result.launches[0].outputs[0].contents.empty());
   const CheckDeclaration& counter = *rubric.rows()[1].declaration;
   CHECK(counter.kind == CheckDeclaration::Kind::counter);

@@ -78,7 +78,7 @@ TEST_CASE("grading: given: a file that ends within a declaration has the error a
 
 TEST_CASE("grading: given: a further instance of a given kernel runs a function of the file") {
   const std::string sizes = "6,1,9";
-  const pictures::SwizzleShape shape = pictures::read_swizzle(sizes);
+  const pictures::CuteSwizzle shape = pictures::read_swizzle(sizes);
   const std::vector<uint32_t> offsets = pictures::offsets_of_drawn_groups(shape);
   std::vector<uint32_t> formula;
   for (const uint32_t offset : offsets) formula.push_back(pictures::swizzled_offset(shape, offset));

@@ -73,9 +73,9 @@ void check_no_answers(const std::string& lab) {
   const std::string text = RegularExpression("\\s+").replace(*golden, " ");
   const grading::Rubric rubric(grading::rubric_folder(), lab);
   size_t asked = 0;
-  for (const grading::RubricRow& row : rubric.rows()) {
+  for (const grading::RubricCheckEntry& row : rubric.rows()) {
     if (!row.asks()) continue;
-    for (const grading::RubricQuestion& question : row.questions()) {
+    for (const grading::RubricAnswerKey& question : row.questions()) {
       ++asked;
       const std::string unit = question.name.substr(question.name.rfind('_') + 1);
       for (const char* between : {" ", " times the ", " times as many "}) {

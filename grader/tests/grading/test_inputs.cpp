@@ -66,13 +66,13 @@ class ObservedDevice : public device::ForwardingDevice {
  public:
   ObservedDevice() : ForwardingDevice(device::open_device("sim")) {}
 
-  device::DeviceBuffer allocate(uint64_t bytes, const std::string& name) override {
-    const device::DeviceBuffer buffer = ForwardingDevice::allocate(bytes, name);
+  device::DeviceAddressRange allocate(uint64_t bytes, const std::string& name) override {
+    const device::DeviceAddressRange buffer = ForwardingDevice::allocate(bytes, name);
     arrays_[buffer.address] = buffer;
     names_[buffer.address] = name;
     return buffer;
   }
-  void release(device::DeviceBuffer buffer) override {
+  void release(device::DeviceAddressRange buffer) override {
     arrays_.erase(buffer.address);
     ForwardingDevice::release(buffer);
   }
@@ -114,7 +114,7 @@ class ObservedDevice : public device::ForwardingDevice {
     if (type == "unsigned char const*") note_kinds<unsigned char>(bytes, p.kinds);
   }
 
-  std::map<uint64_t, device::DeviceBuffer> arrays_;
+  std::map<uint64_t, device::DeviceAddressRange> arrays_;
   std::map<uint64_t, std::string> names_;
 };
 

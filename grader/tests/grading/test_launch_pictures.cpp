@@ -20,8 +20,8 @@ Launch launch_of(const std::string& setting) { return {"kernel", {{1}, {32}}, {}
 }  // namespace
 
 TEST_SUITE("lab:.pictures") {
-  LAB_CHECK("question" * takes("questions")) {
-    if (check.session.setup.seed != kAnswered) check.lose(0, "The question is open.");
+  LAB_CHECK("question" * takes_rubric_keys("questions")) {
+    if (check.session.setup.seed != kAnswered) check.fail_and_throw(0, "The question is open.");
   }
   LAB_CHECK("result") {
     run(check, launch_of("result"));

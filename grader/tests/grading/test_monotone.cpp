@@ -29,12 +29,12 @@ class ReplayedDevice : public device::ForwardingDevice {
 
   ReplayedDevice() : ForwardingDevice(device::open_device("sim")) {}
 
-  device::DeviceBuffer allocate(uint64_t bytes, const std::string& name) override {
-    const device::DeviceBuffer buffer = ForwardingDevice::allocate(bytes, name);
+  device::DeviceAddressRange allocate(uint64_t bytes, const std::string& name) override {
+    const device::DeviceAddressRange buffer = ForwardingDevice::allocate(bytes, name);
     arrays_[buffer.address] = buffer;
     return buffer;
   }
-  void release(device::DeviceBuffer buffer) override {
+  void release(device::DeviceAddressRange buffer) override {
     arrays_.erase(buffer.address);
     ForwardingDevice::release(buffer);
   }
@@ -90,7 +90,7 @@ class ReplayedDevice : public device::ForwardingDevice {
     size_t number;                                               // among the counted launches
   };
 
-  std::optional<device::DeviceBuffer> array_of(const device::KernelArgument& arg) const {
+  std::optional<device::DeviceAddressRange> array_of(const device::KernelArgument& arg) const {
     uint64_t address = 0;
     if (arg.bytes().size() != sizeof address) return std::nullopt;
     std::memcpy(&address, arg.bytes().data(), sizeof address);
@@ -109,7 +109,7 @@ class ReplayedDevice : public device::ForwardingDevice {
   }
 
   Change change;
-  std::map<uint64_t, device::DeviceBuffer> arrays_;
+  std::map<uint64_t, device::DeviceAddressRange> arrays_;
   std::map<std::string, size_t> made_;
   std::map<Key, Recorded> launches_;
   size_t counted_ = 0;
@@ -157,7 +157,7 @@ bool is_other_step(const report::CheckResult& test) {
   return test.failure && test.failure->kind == report::CheckFailure::Kind::other_version;
 }
 
-bool counts(const grading::RubricRow& row) {
+bool counts(const grading::RubricCheckEntry& row) {
   return row.credit == grading::Credit::share && !row.bonus;
 }
 
@@ -165,7 +165,7 @@ void check_file(const std::string& lab, const std::filesystem::path& file) {
   constexpr size_t kMany = 1 << 20;
   ReplayedDevice device;
   GradedLab graded(lab, file, device);
-  for (const grading::RubricRow& row : graded.rubric().rows()) {
+  for (const grading::RubricCheckEntry& row : graded.rubric().rows()) {
     if (!counts(row)) continue;
     const auto test = [&](const ReplayedDevice::Change& change) {
       device.begin(change);

@@ -21,7 +21,7 @@ bool has(const std::string& text, const std::string& words) {
 
 // The module of a lab, sealed and unsealed.
 std::string module_of(const std::string& lab) {
-  const std::string bytes = sealed_reference(lab);
+  const std::string bytes = sealed_reference_ptx(lab);
   for (const char* word : {"lab32_answer", ".entry", ".reg", "__global__", "ld.global"})
     CHECK_FALSE(has(bytes, word));
   const std::optional<std::string> text = deobfuscate_text(bytes);

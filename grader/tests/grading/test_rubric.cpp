@@ -85,33 +85,34 @@ void check_refused(const std::string& from, const std::string& to, const std::st
 TEST_CASE("grading: a rubric has a row for each check and decides their order") {
   const Rubric rubric = read(kText);
   REQUIRE(rubric.rows().size() == 3);
-  const RubricRow &result = rubric.rows()[0], &sectors = rubric.rows()[1], &time = rubric.rows()[2];
+  const RubricCheckEntry &result = rubric.rows()[0], &sectors = rubric.rows()[1],
+                         &time = rubric.rows()[2];
   CHECK(result.check == "a: result");
   CHECK(result.points == 4);
   CHECK(result.credit == Credit::all);
   CHECK_FALSE(result.bonus);
-  CHECK(result.numbers("sizes") == std::vector<double>{0, 2.5});
-  CHECK(result.text("type") == "int");
+  CHECK(result.required_numbers("sizes") == std::vector<double>{0, 2.5});
+  CHECK(result.required_text("type") == "int");
   CHECK(sectors.credit == Credit::share);
   CHECK(sectors.after == std::vector<size_t>{0});
-  CHECK(sectors.number("n") == 7);  // the lab's
+  CHECK(sectors.required_number("n") == 7);  // the lab's
   REQUIRE(sectors.questions().size() == 1);
   CHECK(sectors.questions()[0].name == "how_many");
   CHECK(sectors.questions()[0].answer.number() == 5);
   CHECK(time.bonus);
   CHECK(time.points == 2);
   CHECK(time.after == std::vector<size_t>{0, 1});
-  CHECK(time.count("n") == 8);  // its own
+  CHECK(time.required_count("n") == 8);  // its own
 }
 
 TEST_CASE("grading: a check reads only the keys that it declares") {
   const Rubric rubric = read(kText);
-  CHECK_THROWS_WITH(rubric.rows()[0].number("n"),
+  CHECK_THROWS_WITH(rubric.rows()[0].required_number("n"),
                     doctest::Contains("\"a: result\" reads `n` and does not say so"));
-  CHECK_THROWS_WITH_AS(rubric.rows()[0].number("type"),
+  CHECK_THROWS_WITH_AS(rubric.rows()[0].required_number("type"),
                        doctest::Contains(":10: `type` is a number"), Error);
-  CHECK_THROWS_WITH_AS(rubric.rows()[0].text("sizes"), doctest::Contains(":3: `sizes` is a text"),
-                       Error);
+  CHECK_THROWS_WITH_AS(rubric.rows()[0].required_text("sizes"),
+                       doctest::Contains(":3: `sizes` is a text"), Error);
 }
 
 TEST_CASE("grading: each value has a range, and the error names it with file and line") {
@@ -153,9 +154,9 @@ TEST_CASE("grading: the forms of a rubric's values") {
   const auto refusal = [](const RubricKey& key, const std::string& value) {
     return key.range.refusal(*toml::parse("x = " + value).get("x"));
   };
-  CHECK(refusal(interval("drawn", 5, 9), "[5, 9]").empty());
+  CHECK(refusal(interval_valued_key("drawn", 5, 9), "[5, 9]").empty());
   for (const char* other : {"[]", "[5]", "[9, 5]", "[4, 9]", "[5, 10]", "[5, 6, 7]", "5"})
-    CHECK(refusal(interval("drawn", 5, 9), other) ==
+    CHECK(refusal(interval_valued_key("drawn", 5, 9), other) ==
           "two whole numbers from 5 to 9, the smaller first");
   CHECK(refusal(power_of_two("block", 64, 1024), "512").empty());
   CHECK(refusal(power_of_two("block", 64, 1024), "96") == "a power of two from 64 to 1024");
@@ -264,7 +265,7 @@ TEST_CASE("grading: the project's rubrics fit their checks and have a hundred po
     CAPTURE(lab);
     double points = 0;
     const Rubric rubric(rubric_folder(), lab);
-    for (const RubricRow& row : rubric.rows())
+    for (const RubricCheckEntry& row : rubric.rows())
       if (!row.bonus) points += row.points;
     CHECK(points == 100);
   }

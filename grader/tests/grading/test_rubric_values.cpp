@@ -48,7 +48,7 @@ std::string with_value(std::string rubric, const std::string& table, const std::
 }
 
 const std::string* table_of(const grading::Rubric& rubric, const std::string& check) {
-  for (const grading::RubricRow& row : rubric.rows())
+  for (const grading::RubricCheckEntry& row : rubric.rows())
     if (row.check == check && !row.bonus) return &row.table;
   return nullptr;
 }

@@ -40,13 +40,15 @@ void run_kernel(Check& check) {
 
 TEST_SUITE("lab:.harness") {
   // Not in the order of the rubric, which decides the order of checks.
-  LAB_CHECK("after" * takes(whole("limit", 0, 9))) { CHECK(check.row.number("limit") == 3); }
+  LAB_CHECK("after" * takes_rubric_keys(whole("limit", 0, 9))) {
+    CHECK(check.row.required_number("limit") == 3);
+  }
   LAB_CHECK("kernel") { run_kernel(check); }
   LAB_CHECK("check") {
     if (check.session.setup.seed == kFailedAssert)
       CHECK(check.session.setup.seed == 7);
     else if (check.session.setup.seed != 7)
-      check.lose(0, "The seed is not 7.");
+      check.fail_and_throw(0, "The seed is not 7.");
   }
 }
 

@@ -95,7 +95,7 @@ TEST_CASE("grading: launches are limited one by one, per check and per lab") {
   CHECK(spending.exhausted_limit_text("B3") ==
         "Not launched: earlier checks have used up the lab's limit of 1,000,000,000 "
         "instructions, most of it in \"B1\".");
-  const ScopedSlownessOverride usual(1);
+  const ScopedMachineSlowness usual(1);
   grading::SimulationBudget slow;
   slow.add("B2", 5, 9 * grading::SimulationBudget::kSlower);
   CHECK_FALSE(slow.used_up("B3"));
@@ -105,7 +105,7 @@ TEST_CASE("grading: launches are limited one by one, per check and per lab") {
 }
 
 TEST_CASE("grading: a slow machine gets more seconds, but not more instructions") {
-  const ScopedSlownessOverride four(4);
+  const ScopedMachineSlowness four(4);
   grading::SimulationBudget spending;
   constexpr double kSecond = grading::SimulationBudget::kSlower;
   spending.add("B1", 1'000, 39 * kSecond);

@@ -37,10 +37,10 @@ TEST_SUITE("labs steps") {
     REQUIRE(asked.candidates.size() == 4);
     CHECK(asked.candidates[1].submitted);
     CHECK_FALSE(asked.candidates[2].submitted);
-    REQUIRE(asked.required_ratios.size() == 2);
-    CHECK(asked.required_ratios[0].against == 1);
-    CHECK(asked.required_ratios[1].candidate == 2);
-    CHECK(asked.required_ratios[1].against == 3);
+    REQUIRE(asked.speed_ratios.size() == 2);
+    CHECK(asked.speed_ratios[0].against == 1);
+    CHECK(asked.speed_ratios[1].candidate == 2);
+    CHECK(asked.speed_ratios[1].against == 3);
   }
 
   TEST_CASE("grading: a card on which the step gains less asks for less") {

@@ -136,7 +136,7 @@ TEST_CASE("checks: documented: add1 to add5 move the documented sectors with 8 M
   const device::LaunchResult run =
       l.device->launch(*add2, {{shape.grid}, {shape.block}}, {x, y, z});
   CHECK(run.counters->load.sectors == 5 * run.counters->load.requests);
-  for (const device::DeviceBuffer& b : {x, y, z}) l.device->release(b);
+  for (const device::DeviceAddressRange& b : {x, y, z}) l.device->release(b);
 }
 
 TEST_CASE("checks: documented: the reduction matches at 8 and at 32 threads per block") {
@@ -286,8 +286,8 @@ TEST_CASE("checks: documented: strides take the documented wavefronts") {
     if (row.at("property_of") != "program") continue;
     const std::string& kernel = row.at("kernel");  // "int 33": the type and its stride
     const size_t blank = kernel.find(' ');
-    const checks::bank_conflicts::BankPattern pattern =
-        checks::bank_conflicts::strided_bank_pattern(
+    const checks::bank_conflicts::SharedAccessPattern pattern =
+        checks::bank_conflicts::strided_shared_access_pattern(
             bytes.at(kernel.substr(0, blank)),
             static_cast<uint32_t>(std::stoul(kernel.substr(blank + 1))));
     INFO(kernel, ", ", row.at("metric"));

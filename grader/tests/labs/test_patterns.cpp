@@ -18,7 +18,7 @@
 namespace lab32::tests {
 namespace {
 
-using checks::bank_conflicts::BankPattern;
+using checks::bank_conflicts::SharedAccessPattern;
 using WarpPattern = checks::coalescing::GlobalAccessPattern;
 
 constexpr uint64_t kSeeds = 50;
@@ -79,7 +79,7 @@ struct Rule {
   bool conflicts_only = false;
 };
 
-uint32_t stores(const BankPattern& p, const Rule& rule) {
+uint32_t stores(const SharedAccessPattern& p, const Rule& rule) {
   const uint32_t width = p.bytes <= 4 || !rule.phases ? 32
                          : rule.one_phase_a_half      ? 16
                                                       : 128 / p.bytes;
@@ -143,9 +143,9 @@ bool found_out(const std::vector<P>& patterns, Wrong wrong, Right right) {
                      [&](const P& p) { return wrong(p) != right(p); });
 }
 
-std::vector<BankPattern> of_widths(const std::vector<uint32_t>& widths, uint64_t seed) {
+std::vector<SharedAccessPattern> of_widths(const std::vector<uint32_t>& widths, uint64_t seed) {
   Random random(seed);
-  return checks::bank_conflicts::named_and_random_bank_patterns(random, widths, 20);
+  return checks::bank_conflicts::named_and_random_access_patterns(random, widths, 20);
 }
 
 // The patterns of A3: variants of the given kernels' accesses.
@@ -155,17 +155,17 @@ std::vector<WarpPattern> applied(uint64_t seed) {
     WarpPattern p;
     for (uint64_t lane = 0; lane < 32; ++lane)
       p.address[lane] = 0x7f5e00000000 + 4096 * seed + 4 * stride * lane;
-    for (const WarpPattern& other : checks::coalescing::rearranged_patterns(p))
+    for (const WarpPattern& other : checks::coalescing::global_pattern_variants(p))
       found.push_back(other);
   }
   return found;
 }
 
-std::vector<BankPattern> applied_strides(uint32_t bytes) {
-  std::vector<BankPattern> found;
+std::vector<SharedAccessPattern> applied_strides(uint32_t bytes) {
+  std::vector<SharedAccessPattern> found;
   for (uint32_t stride : {1, 2, 3, 4, 8, 16, 32, 33})
-    for (const BankPattern& other : checks::bank_conflicts::rearranged_patterns(
-             checks::bank_conflicts::strided_bank_pattern(bytes, stride)))
+    for (const SharedAccessPattern& other : checks::bank_conflicts::bank_pattern_variants(
+             checks::bank_conflicts::strided_shared_access_pattern(bytes, stride)))
       found.push_back(other);
   return found;
 }
@@ -197,22 +197,22 @@ TEST_CASE("checks: A5 and each affected width detect every wrong arbiter" * kSlo
     CAPTURE(seed);
     for (uint32_t bytes : kAll) {
       CAPTURE(bytes);
-      const std::vector<BankPattern> asked = of_widths({bytes}, seed),
-                                     again = applied_strides(bytes);
-      const auto right = [](const BankPattern& p) { return p.store_wavefronts(); };
+      const std::vector<SharedAccessPattern> asked = of_widths({bytes}, seed),
+                                             again = applied_strides(bytes);
+      const auto right = [](const SharedAccessPattern& p) { return p.store_wavefronts(); };
       for (const WrongRule& wrong : kRules) {
         CAPTURE(wrong.name);
         if (!std::count(wrong.widths.begin(), wrong.widths.end(), bytes)) continue;
-        const auto model = [&](const BankPattern& p) { return stores(p, wrong.rule); };
+        const auto model = [&](const SharedAccessPattern& p) { return stores(p, wrong.rule); };
         CHECK(found_out(asked, model, right));
         CHECK(found_out(again, model, right));
       }
-      const auto by_hand = [](const BankPattern& p) { return stores(p, Rule()); };
+      const auto by_hand = [](const SharedAccessPattern& p) { return stores(p, Rule()); };
       CHECK_FALSE(found_out(asked, by_hand, right));
       CHECK_FALSE(found_out(again, by_hand, right));
       if (bytes < 8) continue;
       // The phases of a load may merge, and those of a store do not.
-      const auto load = [](const BankPattern& p) { return p.load_wavefronts(); };
+      const auto load = [](const SharedAccessPattern& p) { return p.load_wavefronts(); };
       CHECK(found_out(asked, by_hand, load));
       CHECK(found_out(again, by_hand, load));
     }

@@ -19,15 +19,15 @@
 
 using namespace lab32;
 using counters::CachedLine;
+using counters::CacheHierarchyConfig;
 using counters::CacheObserver;
 using counters::CacheSets;
-using counters::CacheShape;
 using counters::L2;
 using counters::L2Shape;
 
 namespace {
 
-constexpr counters::SectorBytes kWhole{32, 32, 32, 32};
+constexpr counters::CountPerSector kWhole{32, 32, 32, 32};
 
 // Large enough that no line is evicted.
 L2Shape roomy(uint32_t sides) {
@@ -39,8 +39,8 @@ L2Shape roomy(uint32_t sides) {
   return shape;
 }
 
-CacheShape one_multiprocessor() {
-  CacheShape shape;
+CacheHierarchyConfig one_multiprocessor() {
+  CacheHierarchyConfig shape;
   shape.l1_bytes = 1 << 16;
   shape.l2 = roomy(1);
   return shape;
@@ -233,8 +233,8 @@ TEST_SUITE("observers: caches") {
       one.update_atomically(0, 3, 0b0001, {1, 0, 0, 0}, false, 1);
       many.update_atomically(0, i, 0b0001, {1, 0, 0, 0}, false, 1);
     }
-    CHECK(one.busiest_slice_work() == 8000);
-    CHECK(many.busiest_slice_work() == doctest::Approx(1000).epsilon(0.12));
+    CHECK(one.busiest_slice_atomic_work() == 8000);
+    CHECK(many.busiest_slice_atomic_work() == doctest::Approx(1000).epsilon(0.12));
     CHECK(one.counters().l2_red == 8000);
     CHECK(one.counters().l2.hits == 7999);
   }
@@ -256,7 +256,7 @@ TEST_SUITE("observers: caches") {
       L2 l2(shape);
       for (uint64_t g = 0; g < granules; ++g)
         l2.update_atomically(0, 2 * g, 0b0001, {1, 0, 0, 0}, false, 1);
-      CHECK(std::abs(l2.busiest_slice_work() - most) <= std::max(1.0, 0.15 * most));
+      CHECK(std::abs(l2.busiest_slice_atomic_work() - most) <= std::max(1.0, 0.15 * most));
     }
   }
 
@@ -281,7 +281,7 @@ TEST_SUITE("observers: caches") {
 
   TEST_CASE("counters: L1: multiprocessors have separate caches and bypassing loads fill none") {
     for (const bool skips : {false, true}) {
-      CacheShape shape = one_multiprocessor();
+      CacheHierarchyConfig shape = one_multiprocessor();
       shape.multiprocessors = 2;
       CacheObserver observer(shape, {{skips, false}}, std::nullopt);
       auto fork = observer.fork();
@@ -299,7 +299,7 @@ TEST_SUITE("observers: caches") {
 
   TEST_CASE(
       "counters: caches: results do not depend on how blocks are distributed over host threads") {
-    CacheShape shape = one_multiprocessor();
+    CacheHierarchyConfig shape = one_multiprocessor();
     shape.multiprocessors = 3;
     shape.resident_blocks = 2;
     shape.l2 = roomy(2);
@@ -351,7 +351,7 @@ TEST_SUITE("observers: caches") {
   }
 
   TEST_CASE("counters: caches: counts are scaled if a block exceeds its share of the record") {
-    CacheShape shape = one_multiprocessor();
+    CacheHierarchyConfig shape = one_multiprocessor();
     shape.accesses_recorded = 100;
     CacheObserver observer(shape, {}, std::nullopt);
     auto fork = observer.fork();
@@ -367,7 +367,7 @@ TEST_SUITE("observers: caches") {
 
   TEST_CASE("counters: caches: the lines of an access do not depend on the order of its lanes") {
     const auto lines_of = [](const sim::IssuedWarpAccess& access) {
-      std::vector<counters::LineAccess> lines;
+      std::vector<counters::CacheLineAccess> lines;
       counters::append_lines(access, false, false, lines);
       std::sort(lines.begin(), lines.end(),
                 [](const auto& a, const auto& b) { return a.line < b.line; });
@@ -394,7 +394,7 @@ TEST_SUITE("observers: caches") {
   TEST_CASE(
       "counters: L1: banks, tags and stored sectors determine how long an access keeps L1 busy") {
     const auto cycles = [](const Lanes& lanes) {
-      std::vector<counters::LineAccess> lines;
+      std::vector<counters::CacheLineAccess> lines;
       counters::append_lines(lanes.access, false, false, lines);
       return counters::l1_busy_cycles(lanes.access, lines.data(), lines.size());
     };

@@ -11,10 +11,10 @@
 using namespace lab32;
 using namespace lab32::tests;
 using counters::Finding;
-using counters::HazardObserver;
+using counters::SharedMemoryHazardObserver;
 
 TEST_CASE("counters: hazards: accesses outside the block's memory are left to the simulator") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o);
   b.store(8, 0, [](uint32_t) { return uint64_t{1} << 40; });
   b.load(
@@ -24,17 +24,17 @@ TEST_CASE("counters: hazards: accesses outside the block's memory are left to th
 
 TEST_CASE("counters: hazards: the clock restarts before it overflows") {
   counters::HappensBefore order(10);
-  CHECK(!order.begin_block(64));
+  CHECK(!order.begin_block_and_is_clock_reset(64));
   for (int i = 0; i < 20; ++i) order.synchronise_block();
   const uint32_t long_ago = order.stamp(0);
-  CHECK(order.begin_block(64));
+  CHECK(order.begin_block_and_is_clock_reset(64));
   CHECK(order.stamp(0) < long_ago);
   CHECK(order.block_start() > 0);
-  CHECK(!order.begin_block(64));
+  CHECK(!order.begin_block_and_is_clock_reset(64));
 }
 
 TEST_CASE("counters: hazards: reads of unwritten words are found if their values are used") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o);
   b.store(20, 0, own, 0x00ffffff);
   b.sync();
@@ -51,7 +51,7 @@ TEST_CASE("counters: hazards: reads of unwritten words are found if their values
 }
 
 TEST_CASE("counters: hazards: an atomic reads an unwritten word and then counts as its write") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o);
   b.atomic(4, 0, [](uint32_t) { return 256; });
   b.use_value(4, sim::ValueUse::atomic);
@@ -67,7 +67,7 @@ TEST_CASE("counters: hazards: an atomic reads an unwritten word and then counts 
 TEST_CASE(
     "counters: hazards: a missing barrier is reported as a race and not also as an unwritten "
     "read") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o);
   // The simulator runs warp 0 first, so warp 0 reads before warp 1 writes.
   b.store(24, 0, own);
@@ -81,7 +81,7 @@ TEST_CASE(
 
 TEST_CASE(
     "counters: hazards: each block begins with unwritten memory and without earlier accesses") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   {
     HazardBlock b(o, 64, 0);
     b.store(24, 0, own);
@@ -98,7 +98,7 @@ TEST_CASE(
 }
 
 TEST_CASE("counters: hazards: wide accesses overlap word by word") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o, 64, 0, 16);
   b.store(3, 0, own, 0xf);                                                // words 0 to 15
   b.store(4, 1, own, 0x2, [](uint32_t) { return 0x0123456789abcdefu; });  // words 4 to 7
@@ -108,7 +108,7 @@ TEST_CASE("counters: hazards: wide accesses overlap word by word") {
 
 TEST_CASE("counters: hazards: byte accesses are compared byte by byte if the granule is one byte") {
   const auto trace = [](uint32_t granule, uint32_t bytes) {
-    HazardObserver o = observer(granule);
+    SharedMemoryHazardObserver o = observer(granule);
     HazardBlock b(o, 32, 0, bytes);
     b.store(3, 0, own);
     b.load(4, 0, own);
@@ -117,18 +117,18 @@ TEST_CASE("counters: hazards: byte accesses are compared byte by byte if the gra
   CHECK(trace(1, 1) == 0);
   CHECK(trace(2, 2) == 0);
   CHECK(trace(1, 4) == 0);
-  HazardObserver o = observer(1);
+  SharedMemoryHazardObserver o = observer(1);
   HazardBlock b(o, 32, 0, 1);
   b.store(3, 0, own);
   b.load(4, 0, [](uint32_t l) { return l ^ 3; });
   CHECK(races(o).size() == 1);
-  HazardObserver coarse = observer(4);
+  SharedMemoryHazardObserver coarse = observer(4);
   HazardBlock c(coarse, 32, 0, 1);
   CHECK_THROWS(c.store(3, 0, own));
 }
 
 TEST_CASE("counters: hazards: threads are named as the kernel sees them") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   sim::BlockInfo info{};
   info.index = 5;
   info.x = 1;
@@ -149,7 +149,7 @@ TEST_CASE("counters: hazards: threads are named as the kernel sees them") {
 }
 
 TEST_CASE("counters: hazards: a warp operation that names absent lanes is found") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o);
   o.missing_lanes_used(1, 40, sim::kFullMask, 0xffff0000);
   o.missing_lanes_used(1, 40, sim::kFullMask, 0x1);
@@ -163,7 +163,7 @@ TEST_CASE("counters: hazards: a warp operation that names absent lanes is found"
 }
 
 TEST_CASE("counters: hazards: a pair of lines has one finding for both directions") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o);
   b.store(10, 0, own);
   b.load(12, 1, own);
@@ -175,7 +175,7 @@ TEST_CASE("counters: hazards: a pair of lines has one finding for both direction
 
 TEST_CASE(
     "counters: hazards: findings do not depend on how blocks are distributed over host threads") {
-  const auto run_block = [](HazardObserver& o, uint64_t index) {
+  const auto run_block = [](SharedMemoryHazardObserver& o, uint64_t index) {
     HazardBlock b(o, 64, index);
     b.store(10, 0, own);
     if (index % 3 == 1) b.load(12, 1, [&](uint32_t l) { return l + index; });
@@ -184,23 +184,23 @@ TEST_CASE(
           14, 0, [](uint32_t) { return 900; }, 0xff);
     if (index % 2 == 1) b.store(16, 0, first, 0x3, [](uint32_t) { return uint64_t{7}; });
   };
-  const auto text = [](HazardObserver& o) {
+  const auto text = [](SharedMemoryHazardObserver& o) {
     std::string all;
     for (const Finding& f : o.findings()) all += std::to_string(f.count) + " " + describe(f) + "\n";
     return all;
   };
-  HazardObserver alone = observer();
+  SharedMemoryHazardObserver alone = observer();
   for (uint64_t i = 0; i < 24; ++i) run_block(alone, i);
   REQUIRE(!text(alone).empty());
 
   for (unsigned ways : {2u, 3u, 5u}) {
     for (const bool backwards : {false, true}) {
-      HazardObserver whole = observer();
+      SharedMemoryHazardObserver whole = observer();
       std::vector<std::unique_ptr<sim::Observer>> parts;
       for (unsigned p = 0; p < ways; ++p) {
         parts.push_back(whole.fork());
         for (uint64_t i = p; i < 24; i += ways)
-          run_block(dynamic_cast<HazardObserver&>(*parts.back()), i);
+          run_block(dynamic_cast<SharedMemoryHazardObserver&>(*parts.back()), i);
       }
       for (unsigned p = 0; p < ways; ++p) whole.merge(*parts[backwards ? ways - 1 - p : p]);
       CHECK(text(whole) == text(alone));

@@ -10,7 +10,7 @@
 using namespace lab32;
 using namespace lab32::tests;
 using counters::Finding;
-using counters::HazardObserver;
+using counters::SharedMemoryHazardObserver;
 
 namespace {
 
@@ -20,7 +20,7 @@ uint64_t down16(uint32_t lane) { return lane + 16; }
 
 TEST_CASE("counters: hazards: warps that exchange words need a block barrier") {
   for (const bool barrier : {false, true}) {
-    HazardObserver o = observer();
+    SharedMemoryHazardObserver o = observer();
     HazardBlock b(o);
     b.store(24, 0, own);
     b.store(24, 1, own_upper);
@@ -43,7 +43,7 @@ TEST_CASE("counters: hazards: warps that exchange words need a block barrier") {
 }
 
 TEST_CASE("counters: hazards: a __syncwarp() does not order other warps") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o);
   b.store(24, 1, own_upper);
   b.sync_warp(0);
@@ -53,7 +53,7 @@ TEST_CASE("counters: hazards: a __syncwarp() does not order other warps") {
 }
 
 TEST_CASE("counters: hazards: a read races with a later write of another warp") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o);
   b.store(20, 0, own);
   b.store(20, 1, own_upper);
@@ -67,7 +67,7 @@ TEST_CASE("counters: hazards: a read races with a later write of another warp") 
 }
 
 TEST_CASE("counters: hazards: the lanes of a warp are not in step") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o, 32);
   b.store(10, 0, own);
   b.load(11, 0, [](uint32_t l) { return l ^ 1; });
@@ -76,7 +76,7 @@ TEST_CASE("counters: hazards: the lanes of a warp are not in step") {
         "race on tile[1] (shared, block 0): thread 1 wrote it on line 10, thread 0 reads it on "
         "line 11, and no __syncwarp() lies between (the lanes of a warp are not in step)");
 
-  HazardObserver clean = observer();
+  SharedMemoryHazardObserver clean = observer();
   HazardBlock c(clean, 32);
   c.store(10, 0, own);
   c.sync_warp(0);
@@ -85,7 +85,7 @@ TEST_CASE("counters: hazards: the lanes of a warp are not in step") {
 }
 
 TEST_CASE("counters: hazards: a thread's own words need no barrier") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o);
   for (int i = 0; i < 3; ++i) {
     b.store(10, 0, own);
@@ -99,7 +99,7 @@ TEST_CASE("counters: hazards: a thread's own words need no barrier") {
 
 TEST_CASE(
     "counters: hazards: s[t] += s[t + 16] races unless __syncwarp() separates load and store") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o, 32);
   b.store(9, 0, own);
   b.sync_warp(0);
@@ -117,7 +117,7 @@ TEST_CASE(
         "line 12, and nothing keeps the lanes of a warp in step; read into a register, "
         "__syncwarp(), then write");
 
-  HazardObserver all = observer();  // all 32 lanes active, the first step
+  SharedMemoryHazardObserver all = observer();  // all 32 lanes active, the first step
   HazardBlock c(all, 32);
   c.store(9, 0, own);
   c.sync_warp(0);
@@ -126,7 +126,7 @@ TEST_CASE(
   c.sync_warp(0);
   CHECK(races(all).size() == 1);
 
-  HazardObserver clean = observer();
+  SharedMemoryHazardObserver clean = observer();
   HazardBlock d(clean, 32);
   d.store(9, 0, own);
   d.sync_warp(0);
@@ -142,7 +142,7 @@ TEST_CASE(
 TEST_CASE(
     "counters: hazards: a partial __syncwarp() orders the lanes that it names, also transitively") {
   const auto trace = [](uint32_t mask1, uint32_t mask2) {
-    HazardObserver o = observer();
+    SharedMemoryHazardObserver o = observer();
     HazardBlock b(o, 32);
     b.store(5, 0, first, 0x1);
     b.sync_warp(0, mask1);
@@ -159,7 +159,7 @@ TEST_CASE(
 }
 
 TEST_CASE("counters: hazards: a lane that skipped the partial __syncwarp() still races") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o, 32);
   b.load(4, 0, first, 0x80000001);  // also unwritten; for lane 31 the race explains it
   b.sync_warp(0, 0x0000ffff);
@@ -175,7 +175,7 @@ TEST_CASE(
     "ones") {
   for (const bool written : {false, true}) {
     const auto trace = [&](const std::function<void(HazardBlock&)>& tell) {
-      HazardObserver o = observer();
+      SharedMemoryHazardObserver o = observer();
       HazardBlock b(o, 32);
       if (written) b.store(1, 0, first, 1);
       b.sync();
@@ -205,7 +205,7 @@ TEST_CASE(
 }
 
 TEST_CASE("counters: hazards: with named barriers every warp that touched a word is remembered") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o, 160);
   b.store(1, 0, first, 1);
   b.sync();
@@ -218,7 +218,7 @@ TEST_CASE("counters: hazards: with named barriers every warp that touched a word
 
 TEST_CASE("counters: hazards: named barriers order the warps that pass them, also transitively") {
   const auto trace = [](const std::vector<std::vector<uint32_t>>& barriers) {
-    HazardObserver o = observer();
+    SharedMemoryHazardObserver o = observer();
     HazardBlock b(o, 96);
     b.store(5, 0, own);
     for (const auto& masks : barriers) b.named_barrier(masks);
@@ -237,7 +237,7 @@ TEST_CASE("counters: hazards: named barriers order the warps that pass them, als
 TEST_CASE(
     "counters: hazards: __syncwarp() passes on the order that one lane got at a named barrier") {
   const auto trace = [](bool before, bool after) {
-    HazardObserver o = observer();
+    SharedMemoryHazardObserver o = observer();
     HazardBlock b(o, 64);
     b.store(5, 0, own);
     if (before) b.sync_warp(0);
@@ -255,7 +255,7 @@ TEST_CASE(
 TEST_CASE(
     "counters: hazards: a double buffer needs one barrier per round and a single buffer needs "
     "two") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o);
   for (uint32_t round = 0; round < 6; ++round) {
     const uint64_t buffer = round % 2 * 64;
@@ -265,7 +265,7 @@ TEST_CASE(
   }
   CHECK(o.findings().empty());
 
-  HazardObserver single = observer();
+  SharedMemoryHazardObserver single = observer();
   HazardBlock c(single);
   for (int round = 0; round < 2; ++round) {
     for (uint32_t w : {0u, 1u}) c.store(30, w, [&](uint32_t l) { return w * 32 + l; });
@@ -276,7 +276,7 @@ TEST_CASE(
 }
 
 TEST_CASE("counters: hazards: atomics race with plain accesses only") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o);
   b.store(3, 0, first, 1);
   b.sync();
@@ -290,7 +290,7 @@ TEST_CASE("counters: hazards: atomics race with plain accesses only") {
         "reads it on line 7, and no __syncthreads() lies between; an atomic is safe only against "
         "other atomics");
 
-  HazardObserver p = observer();
+  SharedMemoryHazardObserver p = observer();
   HazardBlock c(p);
   c.store(3, 0, first, 1);
   c.atomic(5, 1, first, 1);
@@ -298,7 +298,7 @@ TEST_CASE("counters: hazards: atomics race with plain accesses only") {
 }
 
 TEST_CASE("counters: hazards: a load races with all earlier atomics and not only with the last") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o, 32);
   b.store(3, 0, first, 1);
   b.sync();
@@ -309,7 +309,7 @@ TEST_CASE("counters: hazards: a load races with all earlier atomics and not only
 
 TEST_CASE(
     "counters: hazards: stores of equal values are a note and stores of different values a race") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o);
   const auto one = [](uint32_t) { return uint64_t{1}; };
   b.store(8, 0, first, sim::kFullMask, one);
@@ -321,7 +321,7 @@ TEST_CASE(
         "line 8: thread 0 and thread 1 both store the same value in tile[0] (shared, block 0): "
         "harmless, but one thread is enough");
 
-  HazardObserver p = observer();
+  SharedMemoryHazardObserver p = observer();
   HazardBlock c(p, 32);
   c.store(8, 0, first, 0x28);
   REQUIRE(races(p).size() == 1);
@@ -333,7 +333,7 @@ TEST_CASE(
 }
 
 TEST_CASE("counters: hazards: after a note, a reader still races with every writer") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o, 32);
   b.store(8, 0, first, 0x3, [](uint32_t) { return uint64_t{1}; });
   b.load(9, 0, first, 0x2);  // lane 1 wrote last, lane 0 before it
@@ -342,7 +342,7 @@ TEST_CASE("counters: hazards: after a note, a reader still races with every writ
 }
 
 TEST_CASE("counters: hazards: lanes that store to a word together race if they load it together") {
-  HazardObserver o = observer();
+  SharedMemoryHazardObserver o = observer();
   HazardBlock b(o, 32);
   b.store(8, 0, first, 0x3, [](uint32_t) { return uint64_t{1}; });
   b.load(9, 0, first, 0x3);

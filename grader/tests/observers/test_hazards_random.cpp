@@ -15,7 +15,7 @@
 using namespace lab32;
 using namespace lab32::tests;
 using counters::Finding;
-using counters::HazardObserver;
+using counters::SharedMemoryHazardObserver;
 
 namespace {
 
@@ -78,7 +78,7 @@ struct Observed {
   ExhaustiveCheck::Lines races, notes;
 };
 
-Observed observed(HazardObserver& o) {
+Observed observed(SharedMemoryHazardObserver& o) {
   Observed out;
   for (const Finding& f : o.findings()) {
     if (f.kind != Finding::Kind::race) continue;
@@ -142,7 +142,7 @@ void compare(uint32_t seed, uint32_t words, bool named, bool whole_warps, uint64
   std::mt19937 rng(seed);
   int racy = 0, clean = 0;
   for (uint64_t index = 0; index < 1500; ++index) {
-    HazardObserver observer(4, named, {}, site_numbers_as_lines());
+    SharedMemoryHazardObserver observer(4, named, {}, site_numbers_as_lines());
     HazardBlock block(observer, kThreads, index);
     ExhaustiveCheck expected;
     random_block(rng, block, expected, words, named, whole_warps, values);

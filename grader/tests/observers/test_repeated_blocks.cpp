@@ -13,13 +13,13 @@
 using namespace lab32;
 using namespace lab32::tests;
 using counters::Finding;
-using counters::HazardObserver;
+using counters::SharedMemoryHazardObserver;
 
 namespace {
 
 // Random events. `value_seed` changes only the stored values.
-void random_events(HazardObserver& o, HazardBlock& block, uint32_t seed, uint32_t events,
-                   uint64_t value_seed, bool named) {
+void random_events(SharedMemoryHazardObserver& o, HazardBlock& block, uint32_t seed,
+                   uint32_t events, uint64_t value_seed, bool named) {
   std::mt19937 rng(seed);
   for (uint32_t e = 0; e < events; ++e) {
     const uint32_t warp = rng() % kWarps, line = 100 + rng() % 12, what = rng() % 16;
@@ -52,7 +52,7 @@ struct BlockEvents {
   uint32_t events;             // number of events in the ending
 };
 
-std::string text(HazardObserver& o) {
+std::string text(SharedMemoryHazardObserver& o) {
   std::string all;
   for (const Finding& f : o.findings())
     all += std::to_string(f.count) + (f.note ? " note " : " ") + describe(f) + "\n";
@@ -63,9 +63,9 @@ std::string text(HazardObserver& o) {
 void compare(
     uint64_t blocks, bool named, const std::function<BlockEvents(uint64_t)>& events_of,
     const std::function<uint64_t(uint64_t)>& value_seed = [](uint64_t i) { return i; }) {
-  HazardObserver one_observer(4, named, {}, site_numbers_as_lines());
-  HazardObserver separate_observers(4, named, {}, site_numbers_as_lines());
-  const auto one = [&](HazardObserver& o, uint64_t i, bool rows) {
+  SharedMemoryHazardObserver one_observer(4, named, {}, site_numbers_as_lines());
+  SharedMemoryHazardObserver separate_observers(4, named, {}, site_numbers_as_lines());
+  const auto one = [&](SharedMemoryHazardObserver& o, uint64_t i, bool rows) {
     HazardBlock block(o, kThreads, i);
     if (!rows) block.without_rows();
     const BlockEvents p = events_of(i);
@@ -75,7 +75,7 @@ void compare(
   };
   for (uint64_t i = 0; i < blocks; ++i) {
     one(one_observer, i, true);
-    HazardObserver alone(4, named, {}, site_numbers_as_lines());
+    SharedMemoryHazardObserver alone(4, named, {}, site_numbers_as_lines());
     one(alone, i, false);
     separate_observers.merge(alone);
   }
@@ -116,7 +116,7 @@ TEST_CASE("counters: repeated blocks: blocks that leave a known trace are checke
 }
 
 TEST_CASE("counters: repeated blocks: a difference in the second half-warp's row is noticed") {
-  HazardObserver o(4, false, {}, site_numbers_as_lines());
+  SharedMemoryHazardObserver o(4, false, {}, site_numbers_as_lines());
   for (uint64_t i = 0; i < 20; ++i) {
     HazardBlock block(o, 64, i);
     block.store(1, 0, [](uint32_t lane) { return uint64_t{lane}; });
@@ -138,7 +138,7 @@ TEST_CASE("counters: repeated blocks: blocks that all differ are checked") {
 }
 
 TEST_CASE("counters: repeated blocks: blocks with a trace beyond the limit are checked") {
-  HazardObserver o(4, false, {}, site_numbers_as_lines());
+  SharedMemoryHazardObserver o(4, false, {}, site_numbers_as_lines());
   for (uint64_t i = 0; i < 3; ++i) {
     HazardBlock block(o, 64, i);
     const auto own = [](uint32_t lane) { return uint64_t{lane}; };

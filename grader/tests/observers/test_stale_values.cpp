@@ -38,7 +38,7 @@ struct Result {
 Result launch(const std::string& body, const device::LaunchShape& shape, Loads loads,
               uint64_t seed) {
   Simulated simulated(kernel_of(body));
-  const device::DeviceBuffer memory = simulated.upload(std::vector<uint32_t>(64, 0), "words");
+  const device::DeviceAddressRange memory = simulated.upload(std::vector<uint32_t>(64, 0), "words");
   device::LaunchOptions options;
   options.check_hazards = false;
   options.loads = loads;

@@ -12,7 +12,7 @@
 
 using namespace lab32;
 using counters::Counters;
-using counters::ExampleAccess;
+using counters::ExampleWarpAccess;
 using counters::TrafficObserver;
 using sim::AccessKind;
 using sim::AccessSpace;
@@ -82,7 +82,7 @@ std::string dump(const TrafficObserver& o) {
     }
   }
   for (uint32_t site = 0; site < 10; ++site) {
-    const ExampleAccess* e = o.worst_example(site);
+    const ExampleWarpAccess* e = o.worst_example(site);
     if (e == nullptr) continue;
     for (uint64_t n : {uint64_t(e->site), e->block, uint64_t(e->warp), uint64_t(e->mask),
                        e->address[0], e->address[31], uint64_t(e->cost), uint64_t(e->ideal)}) {
@@ -287,7 +287,7 @@ TEST_CASE("counters: traffic: the example is the worst access and the first amon
   begin(o, 4);
   global(
       o, 0, AccessKind::load, [](uint64_t l) { return 64 * l; }, 4, sim::kFullMask, 5);
-  const ExampleAccess* e = o.worst_example(0);
+  const ExampleWarpAccess* e = o.worst_example(0);
   REQUIRE(e != nullptr);
   CHECK(e->block == 3);
   CHECK(e->warp == 2);
@@ -307,7 +307,7 @@ TEST_CASE("counters: traffic: the worst example of a line comes from any of its 
   begin(o, 0);
   global(o, 1, AccessKind::load, neighbours);
   shared(o, 0, AccessKind::store, [](uint64_t l) { return 128 * l; });
-  const ExampleAccess* e = o.worst_on_line(position, 10);
+  const ExampleWarpAccess* e = o.worst_on_line(position, 10);
   REQUIRE(e != nullptr);
   CHECK(e->site == 0);
   CHECK(e->space == AccessSpace::shared);
@@ -326,7 +326,7 @@ TEST_CASE(
     if (block % 5 == 2) shared(o, 5, AccessKind::atom, one, 4, 0xffu << block % 20);
     o.block_end();
   };
-  const std::vector<sim::InstructionIssueCounts> issues = {{10, 320}, {1, 1}, {0, 0}, {7, 7}};
+  const std::vector<sim::IssueCountsOfOneInstruction> issues = {{10, 320}, {1, 1}, {0, 0}, {7, 7}};
   TrafficObserver alone;
   for (uint64_t block = 0; block < 30; ++block) run_block(alone, block);
   alone.add_issue_counts(issues);

@@ -40,7 +40,7 @@ TEST_CASE("pictures: other traffic is shown separately") {
   c.other.bulk_unknown = 1;
   const pictures::PicturedLaunch launch = made(c);
   REQUIRE(launch.lines[0].other);
-  const pictures::OtherTraffic& w = *launch.lines[0].other;
+  const pictures::TextureBulkClusterTraffic& w = *launch.lines[0].other;
   CHECK(w.bulk_sectors == 40);
   CHECK(w.ideal_bulk_sectors == 32);
   CHECK(w.texture_requests == 4);

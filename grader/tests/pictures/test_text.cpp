@@ -25,7 +25,7 @@ namespace {
 using tests::sample_access;
 
 SwizzleMapping by_formula(const std::string& shape) {
-  const SwizzleShape s = read_swizzle(shape);
+  const CuteSwizzle s = read_swizzle(shape);
   std::vector<uint32_t> to;
   for (const uint32_t offset : offsets_of_drawn_groups(s)) to.push_back(swizzled_offset(s, offset));
   return mapping_of(s, to);
@@ -42,7 +42,7 @@ std::string all_texts() {
   std::string out = text({"coalescing", "B1 scale: sectors", "labs/coalescing/coalescing.cu",
                           "Warp 0 of block 0: 24 lanes' loads.", launch},
                          false);
-  for (const PicturedAccess& access :
+  for (const PicturedLineRequests& access :
        {sample_access(false, 0, 16, 16, 0xffffffffu), sample_access(true, 0, 16, 16, 0xffffffffu),
         sample_access(true, 0, 128, 4, 0xffffffffu), sample_access(false, 1024, 0, 4, 1u)})
     out += "\n" + text(access, access.requests[0], false);
@@ -96,7 +96,8 @@ TEST_CASE("pictures: no line is wider than 80 columns") {
     CHECK(display_columns(line) <= 80);
   }
   // The largest possible block.
-  StepsOfBlock steps{0, 1024, {{std::vector<uint32_t>(32, 0xfu), 1, "", false}}, false};
+  BlockStepsBetweenBarriers steps{
+      0, 1024, {{std::vector<uint32_t>(32, 0xfu), 1, "", false}}, false};
   std::istringstream wide(text(steps, false));
   for (std::string line; std::getline(wide, line);) CHECK(display_columns(line) <= 80);
 }
@@ -118,7 +119,7 @@ TEST_CASE("pictures: colour adds no information to the characters") {
 
 TEST_CASE("pictures: the elements of a lane appear below it") {
   // Each lane has a sector of its own: 24 sectors, 3 lines and 6 groups of 8 lanes.
-  const PicturedAccess access = sample_access(false, 0, 32, 4, 0x00ffffffu);
+  const PicturedLineRequests access = sample_access(false, 0, 32, 4, 0x00ffffffu);
   const std::string drawn = text(access, access.requests[0], false);
   CHECK(drawn.find("24 sectors where 3 would do; 12.5 % of the bytes moved are used") !=
         std::string::npos);
@@ -128,7 +129,7 @@ TEST_CASE("pictures: the elements of a lane appear below it") {
 }
 
 TEST_CASE("pictures: a long name keeps its index") {
-  PicturedAccess access = sample_access(false, 0, 32, 4, 1u);
+  PicturedLineRequests access = sample_access(false, 0, 32, 4, 1u);
   access.requests[0].name[0] = "particles[1048575]";
   CHECK(text(access, access.requests[0], false).find("\npar…[1048575] │0") != std::string::npos);
   access.requests[0].name[0] = "a_name_without_end[123456789]";
@@ -166,7 +167,7 @@ TEST_CASE("pictures: a swizzle's table is CUTLASS' Swizzle") {
 TEST_CASE("pictures: a large swizzle shows its first rows and columns and says so") {
   for (const char* shape : {"8,4,8", "16,0,16", "3,2,20", "6,0,-7", "2,0,-9"}) {
     CAPTURE(shape);
-    const SwizzleShape s = read_swizzle(shape);
+    const CuteSwizzle s = read_swizzle(shape);
     const SwizzleMapping m = by_formula(shape);
     CHECK(m.rows == std::min<uint64_t>(32, s.rows()));
     CHECK(m.columns == std::min<uint64_t>(32, s.columns()));
@@ -191,7 +192,7 @@ TEST_CASE("pictures: a large swizzle shows its first rows and columns and says s
 
 TEST_CASE(
     "pictures: groups that leave the drawn part are marked for a function that is no swizzle") {
-  const SwizzleShape s = read_swizzle("3,0,8");
+  const CuteSwizzle s = read_swizzle("3,0,8");
   std::vector<uint32_t> to = offsets_of_drawn_groups(s);
   to[0] += 100;
   to[1] += 256;

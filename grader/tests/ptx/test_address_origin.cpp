@@ -14,7 +14,7 @@ std::string origin(const std::string& body) {
       tests::parse_kernel(body + "\n st.shared.u32 [%r1], 1;\n ret;",
                           ".shared .align 4 .b8 tile[128];\n.shared .align 4 .b8 other[128];\n");
   const ptx::Function& kernel = tests::kernel(module);
-  const std::vector<std::string> origins = ptx::address_origins(kernel);
+  const std::vector<std::string> origins = ptx::base_variable_by_instruction(kernel);
   for (size_t i = 0; i < kernel.body.size(); ++i)
     if (kernel.body[i].op->id == ptx::OpId::st) return origins[i];
   return "no store";

@@ -87,8 +87,8 @@ TEST_CASE("ptx: link: source lines and the lines of ptxas are kept") {
   for (const char* name : {"a", "b"}) {
     CAPTURE(name);
     const ptx::Function& f = *module.find_function(name);
-    CHECK(module.position(f.body[0].loc)->file == std::string(name) + ".cu");
-    CHECK(module.position(f.body[0].loc)->line == 5);
+    CHECK(module.student_source_position(f.body[0].loc)->file == std::string(name) + ".cu");
+    CHECK(module.student_source_position(f.body[0].loc)->line == 5);
     const ptx::Loc& inlined = module.locs[static_cast<size_t>(f.body[1].loc)];
     CHECK(module.files[static_cast<size_t>(inlined.file)] == "header.h");
     const ptx::Loc& site = module.locs[static_cast<size_t>(inlined.inlined_at)];

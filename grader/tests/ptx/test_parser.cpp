@@ -67,16 +67,16 @@ TEST_CASE("ptx lexer: lines are counted through comments") {
 }
 
 TEST_CASE("ptx literals: integers are parsed") {
-  CHECK(ptx::parse_integer("0") == 0u);
-  CHECK(ptx::parse_integer("42U") == 42u);
-  CHECK(ptx::parse_integer("017") == 15u);
-  CHECK(ptx::parse_integer("0x1Fu") == std::nullopt);
-  CHECK(ptx::parse_integer("0X1F") == 31u);
-  CHECK(ptx::parse_integer("0b101") == 5u);
-  CHECK(ptx::parse_integer("18446744073709551615") == ~uint64_t{0});
+  CHECK(ptx::parse_integer_literal("0") == 0u);
+  CHECK(ptx::parse_integer_literal("42U") == 42u);
+  CHECK(ptx::parse_integer_literal("017") == 15u);
+  CHECK(ptx::parse_integer_literal("0x1Fu") == std::nullopt);
+  CHECK(ptx::parse_integer_literal("0X1F") == 31u);
+  CHECK(ptx::parse_integer_literal("0b101") == 5u);
+  CHECK(ptx::parse_integer_literal("18446744073709551615") == ~uint64_t{0});
   for (const char* bad : {"", "U", "08", "0x", "12a", "18446744073709551616", "0b2"}) {
     CAPTURE(bad);
-    CHECK(!ptx::parse_integer(bad));
+    CHECK(!ptx::parse_integer_literal(bad));
   }
 }
 
@@ -366,14 +366,14 @@ TEST_CASE("ptx: source positions lead out of the toolkit's headers and not out o
       ".file 4 \"/home/ada/labs/include/lab32.cuh\"\n");
   const ptx::Function& f = kernel(module);
   const auto at = [&](size_t i) {
-    const auto position = module.position(f.body.at(i).loc);
+    const auto position = module.student_source_position(f.body.at(i).loc);
     REQUIRE(position.has_value());
     return position->file + ":" + std::to_string(position->line);
   };
   CHECK(at(0) == "/home/ada/x.cu:10");
   CHECK(at(1) == "/home/ada/x.cu:20");
   CHECK(at(2) == "/home/ada/labs/include/lab32.cuh:9");
-  CHECK(!module.position(-1).has_value());
+  CHECK(!module.student_source_position(-1).has_value());
 }
 
 TEST_CASE("ptx: debug sections, comments and pragmas are skipped") {

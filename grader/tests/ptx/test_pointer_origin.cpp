@@ -18,7 +18,7 @@ std::vector<uint32_t> origins(const std::string& body) {
       "ld.param.u64 %rd3, [c]; mul.wide.u32 %rd4, %r1, 4;\n" +
       body + "\nret;\n}\n");
   const ptx::Function& k = require_kernel(module, "k");
-  return ptx::offsets_of_pointer_parameters(k, k.body[k.body.size() - 2]);
+  return ptx::address_origin_param_offsets(k, k.body[k.body.size() - 2]);
 }
 
 using Origins = std::vector<uint32_t>;

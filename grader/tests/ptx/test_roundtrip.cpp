@@ -145,7 +145,7 @@ TEST_CASE("ptx: each operand slot of a row has a name, and at most one is option
                          slot.name == "frag" || slot.name == "texel" || slot.name == "texels" ||
                          slot.name == "floats" || slot.name == "addr" || slot.name == "box" ||
                          slot.name == "any" || slot.name == "label" || slot.name == "func" ||
-                         ptx::parse_type(slot.name) != ptx::DataType::none;
+                         ptx::type_from_word_or_none(slot.name) != ptx::DataType::none;
       CHECK_MESSAGE(known, slot.name);
     }
     CHECK(optional <= 1);

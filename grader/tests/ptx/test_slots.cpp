@@ -47,7 +47,7 @@ class PathWalker {
   }
 
   const std::string& problem() const { return problem_; }
-  const ptx::RegisterSlots& slots() const { return slots_; }
+  const ptx::RegisterSlotAssignment& slots() const { return slots_; }
 
  private:
   struct State {
@@ -143,12 +143,12 @@ class PathWalker {
   }
 
   const ptx::Function& f_;
-  const ptx::RegisterSlots slots_;
+  const ptx::RegisterSlotAssignment slots_;
   std::vector<char> zeroed_;
   std::string problem_;
 };
 
-void check_widths(const ptx::Function& f, const ptx::RegisterSlots& slots) {
+void check_widths(const ptx::Function& f, const ptx::RegisterSlotAssignment& slots) {
   for (size_t reg = 0; reg < f.registers.size(); ++reg) {
     const int slot = slots.slot_of_register[reg];
     REQUIRE(slot >= 0);
@@ -156,7 +156,7 @@ void check_widths(const ptx::Function& f, const ptx::RegisterSlots& slots) {
   }
 }
 
-int slot_of(const ptx::Function& f, const ptx::RegisterSlots& slots, const char* name) {
+int slot_of(const ptx::Function& f, const ptx::RegisterSlotAssignment& slots, const char* name) {
   for (size_t reg = 0; reg < f.registers.size(); ++reg) {
     if (f.registers[reg].name == name) return slots.slot_of_register[reg];
   }
@@ -164,7 +164,7 @@ int slot_of(const ptx::Function& f, const ptx::RegisterSlots& slots, const char*
   return -1;
 }
 
-ptx::RegisterSlots slots_of(const ptx::Function& f) {
+ptx::RegisterSlotAssignment slots_of(const ptx::Function& f) {
   return ptx::assign_register_slots(f, ptx::analyse_control_flow(f));
 }
 

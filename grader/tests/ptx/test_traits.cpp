@@ -13,9 +13,9 @@ using namespace lab32;
 using ptx::AddressUse;
 using ptx::ControlTransfer;
 using ptx::CostClass;
+using ptx::InstructionSync;
 using ptx::OpInfo;
 using ptx::Space;
-using ptx::Sync;
 
 namespace {
 
@@ -63,15 +63,17 @@ TEST_CASE("ptx: traits: every address has a kind of access and a space") {
       if (use.space == Space::param) CHECK(may_have(op, "param"));
     }
     const bool moves = t.memory_count > 0 && !t.is_mbarrier();
-    if (moves && t.memory_count == 1 && t.uses(AddressUse::Kind::load)) CHECK(has_destination(op));
-    if (t.uses(AddressUse::Kind::store)) CHECK_FALSE(has_destination(op));
+    if (moves && t.memory_count == 1 && t.has_address_used_as(AddressUse::Kind::load))
+      CHECK(has_destination(op));
+    if (t.has_address_used_as(AddressUse::Kind::store)) CHECK_FALSE(has_destination(op));
     if (t.issue == CostClass::memory) CHECK(t.memory_count > 0);
-    if (t.accesses_memory()) CHECK(t.issue == CostClass::memory);
+    if (t.has_counted_memory_access()) CHECK(t.issue == CostClass::memory);
     CHECK(t.is_atomic() == ((op.base == "atom" || op.base == "red") && !may_have(op, "async")));
     // pending_count only reads the token of an arrival.
     const bool asks_token = may_have(op, "pending_count");
     CHECK(t.is_mbarrier() == may_have(op, "mbarrier") + (op.base == "mbarrier" && !asks_token));
-    if (t.read_only) CHECK((t.accesses_memory() && t.uses(AddressUse::Kind::load)));
+    if (t.read_only)
+      CHECK((t.has_counted_memory_access() && t.has_address_used_as(AddressUse::Kind::load)));
   });
 }
 
@@ -92,15 +94,17 @@ TEST_CASE("ptx: traits: rows with .sync, fences and barriers synchronise") {
     const bool of_cluster = op.pattern.find("barrier.cluster") == 0;
     const bool barrier = (op.base == "bar" || op.base == "barrier") && !of_cluster;
     CHECK(t.is_cluster_barrier() == of_cluster);
-    CHECK((t.sync == Sync::cluster_arrive) == (of_cluster && may_have(op, "arrive")));
-    if (may_have(op, "sync")) CHECK(t.sync != Sync::none);
+    CHECK((t.sync == InstructionSync::cluster_arrive) == (of_cluster && may_have(op, "arrive")));
+    if (may_have(op, "sync")) CHECK(t.sync != InstructionSync::none);
     CHECK(t.is_block_barrier() == (barrier && !may_have(op, "warp")));
-    CHECK((t.sync == Sync::warp_barrier) == (barrier && may_have(op, "warp")));
-    CHECK((t.sync == Sync::fence) == (op.base == "fence" || op.base == "membar"));
-    CHECK((t.sync == Sync::block_arrive) == (barrier && may_have(op, "arrive")));
-    CHECK((t.sync == Sync::mbarrier_arrive) == (t.is_mbarrier() && may_have(op, "arrive")));
-    if (t.matrix) CHECK((may_have(op, "m8n8") && t.sync == Sync::warp));
-    CHECK((t.issue == CostClass::barrier) == (t.sync == Sync::block || t.sync == Sync::cluster));
+    CHECK((t.sync == InstructionSync::warp_barrier) == (barrier && may_have(op, "warp")));
+    CHECK((t.sync == InstructionSync::fence) == (op.base == "fence" || op.base == "membar"));
+    CHECK((t.sync == InstructionSync::block_arrive) == (barrier && may_have(op, "arrive")));
+    CHECK((t.sync == InstructionSync::mbarrier_arrive) ==
+          (t.is_mbarrier() && may_have(op, "arrive")));
+    if (t.matrix) CHECK((may_have(op, "m8n8") && t.sync == InstructionSync::warp));
+    CHECK((t.issue == CostClass::barrier) ==
+          (t.sync == InstructionSync::block || t.sync == InstructionSync::cluster));
     CHECK(t.fragments == (op.base == "mma" || op.base == "wmma"));
     CHECK(t.reads_texels == (op.base == "tex" || op.base == "tld4" || op.base == "suld"));
     CHECK(t.writes_texels == (op.base == "sust" || op.base == "sured"));
@@ -108,7 +112,7 @@ TEST_CASE("ptx: traits: rows with .sync, fences and barriers synchronise") {
     CHECK(t.bulk == (async && operands_of_kind(op, "addr") > 0));
     CHECK(t.is_texture() == (t.issue == CostClass::texture));
     if (t.is_texture()) CHECK(t.memory_count == 0);
-    if (t.sync == Sync::warp) {
+    if (t.sync == InstructionSync::warp) {
       CHECK(t.of_whole_warp() == may_have(op, "aligned"));
       if (!t.of_whole_warp()) CHECK(op.operands.back().name == "u32");  // the member mask
     }
@@ -141,14 +145,14 @@ TEST_CASE("ptx: traits: derived properties are consistent") {
   CHECK_FALSE(vote.may_release_waiters());
   CHECK(red_barrier.may_release_waiters());
   CHECK(red_barrier.is_block_barrier());
-  CHECK(store.accesses_memory());
+  CHECK(store.has_counted_memory_access());
   CHECK(store.may_release_waiters());
-  CHECK_FALSE(argument.accesses_memory());
+  CHECK_FALSE(argument.has_counted_memory_access());
   CHECK_FALSE(argument.may_release_waiters());
-  CHECK_FALSE(hint.accesses_memory());
+  CHECK_FALSE(hint.has_counted_memory_access());
   CHECK(arrival.may_release_waiters());
-  CHECK_FALSE(arrival.accesses_memory());
-  CHECK(copy.accesses_memory());
+  CHECK_FALSE(arrival.has_counted_memory_access());
+  CHECK(copy.has_counted_memory_access());
   CHECK(copy.memory[0].space == Space::shared);
   CHECK(copy.memory[1].space == Space::global);
   CHECK(traits_of({"brkpt"}).transfer == ControlTransfer::trap);

@@ -1,6 +1,6 @@
 """Assembles submissions for tests from grader/labs/*/submissions, and makes half-done ones."""
 
-from authoring.splice import replace_definitions, top_level_definitions
+from authoring.splice import replace_definitions, split_cpp_top_level_definitions
 from lab32 import ROOT
 
 
@@ -15,9 +15,9 @@ def submission(kind, lab, name):
 def half_done(lab):
     """The solution with every second function and answer from the skeleton, and the helpers of both."""
     solution = (ROOT / f"solutions/{lab}/{lab}.cu").read_text()
-    solved = [name for name, _ in top_level_definitions(solution)]
+    solved = [name for name, _ in split_cpp_top_level_definitions(solution)]
     given = [
-        (name, text) for name, text in top_level_definitions((ROOT / f"labs/{lab}/{lab}.cu").read_text())
+        (name, text) for name, text in split_cpp_top_level_definitions((ROOT / f"labs/{lab}/{lab}.cu").read_text())
         if name and solved.count(name) <= 1 and not name.startswith("LAB32_LAUNCH") and not name.endswith(">")
     ]  # fmt: skip
     helpers = [text for name, text in given if name not in solved]

@@ -30,7 +30,7 @@ def graded_json(lab, directory):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not file.exists():
             whole = file.with_suffix(".new")
-            whole.write_text(results.grade_json(lab, directory, more=MORE))
+            whole.write_text(results.grade_to_json_text(lab, directory, more=MORE))
             whole.rename(file)
     return file.read_text()
 
@@ -46,7 +46,7 @@ def graded_text(lab, text, more=tuple(MORE)):
     """The result of a file with this text. The file is deleted afterwards."""
     with tempfile.TemporaryDirectory() as labs:
         corpus.written(Path(labs), lab, text)
-        return results.parse_result(results.grade_json(lab, labs, more=more))
+        return results.parse_result(results.grade_to_json_text(lab, labs, more=more))
 
 
 @functools.cache

@@ -31,7 +31,7 @@ def checkout(tmp_path, monkeypatch):
 
 
 def examined(count=0):
-    return try_lab.examine_lab(NAME, str(ROOT / "build/lab32"), count)
+    return try_lab.run_lab_acceptance_test(NAME, str(ROOT / "build/lab32"), count)
 
 
 def test_a_new_lab_needs_a_name_that_is_free(capsys):
@@ -81,7 +81,7 @@ def test_a_lab_may_live_elsewhere(tmp_path, capsys, monkeypatch):
         assert (result["score"] == result["max_score"] == 100) == has_full_marks
     monkeypatch.setenv("LAB32_LABS", "")  # try-lab sets it
     assert try_lab.main([NAME, "--labs", str(tmp_path), "--mutants", "0"]) == 0, capsys.readouterr().out
-    assert labs.rubric_files().keys() > {NAME, "coalescing"}
+    assert labs.rubric_path_by_lab().keys() > {NAME, "coalescing"}
 
 
 @pytest.mark.slow
@@ -116,7 +116,7 @@ def test_a_lab_elsewhere_must_declare_its_checks(tmp_path):
 @pytest.mark.parametrize("lab", labs.lab_names())
 def test_each_lab_has_no_fault(lab):
     """Some submissions: `grading: all other submissions` grades all of them."""
-    lines, faults = try_lab.examine_lab(lab, str(ROOT / "build/lab32"), count=0, submissions=6)
+    lines, faults = try_lab.run_lab_acceptance_test(lab, str(ROOT / "build/lab32"), count=0, submissions=6)
     assert not faults, "\n".join(lines)
 
 

@@ -18,7 +18,7 @@ from lab32.report import history
 READERS = {
     "course": read_course,
     "roster": people.read_roster,
-    "groups": people.read_student_groups,
+    "groups": people.read_members_by_group,
     "gradebook": lambda path: read_gradebook(path, ["shuffle"]),
     "result": inputs.read_json,
 }

@@ -117,7 +117,7 @@ def test_tables_and_figures_of_the_handouts_include_a_new_lab(checkout):
     table = (checkout.path / "README.md").read_text().split("<!-- table: labs -->")[1]
     assert f"[{NEW}](handouts/{NEW}.md)" in table.split("<!-- end -->")[0].splitlines()[-1]
     said = "from handouts import figures, handout; from lab32 import labs; "
-    said += "print(*labs.lab_modules('figures'), *labs.lab_modules('notebook'))"
+    said += "print(*labs.modules_by_lab('figures'), *labs.modules_by_lab('notebook'))"
     assert checkout.python("-c", said).split().count(NEW) == 2
 
 

@@ -61,7 +61,7 @@ std::vector<Launched> launch_all() {
     using T = decltype(value(0u));
     std::vector<T> host(kBytes / sizeof(T));
     for (unsigned i = 0; i < host.size(); ++i) host[i] = value(i);
-    device::DeviceBuffer b = loaded.device->allocate(kBytes + kAlign, name);
+    device::DeviceAddressRange b = loaded.device->allocate(kBytes + kAlign, name);
     b.address = (b.address + kAlign - 1) / kAlign * kAlign;
     b.bytes = kBytes;
     loaded.device->upload(b, host.data(), kBytes);
@@ -75,8 +75,8 @@ std::vector<Launched> launch_all() {
   const auto longs = buffer("longs", long_at);
   const auto out = buffer("out", zero_at);
   const auto out2 = buffer("out2", zero_at);
-  auto at = [](device::DeviceBuffer b, uint64_t skip) {
-    return device::DeviceBuffer{b.address + skip, b.bytes - skip};
+  auto at = [](device::DeviceAddressRange b, uint64_t skip) {
+    return device::DeviceAddressRange{b.address + skip, b.bytes - skip};
   };
   // Like CUDA's dim3, also made from plain numbers, which the list contains.
   struct dim3 : Dim3 {

@@ -19,7 +19,7 @@
 
 using namespace lab32;
 using sim::AccessKind;
-using sim::PlannedSassAccess;
+using sim::SassAccessOfPtxInstruction;
 
 namespace {
 
@@ -46,7 +46,7 @@ const Compiled& compiled(const std::string& arch) {
 
 const std::vector<std::string> kArchs{"sm_75", "sm_89", "sm_90"};
 
-std::string text_of(const PlannedSassAccess& issue) {
+std::string text_of(const SassAccessOfPtxInstruction& issue) {
   std::string s = issue.kind == AccessKind::load    ? "ld"
                   : issue.kind == AccessKind::store ? "st"
                   : issue.kind == AccessKind::red   ? "red"
@@ -55,18 +55,18 @@ std::string text_of(const PlannedSassAccess& issue) {
   if (issue.offset > 0) s += "+" + std::to_string(issue.offset);
   if (issue.offset < 0) s += std::to_string(issue.offset);
   switch (issue.lanes) {
-    case PlannedSassAccess::Lanes::all:
+    case SassAccessOfPtxInstruction::Lanes::all:
       break;
-    case PlannedSassAccess::Lanes::leader:
+    case SassAccessOfPtxInstruction::Lanes::leader:
       s += " leader";
       break;
-    case PlannedSassAccess::Lanes::full_leader:
+    case SassAccessOfPtxInstruction::Lanes::full_leader:
       s += " full_leader";
       break;
-    case PlannedSassAccess::Lanes::spin:
+    case SassAccessOfPtxInstruction::Lanes::spin:
       s += " spin";
       break;
-    case PlannedSassAccess::Lanes::narrow_cas_loop:
+    case SassAccessOfPtxInstruction::Lanes::narrow_cas_loop:
       s += " swap_loop";
       break;
   }

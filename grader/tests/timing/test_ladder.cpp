@@ -47,8 +47,8 @@ TEST_SUITE("model: ladder") {
         device->load(toolchain::compile((lab32_root() / path).string(), device->arch(), path));
     std::vector<uint32_t> ints(kInts);
     std::iota(ints.begin(), ints.end(), 0u);
-    const device::DeviceBuffer in = device->allocate(kInts * 4, "in"),
-                               out = device->allocate(4, "out");
+    const device::DeviceAddressRange in = device->allocate(kInts * 4, "in"),
+                                     out = device->allocate(4, "out");
     device->upload(in, ints.data(), kInts * 4);
 
     double documented_before = 0, predicted_before = 0;

@@ -28,7 +28,8 @@ TEST_SUITE("model: profiles") {
       const double least = static_cast<double>(bytes) / p.time.dram_bytes_per_second;
       CHECK(seconds > 0.85 * least);
       CHECK(seconds < 1.6 * least);
-      CHECK(device::open_device("sim:" + id)->modelled_copy_seconds(bytes).value() > seconds);
+      CHECK(device::open_device("sim:" + id)->modelled_copy_kernel_seconds(bytes).value() >
+            seconds);
     }
   }
 

@@ -114,7 +114,7 @@ TEST_SUITE("model: spins") {
   }
 
   TEST_CASE("model: spins: the words that warps change determine how often they conflict") {
-    counters::CasLoopObserver spins;
+    counters::CasLoopContentionObserver spins;
     uint64_t address[32] = {};
     const auto add = [&](uint32_t warp, uint64_t word, uint32_t mask, bool again) {
       for (uint64_t& at : address) at = 4 * word;

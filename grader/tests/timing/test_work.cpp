@@ -148,17 +148,18 @@ TEST_SUITE("model: work") {
     work.warps = 4;
     for (uint64_t b = 0; b < work.blocks; ++b)
       work.issued.insert(work.issued.end(), work.warps, b % 8 < 4 ? 208 : 8);
-    const model::WarpPaths paths(trace, work);
+    const model::WarpPathChooser paths(trace, work);
     for (uint64_t b = 0; b < work.blocks; ++b) {
       CAPTURE(b);
       for (uint32_t w = 0; w < work.warps; ++w)
-        CHECK(paths.path_of_warp(b, w).size() == (b % 8 < 4 ? 2 : 1));
+        CHECK(paths.estimated_path_of_warp(b, w).size() == (b % 8 < 4 ? 2 : 1));
     }
     // If all warps issued equally many instructions, half of the warps run it, in any place.
     work.issued.assign(work.issued.size(), 108);
-    const model::WarpPaths alike(trace, work);
+    const model::WarpPathChooser alike(trace, work);
     size_t takes = 0;
-    for (uint32_t w = 0; w < work.warps; ++w) takes += alike.path_of_warp(0, w).size() == 2;
+    for (uint32_t w = 0; w < work.warps; ++w)
+      takes += alike.estimated_path_of_warp(0, w).size() == 2;
     CHECK(takes == 2);
   }
 
@@ -186,19 +187,19 @@ TEST_SUITE("model: work") {
     // Body indices 0 to 3: an instruction at the kernel's beginning, a load of an unrolled loop,
     // its counter, and a load that few warps execute.
     const std::vector<uint64_t> times{100, 4000, 4000, 10};
-    sass::EmittedBlock loop;
+    sass::EmittedSassBlock loop;
     loop.in_loop = true;
     loop.origins = {{1, 0.25, true}, {2, 1, false}};
     CHECK(sass::expected_runs(loop, times) == 1000);
     // Every warp that reaches the barrier next to it issues a guarded load.
-    sass::EmittedBlock guarded;
+    sass::EmittedSassBlock guarded;
     guarded.origins = {{3, 1, true}, {0, 1, true}};
     CHECK(sass::expected_runs(guarded, times) == 100);
     // Code outside of loops runs once per warp, even if it prepares a loop.
-    sass::EmittedBlock before;
+    sass::EmittedSassBlock before;
     before.origins = {{2, 0.5, false}};
     CHECK(sass::expected_runs(before, times) == 100);
-    sass::EmittedBlock entry;
+    sass::EmittedSassBlock entry;
     entry.entry = true;
     CHECK(sass::expected_runs(entry, times) == 100);
   }

@@ -110,7 +110,7 @@ TEST_SUITE("compile: leaks") {
   }
 
   TEST_CASE("toolchain: the list of opened files is removed from gcc's messages") {
-    const FilesOpenedByCompiler opened = split_opened_files(
+    const OpenedFilesAndMessages opened = split_off_opened_files(
         ". /usr/include/a.h\n.. ../b c.h\na.cu:1: error: x\n    . quoted\n"
         "Multiple include guards may be useful for:\n/usr/include/a.h\n../b.h\n"
         "a.cu(3): error: y\n /zero.h\n");
@@ -126,7 +126,7 @@ TEST_SUITE("compile: leaks") {
     other.write("b.h", "");
     fs::create_symlink(own.path / "sub/a.h", other.path / "to_own.h");
     fs::create_symlink(other.path / "b.h", own.path / "to_other.h");
-    const ReadableFiles readable({own.path}, installed_toolchain().roots);
+    const FilesReadableByCompiler readable({own.path}, installed_toolchain().roots);
     CHECK(readable.allows("a.h", own.path / "sub"));
     CHECK(readable.allows(other.path / "to_own.h", own.path));
     CHECK(readable.allows("/usr/include/stdio.h", own.path));

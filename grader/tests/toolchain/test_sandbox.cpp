@@ -50,7 +50,7 @@ TEST_SUITE("compile: sandbox") {
         ProcessOutcome o =
             in_shell(sandbox, "cat " + sandbox.submission_path_in_sandbox() + "/a.cu " +
                                   sandbox.include_path_in_sandbox() + "/lab.cuh; echo made >" +
-                                  sandbox.output_path_in_sandbox() + "/result");
+                                  sandbox.output_folder_in_sandbox() + "/result");
         CHECK(o.err == "");
         CHECK(o.out == "sourceheader");
         CHECK(read_file(sandbox.output() / "result") == "made\n");

@@ -3,7 +3,7 @@
 import re
 
 
-def top_level_definitions(source):
+def split_cpp_top_level_definitions(source):
     """[(name, text)] of the definitions at the top level; text between two has the name "". The rules are those of
     tests/fixtures/splice.cpp."""
     found, depth, inside = [], 0, False
@@ -33,8 +33,8 @@ def definition_name(text):
 
 def replace_definitions(base, changes):
     """`base` with chunks replaced by those of `changes` with the same names; new chunks come first."""
-    parts, fresh, first = top_level_definitions(base), "", None
-    for name, text in top_level_definitions(changes):
+    parts, fresh, first = split_cpp_top_level_definitions(base), "", None
+    for name, text in split_cpp_top_level_definitions(changes):
         same = next((k for k, part in enumerate(parts) if name and part[0] == name), None)
         if same is None:
             fresh += text

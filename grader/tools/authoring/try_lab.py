@@ -38,7 +38,7 @@ LEAST_SUBMISSIONS = 6
 
 
 @dataclass
-class LabTestReport:
+class LabAuthoringCheckReport:
     lines: list = field(default_factory=list)
     faults: list = field(default_factory=list)
 
@@ -49,7 +49,7 @@ class LabTestReport:
         self.faults += faults
 
 
-class LabUnderTest:
+class GradableLab:
     def __init__(self, name, binary, folder, root):
         self.name, self.binary, self.folder, self.root = name, binary, folder, root
         self.rubric = tomllib.loads((root / f"data/limits/{name}.toml").read_text())
@@ -103,17 +103,17 @@ def score_text(result):
     return f"{result['score']:g} of {result['max_score']:g}"
 
 
-def lost_checks(result):
+def failed_check_messages(result):
     return [f"{test['name']}: {test['message'].splitlines()[0] if test.get('message') else test['status']}"
             for test in result["tests"] if test["status"] not in ("passed", "not run")]  # fmt: skip
 
 
 def check_solution_score(lab, found, solution):
-    faults = lost_checks(solution) or ([solution["message"]] if solution.get("message") else [])
+    faults = failed_check_messages(solution) or ([solution["message"]] if solution.get("message") else [])
     found.add("solution", score_text(solution), faults if solution["score"] < solution["max_score"] else [])
 
 
-def check_skeleton_score(lab, found, skeleton):
+def check_skeleton_scores_partially(lab, found, skeleton):
     faults = []
     if skeleton["status"] in ("error", "not graded"):
         faults.append(f"the skeleton is not graded: {skeleton['message'].splitlines()[0]}")
@@ -214,7 +214,7 @@ def check_mutants_lose_points(lab, found, pool, count):
         found.lines.append(f"    ? line {mutant.line} keeps all points: {mutant.new.strip()}")
 
 
-def check_hints_exist(lab, found):
+def check_rows_have_hints(lab, found):
     # The counter of requests needs no `idea`, because its message is complete without one.
     without = [f"[{key}] has no `idea`" for key, row in lab.rows.items()
                if row.get("counter", "requests") != "requests" and not row.get("idea")]  # fmt: skip
@@ -225,7 +225,7 @@ def check_hints_exist(lab, found):
     found.add("hints", "each message has one" if not without else "", without)
 
 
-def missing_core_parts(lab):
+def missing_lab_definition_parts(lab):
     missing = [part.format(lab.name) for part in CORE_PARTS if not (lab.root / part.format(lab.name)).exists()]
     if not any("bonus" in row for row in lab.rows.values()):
         missing.append("a timing check")
@@ -236,10 +236,10 @@ def missing_core_parts(lab):
     return missing
 
 
-def examine_lab(name, binary, count, root=None, submissions=0):
-    found = LabTestReport()
+def run_lab_acceptance_test(name, binary, count, root=None, submissions=0):
+    found = LabAuthoringCheckReport()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
-        lab = LabUnderTest(name, binary, folder, root or ROOT)
+        lab = GradableLab(name, binary, folder, root or ROOT)
         skeleton = lab.source_file("labs").read_text()
         rubrics = {scale: lab.write_rubric_at_scale(factor) for scale, factor in lab.size_scales().items()}
         waiting = {
@@ -248,15 +248,15 @@ def examine_lab(name, binary, count, root=None, submissions=0):
         }
         graded = {scale: [one.result() for one in both] for scale, both in waiting.items()}
         check_solution_score(lab, found, graded["n"][0])
-        check_skeleton_score(lab, found, graded["n"][1])
+        check_skeleton_scores_partially(lab, found, graded["n"][1])
         check_submission_verdicts(lab, found, pool, submissions)
         check_declared_ideals(lab, found, graded)
         if count:
             check_mutants_lose_points(lab, found, pool, count)
-        check_hints_exist(lab, found)
+        check_rows_have_hints(lab, found)
     level = lab.rubric.get("level", "extra")
     head = f"{name}: level {level}, {lab.rubric['max_score']} points, {len(lab.rows)} checks"
-    missing = missing_core_parts(lab)
+    missing = missing_lab_definition_parts(lab)
     if level == "core" and missing:
         found.faults += missing
     tail = f"  for core     {'missing: ' + ', '.join(missing) if missing else 'all parts are there'}"
@@ -279,7 +279,7 @@ def main(arguments=None):
             print(f"lab32 try-lab: {place.format(options.lab)} does not exist; `lab32 new-lab` makes a lab",
                   file=sys.stderr)  # fmt: skip
             return 2
-    lines, faults = examine_lab(options.lab, options.binary, options.mutants, root, options.submissions)
+    lines, faults = run_lab_acceptance_test(options.lab, options.binary, options.mutants, root, options.submissions)
     print("\n".join(lines))
     print(quantity(len(faults), "fault") if faults else "no fault")
     return 1 if faults else 0

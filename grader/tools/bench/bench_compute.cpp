@@ -15,14 +15,14 @@ const BenchmarkKernels& compute_cu_kernels() {
   return all;
 }
 
-uint64_t allocate_and_upload(MeasuredKernel& subject, const std::vector<float>& values,
+uint64_t allocate_and_upload(SimulatedBenchmarkKernel& subject, const std::vector<float>& values,
                              const std::string& name) {
   const uint64_t at = subject.allocate(values.size() * 4, name);
   subject.memory().upload(at, values.data(), values.size() * 4);
   return at;
 }
 
-std::vector<float> download_floats(MeasuredKernel& subject, uint64_t at, size_t count) {
+std::vector<float> download_floats(SimulatedBenchmarkKernel& subject, uint64_t at, size_t count) {
   std::vector<float> values(count);
   subject.memory().download(values.data(), at, count * 4);
   return values;
@@ -32,9 +32,9 @@ void expect_near(benchmark::State& state, double got, double want) {
   if (!(std::fabs(got - want) <= 1e-3 * std::fabs(want))) state.SkipWithError("wrong values");
 }
 
-void matmul_4x4(benchmark::State& state, Watch watch) {
+void matmul_4x4(benchmark::State& state, AttachedObservers watch) {
   constexpr uint32_t kRows = 256;
-  MeasuredKernel subject(compute_cu_kernels(), "matmul_4x4");
+  SimulatedBenchmarkKernel subject(compute_cu_kernels(), "matmul_4x4");
   const std::vector<float> ones(kRows * kRows, 1);
   const uint64_t a = allocate_and_upload(subject, ones, "a"),
                  b = allocate_and_upload(subject, ones, "b"),
@@ -45,9 +45,9 @@ void matmul_4x4(benchmark::State& state, Watch watch) {
     expect_near(state, value, kRows);
 }
 
-void nbody(benchmark::State& state, Watch watch) {
+void nbody(benchmark::State& state, AttachedObservers watch) {
   constexpr uint32_t kBodies = 2048;
-  MeasuredKernel subject(compute_cu_kernels(), "nbody");
+  SimulatedBenchmarkKernel subject(compute_cu_kernels(), "nbody");
   std::vector<float> bodies;
   for (uint32_t i = 0; i < kBodies; ++i)
     bodies.insert(bodies.end(), {static_cast<float>(i % 16), static_cast<float>(i / 16 % 16),
@@ -65,9 +65,9 @@ void nbody(benchmark::State& state, Watch watch) {
   expect_near(state, download_floats(subject, to, 1)[0], x);
 }
 
-void monte_carlo(benchmark::State& state, Watch watch) {
+void monte_carlo(benchmark::State& state, AttachedObservers watch) {
   constexpr uint32_t kThreads = 16384, kRounds = 16;
-  MeasuredKernel subject(compute_cu_kernels(), "monte_carlo");
+  SimulatedBenchmarkKernel subject(compute_cu_kernels(), "monte_carlo");
   const uint64_t to = subject.allocate(uint64_t{kThreads} * 4, "inside");
   run_launch_benchmark(state, subject, {kThreads / 256, 256, 0}, {to, kRounds}, watch);
   std::vector<uint32_t> inside(kThreads);
@@ -77,9 +77,9 @@ void monte_carlo(benchmark::State& state, Watch watch) {
   expect_near(state, sum / (4.0 * kThreads * kRounds), 0.785398);
 }
 
-void black_scholes(benchmark::State& state, Watch watch) {
+void black_scholes(benchmark::State& state, AttachedObservers watch) {
   constexpr uint32_t kOptions = 1 << 18;
-  MeasuredKernel subject(compute_cu_kernels(), "black_scholes");
+  SimulatedBenchmarkKernel subject(compute_cu_kernels(), "black_scholes");
   std::vector<float> price(kOptions), strike(kOptions), years(kOptions);
   for (uint32_t i = 0; i < kOptions; ++i) {
     price[i] = 5 + static_cast<float>(i % 256) / 10;
@@ -101,7 +101,7 @@ void black_scholes(benchmark::State& state, Watch watch) {
                 price[i] - strike[i] * std::exp(-0.02 * years[i]) + 1000);
 }
 
-using Launch = void (*)(benchmark::State&, Watch);
+using Launch = void (*)(benchmark::State&, AttachedObservers);
 
 }  // namespace
 
@@ -111,8 +111,9 @@ void register_compute_benchmarks() {
                                                 {"monte_carlo", monte_carlo},
                                                 {"black_scholes", black_scholes}};
   for (const auto& [name, launch] : all)
-    for (const Watch watch :
-         {Watch::run, Watch::nothing, Watch::counters, Watch::all, Watch::check})
+    for (const AttachedObservers watch :
+         {AttachedObservers::run, AttachedObservers::nothing, AttachedObservers::counters,
+          AttachedObservers::all, AttachedObservers::check})
       benchmark::RegisterBenchmark((std::string(name) + "/" + name_of(watch)).c_str(), launch,
                                    watch)
           ->UseRealTime()

@@ -36,7 +36,8 @@ double process_cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-const ptx::Function& find_function(const ptx::Module& module, const std::string& name) {
+const ptx::Function& find_kernel_by_source_name(const ptx::Module& module,
+                                                const std::string& name) {
   std::vector<std::string> symbols;
   for (const ptx::Function& f : module.functions)
     if (f.is_entry) symbols.push_back(f.name);
@@ -47,17 +48,17 @@ const ptx::Function& find_function(const ptx::Module& module, const std::string&
 
 }  // namespace
 
-const char* name_of(Watch watch) {
+const char* name_of(AttachedObservers watch) {
   switch (watch) {
-    case Watch::run:
+    case AttachedObservers::run:
       return "run";
-    case Watch::check:
+    case AttachedObservers::check:
       return "check";
-    case Watch::nothing:
+    case AttachedObservers::nothing:
       return "counters:off";
-    case Watch::counters:
+    case AttachedObservers::counters:
       return "counters:on";
-    case Watch::all:
+    case AttachedObservers::all:
       break;
   }
   return "check:on";
@@ -73,19 +74,21 @@ BenchmarkKernels::BenchmarkKernels(const std::string& file) {
 
 std::unique_ptr<sim::KernelProgram> BenchmarkKernels::decode_kernel(const std::string& name,
                                                                     uint64_t params) const {
-  return sim::decode(module_, find_function(module_, name), {}, params, plans_);
+  return sim::decode(module_, find_kernel_by_source_name(module_, name), {}, params, plans_);
 }
 
-MeasuredKernel::MeasuredKernel(const BenchmarkKernels& kernels, const std::string& name)
-    : function_(&find_function(kernels.module(), name)) {
+SimulatedBenchmarkKernel::SimulatedBenchmarkKernel(const BenchmarkKernels& kernels,
+                                                   const std::string& name)
+    : function_(&find_kernel_by_source_name(kernels.module(), name)) {
   uint32_t bytes = 0;
   ptx::parameter_offsets(function_->params, &bytes);
   params_ = allocate(bytes, "kernel parameters");
   program_ = kernels.decode_kernel(name, params_);
 }
 
-uint64_t MeasuredKernel::launch(const LaunchShape& shape, const std::vector<uint64_t>& arguments,
-                                Watch watch) {
+uint64_t SimulatedBenchmarkKernel::launch_counting_instructions(
+    const LinearLaunchShape& shape, const std::vector<uint64_t>& arguments,
+    AttachedObservers watch) {
   uint32_t bytes = 0;
   const auto offsets = ptx::parameter_offsets(function_->params, &bytes);
   if (arguments.size() != offsets.size()) throw Error("wrong number of arguments");
@@ -103,32 +106,34 @@ uint64_t MeasuredKernel::launch(const LaunchShape& shape, const std::vector<uint
   launch.param_address = params_;
   launch.multiprocessors = kMultiprocessors;
   launch.warp_budget = kWarpBudget;
-  launch.trap_uninitialised = watch != Watch::run && watch != Watch::check;
-  launch.keep_going = watch == Watch::check;
+  launch.trap_uninitialised = watch != AttachedObservers::run && watch != AttachedObservers::check;
+  launch.keep_going = watch == AttachedObservers::check;
 
   counters::TrafficObserver traffic;
   const sim::KernelProgram& program = *program_;
-  counters::HazardObserver hazards(4, false, {},
-                                   [&program](uint32_t site) { return program.position(site); });
+  counters::SharedMemoryHazardObserver hazards(
+      4, false, {}, [&program](uint32_t site) { return program.position(site); });
   std::vector<sim::Observer*> observers;
-  if (watch == Watch::counters || watch == Watch::all) observers.push_back(&traffic);
-  counters::GlobalRaceObserver races(memory_);
-  if (watch == Watch::all || watch == Watch::check)
+  if (watch == AttachedObservers::counters || watch == AttachedObservers::all)
+    observers.push_back(&traffic);
+  counters::GlobalMemoryRaceObserver races(memory_);
+  if (watch == AttachedObservers::all || watch == AttachedObservers::check)
     observers.insert(observers.end(), {&hazards, &races});
   const sim::LaunchOutcome outcome = sim::run_grid(launch, observers, host_thread_count());
   if (outcome.trap) throw Error(describe(*outcome.trap));
   uint64_t warps = 0;
-  for (const sim::InstructionIssueCounts& site : outcome.tally) warps += site.warps;
+  for (const sim::IssueCountsOfOneInstruction& site : outcome.tally) warps += site.warps;
   return warps;
 }
 
-void run_launch_benchmark(benchmark::State& state, MeasuredKernel& subject,
-                          const LaunchShape& shape, const std::vector<uint64_t>& arguments,
-                          Watch watch) {
+void run_launch_benchmark(benchmark::State& state, SimulatedBenchmarkKernel& subject,
+                          const LinearLaunchShape& shape, const std::vector<uint64_t>& arguments,
+                          AttachedObservers watch) {
   double lanes = 0, launches = 0;
   const double start = process_cpu_seconds();
   for (auto _ : state) {
-    lanes += 32.0 * static_cast<double>(subject.launch(shape, arguments, watch));
+    lanes +=
+        32.0 * static_cast<double>(subject.launch_counting_instructions(shape, arguments, watch));
     ++launches;
   }
   const double core_seconds = process_cpu_seconds() - start;

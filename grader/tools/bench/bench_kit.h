@@ -21,8 +21,8 @@ namespace lab32::bench {
 // The observers of a launch: none; the counters; counters and hazards, as for graded submissions;
 // or those of `lab32 check`, which counts nothing. Bounds and alignment are always checked. Uses of
 // undefined values are checked except in `run`, which stands for `lab32 run`.
-enum class Watch : uint8_t { run, nothing, counters, all, check };
-const char* name_of(Watch watch);
+enum class AttachedObservers : uint8_t { run, nothing, counters, all, check };
+const char* name_of(AttachedObservers watch);
 
 // The kernels of one file in this folder, as PTX compiled once, with access plans from its SASS.
 class BenchmarkKernels {
@@ -39,21 +39,23 @@ class BenchmarkKernels {
   std::map<std::string, sim::FunctionPlans> plans_;
 };
 
-struct LaunchShape {
+struct LinearLaunchShape {
   uint32_t blocks, threads, shared_bytes;
 };
 
 // A kernel under measurement, with memory of its own.
-class MeasuredKernel {
+class SimulatedBenchmarkKernel {
  public:
-  MeasuredKernel(const BenchmarkKernels& kernels, const std::string& name);
+  SimulatedBenchmarkKernel(const BenchmarkKernels& kernels, const std::string& name);
   uint64_t allocate(uint64_t bytes, const std::string& name) {
     return memory_.allocate(bytes, name)->begin;
   }
   sim::Memory& memory() { return memory_; }
   // arguments: one per parameter of the kernel, each cut to the parameter's size. Returns the
   // number of warp instructions issued. Throws Error if the kernel traps.
-  uint64_t launch(const LaunchShape& shape, const std::vector<uint64_t>& arguments, Watch watch);
+  uint64_t launch_counting_instructions(const LinearLaunchShape& shape,
+                                        const std::vector<uint64_t>& arguments,
+                                        AttachedObservers watch);
 
  private:
   sim::Memory memory_{uint64_t{8} << 30};
@@ -64,9 +66,9 @@ class MeasuredKernel {
 
 // Launches until the benchmark has enough samples; reports lane instructions (32 times the warp
 // instructions) per second, by wall time and per core.
-void run_launch_benchmark(benchmark::State& state, MeasuredKernel& subject,
-                          const LaunchShape& shape, const std::vector<uint64_t>& arguments,
-                          Watch watch);
+void run_launch_benchmark(benchmark::State& state, SimulatedBenchmarkKernel& subject,
+                          const LinearLaunchShape& shape, const std::vector<uint64_t>& arguments,
+                          AttachedObservers watch);
 
 void register_reduction_benchmarks();
 void register_compute_benchmarks();

@@ -49,7 +49,7 @@ def texts_by_submission_kind(lab):
     return kinds
 
 
-def make_random_class(options):
+def random_texts_by_lab_of_students(options):
     """[{lab: text}], one per student."""
     draw = random.Random(options.seed)
     if options.kind == "corpus":
@@ -74,7 +74,7 @@ def make_random_class(options):
     return out
 
 
-def make_checkout_without_cache(folder):
+def make_symlink_tree_without_cache(folder):
     """A second checkout, made of links, whose cache is below XDG_CACHE_HOME, as for an installed lab32."""
     tree = folder / "tree"
     (tree / "build").mkdir(parents=True)
@@ -121,7 +121,7 @@ class MemorySampler:
         self.next = time.monotonic() + self.EVERY
 
 
-class ProcessKiller:
+class RandomProcessKiller:
     """Kills one of the class's processes now and then."""
 
     def __init__(self, kills, out):
@@ -149,17 +149,17 @@ class ProcessKiller:
             print(f"killed: {name}; {len(self.finished)} were finished", flush=True)
         self.plan_next_kill()
 
-    def regraded_records(self):
+    def finished_records_rewritten(self):
         """Lists the records from before a kill that were written again."""
         return [name for name, written in self.finished.items()
                 if (self.records / name).stat().st_mtime_ns != written]  # fmt: skip
 
 
-def grade_class(options, folder, environment):
+def grade_class_with_process_kills(options, folder, environment):
     command = [ROOT / "build/lab32", "class", folder / "in", "-o", folder / "out", "--labs", ",".join(options.labs),
                "--seed", str(SEED), "--jobs", str(options.jobs)]  # fmt: skip
     began, scales = time.monotonic(), MemorySampler()
-    process, killer = psutil.Popen(command, env=environment), ProcessKiller(options.kills, folder / "out")
+    process, killer = psutil.Popen(command, env=environment), RandomProcessKiller(options.kills, folder / "out")
     while process.poll() is None or killer.left or process.returncode == -signal.SIGKILL:
         if process.poll() is not None:
             # A submission whose compiler or grader was killed counts as ungraded and is retried.
@@ -170,7 +170,7 @@ def grade_class(options, folder, environment):
     if options.kills and process.returncode == 2:  # the second try of a submission was killed, too
         process = psutil.Popen(command, env=environment)
         process.wait()
-    if again := killer.regraded_records():
+    if again := killer.finished_records_rewritten():
         sys.exit(f"graded again: {', '.join(again)}")
     seconds = time.monotonic() - began
     if process.returncode != 0:
@@ -221,7 +221,7 @@ def grade_alone(folder, lab, text, environment):
         return comparable_result(json.loads(Path(work, "result").read_text())["labs"][0])
 
 
-def compare_gradings(options, folder, environment):
+def count_results_differing_alone(options, folder, environment):
     """Returns the number of files whose result differs when they are graded alone."""
     holders = {}
     for path in sorted((folder / "out/submissions").glob("*/*/*.cu")):
@@ -264,11 +264,11 @@ def main():
     options.labs = options.labs.split(",")
     with tempfile.TemporaryDirectory(prefix="lab32-whole-class-") as made:
         folder = Path(made)
-        environment = dict(os.environ, LAB32_ROOT=str(make_checkout_without_cache(folder)), XDG_CACHE_HOME=str(folder / "cache"))
-        make(folder / "in", make_random_class(options))
-        grade_class(options, folder, environment)
+        environment = dict(os.environ, LAB32_ROOT=str(make_symlink_tree_without_cache(folder)), XDG_CACHE_HOME=str(folder / "cache"))
+        make(folder / "in", random_texts_by_lab_of_students(options))
+        grade_class_with_process_kills(options, folder, environment)
         print_slowest_checks(folder)
-        sys.exit(1 if options.kind == "corpus" and compare_gradings(options, folder, environment) else 0)
+        sys.exit(1 if options.kind == "corpus" and count_results_differing_alone(options, folder, environment) else 0)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def measured_time_rows(labs, launches, path):
                row["copy_cold_us"], f"{copy_warm / warm:.3f}", f"{copy_cold / cold:.3f}"]
 
 
-def counter_rows(launches, every, path):
+def counter_rows(launches, profiled_launches, path):
     """Yields rows with Nsight Compute's counters, a column each. ncu has profiled the launches in `every`, in order."""
     lines = open(path).read().splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
@@ -44,9 +44,9 @@ def counter_rows(launches, every, path):
         if metric not in metrics:
             metrics.append(metric)
         values.setdefault(int(row["ID"]), {})[metric] = row["Metric Value"].replace(",", "")
-    if sorted(values) != list(range(len(every))):
-        sys.exit(f"ncu profiled {len(values)} launches, the table has {len(every)}")
-    place = {launch["id"]: i for i, launch in enumerate(every)}
+    if sorted(values) != list(range(len(profiled_launches))):
+        sys.exit(f"ncu profiled {len(values)} launches, the table has {len(profiled_launches)}")
+    place = {launch["id"]: i for i, launch in enumerate(profiled_launches)}
     yield ["id", "set", "kernel", *metrics]
     for launch in launches:
         counted = values[place[launch["id"]]]

@@ -127,7 +127,7 @@ class Arguments {
             cudaMemcpy(values_[i].buffer, words.data(), words.size() * 4, cudaMemcpyHostToDevice));
         buffers_.push_back(values_[i].buffer);
       } else {
-        values_[i].number = wanted[i].number_bits();
+        values_[i].number = wanted[i].bit_pattern_of_number();
       }
     }
     for (Value& value : values_) pointers_.push_back(&value);

@@ -7,7 +7,7 @@ with atheris.instrument_imports(include=["lab32.classroom"]):
     from lab32.classroom.gradebook import read_gradebook
     from lab32.classroom.problem import UserError
     from lab32.classroom.scores import StudentRow
-    from lab32.classroom.table import CsvTable
+    from lab32.classroom.table import EditableCsvFile
 
 from python_reader import fuzz
 
@@ -22,7 +22,7 @@ def sample_row(number):
     )
 
 
-def read_and_update_gradebook(path):
+def fuzz_gradebook(path):
     try:
         book = read_gradebook(path, LABS)
     except UserError as problem:
@@ -30,7 +30,7 @@ def read_and_update_gradebook(path):
         return
     data, messages = book.with_grades([sample_row("1"), sample_row("2")])
     assert all("\n" not in line for line in messages)
-    after = CsvTable(data, "after")
+    after = EditableCsvFile(data, "after")
     changed = set(book.columns.values())
     for old, new in zip(
         [book.table.header, *book.table.rows], [after.header, *after.rows], strict=True
@@ -39,4 +39,4 @@ def read_and_update_gradebook(path):
             assert a.text == b.text or column in changed
 
 
-fuzz(read_and_update_gradebook)
+fuzz(fuzz_gradebook)

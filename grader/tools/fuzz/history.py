@@ -10,7 +10,7 @@ with atheris.instrument_imports(include=["lab32"]):
 from python_reader import fuzz
 
 
-def read_attempt_history(path):
+def fuzz_attempt_history(path):
     folder = Path(path).parent / ".lab32"
     folder.mkdir(exist_ok=True)
     Path(path).replace(folder / "history")
@@ -26,4 +26,4 @@ def read_attempt_history(path):
             assert all(abs(value) < 1e16 for value in check.get("figures", {}).values())
 
 
-fuzz(read_attempt_history)
+fuzz(fuzz_attempt_history)

@@ -12,10 +12,10 @@ def fuzz(read):
     """Runs libFuzzer on `read(path)`, with libFuzzer's arguments."""
     path = os.path.join(tempfile.mkdtemp(), "file")
 
-    def read_input(data):
+    def write_input_and_run_reader(data):
         with open(path, "wb") as file:
             file.write(data)
         read(path)
 
-    atheris.Setup(sys.argv, read_input)
+    atheris.Setup(sys.argv, write_input_and_run_reader)
     atheris.Fuzz()

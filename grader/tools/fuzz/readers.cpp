@@ -46,7 +46,7 @@ std::filesystem::path write_input(const std::string& name, const std::string& te
 }
 
 // PTX, analyses of a module's text before it runs, and the types that it may declare.
-void read_ptx(const std::string& text) {
+void fuzz_ptx_parser(const std::string& text) {
   const ptx::DebugTypes types(text);
   for (const char* name : {"kept", "total", "_ZZ5typesIfEvPK8ParticlePT_E5cells"})
     for (const int64_t offset : {-4, 0, 30}) types.element_path(name, offset, 4);
@@ -54,7 +54,7 @@ void read_ptx(const std::string& text) {
 }
 
 // The output of nvdisasm: it depends on ptxas's choices, and on the PTX that a student chose.
-void read_listing(const std::string& text) { sass::parse_disassembly(text); }
+void fuzz_disassembly_parser(const std::string& text) { sass::parse_disassembly(text); }
 
 // The TOML of a rubric, since instructors may write their own.
 void fuzz_rubric(const std::string& text) {
@@ -71,9 +71,9 @@ using grading::RubricKey;
 using Form = grading::ValueRange::Form;
 
 // The keys that every row may have, and one key of each other form.
-std::vector<RubricKey> keys_of_all_forms() {
+std::vector<RubricKey> sample_key_of_each_value_form() {
   std::vector<RubricKey> keys;
-  for (const RubricKey& key : grading::common_keys())
+  for (const RubricKey& key : grading::all_predefined_keys())
     if (key.range.form != Form::elsewhere) keys.push_back(key);
   for (const RubricKey& key :
        {grading::power_of_two("block", 64, 1024), grading::powers_of_two("blocks", 64, 1024),
@@ -124,7 +124,7 @@ void abort_unless(bool holds) {
   if (!holds) std::abort();
 }
 
-void require_in_range(const grading::RubricRow& row, const RubricKey& key) {
+void abort_unless_in_range(const grading::RubricCheckEntry& row, const RubricKey& key) {
   const grading::ValueRange& range = key.range;
   const auto in_range = [&](double value, bool whole) {
     abort_unless(value >= range.least && value <= range.most);
@@ -133,30 +133,30 @@ void require_in_range(const grading::RubricRow& row, const RubricKey& key) {
   };
   switch (range.form) {
     case Form::whole:
-      return in_range(row.count(key.name), true);
+      return in_range(row.required_count(key.name), true);
     case Form::number:
-      return in_range(row.number(key.name), false);
+      return in_range(row.required_number(key.name), false);
     case Form::text:
-      return abort_unless(!row.text(key.name).empty());
+      return abort_unless(!row.required_text(key.name).empty());
     case Form::flag:
-      row.flag(key.name);
+      row.required_flag(key.name);
       return;
     case Form::elsewhere:
       return;
     default:
       break;
   }
-  const std::vector<double> values = row.numbers(key.name);
+  const std::vector<double> values = row.required_numbers(key.name);
   for (const double value : values) in_range(value, range.form != Form::numbers);
   if (range.form == Form::interval) abort_unless(values.size() == 2 && values[0] <= values[1]);
   for (size_t i = 0; range.form == Form::shapes && i < values.size(); i += 3)
     abort_unless(values.at(i) > 0 && values.at(i + 1) > 0 && values.at(i + 2) >= 0);
   if (!range.with_length_of.empty())
-    abort_unless(values.size() == row.numbers(range.with_length_of).size());
+    abort_unless(values.size() == row.required_numbers(range.with_length_of).size());
 }
 
-void read_rubric_values(const std::string& input) {
-  static const std::vector<RubricKey> keys = keys_of_all_forms();
+void fuzz_rubric_values(const std::string& input) {
+  static const std::vector<RubricKey> keys = sample_key_of_each_value_form();
   FuzzedDataProvider data(reinterpret_cast<const uint8_t*>(input.data()), input.size());
   std::vector<RubricKey> taken;
   std::string text = "lab = \"lab\"\nmax_score = 1\n[row]\ncheck = \"a\"\npoints = 1\n";
@@ -169,7 +169,7 @@ void read_rubric_values(const std::string& input) {
   const std::filesystem::path file = write_input("lab.toml", text);
   try {
     const grading::Rubric rubric(file.parent_path(), "lab", {{"a", "a.cpp", 1, taken}});
-    for (const RubricKey& key : taken) require_in_range(rubric.rows().at(0), key);
+    for (const RubricKey& key : taken) abort_unless_in_range(rubric.rows().at(0), key);
   } catch (const Error& error) {
     abort_unless(std::string(error.what()).find('\n') == std::string::npos);
   }
@@ -178,7 +178,7 @@ void read_rubric_values(const std::string& input) {
 // ---- files that programs and students write ----
 
 // The history of a student's attempts, which the student can edit: a grading adds a line.
-void read_and_extend_history(const std::string& text) {
+void fuzz_attempt_history(const std::string& text) {
   report::LabResult lab;
   lab.name = "reduction";
   lab.tests.emplace_back().name = "v2: result";
@@ -192,14 +192,14 @@ void read_and_extend_history(const std::string& text) {
 
 // The lines of JSON that a program on the simulated runtime leaves; the program itself may write to
 // the same file.
-void read_runtime_recording(const std::string& text) {
+void fuzz_runtime_recording(const std::string& text) {
   std::istringstream lines(text);
   for (const record::LaunchProfile& launch : record::read_recording(lines, "record").launches)
-    record::to_line(launch);
+    record::to_json_record_line(launch);
 }
 
 // Reads the text as __cudaRegisterFatBinary does. The loader of a program guarantees the length.
-void read_fat_binary(std::string bytes) {
+void fuzz_fat_binary(std::string bytes) {
   constexpr size_t kHeader = 16, kLength = 8;
   if (bytes.size() < kHeader) return;
   uint16_t header = 0;
@@ -217,9 +217,9 @@ void read_fat_binary(std::string bytes) {
 }
 
 // A program's device code: the container that nvcc writes, and a cubin.
-void read_device_code(const std::string& bytes) {
+void fuzz_device_code(const std::string& bytes) {
   try {
-    read_fat_binary(bytes);
+    fuzz_fat_binary(bytes);
   } catch (const Error&) {
   }
   cudart::read_cubin(bytes);
@@ -227,7 +227,7 @@ void read_device_code(const std::string& bytes) {
 
 // The grader's own reading of a student's text: its headers, #line, the sizes of its variables, and
 // the excerpts that are shown.
-void read_submission(const std::string& text) {
+void fuzz_submission_reader(const std::string& text) {
   try {
     toolchain::read_submission(write_input("lab.cu", text), "lab.cu");
   } catch (const Error&) {
@@ -238,10 +238,10 @@ void read_submission(const std::string& text) {
     std::abort();
   const std::string shown = visible(text);
   if (visible(shown) != shown) std::abort();
-  toolchain::split_opened_files(text);
+  toolchain::split_off_opened_files(text);
   toolchain::variable_bytes(text);
   const SourceFile source = SourceFile::from_text(text, "lab.cu");
-  source.quote(1);
+  source.location_and_source_line(1);
   source.line_of_name("scale");
 }
 
@@ -249,14 +249,11 @@ struct FuzzedReader {
   const char* name;
   void (*read)(const std::string& text);
 };
-constexpr FuzzedReader kReaders[] = {{"ptx", read_ptx},
-                                     {"listing", read_listing},
-                                     {"rubric", fuzz_rubric},
-                                     {"record", read_runtime_recording},
-                                     {"binary", read_device_code},
-                                     {"submission", read_submission},
-                                     {"values", read_rubric_values},
-                                     {"attempts", read_and_extend_history}};
+constexpr FuzzedReader kReaders[] = {
+    {"ptx", fuzz_ptx_parser},       {"listing", fuzz_disassembly_parser},
+    {"rubric", fuzz_rubric},        {"record", fuzz_runtime_recording},
+    {"binary", fuzz_device_code},   {"submission", fuzz_submission_reader},
+    {"values", fuzz_rubric_values}, {"attempts", fuzz_attempt_history}};
 const FuzzedReader* chosen = nullptr;
 
 }  // namespace

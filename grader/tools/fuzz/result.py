@@ -7,16 +7,16 @@ with atheris.instrument_imports(include=["lab32"]):
 from python_reader import fuzz
 
 
-def read_result(path):
+def fuzz_grading_result(path):
     try:
         result = results.load_result(path)
     except ValueError as error:
         assert "\n" not in str(error)
         return
-    score_report.result_text(result)
-    score_report.result_html(result)
+    score_report.score_report_text(result)
+    score_report.score_report_html(result)
     for lab in result.labs:
-        lab.figures_of_checks()
+        lab.figures_by_name()
 
 
-fuzz(read_result)
+fuzz(fuzz_grading_result)

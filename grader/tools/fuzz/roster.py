@@ -8,7 +8,7 @@ with atheris.instrument_imports(include=["lab32.classroom"]):
 from python_reader import fuzz
 
 
-def read_student_roster(path):
+def fuzz_student_roster(path):
     try:
         people = read_roster(path)
     except UserError as problem:
@@ -17,4 +17,4 @@ def read_student_roster(path):
     assert people and all(person.ids for person in people)
 
 
-fuzz(read_student_roster)
+fuzz(fuzz_student_roster)

@@ -92,11 +92,11 @@ def without_bad_line_breaks(html):
     for part in parts:
         if part.startswith(("<td", "</td")):
             joint = JOINT if part.startswith("</") else NARROW
-        out.append(breakable_code(part, joint) if part.startswith("<") else unbroken_words(part))
+        out.append(breakable_code(part, joint) if part.startswith("<") else keep_short_terms_together(part))
     return "".join(out)
 
 
-def unbroken_words(words):
+def keep_short_terms_together(words):
     return re.sub(WHOLE, r'<span class="whole">\g<0></span>', keep_units_together(words))
 
 
@@ -107,15 +107,15 @@ def breakable_code(tag, joint):
     text = unescape(code[1])
     if len(text) <= SHORT:
         return f'<code class="whole">{code[1]}</code>'
-    return "<code>" + "<wbr>".join(escape(piece, quote=False) for piece in breakable_parts(text, joint)) + "</code>"
+    return "<code>" + "<wbr>".join(escape(piece, quote=False) for piece in split_after_matches(text, joint)) + "</code>"
 
 
-def breakable_parts(text, joint):
+def split_after_matches(text, joint):
     """Splits `l1tex__t_sectors.sum` into the parts between which it may be broken."""
     return re.sub(joint, "\\1\0", text).split("\0")
 
 
-def adapt_for_weasyprint(html):
+def replace_wbr_in_cells(html):
     """Adapts the HTML for WeasyPrint, which ignores <wbr> when it computes the width of columns."""
     return re.sub(r"<td\b.*?</td>", lambda cell: cell[0].replace("<wbr>", "\u200b"), html, flags=re.DOTALL)
 
@@ -151,7 +151,7 @@ def make_book(language, folder):
     html.write_text(text)
     with tempfile.TemporaryDirectory() as scratch:
         paper = Path(scratch) / "book.html"
-        paper.write_text(adapt_for_weasyprint(text))
+        paper.write_text(replace_wbr_in_cells(text))
         run_or_exit("weasyprint", paper, pdf)
     return [html, pdf]
 

@@ -105,8 +105,8 @@ def rasterise_svgs(drawn, scratch):
                 yield name, image.crop(box)
 
 
-def pdf_page_images(pdf, scratch, dots=A4):
-    subprocess.run(["pdftoppm", "-r", str(dots), "-png", str(pdf), str(scratch / "page")], check=True)
+def pdf_page_images(pdf, scratch, pixels_per_inch=A4):
+    subprocess.run(["pdftoppm", "-r", str(pixels_per_inch), "-png", str(pdf), str(scratch / "page")], check=True)
     for file in sorted(scratch.glob("page-*.png")):
         with Image.open(file) as image:
             yield f"page {file.stem[5:]}", image.copy()
@@ -138,7 +138,7 @@ def invented_launch():
     return launch | {"traffic": launch["traffic"] | {"other": other}}
 
 
-def submission_text(lab, state):
+def lab_source_in_state(lab, state):
     """A lab's file in a state of a student's work. The tests define the empty and half-done states."""
     sys.path.insert(0, str(ROOT / "grader/tests/python"))
     import corpus
@@ -168,41 +168,41 @@ def grade_labs_in_state(scratch, state):
 
 def write_submission(folder, lab, state):
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{lab}.cu").write_text(submission_text(lab, state))
+    (folder / f"{lab}.cu").write_text(lab_source_in_state(lab, state))
 
 
 # ---- the parts -------------------------------------------------------------------------------------
 
 
-def make_handout_contact_sheets(folder, scratch):
+def make_handout_contact_sheets(sheets_folder, scratch):
     for language, place in (("en", "handouts/figures"), ("zh", "handouts/zh/figures")):
-        with ContactSheets(folder, f"handouts-{language}") as sheets:
+        with ContactSheets(sheets_folder, f"handouts-{language}") as sheets:
             files = sorted((ROOT / place).rglob("*.svg"))
             drawn = [(f"{file.parent.name} {file.stem}", file.read_text()) for file in files]
             for name, image in rasterise_svgs(drawn, scratch):
                 sheets.add(name, image)
 
 
-def make_picture_contact_sheets(folder, scratch):
+def make_picture_contact_sheets(sheets_folder, scratch):
     seen, first = distinct_pictures.SeenPictures(), {}
     for state in STATES:
         drawn = []
-        for where, kind, canvas in seen.new_canvases(load_result(grade_labs_in_state(scratch, state))):
+        for where, kind, canvas in seen.unseen_svg_pictures(load_result(grade_labs_in_state(scratch, state))):
             drawn.append((where, str(canvas)))
             # Accesses of global and of shared memory count as two kinds.
             first.setdefault(f"{kind} {'bank' in canvas.alt_text}", (f"{state}, {where}", canvas))
-        with ContactSheets(folder, f"pictures-{state}") as sheets:
+        with ContactSheets(sheets_folder, f"pictures-{state}") as sheets:
             for name, image in rasterise_svgs(drawn, scratch):
                 sheets.add(name, image)
     # Faults, races and other kinds of traffic, which no file of a lab has.
-    with ContactSheets(folder, "pictures-sample") as sheets:
+    with ContactSheets(sheets_folder, "pictures-sample") as sheets:
         drawn = [(kind, draw_it()) for kind, _, draw_it in distinct_pictures.drawable_pictures_of_launch(invented_launch())]
         for name, image in rasterise_svgs([(kind, str(canvas)) for kind, canvas in drawn], scratch):
             sheets.add(name, image)
         for kind, canvas in drawn:
             first.setdefault(f"{kind} {'bank' in canvas.alt_text}", (f"sample, {kind}", canvas))
     # One picture of each kind as PNG, since png.py draws it rather than the browser.
-    with ContactSheets(folder, "png") as sheets:
+    with ContactSheets(sheets_folder, "png") as sheets:
         for name, canvas in first.values():
             path = scratch / "one.png"
             path.write_bytes(png_bytes(canvas))
@@ -213,11 +213,11 @@ def make_picture_contact_sheets(folder, scratch):
 LOOKS = [(1280, False), (390, True), (1280, True), (390, False)]  # of a page: (width, dark)
 
 
-def make_report_contact_sheets(folder, scratch):
+def make_report_contact_sheets(sheets_folder, scratch):
     """Each lab in each state. The look rotates with the state, so that each lab and each state appears in each look."""
     for n, state in enumerate(STATES):
         result = load_result(grade_labs_in_state(scratch, state))
-        with ContactSheets(folder, f"report-{state}") as sheets:
+        with ContactSheets(sheets_folder, f"report-{state}") as sheets:
             for k, lab in enumerate(result.labs):
                 page = scratch / "report.html"
                 one = replace(result, labs=[lab], score=lab.score, max_score=lab.max_score)
@@ -227,7 +227,7 @@ def make_report_contact_sheets(folder, scratch):
                     sheets.add(f"{lab.name}, {name}", image)
         if state in ("skeleton", "solved"):
             page.write_text(report.report_page(result, [], datetime.now(), drawn=True))
-            with ContactSheets(folder, f"report-{state}-printed") as sheets:
+            with ContactSheets(sheets_folder, f"report-{state}-printed") as sheets:
                 for name, image in pdf_page_images(browser.print_to_pdf(page, scratch), scratch):
                     sheets.add(name, image)
 
@@ -244,13 +244,13 @@ def invented_attempts(lab, state):
     ]  # fmt: skip
 
 
-def make_notebook_contact_sheets(folder, scratch):
+def make_notebook_contact_sheets(sheets_folder, scratch):
     """The skeleton's notebooks as `make notebooks` ran them; for other states, only the cells that differ."""
     from lab32 import notebooks as runner
 
     for lab in [lab for lab in LABS if (ROOT / f"labs/{lab}/report.ipynb").exists()]:
         had = set()
-        with ContactSheets(folder, f"notebook-{lab}") as sheets:
+        with ContactSheets(sheets_folder, f"notebook-{lab}") as sheets:
             for state in ("skeleton", "empty", "half-done", "solved"):
                 if state == "skeleton":
                     file = ROOT / "build/notebooks" / runner.executed_notebook_name(ROOT / f"labs/{lab}/report.ipynb")
@@ -259,7 +259,7 @@ def make_notebook_contact_sheets(folder, scratch):
                     notebook = nbformat.read(file, as_version=4)
                 else:
                     file = notebook_of_result(lab, grade_labs_in_state(scratch, state), scratch / f"{state}-notebook")
-                    notebook = nbformat.read(runner.execute_notebook(file, scratch), as_version=4)
+                    notebook = nbformat.read(runner.write_executed_notebook(file, scratch), as_version=4)
                     notebook.cells = [c for c in notebook.cells if c.cell_type == "code" and c.outputs and str(c.outputs) not in had]
                 had |= {str(c.outputs) for c in notebook.cells if c.cell_type == "code"}
                 page = scratch / "notebook.html"
@@ -294,7 +294,7 @@ def notebook_html(notebook):
     return HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(notebook)[0]
 
 
-def make_class_contact_sheets(folder, scratch):
+def make_class_contact_sheets(sheets_folder, scratch):
     """A small class: its report, the pages of two students, the similarity page."""
     handed, out = scratch / "handed-in", scratch / "class"
     for who, state in zip(("ada", "bo", "chen", "dia", "eve"), (*STATES, "half-done"), strict=True):
@@ -303,7 +303,7 @@ def make_class_contact_sheets(folder, scratch):
     run = functools.partial(subprocess.run, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     run([BINARY, "class", handed, "-o", out, "--pages"])
     run([BINARY, "similarity", handed, "-o", scratch / "similarity.html", "--no-compare50"])
-    with ContactSheets(folder, "class") as sheets:
+    with ContactSheets(sheets_folder, "class") as sheets:
         student = sorted((out / "pages").glob("**/*.html"))[:2]
         for page in (out / "report.html", *student, scratch / "similarity.html"):
             # The page's policy forbids scripts, but the script that measures the page is one.
@@ -312,13 +312,13 @@ def make_class_contact_sheets(folder, scratch):
                 sheets.add(f"{page.stem}, {name}", image)
 
 
-def make_book_contact_sheets(folder, scratch):
+def make_book_contact_sheets(sheets_folder, scratch):
     for language in book.TITLES:
         made = ROOT / f"build/book/lab32-{language}"
-        with ContactSheets(folder, f"book-{language}") as sheets:
+        with ContactSheets(sheets_folder, f"book-{language}") as sheets:
             for name, image in pdf_page_images(made.with_suffix(".pdf"), scratch):
                 sheets.add(name, image)
-        with ContactSheets(folder, f"book-{language}-html") as sheets:
+        with ContactSheets(sheets_folder, f"book-{language}-html") as sheets:
             for name, image in page_screenshots(made.with_suffix(".html"), scratch, 760):
                 sheets.add(name, image)
 

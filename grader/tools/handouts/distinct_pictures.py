@@ -59,11 +59,11 @@ class SeenPictures:
         self.appearances.add(appearance)
         return new
 
-    def new_canvases(self, result):
+    def unseen_svg_pictures(self, result):
         """[(where, kind, Canvas)]"""
         for lab in result.labs:
-            drawn = [(make.__name__, make(lab)) for make in (plots.plot_counts_over_needed, plots.plot_speedup_of_steps, plots.plot_documented_counts)]
-            for name, canvas in [*drawn, ("times", plots.plot_times(lab, result.device))]:
+            drawn = [(make.__name__, make(lab)) for make in (plots.plot_counts_over_needed, plots.plot_speedup_over_previous_version, plots.plot_documented_counts)]
+            for name, canvas in [*drawn, ("times", plots.plot_times_by_check(lab, result.device))]:
                 if canvas and canvas.inline_svg() not in self.texts:
                     self.texts.add(canvas.inline_svg())
                     yield f"{lab.name}: {name}", f"plot of {name}", canvas
@@ -75,10 +75,10 @@ class SeenPictures:
 
 def result_with_distinct_pictures(result):
     """The result with each kind of message and picture once per lab (accesses: once per memory), and one source listing."""
-    return replace(result, labs=[replace(lab, tests=without_repeated_pictures(lab.tests)) for lab in result.labs])
+    return replace(result, labs=[replace(lab, tests=without_repeated_tests_and_pictures(lab.tests)) for lab in result.labs])
 
 
-def without_repeated_pictures(tests):
+def without_repeated_tests_and_pictures(tests):
     had, out = set(), []
 
     def is_new(kind):

@@ -13,8 +13,8 @@ from lab32.pictures.canvas import (  # noqa: F401 (the drawings take BLUE from h
     PINK,
     RED,
     SKY,
-    short_number_text,
     svg_element,
+    trimmed_two_decimal_text,
 )
 
 # Darker variants for words on white, with a contrast of at least 4.5.
@@ -59,7 +59,7 @@ class Drawing:
         base = x2 - 7 * dx, y2 - 7 * dy
         self.line(x1, y1, *base, stroke, **more)
         corners = (x2, y2), (base[0] - 3.5 * dy, base[1] + 3.5 * dx), (base[0] + 3.5 * dy, base[1] - 3.5 * dx)
-        self.add("path", d="M" + "L".join(f"{short_number_text(x)} {short_number_text(y)}" for x, y in corners) + "z", fill=INK)
+        self.add("path", d="M" + "L".join(f"{trimmed_two_decimal_text(x)} {trimmed_two_decimal_text(y)}" for x, y in corners) + "z", fill=INK)
 
     def __str__(self):
         return "\n".join(

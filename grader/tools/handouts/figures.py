@@ -10,7 +10,7 @@ from lab32 import ROOT, labs
 FOLDER = ROOT / "handouts/figures"
 # {"lab/name.svg": function that draws it}, for the course and for each lab.
 FIGURES = overview_figures.FIGURES | model_figures.FIGURES
-for lab in labs.lab_modules("figures").values():
+for lab in labs.modules_by_lab("figures").values():
     FIGURES |= lab.FIGURES
 CHINESE = ROOT / "handouts/zh/figures"
 
@@ -20,17 +20,17 @@ def pictures_on_pages(pages):
     return set(re.findall(r"figures/([\w/-]+\.svg)", "".join(page.read_text() for page in pages)))
 
 
-def draw_all_figures():
+def figure_texts_by_path():
     """{path: text} of every picture, in each language that shows it."""
     files = {FOLDER / name: str(draw()) for name, draw in FIGURES.items()}
-    with translation.use_language("zh"):
+    with translation.using_language("zh"):
         for name in sorted(pictures_on_pages((ROOT / "handouts/zh").glob("*.md"))):
             files[CHINESE / name] = str(FIGURES[name]())
     return files
 
 
 def main():
-    for path, text in draw_all_figures().items():
+    for path, text in figure_texts_by_path().items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         print(f"wrote {path.relative_to(ROOT)}")

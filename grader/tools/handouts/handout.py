@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from handouts import model_tables, translation
-from handouts.markdown import markdown_table, with_unit
+from handouts.markdown import grouped_number_with_plural_unit, markdown_table
 from handouts.predictions import worst_predictions
 from lab32 import ROOT, lab_times, labs, tables
 
@@ -34,10 +34,10 @@ PROPERTY = {
 
 def documented_markdown_table(name):
     rows = []
-    for row in tables.read_documented(name).rows:
+    for row in tables.read_documented_table(name).rows:
         what = row["metric"] if row["metric"].count("__") == 0 else f"`{row['metric']}`"
         reason = re.sub(r"(?<![\w.^,])\d{5,}(?![\w.])", lambda n: f"{int(n[0]):,}", row["reason"])
-        value = with_unit(row["value"], row["unit"])
+        value = grouped_number_with_plural_unit(row["value"], row["unit"])
         rows.append([what, value, f"{PROPERTY[row['property_of']]}; {reason}"])
     return markdown_table(["documented", "value", "a property of"], rows, numeric=[1])
 
@@ -45,10 +45,10 @@ def documented_markdown_table(name):
 def documented_requests_table(*names):
     """Requests and sectors of several documented kernels, in one table."""
     ld = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum"
-    launches = tables.read_documented("launches")
+    launches = tables.read_documented_table("launches")
     rows = []
     for name in names:
-        table = tables.read_documented(name)
+        table = tables.read_documented_table(name)
         kernel = table.rows[0]["kernel"]
         shape = launches.where(kernel=kernel)[0]
         counted = [table.value("value", metric=ld.format(w)) for w in ("requests", "sectors")]
@@ -74,9 +74,9 @@ def measured_ratio(table, first, second, n):
 def predicted_and_measured_ratios_table(device, lab, n, most=None):
     """Ratios predicted before the measurement, with the measured ones: the `most` rows whose prediction was farthest
     off, or all rows."""
-    table = tables.read_measured(f"{device}-{lab}")
+    table = tables.read_measured_table(f"{device}-{lab}")
     rows = []
-    for row in tables.read_measured(f"{lab}/predicted").rows:
+    for row in tables.read_measured_table(f"{lab}/predicted").rows:
         names = " / ".join(row[k].replace(":", ", ") for k in ("first", "second"))
         reached = measured_ratio(table, row["first"], row["second"], n)
         cells = [names, row["predicted"], f"{reached:.2f}", row["why"], row["afterwards"]]
@@ -117,7 +117,7 @@ def golden_report_of_task(name, *title):
     return "\n".join(lines[: rule + 1] + rows + lines[end:])
 
 
-def golden_score_rows(name):
+def golden_measured_and_expected(name):
     """{check: (measured, expected)} from a golden text of the grader."""
     rows, last = {}, None
     for line in golden_text_file(name).read_text().split("\n\n")[0].splitlines():
@@ -137,7 +137,7 @@ def golden_score_rows(name):
 def given_and_required_counters_table(lab, *starts):
     """The counters that a lab's checks judge: as given, and required. `starts` selects checks by the beginnings of
     their names."""
-    given, asked = golden_score_rows(f"{lab}-skeleton"), golden_score_rows(f"{lab}-solution")
+    given, asked = golden_measured_and_expected(f"{lab}-skeleton"), golden_measured_and_expected(f"{lab}-solution")
     rows = []
     for check, (_, expected) in asked.items():
         judged = re.match(r"[\d,.]+ (?!of a copy|times)\D", expected)
@@ -192,7 +192,7 @@ MAKERS = {
     **model_tables.MAKERS,
 }
 # The makers of each lab's own tables.
-for lab in labs.lab_modules("tables").values():
+for lab in labs.modules_by_lab("tables").values():
     MAKERS |= lab.MAKERS
 
 
@@ -204,10 +204,10 @@ def make_table(name):
     if maker not in MAKERS:
         raise ValueError(f"unknown table `{made}`; there are: {', '.join(MAKERS)}")
     table = MAKERS[maker](*arguments)
-    return select_rows(table, chosen) if chosen else table
+    return select_markdown_table_rows(table, chosen) if chosen else table
 
 
-def select_rows(table, chosen):
+def select_markdown_table_rows(table, chosen):
     """The head of a Markdown table and the rows in `chosen`, by their first cells joined with blanks. Raises
     LookupError for a choice that matches no row."""
     head, rule, *rows = table.splitlines()
@@ -229,7 +229,7 @@ def prose_language_of(path):
 
 
 def update_tables(text, language="en"):
-    with translation.use_language(language):
+    with translation.using_language(language):
         return MARKED.sub(lambda m: f"{m[1]}{make_table(m['name'])}\n{m[3]}", text)
 
 
@@ -237,7 +237,7 @@ def updated_page(path):
     return update_tables(path.read_text(), prose_language_of(path))
 
 
-def handout_files():
+def markdown_files_with_tables():
     return [path for pattern in FILES for path in sorted(ROOT.glob(pattern))]
 
 
@@ -246,7 +246,7 @@ def main(arguments=None):
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--check", action="store_true", help="only report outdated tables")
     options = parser.parse_args(arguments)
-    stale = [path for path in options.files or handout_files() if updated_page(path) != path.read_text()]
+    stale = [path for path in options.files or markdown_files_with_tables() if updated_page(path) != path.read_text()]
     for path in stale:
         if options.check:
             print(f"{path}: a table is stale; run `make figures`", file=sys.stderr)

@@ -21,7 +21,7 @@ def text_with_two_significant_digits(value):
     return f"{value:.2g}" if value >= 0.01 else re.sub(r"e-0*", "e-", f"{value:.1e}")
 
 
-def with_unit(text, unit):
+def grouped_number_with_plural_unit(text, unit):
     """2,097,152 sectors; 1 wavefront; 216.54 GB/s"""
     if unit == "B/s" and float(text) >= 1e9:
         return f"{float(text) / 1e9:.2f} GB/s"

@@ -25,18 +25,18 @@ THROUGHPUTS = {
 LSU = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 
 
-def rows_by_id(kind="", gpu="h200"):
+def measured_launch_rows_by_id(kind="", gpu="h200"):
     """{id: row} of one of a GPU's two records: times, or "-counters"."""
     names = (f"{gpu}-model{kind}", f"{gpu}-labs{kind}")
-    return {row["id"]: row for name in names for row in tables.read_measured(name).rows}
+    return {row["id"]: row for name in names for row in tables.read_measured_table(name).rows}
 
 
 def modelled_launches():
     """Every launch of the sets in both states of L2: measured and modelled microseconds."""
-    measured = rows_by_id()
-    shapes = {row["id"]: row for row in tables.read_measured("model/launches").rows}
+    measured = measured_launch_rows_by_id()
+    shapes = {row["id"]: row for row in tables.read_measured_table("model/launches").rows}
     found = []
-    for row in tables.read_modelled("h200").rows:
+    for row in tables.read_modelled_table("h200").rows:
         if row["set"] not in SETS:
             continue
         launch = dict(row, shape=shapes[row["id"]])
@@ -61,9 +61,9 @@ def correlation(a, b):
 
 def first_model_predictions():
     """The labs as the model predicted them before it was changed for any of them."""
-    measured = rows_by_id()
+    measured = measured_launch_rows_by_id()
     found = []
-    for row in tables.read_measured("model/predicted").rows:
+    for row in tables.read_measured_table("model/predicted").rows:
         launch = {"modelled": float(row["predicted_us"])}
         launch["measured"] = float(measured[row["id"]][f"{row['l2']}_us"])
         launch["error"] = launch["modelled"] / launch["measured"] - 1
@@ -106,13 +106,13 @@ LENGTHS = [("under 5 µs", 0, 5), ("5 to 50 µs", 5, 50), ("longer", 50, float("
 
 def kernel_durations_and_errors(gpu, modelled, sets):
     """gpu__time_duration.sum of launches with an empty L2: [(measured, error)]."""
-    counted = rows_by_id("-counters", gpu)
-    for row in tables.read_modelled(modelled).rows:
+    counted = measured_launch_rows_by_id("-counters", gpu)
+    for row in tables.read_modelled_table(modelled).rows:
         if row["l2"] == "cold" and row["set"] in sets:
-            yield duration_and_error(row, counted)
+            yield measured_duration_and_model_error(row, counted)
 
 
-def duration_and_error(row, counted):
+def measured_duration_and_model_error(row, counted):
     microseconds = float(counted[row["id"]]["gpu__time_duration.sum"]) / 1e3
     return microseconds, float(row["modelled_kernel_us"]) / microseconds - 1
 
@@ -123,10 +123,10 @@ LAST = ROUNDS[-1]  # the model has not changed since this round was measured
 
 def blind_round_durations_and_errors(number):
     """Like kernel_durations_and_errors(), for the launches of a round with their predictions from before the measurement."""
-    counted = rows_by_id("-counters")
-    for row in tables.read_modelled("h200-blind").where(round=number):
+    counted = measured_launch_rows_by_id("-counters")
+    for row in tables.read_modelled_table("h200-blind").where(round=number):
         if row["id"] in counted:  # other launches cannot be measured (data/measured/model/README.md)
-            yield duration_and_error(row, counted)
+            yield measured_duration_and_model_error(row, counted)
 
 
 def error_cells(errors):
@@ -153,7 +153,7 @@ def blind_prediction_rounds_table():
     return markdown_table(head, rows, numeric=range(1, 5))
 
 
-def blind_predictions_table():
+def blind_prediction_errors_table():
     """Blind predictions of all rounds, for the kernel alone, grouped by duration."""
     found = [(us, us * (1 + error)) for us, error in blind_round_durations_and_errors(LAST)]
     rows = []
@@ -174,7 +174,7 @@ def blind_predictions_table():
 
 def h100_errors_table():
     """All launches on an H100: as predicted before the first measurement, and by today's model."""
-    measured = rows_by_id("", "h100")
+    measured = measured_launch_rows_by_id("", "h100")
     rows = []
     for modelled, name in [
         ("h100-blind", "H100, blind"),
@@ -182,10 +182,10 @@ def h100_errors_table():
         ("h200", "H200"),
     ]:
         gpu = modelled[:4]
-        known = measured if gpu == "h100" else rows_by_id()
+        known = measured if gpu == "h100" else measured_launch_rows_by_id()
         events = [
             (float(known[row["id"]]["cold_us"]), float(row["modelled_us"]))
-            for row in tables.read_modelled(modelled).rows
+            for row in tables.read_modelled_table(modelled).rows
             if row["l2"] == "cold"
         ]
         rank = correlation(ranks_of([us for us, _ in events]), ranks_of([us for _, us in events]))
@@ -228,9 +228,9 @@ SAME = {
 }
 
 
-def counters_across_gpus_table():
+def h100_h200_agreement_table():
     """Nsight Compute's counts of all launches on an H100 and on an H200, against the simulator's."""
-    h100, h200 = rows_by_id("-counters", "h100"), rows_by_id("-counters")
+    h100, h200 = measured_launch_rows_by_id("-counters", "h100"), measured_launch_rows_by_id("-counters")
     rows = []
     for title, metric in SAME.items():
         pairs = [(float(h100[i][metric]), float(h200[i][metric])) for i in h100]
@@ -282,7 +282,7 @@ def dominant_throughput_metric(counted):
 
 
 def bottleneck_agreement_table():
-    counted = rows_by_id("-counters")
+    counted = measured_launch_rows_by_id("-counters")
     found = {metric: [] for metric in THROUGHPUTS}
     for launch in modelled_launches():
         metric = dominant_throughput_metric(counted[launch["id"]])
@@ -298,10 +298,10 @@ def bottleneck_agreement_table():
     return markdown_table(head, rows, numeric=range(2, 3))
 
 
-def row_pairs_of_large_launches(name):
+def counted_and_simulated_rows(name):
     """Counted and simulated rows of the launches of a set that move more than 16 MiB."""
-    counted = rows_by_id("-counters")
-    for row in tables.read_measured("model/simulated").rows:
+    counted = measured_launch_rows_by_id("-counters")
+    for row in tables.read_measured_table("model/simulated").rows:
         ncu = counted[row["id"]]
         sectors = sum(float(ncu[LSU.format(op)]) for op in ("ld", "st", "red", "atom"))
         if row["l2"] == "cold" and ncu["set"] == name and sectors * 32 > 16 << 20:
@@ -311,13 +311,13 @@ def row_pairs_of_large_launches(name):
 def cache_hit_agreement_table():
     rows = []
     for name, title in SETS.items():
-        pairs = list(row_pairs_of_large_launches(name))
+        pairs = list(counted_and_simulated_rows(name))
 
         def agreement_text(near, pairs=pairs):
             right = sum(near(ncu, ours) for ncu, ours in pairs)
             return f"{right} of {len(pairs)}"
 
-        def hit_rates_agree(metric, column):
+        def hit_rate_agreement_predicate(metric, column):
             return lambda ncu, ours: abs(float(ncu[metric]) - float(ours[column])) <= 10
 
         def dram_bytes_agree(ncu, ours):
@@ -328,8 +328,8 @@ def cache_hit_agreement_table():
         rows.append(
             [
                 title,
-                agreement_text(hit_rates_agree("l1tex__t_sector_hit_rate.pct", "l1_percent")),
-                agreement_text(hit_rates_agree("lts__t_sector_hit_rate.pct", "l2_percent")),
+                agreement_text(hit_rate_agreement_predicate("l1tex__t_sector_hit_rate.pct", "l1_percent")),
+                agreement_text(hit_rate_agreement_predicate("lts__t_sector_hit_rate.pct", "l2_percent")),
                 agreement_text(dram_bytes_agree),
             ]
         )
@@ -342,17 +342,17 @@ def cache_hit_agreement_table():
     return markdown_table(head, rows, numeric=range(1, 4))
 
 
-def instruction_counts_table():
+def instruction_count_errors_table():
     """Instructions estimated from the machine code, compared with the executed ones."""
     executed = {
-        row_id: float(row["smsp__inst_executed.sum"]) for row_id, row in rows_by_id("-counters").items()
+        row_id: float(row["smsp__inst_executed.sum"]) for row_id, row in measured_launch_rows_by_id("-counters").items()
     }
-    sets = {row["id"]: row["set"] for row in tables.read_measured("model/launches").rows}
+    sets = {row["id"]: row["set"] for row in tables.read_measured_table("model/launches").rows}
     rows = []
     for name, title in SETS.items():
         errors = [
             abs(float(row["issue.all"]) / executed[row["id"]] - 1)
-            for row in tables.read_measured("model/simulated").rows
+            for row in tables.read_measured_table("model/simulated").rows
             if row["l2"] == "cold" and sets[row["id"]] == name
         ]
         near = (sum(error <= bound for error in errors) for bound in (0.05, 0.15))
@@ -362,9 +362,9 @@ def instruction_counts_table():
 
 
 def reduction_ladder_table():
-    documented = tables.read_documented("reduce_ladder")
+    documented = tables.read_documented_table("reduce_ladder")
     rows, before = [], None
-    for row in tables.read_modelled("rtx4060-ladder").rows:
+    for row in tables.read_modelled_table("rtx4060-ladder").rows:
         ms = float(row["modelled_ms"])
         theirs = documented.value("value", kernel=row["documented"], metric="Duration")
         steps = ["", ""]
@@ -381,13 +381,13 @@ def reduction_ladder_table():
 MAKERS = {
     "model_errors": errors_table,
     "model_rounds": blind_prediction_rounds_table,
-    "model_blind": blind_predictions_table,
+    "model_blind": blind_prediction_errors_table,
     "model_h100": h100_errors_table,
-    "model_counters": counters_across_gpus_table,
+    "model_counters": h100_h200_agreement_table,
     "model_by_part": errors_by_bottleneck_table,
     "model_worst": worst_launches_table,
     "model_bottlenecks": bottleneck_agreement_table,
-    "model_instructions": instruction_counts_table,
+    "model_instructions": instruction_count_errors_table,
     "model_caches": cache_hit_agreement_table,
     "model_ladder": reduction_ladder_table,
 }

@@ -4,7 +4,7 @@ from handouts.drawing import BLUE, GREEN, GREY, INK, ORANGE, PAPER, PINK, Drawin
 from lab32.labs.coalescing.figures import draw_warp
 
 
-def draw_overview():
+def draw_grading_pipeline():
     drawing = Drawing(900, 300, "From a student's file to a score, without a GPU")
     boxes = [
         ("coalescing.cu", "device code only", GREY),
@@ -35,4 +35,4 @@ def draw_overview():
     return drawing
 
 
-FIGURES = {"overview.svg": draw_overview}
+FIGURES = {"overview.svg": draw_grading_pipeline}

@@ -65,9 +65,9 @@ def evaluate_node(node):
 
 
 @functools.cache
-def read_data_file(name):
+def parse_data_file(name):
     for path, read in (
-        (tables.DATA / f"{name}.csv", tables.read_table),
+        (tables.DATA / f"{name}.csv", tables.read_data_table),
         (tables.DATA / f"{name}.toml", tables.read_toml_file),
     ):
         if path.exists():
@@ -75,7 +75,7 @@ def read_data_file(name):
     raise LookupError(f"there is no data/{name}.csv and no data/{name}.toml")
 
 
-def cell_matches(expected, column, cell):
+def cell_matches_pattern(expected, column, cell):
     expected = expected.removeprefix(f"{column}=")
     if power := re.fullmatch(r"2\^(\d+)", expected):
         expected = str(2 ** int(power[1]))
@@ -89,7 +89,7 @@ def look_up_cell(name, cells, column):
         if " over " in cell:
             above, below = ([*cells[:k], one, *cells[k + 1 :]] for one in cell.split(" over "))
             return look_up_cell(name, above, column) / look_up_cell(name, below, column)
-    found = read_data_file(name)
+    found = parse_data_file(name)
     if isinstance(found, dict):
         for key in (*cells, column):
             if not isinstance(found, dict) or key not in found:
@@ -99,12 +99,12 @@ def look_up_cell(name, cells, column):
     if column not in found.columns:
         raise LookupError(f"data/{name}.csv has no column `{column}`: {', '.join(found.columns)}")
 
-    def has_matching_cells(row):
+    def has_all_requested_cells(row):
         values = iter(row.items())
         # `values` is an iterator, so the search for each cell continues behind the match of the cell before.
-        return all(any(cell_matches(cell, *entry) for entry in values) for cell in cells)
+        return all(any(cell_matches_pattern(cell, *entry) for entry in values) for cell in cells)
 
-    rows = [row for row in found.rows if has_matching_cells(row)]
+    rows = [row for row in found.rows if has_all_requested_cells(row)]
     if len(rows) != 1:
         have = f"{len(rows)} rows of data/{name}.csv have {'; '.join(cells)}"
         raise LookupError(f"{have}, expected one; COLUMN=CELL is more specific")
@@ -114,13 +114,13 @@ def look_up_cell(name, cells, column):
 def expression_value(expression):
     """The value of a reference's expression."""
 
-    def text_of_cell_reference(brackets):
+    def value_text_of_referenced_cell(brackets):
         name, *cells, column = (part.strip() for part in brackets[1].split(";"))
         return repr(look_up_cell(name, cells, column))
 
     if re.fullmatch(r"[\d.]+", expression):
         raise ValueError("a number alone names no source")
-    plain = re.sub(r"\[(.*?)\]", text_of_cell_reference, expression).replace("^", "**")
+    plain = re.sub(r"\[(.*?)\]", value_text_of_referenced_cell, expression).replace("^", "**")
     try:
         return evaluate_node(ast.parse(plain, mode="eval").body)
     except SyntaxError:
@@ -176,7 +176,7 @@ def figure_agrees(figure, how, reached):
     }[how]
 
 
-def parse_figure_references(text):
+def parse_quoted_number_references(text):
     """(position, words, figure, comparison, expression) for each line of the comment at the end."""
     for block in REFERENCES.finditer(text):
         at = block.start(1)
@@ -203,7 +203,7 @@ def check_quoted_figures(text):
     def add_diagnostic(at, what):
         found.append((1 + text.count("\n", 0, at), what))
 
-    for at, words, figure, how, expression in parse_figure_references(text):
+    for at, words, figure, how, expression in parse_quoted_number_references(text):
         if figure is None:
             add_diagnostic(at, f"`{words}` is not a reference; write WORDS FIGURE = EXPRESSION")
             continue
@@ -243,7 +243,7 @@ def check_quoted_figures(text):
 # ---- the pages -----------------------------------------------------------------------------------
 
 
-def prose_pages(path):
+def prose_texts_of_file(path):
     """(name, text) of a page, or of each prose cell of a notebook."""
     if path.suffix != ".ipynb":
         return [(str(path), path.read_text())]
@@ -255,7 +255,7 @@ def prose_pages(path):
     ]
 
 
-def checked_files():
+def files_with_quoted_figures():
     return [path for pattern in FILES for path in sorted(ROOT.glob(pattern))]
 
 
@@ -264,8 +264,8 @@ def main(arguments=None):
     parser.add_argument("files", nargs="*", type=Path)
     wrong = [
         f"{name}:{line}: {what}"
-        for path in parser.parse_args(arguments).files or checked_files()
-        for name, text in prose_pages(path)
+        for path in parser.parse_args(arguments).files or files_with_quoted_figures()
+        for name, text in prose_texts_of_file(path)
         for line, what in check_quoted_figures(text)
     ]
     print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)

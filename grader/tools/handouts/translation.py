@@ -1,7 +1,7 @@
 """Translates the words in figures and in heads of tables, which the code has in English; zh.toml has the
 Chinese.
 
-    with translation.use_language("zh"):
+    with translation.using_language("zh"):
         translation.translate("lane 5 in bank 3")      ->  "通道 5 在存储体 3"
 
 In a line `"lane {} in bank {}" = "..."`, {} matches any number or words, which are translated too if they have
@@ -23,7 +23,7 @@ _language = contextvars.ContextVar("language", default="en")
 
 
 @contextlib.contextmanager
-def use_language(name):
+def using_language(name):
     if name not in LANGUAGES:
         raise ValueError(f"unknown language `{name}`; there are: {', '.join(LANGUAGES)}")
     token = _language.set(name)
@@ -33,7 +33,7 @@ def use_language(name):
         _language.reset(token)
 
 
-def current_language():
+def current_handout_language():
     return _language.get()
 
 
@@ -74,7 +74,7 @@ def chinese_of(text):
 
 def translate(text):
     """Translates English `text` to the current language."""
-    if current_language() == "en":
+    if current_handout_language() == "en":
         return text
     chinese = chinese_of(text)
     if chinese is None:

@@ -18,7 +18,7 @@ using namespace lab32;
 // Any seed would do, if all files are graded with the same one.
 constexpr uint64_t kSeed = 20;
 
-json lost_checks(const report::LabResult& lab) {
+json failed_check_messages(const report::LabResult& lab) {
   json lost = json::array();
   for (const report::CheckResult& test : lab.tests)
     if (!test.bonus && test.status != report::Status::passed)
@@ -37,7 +37,7 @@ void grade_and_print_all(const std::string& lab, const std::vector<std::string>&
     row["same"] = compiled && checks.same_code();
     row["score"] = graded.score;
     row["max_score"] = graded.max_score;
-    row["lost"] = lost_checks(graded);
+    row["lost"] = failed_check_messages(graded);
     fmt::print("{}\n", row.dump(-1, ' ', false, json::error_handler_t::replace));
     std::fflush(stdout);
   }

@@ -127,13 +127,13 @@ def given_kernels(lab):
     return same | kernel_texts_of(ROOT / f"grader/labs/{lab}/given.cu").keys()
 
 
-def code_lines(source, given=()):
+def code_lines(source, skipped_kernels=()):
     """(number, line) of the lines of kernels and their functions, except given ones."""
     skipped = False
     for number, line in enumerate(source.splitlines(), 1):
         bare = line.split("//")[0]
         if kernel := KERNEL.search(bare):
-            skipped = kernel[1] in given
+            skipped = kernel[1] in skipped_kernels
         if skipped:
             skipped = line != "}"
             continue

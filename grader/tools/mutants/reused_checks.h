@@ -33,8 +33,8 @@ class CheckReusingGrader {
     grading::ProgressReporter progress(false);
     grading::GradingSetup setup{device, seed_, progress};
     setup.modelled_times = false;  // they never change a score
-    setup.counts_as_passed = [this](const grading::RubricRow& row) {
-      if (first_) return is_unchanged(row.check);
+    setup.counts_as_passed = [this](const grading::RubricCheckEntry& row) {
+      if (first_) return can_reuse_result(row.check);
       asked_ = &asked_by_[row.check];
       return false;
     };
@@ -66,7 +66,7 @@ class CheckReusingGrader {
     bool write_symbol(const std::string& name, const void* data, uint64_t bytes) override {
       return note(name), ForwardingModule::write_symbol(name, data, bytes);
     }
-    std::optional<device::DeviceBuffer> symbol(const std::string& name) override {
+    std::optional<device::DeviceAddressRange> symbol(const std::string& name) override {
       return note(name), ForwardingModule::symbol(name);
     }
 
@@ -101,7 +101,7 @@ class CheckReusingGrader {
     return nullptr;
   }
 
-  bool is_unchanged(const std::string& check) const {
+  bool can_reuse_result(const std::string& check) const {
     const report::CheckResult* const test = test_of_first_file(check);
     if (!test || test->status != report::Status::passed) return false;
     for (const std::string& name : asked_by_.at(check))
@@ -116,7 +116,7 @@ class CheckReusingGrader {
     for (report::CheckResult& test : lab.tests) run.emplace(test.name, std::move(test));
     lab.tests.clear();
     lab.score = lab.max_score = 0;
-    for (const grading::RubricRow& row : rubric_.rows()) {
+    for (const grading::RubricCheckEntry& row : rubric_.rows()) {
       if (row.credit == grading::Credit::questions) continue;  // no check runs for such a row
       const auto known = run.find(row.check);
       lab.tests.push_back(known == run.end() ? *test_of_first_file(row.check) : known->second);

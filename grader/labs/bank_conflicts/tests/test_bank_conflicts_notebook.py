@@ -22,7 +22,7 @@ def labs():
 @pytest.mark.slow
 def test_the_simulator_counts_what_the_hardware_counts(labs, limits):
     """Given and optimised forms, graded now, beside the counters of an H200: exactly equal."""
-    hardware = tables.read_measured("h200-bank_conflicts-counters")
+    hardware = tables.read_measured_table("h200-bank_conflicts-counters")
     for directory, form in (("labs", "given"), ("solutions", "optimised")):
         for test in labs[directory].tests:
             task = next((t for t in bank_conflicts.TASKS if f" {t}: wave" in test.name), None)
@@ -46,7 +46,7 @@ def test_each_graded_task_has_a_measured_effect():
 
 
 def test_the_handouts_pseudo_conflicts_match_the_measurements():
-    table = tables.read_measured("h200-bank_conflicts-counters")
+    table = tables.read_measured_table("h200-bank_conflicts-counters")
 
     def value(form, metric):
         return table.value("value", task="tutorial", form=form, n=100000000, metric=metric)

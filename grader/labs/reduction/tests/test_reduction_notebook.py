@@ -51,7 +51,7 @@ def last_warp(qualifier=""):
 
 
 def ms(form, n=reduction.LARGE, task="int"):
-    return tables.read_measured("h200-reduction").value("median_ms", task=task, form=form, n=n)
+    return tables.read_measured_table("h200-reduction").value("median_ms", task=task, form=form, n=n)
 
 
 # ---- what is documented --------------------------------------------------------------------------
@@ -60,26 +60,26 @@ def ms(form, n=reduction.LARGE, task="int"):
 def test_the_lectures_table_is_consistent():
     """2^22 ints over the time is the bandwidth, and the speed-ups are ratios of times, as far as
     three decimals of a millisecond tell."""
-    times = reduction.documented_by_version("time")
+    times = reduction.published_g80_value_by_kernel("time")
     assert list(times) == reduction.STEPS
     bounds = {v: (t - 0.0005, t + 0.0005) for v, t in times.items()}
-    for version, rate in reduction.documented_by_version("bandwidth").items():
+    for version, rate in reduction.published_g80_value_by_kernel("bandwidth").items():
         low, high = (4 * reduction.LECTURE / t / 1e6 for t in reversed(bounds[version]))
         assert low - 0.01 <= rate <= high + 0.01, version
-    step, cumulative = (reduction.documented_by_version(f"{k} speed-up") for k in ("step", "cumulative"))
+    step, cumulative = (reduction.published_g80_value_by_kernel(f"{k} speed-up") for k in ("step", "cumulative"))
     for before, version in zip(reduction.STEPS, reduction.STEPS[1:]):
         for ups, over in ((step, before), (cumulative, "v1")):
             low = bounds[over][0] / bounds[version][1]
             high = bounds[over][1] / bounds[version][0]
             assert low - 0.01 <= ups[version] <= high + 0.01, (version, over)
     assert (times["v1"], times["v7"], cumulative["v7"]) == (8.054, 0.268, 30.04)
-    g80 = tables.read_documented("reduction_g80")
+    g80 = tables.read_documented_table("reduction_g80")
     assert g80.value("value", metric="peak bandwidth") == 86.4
     assert g80.value("value", kernel="v7", metric="bandwidth, 32M ints") == 73
 
 
 def test_the_tutorials_thread_counts_are_the_blocks_of_its_launches():
-    table = tables.read_documented("reduce_ladder")
+    table = tables.read_documented_table("reduce_ladder")
     threads = {k: table.value("value", kernel=k, metric="Threads") for k in reduction.TUTORIAL_FORMS}
     n = reduction.TUTORIAL
     assert list(threads.values()) == [n, n, -(-n // 128) * 32, -(-n // 512) * 128]
@@ -89,7 +89,7 @@ def test_the_tutorials_thread_counts_are_the_blocks_of_its_launches():
 
 
 def test_every_row_of_the_tutorials_comparison_exists():
-    rows = tables.read_documented("reduce_ladder").rows
+    rows = tables.read_documented_table("reduce_ladder").rows
     assert len(rows) == 11 * 4
     assert {row["kernel"] for row in rows} == set(reduction.TUTORIAL_FORMS)
 
@@ -125,7 +125,7 @@ def test_each_graded_step_has_a_measured_effect():
 
 
 def test_the_notes_ladder_follows_the_number_of_blocks():
-    rungs = reduction_tables.tutorial_blocks_and_times()
+    rungs = reduction_tables.tutorial_rows_sorted_by_blocks()
     for (_, more, slow, _), (_, fewer, fast, _) in zip(rungs, rungs[1:]):
         assert more == fewer or slow > fast
     few_threads = [(blocks, time) for form, blocks, time, _ in rungs if blocks > 1e6]
@@ -134,7 +134,7 @@ def test_the_notes_ladder_follows_the_number_of_blocks():
 
 
 def test_only_all_barriers_are_safe_but_only_no_barriers_fail_visibly():
-    rows = tables.read_measured("h200-reduction-steps").rows
+    rows = tables.read_measured_table("h200-reduction-steps").rows
     wrong = {row["form"]: int(row["wrong"]) for row in rows}
     assert wrong.pop("nothing") > 16000
     assert set(wrong.values()) == {0} and len(wrong) == 4
@@ -150,7 +150,7 @@ def test_without_the_remainder_v1_is_as_fast_as_v3():
 @pytest.mark.slow
 def test_the_simulator_counts_what_the_hardware_counts(lab):
     """Wavefronts of a block of the reference solution, beside Nsight Compute's."""
-    ours = reduction.figure_by_version(lab, "wavefronts")
+    ours = reduction.metric_by_version(lab, "wavefronts")
     for version, wavefronts in ours.items():
         if version in ("v7", "v8"):
             continue  # whole launches in shapes of their own
@@ -167,7 +167,7 @@ def test_v7_loads_each_sector_once(lab):
     loaded = counted["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]
     assert loaded == 4 * reduction.LECTURE / 32
     # Ours has the blocks' atomics with them.
-    assert reduction.figure_by_version(lab, "sectors")["v7"] == loaded + counted["launch__grid_size"]
+    assert reduction.metric_by_version(lab, "sectors")["v7"] == loaded + counted["launch__grid_size"]
 
 
 # ---- can volatile go? ----------------------------------------------------------------------------
@@ -234,15 +234,15 @@ def test_the_students_own_times_are_used_if_present(tmp_path):
 @pytest.mark.slow
 def test_figures_are_by_version(lab):
     for what in reduction.COUNTERS:
-        mine = reduction.figure_by_version(lab, what)
+        mine = reduction.metric_by_version(lab, what)
         assert {"v1", "v2", "v3", "v4", "v5", "v6"} <= set(mine), what
-    assert reduction.ideal_by_version(lab, "barriers")["v5"] == reduction.figure_by_version(lab, "barriers")["v5"] == 2
+    assert reduction.ideal_by_version(lab, "barriers")["v5"] == reduction.metric_by_version(lab, "barriers")["v5"] == 2
 
 
 @pytest.mark.slow
 def test_modelled_times_are_shown_with_measured_ones(lab):
     """The grader models as many ints as the SYSU Lecture's table has."""
-    modelled, measured = reduction.modelled_times(lab), reduction.measured_times()
+    modelled, measured = reduction.modelled_ms_by_version(lab), reduction.measured_times()
     assert set(modelled) == {"v7", "v8"}
     for version, ms in modelled.items():
         assert 0.5 < ms / measured[version] < 1.5, version

@@ -18,12 +18,12 @@ def limits():
 
 
 def hardware(task, form, n, metric):
-    table = tables.read_measured("h200-shuffle-counters")
+    table = tables.read_measured_table("h200-shuffle-counters")
     return table.value("value", task=task, form=form, n=n, metric=metric)
 
 
 def ms(task, form, n):
-    return tables.read_measured("h200-shuffle").value("median_ms", task=task, form=form, n=n)
+    return tables.read_measured_table("h200-shuffle").value("median_ms", task=task, form=form, n=n)
 
 
 def test_the_lessons_numbers_are_consistent():
@@ -31,9 +31,9 @@ def test_the_lessons_numbers_are_consistent():
     times = shuffle.documented_times()
     for name, ratio in shuffle.speed_ups_of_pairs(times).items():
         assert shuffle.documented_speed_ups()[name] == pytest.approx(ratio, abs=1e-3)
-    speeds = [shuffle.gigabytes_per_second(value) for value in times.values()]
+    speeds = [shuffle.read_gigabytes_per_second(value) for value in times.values()]
     assert [round(speed, 1) for speed in speeds] == [0.5, 15.9, 17.3]
-    blocks = tables.read_documented("shuffle_t4").value("value", unit="block")
+    blocks = tables.read_documented_table("shuffle_t4").value("value", unit="block")
     assert blocks == shuffle.LESSON / (2 * 256)
 
 
@@ -79,7 +79,7 @@ def test_the_simulator_counts_what_the_hardware_counts(lab):
 
 @pytest.mark.slow
 def test_integers_are_aggregated_and_floats_are_not(lab):
-    figures = lab.figures_of_checks()
+    figures = lab.figures_by_name()
     adds = LSU.format("sectors", "red")
     for task, kernel in (("sum", "reduce_atomic<float>"), ("int sum", "reduce_atomic<int>")):
         counted = hardware(task, "reduce_atomic", 1 << 18, adds) / ((1 << 18) / 32)
@@ -91,7 +91,7 @@ def test_integers_are_aggregated_and_floats_are_not(lab):
 @pytest.mark.parametrize("n", [1 << 20, pytest.param(1 << 24, marks=pytest.mark.slow)])
 def test_numpy_adds_as_the_hardware_does(n):
     """The order of a tree is fixed, so its sum is, to the last bit."""
-    table = tables.read_measured("h200-shuffle-results")
+    table = tables.read_measured_table("h200-shuffle-results")
     values = shuffle.noise(n)
     for form, order in (
         ("one by one on the host", shuffle.sum_one_by_one),
@@ -105,10 +105,10 @@ def test_numpy_adds_as_the_hardware_does(n):
 
 def test_the_sum_of_ones_stops_at_the_documented_value(limits):
     answers = {name: q["answer"] for name, q in limits["ones"]["questions"].items()}
-    sums = shuffle.sums_of_ones([25])
+    sums = shuffle.sums_of_ones_by_order([25])
     assert answers["one_by_one"] == sums["one by one"]["2^25"]
     assert answers["in_pairs"] == sums["in pairs"]["2^25"] == sums["as reduce_shuffle"]["2^25"]
-    table = tables.read_measured("h200-shuffle-results")
+    table = tables.read_measured_table("h200-shuffle-results")
     for form, exact in (("reduce_atomic", False), ("reduce_shuffle", True)):
         (row,) = table.where(input="ones", n=1 << 25, form=form)
         assert float(row["first"]) == answers["in_pairs" if exact else "one_by_one"]

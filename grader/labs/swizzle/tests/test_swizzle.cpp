@@ -132,7 +132,7 @@ TEST_CASE("checks: swizzle: the document's formulas hold for rows of 128 bytes o
 TEST_CASE("checks: swizzle: the copy engine XORs bits of the address, three, two or one") {
   int boxes = 0, narrow = 0, shifted = 0;
   std::set<int> modes;
-  for (const checks::swizzle::RecordedTensorBox& box : checks::swizzle::recorded_tensor_boxes()) {
+  for (const checks::swizzle::MeasuredBoxLayout& box : checks::swizzle::measured_box_layouts()) {
     CAPTURE(box.mode);
     CAPTURE(box.element_bytes);
     CAPTURE(box.columns);

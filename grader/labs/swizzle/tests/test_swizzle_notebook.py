@@ -12,13 +12,13 @@ def limits():
 
 
 def test_the_documented_table_is_complete():
-    table = swizzle.documented_swizzle_table()
+    table = swizzle.documented_swizzle_3_0_3_values()
     assert table == [[x ^ y for x in range(8)] for y in range(8)]
 
 
 def test_the_simulator_counts_what_the_hardware_counts(limits):
     """The reference solution, graded now, beside the counters of an H200: equal to the last one."""
-    counters = tables.read_measured("h200-swizzle-counters")
+    counters = tables.read_measured_table("h200-swizzle-counters")
     metric = "memory_l1_wavefronts_shared"
 
     def counted(form, metric=metric, task="x4"):
@@ -37,10 +37,10 @@ def test_the_simulator_counts_what_the_hardware_counts(limits):
 def test_the_task_has_a_measured_effect():
     """No task without a measured effect; and none is claimed where each row is read once."""
     for task in ("x4", "x4.trans"):
-        times = swizzle.measured_times_over_copy(task)
+        times = swizzle.recorded_times_over_copy_by_form(task)
         assert times["plain"] > 2.5 * times["swizzled"]
         assert times["padded"] == pytest.approx(times["swizzled"], rel=0.05)
-    once = swizzle.measured_times_over_copy("once")
+    once = swizzle.recorded_times_over_copy_by_form("once")
     assert once["plain"] < 1.3 * once["swizzled"]
 
 
@@ -54,7 +54,7 @@ def test_every_recorded_box_has_a_question(limits):
 def test_a_form_without_a_result_has_no_bar():
     lab = of_state("swizzle", "skeleton").lab("swizzle")
     # What the plain tile takes is asked for, and as given the others take the same.
-    assert swizzle.visible_forms(lab) == [] and swizzle.wavefronts_per_tile(lab) == {}
+    assert swizzle.forms_if_plain_check_passed(lab) == [] and swizzle.wavefronts_per_tile(lab) == {}
     lab = of_state("swizzle", "solved").lab("swizzle")
     assert swizzle.wavefronts_per_tile(lab) == {"plain": 4160, "padded": 576, "swizzled": 576}
     lost = [test for test in lab.tests if "padded" not in test.name]

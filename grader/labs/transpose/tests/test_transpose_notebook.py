@@ -19,7 +19,7 @@ def limits():
 
 
 def hardware(form, metric, size=transpose.COUNTED, kind="float"):
-    table = tables.read_measured("h200-transpose-counters")
+    table = tables.read_measured_table("h200-transpose-counters")
     return table.value("value", task=kind, form=form, n=size, metric=metric)
 
 
@@ -108,7 +108,7 @@ def test_each_graded_version_has_a_measured_effect():
     """No task without a measured effect: each version is faster than the one it improves on."""
     times = {
         row["form"]: float(row["median_ms"])
-        for row in tables.read_measured("h200-transpose").where(task="float", n=transpose.LARGE)
+        for row in tables.read_measured_table("h200-transpose").where(task="float", n=transpose.LARGE)
     }
     for slow, fast in (
         ("naive", "tiled"),
@@ -121,7 +121,7 @@ def test_each_graded_version_has_a_measured_effect():
 
 
 def test_the_lectures_ratios_match_its_times():
-    ratios = transpose.documented_slow_over_fast()
+    ratios = transpose.documented_slowdowns_by_label()
     assert [round(ratio, 1) for ratio in ratios.values()] == [6.6, 3.2]
 
 

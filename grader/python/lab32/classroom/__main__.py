@@ -13,15 +13,20 @@ from pathlib import Path
 from lab32 import ROOT
 from lab32.classroom import attempts, collect, feedback, pages, people, run, scores, slurm, worker
 from lab32.classroom.gradebook import read_gradebook
-from lab32.classroom.leaders import leaderboard, pseudonyms, pseudonyms_csv, read_pseudonym_secret
-from lab32.classroom.overrides import read_overrides
+from lab32.classroom.leaders import (
+    best_half_by_points,
+    pseudonyms,
+    pseudonyms_csv,
+    read_pseudonym_secret,
+)
+from lab32.classroom.overrides import read_points_overrides
 from lab32.classroom.problem import (
     CommandLineParser,
     UserError,
     last_error_sentence,
     printable_line,
 )
-from lab32.classroom.progress import ProgressDisplay, failed_submissions_summary
+from lab32.classroom.progress import ProgressDisplay, failure_reasons_summary
 from lab32.classroom.shell import (
     chosen_labs,
     interrupt_on_termination,
@@ -31,7 +36,7 @@ from lab32.classroom.shell import (
     whole_number_parser,
 )
 from lab32.classroom.store import NOT_GRADED, REFUSED, ClassResultStore, unique_slug
-from lab32.course.reader import course_without_file, read_course
+from lab32.course.reader import default_course, read_course
 from lab32.course.rubrics import write_rubrics
 
 ALL_GRADED, NOT_ALL_GRADED, INTERRUPTED = 0, 2, 130
@@ -151,16 +156,16 @@ class GradeClassCommand:
             raise UserError(
                 f"{printable_line(options.rubric)}: no such folder; --rubric names the folder of the LAB.toml files"
             )
-        self.course = read_course(options.course, options.rubric) if options.course else course_without_file(options.rubric)
+        self.course = read_course(options.course, options.rubric) if options.course else default_course(options.rubric)
         self.labs = chosen_labs(options.submissions, options.labs, self.course.labs)
-        self.overrides = read_overrides(self.course)
+        self.overrides = read_points_overrides(self.course)
         roster = people.read_roster(options.roster) if options.roster else []
         self.book = (
             read_gradebook(options.gradebook, self.labs, options.column)
             if options.gradebook
             else None
         )
-        groups = people.read_student_groups(options.groups) if options.groups else None
+        groups = people.read_members_by_group(options.groups) if options.groups else None
         every_attempt = self.course.attempt != "last"
         students, self.left_out = collect.collect_students(options.submissions, self.labs, groups, every_attempt)
         found, self.unmatched = people.match_students(students, roster) if roster else ({}, [])
@@ -183,7 +188,7 @@ class GradeClassCommand:
             options.rubric = str(self.store.state / "rubrics")
             write_rubrics(self.course, options.rubric, options.binary)
 
-    def grading_tasks(self, store, submissions, seed):
+    def store_files_and_yield_tasks(self, store, submissions, seed):
         """The tasks for worker.py of [(name in the store, row, {lab: SubmittedFile})]."""
         version = run.grader_version_hash(self.options.binary, self.options.rubric, self.labs)
         for slug, row, files in submissions:
@@ -201,26 +206,26 @@ class GradeClassCommand:
     def grade_remaining_submissions(self):
         """Grades all remaining submissions. Returns False if the run was interrupted."""
         seed = run.class_seed(self.store, self.options.seed)
-        if self.course.attempt != "last" and not self.grade_and_choose_best_attempts(seed):
+        if self.course.attempt != "last" and not self.choose_best_of_repeated_attempts(seed):
             return False
 
         def on_submission_finished(task, record):
             row = scores.fill_row_from_record(self.rows[task.slug], record, self.course, self.overrides)
             if self.options.pages and row.has_points():
-                with contextlib.suppress(Exception):  # write_missing_student_pages() tries again and reports the error
+                with contextlib.suppress(Exception):  # write_outdated_student_pages() tries again and reports the error
                     pages.write_student_page(self.store, row)
             return row
 
         return self.grade_submissions(self.store, [(slug, row, row.student.files) for slug, row in self.rows.items()], seed, on_submission_finished)
 
-    def grade_and_choose_best_attempts(self, seed):
+    def choose_best_of_repeated_attempts(self, seed):
         """Grades all attempts of the students who have several, and makes the best one of each student the
         submission."""
         store, points = ClassResultStore(self.store.state / "attempts"), defaultdict(dict)
         store.create_folders()
         store.lock_for_process()
         several = [(f"{number}-{row.slug}", row, number, files)
-                   for row, number, files in attempts.attempts_to_grade(self.course, self.rows.values())]  # fmt: skip
+                   for row, number, files in attempts.competing_attempts(self.course, self.rows.values())]  # fmt: skip
         graded = {name: (row, number, files) for name, row, number, files in several}
 
         def on_submission_finished(task, record):
@@ -232,14 +237,14 @@ class GradeClassCommand:
         if not self.grade_submissions(store, [(name, row, files) for name, row, _, files in several], seed, on_submission_finished):
             return False
         for row in self.rows.values():
-            attempts.choose_best_attempts(self.course, row, points[row.slug])
+            attempts.select_files_of_best_attempts(self.course, row, points[row.slug])
         return True
 
     def grade_submissions(self, store, submissions, seed, on_submission_finished):
         """Grades [(name in the store, row, {lab: SubmittedFile})] and calls `on_submission_finished` for each; returns False if interrupted."""
         options, tasks, done = self.options, [], 0
         store.reset_grading_try_counts()
-        for task in self.grading_tasks(store, submissions, seed):
+        for task in self.store_files_and_yield_tasks(store, submissions, seed):
             record = store.valid_record(task.slug, task.key)
             if record and record["status"] != NOT_GRADED:
                 on_submission_finished(task, record)
@@ -248,7 +253,7 @@ class GradeClassCommand:
                 store.remove_record(task.slug)
                 tasks.append(task)
         mine = os.getpid()
-        plan = worker.JobPlan(
+        plan = worker.GradingRunPlan(
             str(store.out.resolve()), str(options.binary.resolve()), tuple(self.labs), seed, options.device,
             str(Path(options.rubric).resolve()) if options.rubric else "", options.limit, options.time_limit or 0,
             options.modelled_times, (mine, worker.process_start_time(mine)) if options.executor == "local" else (), tuple(tasks),
@@ -261,7 +266,7 @@ class GradeClassCommand:
         ):
             jobs = options.jobs or os.cpu_count() or 1
             executor = run.make_job_executor(options, store)
-            group = run.ClassGradingRun(plan, store, executor, jobs, lambda *of: shown.add_finished_student(on_submission_finished(*of)), shown.print_above_bar)
+            group = run.GradingJobScheduler(plan, store, executor, jobs, lambda *of: shown.add_finished_student(on_submission_finished(*of)), shown.print_above_bar)
             try:
                 group.run()
             except KeyboardInterrupt:
@@ -280,7 +285,7 @@ class GradeClassCommand:
             print_list("gradebook", messages)
         if self.options.leaderboard:
             names = pseudonyms(read_pseudonym_secret(self.store), self.rows)
-            leaders = leaderboard(rows, names)
+            leaders = best_half_by_points(rows, names)
             self.store.write_file(out / "pseudonyms.csv", pseudonyms_csv(rows, names))
         record = scores.class_results_json(rows, self.labs, leaders).encode("utf-8", "backslashreplace")
         path = out / "class.json"
@@ -288,7 +293,7 @@ class GradeClassCommand:
             (out / "report.html").unlink(missing_ok=True)
             self.store.write_file(path, record)
 
-    def write_missing_student_pages(self):
+    def write_outdated_student_pages(self):
         """Writes the students' pages that are missing or out of date. Returns whether one of them has failed."""
         if not self.options.pages:
             return False
@@ -300,7 +305,7 @@ class GradeClassCommand:
                 except Exception as error:  # an unexpected result costs only its own page
                     why = worker.os_error_text(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
                     missing.append(f"{row.display_name()}: {printable_line(why)}")
-        feedback.write_feedback_zips(self.store, self.rows.values())
+        feedback.write_feedback_zip_per_lab(self.store, self.rows.values())
         print_list("pages not written", missing)
         return bool(missing)
 
@@ -321,7 +326,7 @@ class GradeClassCommand:
             return True
         return False
 
-    def write_results_and_summary(self, finished):
+    def write_scores_print_summary(self, ran_to_completion):
         rows = list(self.rows.values())
         self.write_score_tables()
         print_list("not in the roster", self.unmatched)
@@ -335,13 +340,13 @@ class GradeClassCommand:
         missing = [f"{row.display_name()}: {row.reason}" for row in rows if row.status == NOT_GRADED]
         print_list("not graded, through no fault of the student", missing)
         graded = sum(row.has_points() and row.status != scores.NOT_READABLE for row in rows)
-        failed = failed_submissions_summary([row.failed for row in rows if row.failed])
+        failed = failure_reasons_summary([row.failed for row in rows if row.failed])
         print_line(f"{graded} of {len(rows)} graded ({', '.join(self.labs)}); {printable_line(self.options.out)}/scores.csv"
             + (f"; {failed}" if failed else ""))  # fmt: skip
-        if not finished:
+        if not ran_to_completion:
             print("lab32: interrupted; run the same command again to continue", file=sys.stderr)
             return INTERRUPTED
-        failed = [self.write_missing_student_pages(), self.write_class_report()]
+        failed = [self.write_outdated_student_pages(), self.write_class_report()]
         return NOT_ALL_GRADED if missing or unread or self.left_out or any(failed) else ALL_GRADED
 
 
@@ -351,7 +356,7 @@ def main(arguments=None):
     try:
         options = parse_options(arguments)
         session = GradeClassCommand(options)
-        return session.write_results_and_summary(session.grade_remaining_submissions())
+        return session.write_scores_print_summary(session.grade_remaining_submissions())
     except UserError as problem:
         print(f"lab32: {problem}", file=sys.stderr)
     except OSError as error:

@@ -54,7 +54,7 @@ class CheckStatistics:
     def count_without_points(self):
         return sum(points == 0 for points in self.points)
 
-    def most_common_message(self):
+    def most_common_message_and_count(self):
         """(the message that most students got, how many got it). Messages that differ only in numbers count as one."""
         alike = defaultdict(list)
         for message in self.messages:
@@ -109,7 +109,7 @@ class ClassResults:
             if lab in student["handed_in"] and student["points"]
         ]
 
-    def student_points_of_lab(self, lab):
+    def list_of_points_in_lab(self, lab):
         """The points that count, after the course's rules: one number for each student who handed in the lab."""
         return [student["points"][lab] for student in self.students_who_handed_in(lab)]
 
@@ -168,18 +168,18 @@ class ClassResults:
 # ---- how it is shown -------------------------------------------------------------------------------
 
 
-def number_html(value):
+def rounded_number_html(value):
     """The value, rounded to hundredths as points are, as HTML."""
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
-def seconds_text(value):
+def two_decimals_text(value):
     """Always two decimals: 0.70, 12.34."""
     return f"{value:,.2f}"
 
 
 def duration_text(value):
-    return f"{number_html(value / 60)} minutes" if value >= 120 else f"{number_html(value)} s"
+    return f"{rounded_number_html(value / 60)} minutes" if value >= 120 else f"{rounded_number_html(value)} s"
 
 
 def per_cent_text(share):
@@ -215,7 +215,7 @@ def cell_html(value):
     if isinstance(value, RawHtml):
         return f"<td{NUMBER if isinstance(value, NumberHtml) else ''}>{value.text}</td>"
     if isinstance(value, (int, float)):
-        return f'<td class="number">{number_html(value)}</td>'
+        return f'<td class="number">{rounded_number_html(value)}</td>'
     return f"<td>{escape(printable_line(value, 400))}</td>"
 
 
@@ -241,7 +241,7 @@ def bar_html(share):
 def labs_overview_html(graded):
     rows = []
     for lab in graded.labs:
-        points = graded.student_points_of_lab(lab)
+        points = graded.list_of_points_in_lab(lab)
         if not points:
             rows.append([lab, 0, "", "", "", "", "", "", ""])
             continue
@@ -250,7 +250,7 @@ def labs_overview_html(graded):
             [
                 lab, len(points), graded.max_points_of_lab(lab), mean(points), median(points), min(points),
                 sum(each == graded.max_points_of_lab(lab) for each in points), graded.count_uncompilable_submissions(lab),
-                f"{late}, {number_html(taken)} points taken" if late else "",
+                f"{late}, {rounded_number_html(taken)} points taken" if late else "",
             ]
         )  # fmt: skip
     return html_table(
@@ -284,7 +284,7 @@ def students_histogram_html(values, most, unit, bins=20):
     figure.tight_layout()
     drawn = io.BytesIO()
     figure.savefig(drawn, format="svg")
-    said = f"{len(values)} students by {unit}; the median is {number_html(median(values))}"
+    said = f"{len(values)} students by {unit}; the median is {rounded_number_html(median(values))}"
     data = base64.b64encode(drawn.getvalue()).decode()
     return RawHtml(f'<p><img alt="{escape(said)}" src="data:image/svg+xml;base64,{data}"></p>')
 
@@ -293,10 +293,10 @@ def points_distributions_html(graded):
     """HTML with the distribution of each lab's points, and a table of what each check gives."""
     parts = []
     for lab in graded.labs:
-        if not (points := graded.student_points_of_lab(lab)):
+        if not (points := graded.list_of_points_in_lab(lab)):
             continue
         parts.append(RawHtml(f"<h3>{escape(lab)}</h3>"))
-        parts.append(students_histogram_html(points, graded.max_points_of_lab(lab), f"points of {number_html(graded.max_points_of_lab(lab))}"))
+        parts.append(students_histogram_html(points, graded.max_points_of_lab(lab), f"points of {rounded_number_html(graded.max_points_of_lab(lab))}"))
         if checks := graded.statistics_of_checks(lab):
             rows = [[c.name, c.most, bar_html(c.mean_share_of_points()), c.count_with_full_points(), c.count_without_points()] for c in checks]
             parts.append(html_table(["check", "points", "reached", "full", "none"], rows))
@@ -306,7 +306,7 @@ def points_distributions_html(graded):
 def costliest_checks_html(graded):
     rows = []
     for check in graded.checks_costing_most_points():
-        said, times = check.most_common_message()
+        said, times = check.most_common_message_and_count()
         rows.append(
             [
                 check.lab,
@@ -325,24 +325,24 @@ def costliest_checks_html(graded):
     )
 
 
-def answers_id_of_test(test):
+def student_id_in_answers(test):
     """The student's id in answers.toml, which asking/answers.cpp writes behind the measured value; "": there is none."""
     return test.measured.partition(", id ")[2]
 
 
-def question_answers_html(graded):
+def class_answers_summary_html(graded):
     """Answers to `lab32 ask`: the right ones of each kind, and whose code passes while the answers are wrong."""
     rows, talks = [], []
     for lab in graded.labs:
         asked, right = Counter(), Counter()
         answers = graded.question_answers(lab)
-        ids = Counter(answers_id_of_test(test) for _, test, _ in answers)
+        ids = Counter(student_id_in_answers(test) for _, test, _ in answers)
         for student, test, passes in answers:
             for name, count in test.figures.items():
                 kind, _, what = name.rpartition(" ")
                 if kind:
                     (asked if what == "asked" else right)[kind] += count
-            shared = answers_id_of_test(test) and ids[answers_id_of_test(test)] > 1
+            shared = student_id_in_answers(test) and ids[student_id_in_answers(test)] > 1
             if passes and (shared or test.figures["right"] < max(test.figures["asked"], 1)):
                 talks.append([lab, student["files"], test.measured + " (several students have this id)" * bool(shared)])
         rows += [[lab, kind, len(answers), bar_html(right[kind] / asked[kind])] for kind in sorted(asked)]
@@ -363,16 +363,16 @@ def grading_times_html(graded):
     slow = sorted(graded.statistics_of_checks(), key=lambda check: -mean(check.seconds))[:5]
     said = (
         f"{duration_text(sum(spent))} for {len(spent)} students, one thread each; the median is "
-        f"{seconds_text(median(spent))} s, the longest {seconds_text(max(spent))} s."
+        f"{two_decimals_text(median(spent))} s, the longest {two_decimals_text(max(spent))} s."
     )
     parts = [students_histogram_html(spent, most, "seconds that the grading took"), RawHtml(f"<p>{said}</p>")]
     if slow:
-        rows = [[c.lab, c.name, *(NumberHtml(seconds_text(of(c.seconds))) for of in (mean, max))] for c in slow]
+        rows = [[c.lab, c.name, *(NumberHtml(two_decimals_text(of(c.seconds))) for of in (mean, max))] for c in slow]
         parts.append(html_table(["lab", "the slowest checks", "seconds on average", "at most"], rows))
     return joined_html(parts)
 
 
-def leaderboard_html(graded):
+def top_scores_html(graded):
     if graded.leaders is None:
         return RawHtml("")
     rows = [[each["rank"], each["pseudonym"], each["score"]] for each in graded.leaders]

@@ -25,7 +25,7 @@ def attempts_that_may_count(course, row):
     return found
 
 
-def attempts_to_grade(course, rows):
+def competing_attempts(course, rows):
     """The attempts that are graded to choose the best, as [(the student's row, number of the attempt, {lab: SubmittedFile})]."""
     found = []
     for row in rows:
@@ -35,7 +35,7 @@ def attempts_to_grade(course, rows):
     return found
 
 
-def choose_best_attempts(course, row, scores):
+def select_files_of_best_attempts(course, row, scores):
     """Makes the best attempt at each lab the student's file. `scores` are {(lab, number of the attempt): points}."""
     when = row.person and row.person.submitted
     for lab, attempts in attempts_that_may_count(course, row).items():

@@ -25,7 +25,7 @@ class CandidateFile:
     entry: FileEntry
     rank: tuple  # the smallest is chosen
 
-    def attempt_numbers(self):
+    def attempt_order_key(self):
         """The number of the attempt that the file's name or its folder's name contains."""
         _, _, order, number, _, folder, *_ = self.rank
         return order, number, folder
@@ -34,10 +34,10 @@ class CandidateFile:
 def find_candidate_files(entries, labs, asked):
     """(the CandidateFiles for the labs in `asked`, the .cu files that belong to none of these). Names are read with all
     `labs` of the course, so that the file of another lab is not taken for a file of any name."""
-    sources = [entry for entry in entries if entry.is_source()]
+    sources = [entry for entry in entries if entry.is_cuda_source()]
     found, unnamed, left = [], [], []
     for entry in sources:
-        named = names.lab_in_name(entry.parts[-1], labs)
+        named = names.match_lab_in_file_name(entry.parts[-1], labs)
         if named and named.lab not in asked:
             left.append(entry)
         elif named:
@@ -46,7 +46,7 @@ def find_candidate_files(entries, labs, asked):
             unnamed.append(entry)
     in_folders = defaultdict(list)
     for entry in unnamed:
-        folders = [of.lab for part in entry.parts[:-1] if (of := names.lab_in_name(part, labs))]
+        folders = [of.lab for part in entry.parts[:-1] if (of := names.match_lab_in_file_name(part, labs))]
         in_folders[folders[-1] if folders else ""].append(entry)
     for lab, several in in_folders.items():
         # A file that is not named after a lab is taken if there is no other candidate: the only .cu of a lab's folder,
@@ -63,7 +63,7 @@ def find_candidate_files(entries, labs, asked):
 def _candidate_sort_key(entry, named):
     """A sort key for the order that the module's docstring describes; attempt_10/ precedes attempt_9/."""
     parts = entry.parts
-    above = [names.lab_in_name(part, [named.lab]) for part in parts[:-1]]
+    above = [names.match_lab_in_file_name(part, [named.lab]) for part in parts[:-1]]
     of_lab = bool(above and above[-1] and above[-1].exactness == 2)
     in_labs = of_lab and len(parts) > 2 and parts[-3].casefold() == "labs"
     plain = named.exactness == 2 and named.attempt == 0

@@ -18,7 +18,7 @@ from lab32.classroom.entries import (
     SizeBudget,
     SubmissionRefused,
     archive_entries,
-    folder_entries,
+    entries_below_folder,
     is_junk_path,
     open_nested_archives,
 )
@@ -82,19 +82,19 @@ def is_single_file(entries):
     return len(entries) == 1 and len(entries[0].parts) == 1 and entries[0].kind != "empty"
 
 
-def entries_relative_to_top_folder(entries):
+def entries_without_first_folder(entries):
     """The entries of a folder with their paths relative to it."""
     return [entry.without_leading_folders(1) for entry in entries if len(entry.parts) > 1]
 
 
 def lab_by_exact_name(name, labs):
-    named = names.lab_in_name(name, labs)
+    named = names.match_lab_in_file_name(name, labs)
     return named.lab if named and named.exactness == 2 else None
 
 
-def owner_in_exported_name(name, plain):
+def owner_in_exported_name(name, is_plain_file):
     """The SubmissionOwner that the name of a folder stands for or, if `plain`, the name of a file."""
-    return names.owner_in_platform_file_name(name) or (names.owner_in_platform_file_name(names.stem_of_file_name(name)) if plain else None)
+    return names.owner_in_platform_file_name(name) or (names.owner_in_platform_file_name(names.stem_of_source_or_archive_name(name)) if is_plain_file else None)
 
 
 def folders_around_students(tops):
@@ -115,15 +115,15 @@ def is_class_export(entries, labs):
         plain = is_single_file(inner)
         if name == METADATA or owner_in_exported_name(name, plain):
             return True
-        stem = names.stem_of_file_name(name) if plain else name
+        stem = names.stem_of_source_or_archive_name(name) if plain else name
         if lab_by_exact_name(stem, labs):
             # The folder may be named after a lab. Then it has a class in it, or it is the student's own folder for that
             # lab.
-            held = [] if plain else entries_relative_to_top_folder(inner)
+            held = [] if plain else entries_without_first_folder(inner)
             return bool(held) and not any(
-                entry.is_source() and len(entry.parts) == 1 for entry in held
+                entry.is_cuda_source() and len(entry.parts) == 1 for entry in held
             )
-        named = plain and inner[0].is_source() and names.lab_in_name(name, labs)
+        named = plain and inner[0].is_cuda_source() and names.match_lab_in_file_name(name, labs)
         folder = not plain and not names.attempt_number_of_folder((name,))
         hand_made += folder or (plain and inner[0].is_archive()) or bool(named)
     return hand_made > 1
@@ -138,27 +138,27 @@ def attempts_in_export(entries, labs, left_out, lab="", metadata=None):
     metadata = metadata or {}
     if len(tops) == 1:
         ((name, inner),) = tops.items()
-        if not is_single_file(inner) and is_class_export(entries_relative_to_top_folder(inner), labs):
+        if not is_single_file(inner) and is_class_export(entries_without_first_folder(inner), labs):
             # assignment_123_export/submission_456/...
-            yield from attempts_in_export(entries_relative_to_top_folder(inner), labs, left_out, lab, metadata)
+            yield from attempts_in_export(entries_without_first_folder(inner), labs, left_out, lab, metadata)
             return
     if around := folders_around_students(tops):
-        inner = [entry for name in around for entry in entries_relative_to_top_folder(tops[name])]
+        inner = [entry for name in around for entry in entries_without_first_folder(tops[name])]
         yield from attempts_in_export(inner, labs, left_out, lab, metadata)
         return
     if any(owner_in_exported_name(name, is_single_file(inner)) for name, inner in tops.items()):
         tops = {name: inner for name, inner in tops.items() if name not in names.PLATFORM_OWN}
     if not all(is_single_file(inner) for inner in tops.values()):
         tops.pop(names.SCORES_OF_REPOSITORIES, None)
-    users = blackboard_users(tops)
+    users = blackboard_user_by_file_prefix(tops)
     for name, inner in tops.items():
         plain = is_single_file(inner)
         of_lab = None
         if not lab and not (plain and not inner[0].is_archive()):
-            of_lab = lab_by_exact_name(names.stem_of_file_name(name) if plain else name, labs)
+            of_lab = lab_by_exact_name(names.stem_of_source_or_archive_name(name) if plain else name, labs)
         if of_lab:
             try:
-                held = entries_of_trusted_archive(inner[0]) if plain else entries_relative_to_top_folder(inner)
+                held = entries_of_trusted_archive(inner[0]) if plain else entries_without_first_folder(inner)
             except SubmissionRefused as error:
                 left_out.append(str(error))
                 continue
@@ -172,7 +172,7 @@ def entries_of_trusted_archive(entry):
     return list(archive_entries(io.BytesIO(entry.read(entry.size + 1)), entry.printable_name(), trusted=True))
 
 
-def blackboard_users(tops):
+def blackboard_user_by_file_prefix(tops):
     """{prefix before `_attempt_`: user name}, from the .txt files that Blackboard writes: from a file's name alone, one
     cannot tell where a user name with an underscore ends."""
     users = {}
@@ -186,7 +186,7 @@ def blackboard_users(tops):
     return users
 
 
-def read_sakai_folder(who, entries):
+def own_sakai_entries_and_time(who, entries):
     """(the student's own entries, the time of the submission) of a folder that Sakai wrote."""
     time, own = None, []
     for entry in entries:
@@ -213,20 +213,20 @@ def parse_sakai_time(text):
 def attempts_of_top_entry(name, inner, labs, lab, metadata, users):
     """The HandedInAttempts of one entry at the top level: a student's folder, archive or file."""
     plain = is_single_file(inner)
-    stem = names.stem_of_file_name(name) if plain else name
+    stem = names.stem_of_source_or_archive_name(name) if plain else name
     who, problem = owner_in_exported_name(name, plain), ""
     if who is None:
         bare = stem if not plain or stem != names.unicode_normalised(name) else name.rpartition(".")[0] or name
-        named = names.lab_in_name(bare, labs) if plain else None
+        named = names.match_lab_in_file_name(bare, labs) if plain else None
         if named and named.exactness == 1:
-            who = names.owner_named_by_whole_name(named.prefix)
-        elif plain and inner[0].is_source() and not (lab and not named):
+            who = names.submission_owner_from_folder_name(named.prefix)
+        elif plain and inner[0].is_cuda_source() and not (lab and not named):
             person, dash, _ = stem.rpartition(" - ")  # Google Classroom: `Jane Doe - FILE.cu`
             told = bool(dash) and not named
             problem = "" if told else NO_STUDENT.format(lab or "LAB")
-            who = names.owner_named_by_whole_name(person if told else name)
+            who = names.submission_owner_from_folder_name(person if told else name)
         else:
-            who = names.owner_named_by_whole_name(bare)
+            who = names.submission_owner_from_folder_name(bare)
     if who.platform == "blackboard":
         prefix = names.BLACKBOARD.fullmatch(names.unicode_normalised(name))["prefix"]
         user, person = users.get(prefix, (who.id, who.name))
@@ -234,9 +234,9 @@ def attempts_of_top_entry(name, inner, labs, lab, metadata, users):
     when, people = who.time, [who]
     if who.kind == "gradescope":
         people, when = submitters_and_time(who, metadata)
-    entries = inner if plain else entries_relative_to_top_folder(inner)
+    entries = inner if plain else entries_without_first_folder(inner)
     if who.platform == "sakai" and not plain:
-        entries, when = read_sakai_folder(who, entries)
+        entries, when = own_sakai_entries_and_time(who, entries)
     if plain and who.platform == "blackboard" and not who.file:
         entries = []  # the .txt is Blackboard's own description of the attempt
     elif plain and who.file:
@@ -292,7 +292,7 @@ class FilesOfPerson:
         found, left = chooser.find_candidate_files(entries, labs, [attempt.lab] if attempt.lab else labs)
         self.found += [(each, attempt, entries) for each in found]
         self.left += left
-        self.others += [e for e in entries if not e.is_source() and not e.is_header()]
+        self.others += [e for e in entries if not e.is_cuda_source() and not e.is_header()]
 
     def candidates_by_lab(self):
         """{lab: (CandidateFile, HandedInAttempt, entries), the one of the last attempt that the chooser prefers first}."""
@@ -306,13 +306,13 @@ def _seconds_since_epoch(time):
     return time.timestamp() if time else 0.0
 
 
-def attempt_group_key(candidate, attempt, entries):
+def attempt_key_of_file(candidate, attempt, entries):
     """A key that is the same for files of one attempt. Several files of one attempt are alternatives, and not
     attempts."""
-    return _seconds_since_epoch(attempt.time), attempt.who.order, candidate.attempt_numbers()
+    return _seconds_since_epoch(attempt.time), attempt.who.order, candidate.attempt_order_key()
 
 
-def read_submitted_file(candidate, attempt, entries):
+def read_file_with_submission_facts(candidate, attempt, entries):
     entry, time = candidate.entry, candidate.entry.time
     data = entry.read(SOURCE_BYTES + 1)
     return SubmittedFile(
@@ -345,11 +345,11 @@ def student_from_attempts(key, all_attempts, labs, every_attempt=False):
         for attempt in merge_files_of_same_attempt(all_attempts):
             hand.add_attempt(attempt, labs, budget)
         for lab, several in hand.candidates_by_lab().items():
-            student.files[lab] = read_submitted_file(*several[0])
+            student.files[lab] = read_file_with_submission_facts(*several[0])
             attempts = {}
             for each in several if every_attempt else ():
-                attempts.setdefault(attempt_group_key(*each), each)
-            student.attempts[lab] = [read_submitted_file(*each) for each in attempts.values()]
+                attempts.setdefault(attempt_key_of_file(*each), each)
+            student.attempts[lab] = [read_file_with_submission_facts(*each) for each in attempts.values()]
             if len(several) > 1:
                 graded, *passed = names_of_candidate_files(several)
                 student.notes.append(
@@ -372,7 +372,7 @@ def student_from_attempts(key, all_attempts, labs, every_attempt=False):
 
 def read_export_entries(path):
     if path.is_dir():
-        return folder_entries(path)
+        return entries_below_folder(path)
     if not path.exists():
         raise UserError(f"{printable_line(path)}: no such file or folder")
     if not path.is_file():
@@ -430,10 +430,10 @@ def labs_handed_in(path, labs):
     return [lab for lab in labs if any(lab in student.files for student in students)]
 
 
-def file_contents_by_path(files):
+def file_contents_by_path(source_by_lab):
     """The files to store and to grade, as {path below the student's folder: bytes}."""
     tree = {}
-    for lab, source in files.items():
+    for lab, source in source_by_lab.items():
         tree |= {f"{lab}/{path}": data for path, data in source.headers.items()}
         tree[f"{lab}/{lab}.cu"] = source.data
     return tree

@@ -79,14 +79,14 @@ class FileEntry:
     def is_archive(self):
         return bool(ARCHIVE.fullmatch(self.parts[-1]))
 
-    def is_source(self):
+    def is_cuda_source(self):
         return bool(SOURCE.fullmatch(self.parts[-1]))
 
     def is_header(self):
         return bool(HEADER.fullmatch(self.parts[-1]))
 
 
-def folder_entries(folder):
+def entries_below_folder(folder):
     """Entries of everything below a folder. Links are reported and never followed."""
     folder = Path(folder)
 
@@ -118,7 +118,7 @@ def folder_entries(folder):
 
 
 def _file_reader(path):
-    def read(limit):
+    def read_regular_file(limit):
         # Another program may have replaced the path by a link or a device after it was listed.
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -129,7 +129,7 @@ def _file_reader(path):
         except OSError as error:
             raise SubmissionRefused(f"{printable_line(path.name)} cannot be read: {error.strerror}") from None
 
-    return read
+    return read_regular_file
 
 
 def _check_zip_directory_size(file):
@@ -180,7 +180,7 @@ def archive_entries(file, what, trusted=False):
 FOREIGN = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!\x1a\x07": "RAR"}
 
 
-def _split_member_path(name):
+def _member_parts_and_escape_flag(name):
     """(parts, whether the path leads out of its archive). Some programs on Windows write backslashes."""
     path = name.replace("\\", "/")
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
@@ -214,7 +214,7 @@ def _zip_entries(file, what, trusted):
         raise SubmissionRefused(f"{printable_line(what)} is not a readable zip archive") from None
     folders, files = [], []
     for info in infos:
-        parts, leads_out = _split_member_path(info.filename)  # zipfile has cut the name at a NUL
+        parts, leads_out = _member_parts_and_escape_flag(info.filename)  # zipfile has cut the name at a NUL
         if info.is_dir() and not leads_out and _kind_of_zip_member(info) != "link":
             folders += [parts] if parts != ("?",) else []
             continue
@@ -248,7 +248,7 @@ def _tar_entries(file, what, trusted):
     try:
         archive = tarfile.open(fileobj=file if trusted else _decompress(file, what))  # noqa: SIM115 (read later)
         for info in archive:
-            parts, leads_out = _split_member_path(info.name)
+            parts, leads_out = _member_parts_and_escape_flag(info.name)
             if info.isdir() and not leads_out:
                 folders += [parts] if parts != ("?",) else []
                 continue

@@ -18,14 +18,14 @@ def feedback_name_in_zip(came_as, ending):
     """`Jane Doe_11_assignsubmission_file_/lab32.html`, `doejane_11_501_shuffle.html`."""
     flat = SOURCE.fullmatch(came_as) or ARCHIVE.fullmatch(came_as)
     if flat:
-        return names.stem_of_file_name(came_as) + ending
+        return names.stem_of_source_or_archive_name(came_as) + ending
     owner = names.owner_in_platform_file_name(came_as)
     if owner and owner.file:  # a flat file that is neither a .cu nor an archive
         return came_as + ending
     return f"{came_as}/{FILE}{ending}"
 
 
-def feedback_files(store, rows):
+def feedback_zip_entries(store, rows):
     """{lab, or "": {name in the zip: file}} of all students with a page or a report."""
     zips = defaultdict(dict)
     for row in rows:
@@ -36,10 +36,10 @@ def feedback_files(store, rows):
     return zips
 
 
-def write_feedback_zips(store, rows):
+def write_feedback_zip_per_lab(store, rows):
     """Writes the zips; returns their paths."""
     written = []
-    for lab, files in feedback_files(store, rows).items():
+    for lab, files in feedback_zip_entries(store, rows).items():
         path, beside = store.out / (f"feedback-{lab}.zip" if lab else "feedback.zip"), Path(store.incomplete_files_folder(), secrets.token_hex(12))
         with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, file in files.items():

@@ -9,7 +9,7 @@ from lab32.classroom.names import lab_name_pattern
 from lab32.classroom.people import ID_COLUMNS, ObjectsById, id_columns
 from lab32.classroom.problem import UserError, printable_line
 from lab32.classroom.scores import ABSENT
-from lab32.classroom.table import CsvTable
+from lab32.classroom.table import EditableCsvFile
 
 TOTAL = "total"
 # Canvas computes these columns itself, also for an assignment group that has a lab's name.
@@ -61,10 +61,10 @@ class Gradebook:
         self.maximum = table.find_column("maximum grade")
         self.locked = table.find_column("grade can be changed")
         self.columns = {
-            lab: self._require_column(header) for lab, header in (asked or {}).items()
+            lab: self._require_points_column(header) for lab, header in (asked or {}).items()
         } or self._find_grade_columns()
 
-    def _require_column(self, header):
+    def _require_points_column(self, header):
         column = self.table.find_column(header)
         if column is None:
             raise UserError(
@@ -168,4 +168,4 @@ class Gradebook:
 
 
 def read_gradebook(path, labs, columns=()):
-    return Gradebook(CsvTable.read(path), labs, parse_column_options(columns, labs))
+    return Gradebook(EditableCsvFile.read(path), labs, parse_column_options(columns, labs))

@@ -44,7 +44,7 @@ def pseudonyms(secret, slugs):
     return found
 
 
-def leaderboard(rows, names):
+def best_half_by_points(rows, names):
     """[{rank, pseudonym, score}] of the best, at most half of the class, so that no student is shown as the
     last. Equal scores share a rank."""
     there = [row for row in rows if row.has_points() and row.status not in (ABSENT, NOT_READABLE)]

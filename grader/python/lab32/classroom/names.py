@@ -89,14 +89,14 @@ def owner_in_platform_file_name(name):
     return None
 
 
-def _owner_in_moodle_file_name(name):
+def _parse_moodle_file_name(name):
     if found := MOODLE.fullmatch(name):
         user = found["user"]
         return SubmissionOwner("moodle", user, found["name"], (("moodle", user),), file=found["file"])
     return None
 
 
-def _owner_in_blackboard_file_name(name):
+def _parse_blackboard_file_name(name):
     if found := BLACKBOARD.fullmatch(name):
         user, time = found["user"], parse_local_time(found["time"], "%Y-%m-%d-%H-%M-%S")
         order = int(found["time"].replace("-", ""))
@@ -104,7 +104,7 @@ def _owner_in_blackboard_file_name(name):
     return None
 
 
-def _owner_in_d2l_file_name(name):
+def _parse_d2l_file_name(name):
     found = D2L.fullmatch(name)
     if not found:
         return None
@@ -119,7 +119,7 @@ def _owner_in_d2l_file_name(name):
                  order=int(time.timestamp()), file=found["file"] or "", time=time)  # fmt: skip
 
 
-def _owner_in_anonymous_file_name(name):
+def _parse_anonymous_file_name(name):
     if found := ANONYMOUS.fullmatch(name):
         return SubmissionOwner(
             "anonymous", found["name"], found["name"], late=bool(found["late"]),
@@ -128,7 +128,7 @@ def _owner_in_anonymous_file_name(name):
     return None
 
 
-def _owner_in_canvas_file_name(name):
+def _parse_canvas_file_name(name):
     if found := CANVAS.fullmatch(name):
         user = found["user"]
         return SubmissionOwner(
@@ -138,7 +138,7 @@ def _owner_in_canvas_file_name(name):
     return None
 
 
-def _owner_in_file_name_with_email(name):
+def _parse_file_name_with_email(name):
     if found := PRAIRIELEARN.fullmatch(name) or PRAIRIELEARN_MANUAL.fullmatch(name) or AUTOLAB.fullmatch(name):
         user = found["user"]
         kind, plain = ("email", "email") if "@" in user else ("name", "plain")
@@ -146,13 +146,13 @@ def _owner_in_file_name_with_email(name):
     return None
 
 
-def _owner_in_gradescope_file_name(name):
+def _parse_gradescope_file_name(name):
     if found := GRADESCOPE.fullmatch(name):
         return SubmissionOwner("gradescope", found["order"], name, order=int(found["order"]))
     return None
 
 
-def _owner_in_sakai_file_name(name):
+def _parse_sakai_file_name(name):
     if found := SAKAI.fullmatch(name):
         last, _, first = (part.strip() for part in found["name"].partition(","))
         return SubmissionOwner("sid", found["user"], f"{first} {last}".strip(), (("sid", found["user"]),), file=found["file"] or "")
@@ -162,8 +162,8 @@ def _owner_in_sakai_file_name(name):
 # The first function that can read a name decides. Canvas' form comes after the other forms with underscores, because it
 # is the least specific.
 PLATFORMS = {
-    "moodle": _owner_in_moodle_file_name, "blackboard": _owner_in_blackboard_file_name, "d2l": _owner_in_d2l_file_name, "email": _owner_in_file_name_with_email, "anonymous": _owner_in_anonymous_file_name, "canvas": _owner_in_canvas_file_name,
-    "gradescope": _owner_in_gradescope_file_name, "sakai": _owner_in_sakai_file_name,
+    "moodle": _parse_moodle_file_name, "blackboard": _parse_blackboard_file_name, "d2l": _parse_d2l_file_name, "email": _parse_file_name_with_email, "anonymous": _parse_anonymous_file_name, "canvas": _parse_canvas_file_name,
+    "gradescope": _parse_gradescope_file_name, "sakai": _parse_sakai_file_name,
 }  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def parse_local_time(text, *formats):
     return None
 
 
-def owner_named_by_whole_name(name):
+def submission_owner_from_folder_name(name):
     """The SubmissionOwner of a folder or an archive that was named after the student by hand."""
     name = unicode_normalised(name).strip()
     return SubmissionOwner("name", name, name, (("plain", name),))
@@ -201,16 +201,16 @@ class LabNameMatch:
     prefix: str  # "ann" for `ann_reduction.cu`, and for `LAB - ann`
 
 
-def stem_of_file_name(name):
+def stem_of_source_or_archive_name(name):
     """The name without the ending of a .cu file or an archive."""
     name = unicode_normalised(name)
     found = SOURCE.fullmatch(name) or ARCHIVE.fullmatch(name)
     return found["stem"] if found else name
 
 
-def lab_in_name(name, labs):
+def match_lab_in_file_name(name, labs):
     """The lab that a .cu file belongs to by its name, or None."""
-    stem = stem_of_file_name(name)
+    stem = stem_of_source_or_archive_name(name)
     forms = ((2, "{}"), (1, r"(?P<other>.+?)[ ._-]+{}"), (1, r"{} - (?P<other>.+)"))
     for exactness, form in forms:
         for lab in labs:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from lab32.classroom.late import count_text
 from lab32.classroom.people import comparable_id
 from lab32.classroom.problem import UserError, printable_line
-from lab32.classroom.table import CsvTable
+from lab32.classroom.table import EditableCsvFile
 from lab32.inputs import is_number
 
 COLUMNS = ("id", "lab", "check", "points", "reason")
@@ -23,17 +23,17 @@ class PointsOverride:
     points: Fraction
     reason: str
 
-    def note_text(self):
+    def describe_override(self):
         what = f"{self.lab}, {self.check}" if self.check else self.lab
         return f"{what}: {count_text(self.points, 'point')}, set by the instructor: {self.reason}"
 
 
-def read_overrides(course):
+def read_points_overrides(course):
     """{an id as people.comparable_id() writes it: its Overrides}; {} if the course names no such file."""
     found = defaultdict(list)
     if not course.overrides:
         return found
-    table = CsvTable.read(course.overrides)
+    table = EditableCsvFile.read(course.overrides)
     columns = [table.find_column(name) for name in COLUMNS]
     if None in columns:
         raise UserError(f"{table.name}:{table.header.line}: the columns are {', '.join(COLUMNS)}; its columns are {table.column_names_text()}")
@@ -47,7 +47,7 @@ def read_overrides(course):
             fail("each row has an id, and a reason that the student reads")
         if lab not in course.labs:
             fail(f"the course has no lab `{printable_line(lab, 40)}`; its labs are {', '.join(course.labs)}")
-        rows = course.labs[lab].rows_of_checks()
+        rows = course.labs[lab].rubric_rows_by_name()
         checks = {row["check"] for row in rows.values()}
         check = rows[check]["check"] if check in rows else check
         if check and check not in checks:

@@ -42,7 +42,7 @@ PAGE = """<!DOCTYPE html>
 def write_class_report_page(store):
     """Raises any error of the notebook's run."""
     where = {"LAB32_CLASS": str(store.out.resolve())}
-    executed = notebooks.execute_notebook(NOTEBOOK, store.state, where)
+    executed = notebooks.write_executed_notebook(NOTEBOOK, store.state, where)
     exporter = HTMLExporter(template_name="basic", exclude_input=True)
     body, _ = exporter.from_notebook_node(nbformat.read(executed, as_version=4))
     page = PAGE.format(policy=POLICY, style=STYLE, body=body)

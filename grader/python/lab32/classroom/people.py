@@ -8,7 +8,7 @@ from datetime import datetime
 
 from lab32.classroom.names import comparable_group_name
 from lab32.classroom.problem import UserError, printable_line
-from lab32.classroom.table import CsvTable
+from lab32.classroom.table import EditableCsvFile
 
 # Headers of columns in rosters and gradebooks, with the kind of their values. A `plain` id may be of any kind.
 ID_COLUMNS = {
@@ -38,7 +38,7 @@ def comparable_id(value):
     return re.sub(r"^participant (?=\d+$)", "", text)
 
 
-def comparable_name(text):
+def sorted_letters_of_name(text):
     """The name as it is compared with others: `Doe, Jane`, `Jane Doe` and Canvas' `doejane` become equal."""
     words = re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())
     return "".join(sorted("".join(words)))
@@ -94,9 +94,9 @@ def parse_time(text, place):
         ) from None
 
 
-def read_student_groups(path):
+def read_members_by_group(path):
     """{a group's name as names.comparable_group_name() writes it: the RosterPersons in it} from a CSV file with a row per member."""
-    table = CsvTable.read(path)
+    table = EditableCsvFile.read(path)
     column, columns = table.find_column("group", "group name", "team"), id_columns(table)
     name = table.find_column("name", "full name", "student", "student name")
     if column is None or not (columns or name is not None):
@@ -116,7 +116,7 @@ def read_student_groups(path):
 
 
 def read_roster(path):
-    table = CsvTable.read(path)
+    table = EditableCsvFile.read(path)
     columns = id_columns(table)
     if not columns:
         raise UserError(
@@ -162,15 +162,15 @@ def match_students(students, people):
     for person in people:
         for kind, value in person.ids:
             by_id.add(kind, value, person)
-        by_name[comparable_name(person.name)].append(person)
+        by_name[sorted_letters_of_name(person.name)].append(person)
     names = defaultdict(int)
     for student in students:
-        names[comparable_name(student.name)] += 1
+        names[sorted_letters_of_name(student.name)] += 1
     found, taken, unmatched = {}, {}, []
     for student in students:
         those = by_id.find_all(student.ids)
-        if not those and names[comparable_name(student.name)] == 1:
-            those = by_name[comparable_name(student.name)]
+        if not those and names[sorted_letters_of_name(student.name)] == 1:
+            those = by_name[sorted_letters_of_name(student.name)]
         if len(those) != 1:
             why = "no student in the roster" if not those else "more than one student in the roster"
             unmatched.append(f"{printable_line(student.name)}: {why} has this id or name")

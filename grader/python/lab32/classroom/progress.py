@@ -13,7 +13,7 @@ from lab32.classroom.problem import printable_line
 WINDOW = 20  # number of last students from which the rate is computed
 
 
-def failed_submissions_summary(failed):
+def failure_reasons_summary(failed):
     """ "2 cannot be compiled or loaded, 1 refused: a link", the most frequent first."""
     return ", ".join(f"{count} {printable_line(why, 60)}" for why, count in Counter(failed).most_common(3))
 
@@ -77,7 +77,7 @@ class ProgressDisplay:
         self.ends.append(time.monotonic())
         if row.failed:
             self.failed.append(row.failed)
-            self.bar.below = failed_submissions_summary(self.failed)
+            self.bar.below = failure_reasons_summary(self.failed)
         self.bar.update(self.task, completed=self.done, pace=self.pace_text())
         if self.plain:
             points = (

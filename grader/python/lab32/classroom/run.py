@@ -31,7 +31,7 @@ def grader_version_hash(binary, rubric, graded):
     """A hash that changes whenever a score of the graded labs might change."""
     digest = hashlib.sha256()
     files = [Path(binary)] + sorted(path for pattern in VERSION for path in ROOT.glob(pattern))
-    rubrics, homes = labs.rubric_files(rubric), labs.rubric_files()
+    rubrics, homes = labs.rubric_path_by_lab(rubric), labs.rubric_path_by_lab()
     for lab in graded:
         files.append(rubrics[lab])
         files += homes[lab].parents[2].glob(f"grader/labs/{lab}/given.cu") if lab in homes else []
@@ -51,7 +51,7 @@ def make_job_executor(options, store):
     return slurm.make_slurm_executor(options, folder)
 
 
-class ClassGradingRun:
+class GradingJobScheduler:
     """A run over `tasks`. It calls `on_submission_finished(task, record)` once for each finished submission, and
     `on_news(line)` for Slurm jobs that end early."""
 
@@ -82,7 +82,7 @@ class ClassGradingRun:
     def run_jobs(self, tasks):
         """Starts at most `jobs` jobs for these tasks and waits for all of them."""
         count = min(self.jobs, len(tasks))
-        plan = worker.JobPlan(**(vars(self.plan) | {"tasks": tuple(tasks)}))
+        plan = worker.GradingRunPlan(**(vars(self.plan) | {"tasks": tuple(tasks)}))
         # The tasks are written to a file once instead of with each job, because for 10,000 submissions they take a
         # megabyte.
         path = self.store.state / "jobs/plan"

@@ -37,9 +37,9 @@ class StudentRow:
     def has_points(self):
         return bool(self.raw)
 
-    def total_points(self, points):
+    def total_points(self, points_by_lab):
         """The sum of a field over the labs; None if a lab's points are unknown because its file cannot be read."""
-        return self.weighted_points_sum(points) if self.has_points() and self.status != NOT_READABLE else None
+        return self.weighted_points_sum(points_by_lab) if self.has_points() and self.status != NOT_READABLE else None
 
     def weighted_points_sum(self, points):
         return sum_of_points(Fraction(str(self.weights.get(lab, 1))) * Fraction(str(each)) for lab, each in points.items())
@@ -102,7 +102,7 @@ def fill_row_from_record(row, record, course, overrides):
         for override in own:
             if override.lab == name:
                 row.final[name] = rounded_to_hundredths(points_after_override(override, row.final[name], lab.get("checks", {})))
-                row.notes.append(override.note_text())
+                row.notes.append(override.describe_override())
         if lab["status"] == "error" and source:
             row.failed = "cannot be compiled or loaded"
         if not points and row.student.files:

@@ -24,7 +24,7 @@ def whole_number_parser(least, most):
 
 def chosen_labs(submissions, asked, known=None):
     """The labs to work on, of all `known` ones: those of the option --labs, `asked`, or else those that were handed in."""
-    known = sorted(known or labs.rubric_files())
+    known = sorted(known or labs.rubric_path_by_lab())
     if asked is None:
         found = collect.labs_handed_in(submissions, known)
         if not found:
@@ -74,10 +74,10 @@ def open_closed_streams():
 def interrupt_on_termination():
     """Treats SIGTERM and a closed terminal like Ctrl-C."""
 
-    def interrupt(*_):
+    def raise_keyboard_interrupt(*_):
         raise KeyboardInterrupt
 
     with contextlib.suppress(ValueError):  # raised outside the main thread
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP
-                signal.signal(number, interrupt)
+                signal.signal(number, raise_keyboard_interrupt)

@@ -29,13 +29,13 @@ GRADED, REFUSED, NOT_GRADED = "graded", "refused", "not graded"
 TRIES = 2
 
 
-def write_atomically(path, data, parts):
+def write_atomically(path, data, unfinished_files_folder):
     """Replaces the file atomically, even if the machine stops meanwhile. `parts` is a folder on the same file
     system for incomplete files."""
     path = Path(path)
     if isinstance(data, str):
         data = data.encode("utf-8", "backslashreplace")
-    beside = Path(parts, secrets.token_hex(12))
+    beside = Path(unfinished_files_folder, secrets.token_hex(12))
     try:
         with open(beside, "wb") as file:
             file.write(data)

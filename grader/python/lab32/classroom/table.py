@@ -18,7 +18,7 @@ BOMS = [
 
 
 @dataclass(frozen=True)
-class TableCell:
+class CsvCellWithPosition:
     text: str
     start: int  # in the file's text
     end: int
@@ -33,7 +33,7 @@ class CsvTableRow:
         return self.cells[column].text.strip()
 
 
-def decode_csv_text(data, name):
+def decode_csv_with_encoding(data, name):
     """Decodes a file: (its text, the encoding, the byte order mark)."""
     bom, encoding = next(((b, e) for b, e in BOMS if data.startswith(b)), (b"", "utf-8"))
     try:
@@ -89,7 +89,7 @@ def parse_csv_rows(text, delimiter, name):
                 while at < end and text[at] not in delimiter + "\r\n":
                     at += 1
                 value = text[start:at]
-            row.cells.append(TableCell(value, start, at))
+            row.cells.append(CsvCellWithPosition(value, start, at))
             line += text.count("\n", start, at)
             if at >= end or text[at] != delimiter:
                 break
@@ -103,12 +103,12 @@ def parse_csv_rows(text, delimiter, name):
             yield row
 
 
-class CsvTable:
+class EditableCsvFile:
     """`rows` are the lines below the header; all have the same number of cells."""
 
     def __init__(self, data, name):
         self.name = printable_line(name)
-        self.text, self.encoding, self.bom = decode_csv_text(data, self.name)
+        self.text, self.encoding, self.bom = decode_csv_with_encoding(data, self.name)
         rows = list(parse_csv_rows(self.text, delimiter_of(self.text), self.name))
         if not rows:
             raise UserError(f"{self.name}: the file is empty; its first line must name the columns")

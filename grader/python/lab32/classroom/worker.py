@@ -33,7 +33,7 @@ class GradingTask:
 
 
 @dataclass(frozen=True)
-class JobPlan:
+class GradingRunPlan:
     """Everything that a job needs. It is pickled in OUT/.class/jobs/plan and therefore has plain values only."""
 
     out: str
@@ -70,10 +70,10 @@ class JobSignalHandlers:
 
     def __init__(self):
         self.last = False  # set when the job's time is nearly over: it then finishes only the current submission
-        signal.signal(signal.SIGTERM, self.end_job)
+        signal.signal(signal.SIGTERM, self.raise_job_told_to_end)
         signal.signal(signal.SIGUSR2, self.end_after_submission)  # submitit has Slurm send SIGUSR2 90 s before the time limit
 
-    def end_job(self, *_):
+    def raise_job_told_to_end(self, *_):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise JobToldToEnd
 
@@ -157,9 +157,9 @@ def failure_reason(status, seconds, errors, result):
     return printable_line(last) or f"the grader ended with status {status} and no result"
 
 
-def result_of_refused_submission(text, why):
+def result_of_refused_submission(zero_score_result_json, why):
     """A result with 0 points and the reason why the submission was refused."""
-    record = json.loads(text)
+    record = json.loads(zero_score_result_json)
     for lab in record["labs"]:
         lab["message"] = f"refused: {why}"
         for test in lab["tests"]:
@@ -194,7 +194,7 @@ def reason_for_zero_points(message):
     return printable_line(first.partition(": ")[2] or first, 100)
 
 
-def grade_task(plan, store, task):
+def grade_labs_of_submission(plan, store, task):
     began = time.monotonic()
     with tempfile.TemporaryDirectory(dir=store.incomplete_files_folder()) as scratch:
         json_file, text_file, error_file = (
@@ -283,7 +283,7 @@ def grade_own_share_then_others(plan, store, index, count, signals):
                     continue
                 store.record_grading_try(task.slug, current_slurm_job_id())
                 try:
-                    grade_task(plan, store, task)
+                    grade_labs_of_submission(plan, store, task)
                 except OSError as error:  # no scratch folder, no grader, or too many processes
                     store.write_record(task.slug, make_grading_record(task, store, os_error_text(error)))
                 except JobToldToEnd:

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from lab32 import ROOT
-from lab32.classroom.overrides import read_overrides
+from lab32.classroom.overrides import read_points_overrides
 from lab32.classroom.problem import CommandLineParser, UserError
 from lab32.course.reader import read_course
 from lab32.course.rubrics import adapted_rubric, write_rubrics
@@ -30,7 +30,7 @@ def time_text(when):
 
 def course_table_row(course, lab):
     rubric = adapted_rubric(course, lab)
-    rows = [row for table in lab.rows_of_checks() if (row := rubric[table]).get("credit") != "questions" or row["points"]]
+    rows = [row for table in lab.rubric_rows_by_name() if (row := rubric[table]).get("credit") != "questions" or row["points"]]
     kept = sum(bool(row.get("points", row.get("bonus"))) for row in rows)
     checks = f"{kept}" if kept == len(rows) else f"{kept} of {len(rows)}"
     checks += f", {len(lab.hidden)} after due" if lab.hidden else ""
@@ -72,7 +72,7 @@ def main(arguments=None):
     try:
         options = parse_options(arguments)
         course = read_course(options.course, options.rubric)
-        overrides = read_overrides(course)
+        overrides = read_points_overrides(course)
         if options.what == "rubrics" and not options.into:
             raise UserError("course rubrics: name the folder to write them into")
         with tempfile.TemporaryDirectory() as scratch:

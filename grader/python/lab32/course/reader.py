@@ -9,7 +9,7 @@ from pathlib import Path
 from lab32 import labs
 from lab32.classroom.people import comparable_id
 from lab32.classroom.problem import UserError, printable_line
-from lab32.inputs import is_number, read_toml
+from lab32.inputs import is_number, read_toml_with_lines
 
 ATTEMPTS = ("last", "best_before_due", "best")
 VISIBLE = ("always", "after_due")
@@ -40,7 +40,7 @@ class CourseLab:
     changes: dict = field(default_factory=dict)  # {table: {key: value}}
     hidden: frozenset = frozenset()  # tables of the rubric, for checks that are shown only after the deadline
 
-    def rows_of_checks(self):
+    def rubric_rows_by_name(self):
         return {name: row for name, row in self.rubric.items() if isinstance(row, dict) and "check" in row}
 
 
@@ -128,11 +128,11 @@ def is_time_with_zone(value):
     return isinstance(value, datetime) and value.tzinfo is not None and 1970 < value.year < 3000
 
 
-def read_course(path, rubric=""):
+def read_course(path, rubrics_dir=""):
     """The Course of a file; `rubric` is the folder of the rubrics that it changes, if these are not the project's."""
-    record, lines = read_toml(path)
+    record, lines = read_toml_with_lines(path)
     course = Course(printable_line(path), lines=lines)
-    files = labs.rubric_files(rubric)
+    files = labs.rubric_path_by_lab(rubrics_dir)
     top = TomlSection(course, (), record)
     top.take_key("language", "en", lambda value: value == "en", '"en": the messages have no other language')
     attempt, due = top.take_choice("attempt", ATTEMPTS), top.take_time("due")
@@ -153,7 +153,7 @@ def read_course(path, rubric=""):
     extensions, excused = top.take_table("extensions", {}), top.take_table("excused", {})
     top.refuse_other_keys()
     return Course(
-        course.name, dict(sorted(of_course.items(), key=course_order_key)), late_policy, attempt,
+        course.name, dict(sorted(of_course.items(), key=due_date_order_key)), late_policy, attempt,
         {comparable_id(who): read_deadline_extension(course, who, given, of_course) for who, given in extensions.items()},
         {comparable_id(who): read_excused_labs(course, who, given, of_course) for who, given in excused.items()},
         Path(path).parent / overrides if overrides else None, lines,
@@ -164,7 +164,7 @@ TOP_KEYS = ("language", "attempt", "due", "max_score", "overrides", "late", "lab
 LAB_KEYS = ("due", "release", "weight", "max_score", "checks")
 
 
-def course_order_key(entry):
+def due_date_order_key(entry):
     name, lab = entry
     return (lab.due is None, lab.due.timestamp() if lab.due else 0, lab.rubric.get("order", 1000), name)
 
@@ -189,7 +189,7 @@ def read_course_lab(course, table, name, files, defaults):
 
 
 def read_rubric(path):
-    rubric, lines = read_toml(path)
+    rubric, lines = read_toml_with_lines(path)
     rows = {name: row for name, row in rubric.items() if isinstance(row, dict) and "check" in row}
     numbers = {("max_score",): rubric.get("max_score")}
     numbers |= {(name, key): row.get(key) for name, row in rows.items() for key in ("points", "bonus") if key in row}
@@ -203,9 +203,9 @@ def validate_check_changes(course, lab, table, changes):
     """Checks what the course changes in one row of a rubric: its points, the time when it is visible, and its
     thresholds, whose new values must have the types of the old ones."""
     section = TomlSection(course, ("labs", lab.name, "checks", table), changes)
-    row = lab.rows_of_checks().get(table)
+    row = lab.rubric_rows_by_name().get(table)
     if row is None:
-        section.fail((), f"{lab.rubric_path.name} has no check [{printable_line(table, 40)}]; its checks are {', '.join(lab.rows_of_checks())}")
+        section.fail((), f"{lab.rubric_path.name} has no check [{printable_line(table, 40)}]; its checks are {', '.join(lab.rubric_rows_by_name())}")
     section.take_number("points", None)
     if section.take_choice("visible", VISIBLE) == "after_due" and not lab.due:
         section.fail(("visible",), f'visible = "after_due" needs the time `due` of {lab.name}')
@@ -246,6 +246,6 @@ def read_excused_labs(course, who, given, of_course):
     return tuple(given)
 
 
-def course_without_file(rubric=""):
+def default_course(rubric=""):
     """The Course without a file, which changes nothing. The rubrics are not read for it."""
-    return Course(labs={name: CourseLab(name, {}, path) for name, path in labs.rubric_files(rubric).items()})
+    return Course(labs={name: CourseLab(name, {}, path) for name, path in labs.rubric_path_by_lab(rubric).items()})

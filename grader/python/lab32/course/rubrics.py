@@ -18,7 +18,7 @@ def adapted_rubric(course, lab):
         row = rubric[table]
         for key, value in changes.items():
             row["bonus" if key == "points" and "bonus" in row else key] = value
-    rows = {table: rubric[table] for table in lab.rows_of_checks()}
+    rows = {table: rubric[table] for table in lab.rubric_rows_by_name()}
     most = lab.max_score or rubric["max_score"]
     scale_points(course, lab, rows, most)
     rubric["max_score"] = most
@@ -61,7 +61,7 @@ def toml_text_of_value(value):
     return json.dumps(value, ensure_ascii=False)
 
 
-def rubric_toml_and_places(course, lab):
+def adapted_toml_and_change_places(course, lab):
     """(the rubric as TOML, {line: the place in course.toml of the key there that the course changes})"""
     rubric = adapted_rubric(course, lab)
     if rubric == lab.rubric:
@@ -87,7 +87,7 @@ def write_rubrics(course, folder, binary):
         if path.stem not in course.labs:
             path.unlink()
     for lab in course.labs.values():
-        (text, places), path = rubric_toml_and_places(course, lab), folder / f"{lab.name}.toml"
+        (text, places), path = adapted_toml_and_change_places(course, lab), folder / f"{lab.name}.toml"
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
         if any(changes.keys() - {"points"} for changes in lab.changes.values()):

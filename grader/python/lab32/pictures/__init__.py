@@ -5,7 +5,7 @@ from lab32.pictures.chart import draw_traffic
 from lab32.pictures.mapping import draw_swizzle_mapping
 from lab32.pictures.order import draw_faulty_access, draw_race
 from lab32.pictures.shuffles import draw_shuffles
-from lab32.pictures.steps import draw_steps_between_barriers
+from lab32.pictures.steps import draw_working_lanes_by_step
 
 # If the caller names no kind, the first of these that the launch has is drawn.
 KINDS = ("fault", "race", "access", "shuffles", "steps", "mappings", "traffic")
@@ -48,7 +48,7 @@ def draw_picture(launch, kind=None, request=None, check=""):
         "fault": draw_faulty_access,
         "race": draw_race,
         "shuffles": draw_shuffles,
-        "steps": draw_steps_between_barriers,
+        "steps": draw_working_lanes_by_step,
         "mappings": draw_swizzle_mapping,
     }[kind]
     return make(launch[kind])

@@ -12,7 +12,7 @@ from lab32.results import CheckResult
 SCHEMA = "lab32-pictures/1"
 
 
-def report_failure(words):
+def print_error_return_exit_code(words):
     print(f"lab32 explain: {words}", file=sys.stderr)
     return 2
 
@@ -37,15 +37,15 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     shown = json.load(sys.stdin)
     if shown.get("schema") != SCHEMA:
-        return report_failure(f"this draws {SCHEMA}, not {shown.get('schema')}")
+        return print_error_return_exit_code(f"this draws {SCHEMA}, not {shown.get('schema')}")
     own = [] if options.picture else lab_specific_pictures(shown)
     if shown.get("missing") and not own:
-        return report_failure(shown["missing"])
+        return print_error_return_exit_code(shown["missing"])
     try:
         if options.format == "html":
-            from lab32.report.page import explain_page  # only this format needs jinja2
+            from lab32.report.page import launch_explanation_page  # only this format needs jinja2
 
-            data = explain_page(shown, own).encode()
+            data = launch_explanation_page(shown, own).encode()
         elif options.format == "text":
             data = "\n".join(filter(None, [options.heading, *map(terminal.picture_as_text, own), options.launch])).encode()
         else:
@@ -62,11 +62,11 @@ def main(arguments=None):
         else:
             sys.stdout.buffer.write(data)
     except ImportError as error:
-        return report_failure(f"{options.format} needs {error.name}, which is not installed; svg works without it")
+        return print_error_return_exit_code(f"{options.format} needs {error.name}, which is not installed; svg works without it")
     except ValueError as error:
-        return report_failure(error)
+        return print_error_return_exit_code(error)
     except OSError as error:
-        return report_failure(f"{options.output}: {error.strerror}")
+        return print_error_return_exit_code(f"{options.output}: {error.strerror}")
     return 0
 
 

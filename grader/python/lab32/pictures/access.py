@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from lab32.pictures.canvas import Canvas, shorten
+from lab32.pictures.canvas import Canvas, truncate_to_characters
 
 LANES, WORDS, WORD, SECTOR, LINE = 32, 32, 4, 32, 128
 MOST_ROWS = 33
@@ -204,7 +204,7 @@ def draw_access(access, number):
 
     for n, row in enumerate(shown):
         y = first + n * pitch
-        picture.text(LEFT - 8, y + 12, shorten(row.name, 19), 10.5, "end", "mono")
+        picture.text(LEFT - 8, y + 12, truncate_to_characters(row.name, 19), 10.5, "end", "mono")
         for word in range(WORDS):
             lanes = row.lanes.get(word, [])
             place = f"bank {word}" if shared else f"bytes {WORD * word}-{WORD * word + 3}"

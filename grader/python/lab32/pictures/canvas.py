@@ -68,7 +68,7 @@ class Canvas:
 
     def polygon(self, points, kind):
         self.add_shape(
-            "polygon", points=" ".join(f"{short_number_text(x)},{short_number_text(y)}" for x, y in points), class_=kind
+            "polygon", points=" ".join(f"{trimmed_two_decimal_text(x)},{trimmed_two_decimal_text(y)}" for x, y in points), class_=kind
         )
 
     def text(self, x, y, words, size=12, anchor="start", kind="", **more):
@@ -81,7 +81,7 @@ class Canvas:
         words = [shape for shape in self.shapes if shape[0] == "text"]
         others = [shape for shape in self.shapes if shape[0] != "text"]
         return "".join(
-            svg_group_of_shapes(dict(look), list(members))
+            svg_shapes_sharing_look(dict(look), list(members))
             for look, members in groupby([*others, *sorted(words, key=svg_look_of_shape)], key=svg_look_of_shape)
         )
 
@@ -92,8 +92,8 @@ class Canvas:
         marks = f'<use href="#{same}"/>' if same else self.svg_shapes()
         return (
             f'<svg class="pic" xmlns="http://www.w3.org/2000/svg" role="img" '
-            f'viewBox="0 0 {short_number_text(self.width)} {short_number_text(self.height)}" '
-            f'width="{short_number_text(self.width)}" height="{short_number_text(self.height)}" '
+            f'viewBox="0 0 {trimmed_two_decimal_text(self.width)} {trimmed_two_decimal_text(self.height)}" '
+            f'width="{trimmed_two_decimal_text(self.width)}" height="{trimmed_two_decimal_text(self.height)}" '
             # Screen readers must not read out every number inside.
             + f'aria-label="{title}"><g aria-hidden="true"'
             # A reused drawing does not inherit the class of its first place, so it has the class itself.
@@ -114,7 +114,7 @@ class Canvas:
         )
 
 
-def short_number_text(value):
+def trimmed_two_decimal_text(value):
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
@@ -137,17 +137,17 @@ def svg_look_of_shape(shape):
 
 def svg_attributes_text(attributes):
     return "".join(
-        f' {key.strip("_").replace("_", "-")}="{short_number_text(v) if isinstance(v, int | float) else escape(v)}"'
+        f' {key.strip("_").replace("_", "-")}="{trimmed_two_decimal_text(v) if isinstance(v, int | float) else escape(v)}"'
         for key, v in attributes.items()
         if v != ""
     )
 
 
-def svg_group_of_shapes(look, members):
+def svg_shapes_sharing_look(look, members):
     """Shapes of one look. Lines and cells become one path; other shapes inherit the look from a group."""
     tag = look.pop("tag")
     if tag in ("line", "cells"):
-        draw = svg_line_path if tag == "line" else svg_squares_path
+        draw = svg_line_segment_path if tag == "line" else svg_squares_path
         return f'<path{svg_attributes_text(look)} d="{"".join(draw(a) for _, a, _ in members)}"/>'
     alone = len(members) == 1
     text = "".join(
@@ -157,28 +157,28 @@ def svg_group_of_shapes(look, members):
     return text if alone else f"<g{svg_attributes_text(look)}>{text}</g>"
 
 
-def svg_line_path(a):
-    return f"M{short_number_text(a['x1'])} {short_number_text(a['y1'])}L{short_number_text(a['x2'])} {short_number_text(a['y2'])}"
+def svg_line_segment_path(a):
+    return f"M{trimmed_two_decimal_text(a['x1'])} {trimmed_two_decimal_text(a['y1'])}L{trimmed_two_decimal_text(a['x2'])} {trimmed_two_decimal_text(a['y2'])}"
 
 
 def svg_squares_path(a):
-    w, h = short_number_text(a["width"]), short_number_text(a["height"])
+    w, h = trimmed_two_decimal_text(a["width"]), trimmed_two_decimal_text(a["height"])
     text, left, top = "", None, None
     for x, y in a["places"]:
-        text += f"m{short_number_text(x - left)} 0" if y == top else f"M{short_number_text(x)} {short_number_text(y)}"
+        text += f"m{trimmed_two_decimal_text(x - left)} 0" if y == top else f"M{trimmed_two_decimal_text(x)} {trimmed_two_decimal_text(y)}"
         text += f"h{w}v{h}h-{w}z"
         left, top = x, y
     return text
 
 
-def svg_element(tag, attributes, words):
-    if tag == "rect" and words and "rx" not in attributes:
+def svg_element(tag, attributes, text_or_title):
+    if tag == "rect" and text_or_title and "rx" not in attributes:
         places = [(attributes.pop("x"), attributes.pop("y"))]
         size = {name: attributes.pop(name) for name in ("width", "height")}
         tag, attributes = "path", {"d": svg_squares_path(size | {"places": places}), **attributes}
-    if words is None:
+    if text_or_title is None:
         return f"<{tag}{svg_attributes_text(attributes)}/>"
-    words = escape(words, quote=False)
+    words = escape(text_or_title, quote=False)
     words = words if tag == "text" else f"<title>{words}</title>"
     return f"<{tag}{svg_attributes_text(attributes)}>{words}</{tag}>"
 
@@ -186,7 +186,7 @@ def svg_element(tag, attributes, words):
 ACROSS = 112  # characters of code that fit across a picture
 
 
-def shorten(words, most):
+def truncate_to_characters(words, most):
     """`words`, cut to at most `most` characters."""
     return words if len(words) <= most else words[: most - 1] + "…"
 
@@ -195,7 +195,7 @@ def with_thousands_separators(value):
     return f"{value:,}"
 
 
-def bytes_text(count):
+def decimal_byte_size_text(count):
     """Bytes in a readable unit."""
     for least, unit in ((1e9, "GB"), (1e6, "MB"), (1e4, "kB")):
         if count >= least:

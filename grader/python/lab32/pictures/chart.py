@@ -1,6 +1,6 @@
 """Draws the memory chart like Nsight Compute's: kernel, shared memory, L1, L2, device memory, and the traffic between."""
 
-from lab32.pictures.canvas import Canvas, bytes_text, with_thousands_separators
+from lab32.pictures.canvas import Canvas, decimal_byte_size_text, with_thousands_separators
 
 
 def ideal_comparison_text(reached, ideal):
@@ -9,7 +9,7 @@ def ideal_comparison_text(reached, ideal):
 
 def traffic_alt_text(traffic, reference=None):
     words = (
-        f"{with_thousands_separators(traffic['requests'])} requests for {bytes_text(traffic['asked_bytes'])}; "
+        f"{with_thousands_separators(traffic['requests'])} requests for {decimal_byte_size_text(traffic['asked_bytes'])}; "
         f"{with_thousands_separators(traffic['sectors'])} sectors at L1{ideal_comparison_text(traffic['sectors'], traffic['ideal_sectors'])}"
     )
     if traffic["shared_requests"]:
@@ -19,7 +19,7 @@ def traffic_alt_text(traffic, reference=None):
         )
     if caches := traffic["caches"]:
         words += f"; modelled: {cache_summary_text(caches)}"
-    for other in other_traffic_texts(traffic):
+    for other in non_load_store_traffic_texts(traffic):
         words += f"; besides, {other}"
     if reference:
         words += (
@@ -36,11 +36,11 @@ def traffic_alt_text(traffic, reference=None):
 def cache_summary_text(caches):
     return (
         f"{caches['l1_percent']:.1f} % hit L1, {caches['l2_percent']:.1f} % hit L2, "
-        f"{bytes_text(caches['dram_read'])} read from device memory, {bytes_text(caches['dram_written'])} written"
+        f"{decimal_byte_size_text(caches['dram_read'])} read from device memory, {decimal_byte_size_text(caches['dram_written'])} written"
     )
 
 
-def other_traffic_texts(traffic):
+def non_load_store_traffic_texts(traffic):
     """The rows for traffic other than the loads and stores of lanes, one for each kind."""
     ways, words = traffic.get("other"), []
     if not ways:
@@ -114,16 +114,16 @@ def traffic_table_rows(traffic, reference, *columns):
     return [(what, show(traffic), show(reference) if reference else "") for what, show in columns]
 
 
-def traffic_number_formatter(name, show=with_thousands_separators):
+def traffic_entry_text_getter(name, show=with_thousands_separators):
     return lambda traffic: show(traffic[name])
 
 
-def cache_number_formatter(name, show=with_thousands_separators):
+def cache_entry_text_getter(name, show=with_thousands_separators):
     return lambda traffic: show(traffic["caches"][name]) if traffic["caches"] else "–"
 
 
-def percent_text(value):
-    return f"{value:.1f} %"
+def percent_text(percent_value):
+    return f"{percent_value:.1f} %"
 
 
 def draw_traffic(traffic, reference=None):
@@ -138,7 +138,7 @@ def draw_traffic(traffic, reference=None):
         title += ": yours and the reference solution's"
     width = 12 + kernel + wide + first + (middle + last if caches else 0) + 12
     foot = 68 + height * (2 if shared or caches else 1) + 4
-    others = other_traffic_texts(traffic)
+    others = non_load_store_traffic_texts(traffic)
     total = foot + (8 + 17 * len(others) if others else 0)
     picture = Canvas(width, total, f"{title}, between kernel, caches and device memory", traffic_alt_text(traffic, reference))
     picture.text(12, 20, title, 13, font_weight="bold")
@@ -157,16 +157,16 @@ def draw_traffic(traffic, reference=None):
     left, right = 12 + kernel + 4, 12 + kernel + wide - 4
     draw_arrow(picture, left, right, y + 20)
     draw_table(picture, left, right, y + 20, traffic_table_rows(
-        traffic, reference, ("requests", traffic_number_formatter("requests")), ("bytes asked", traffic_number_formatter("asked_bytes", bytes_text)),
-        ("sectors", traffic_number_formatter("sectors")), ("ideal", traffic_number_formatter("ideal_sectors")),
+        traffic, reference, ("requests", traffic_entry_text_getter("requests")), ("bytes asked", traffic_entry_text_getter("asked_bytes", decimal_byte_size_text)),
+        ("sectors", traffic_entry_text_getter("sectors")), ("ideal", traffic_entry_text_getter("ideal_sectors")),
     ), reference)  # fmt: skip
     lines = comparison_lines(traffic, reference, "sectors", "ideal_sectors")
     draw_box(picture, right + 4, y, first, height - 8, "L1", lines)
     if shared:
         draw_arrow(picture, left, right, below + 20)
         draw_table(picture, left, right, below + 20, traffic_table_rows(
-            traffic, reference, ("requests", traffic_number_formatter("shared_requests")), ("wavefronts", traffic_number_formatter("wavefronts")),
-            ("ideal", traffic_number_formatter("ideal_wavefronts")),
+            traffic, reference, ("requests", traffic_entry_text_getter("shared_requests")), ("wavefronts", traffic_entry_text_getter("wavefronts")),
+            ("ideal", traffic_entry_text_getter("ideal_wavefronts")),
         ), reference)  # fmt: skip
         lines = comparison_lines(traffic, reference, "wavefronts", "ideal_wavefronts")
         draw_box(picture, right + 4, below, first, height - 8, "shared memory", lines)
@@ -174,14 +174,14 @@ def draw_traffic(traffic, reference=None):
         x = right + 4 + first
         draw_arrow(picture, x + 4, x + middle - 4, y + 20)
         draw_table(picture, x + 4, x + middle - 4, y + 20, traffic_table_rows(
-            traffic, reference, ("hit L1", cache_number_formatter("l1_percent", percent_text)), ("sectors read", cache_number_formatter("l2_read_sectors")),
-            ("sectors written", cache_number_formatter("l2_write_sectors")),
+            traffic, reference, ("hit L1", cache_entry_text_getter("l1_percent", percent_text)), ("sectors read", cache_entry_text_getter("l2_read_sectors")),
+            ("sectors written", cache_entry_text_getter("l2_write_sectors")),
         ), reference)  # fmt: skip
         draw_box(picture, x + middle, y, last, height - 32, "L2", ["(modelled)"])
         draw_down_arrow(picture, x + middle + last / 2, y + height - 28, below - 4)
         draw_table(picture, x + 4, x + middle - 4, below + 2, traffic_table_rows(
-            traffic, reference, ("hit L2", cache_number_formatter("l2_percent", percent_text)), ("bytes read", cache_number_formatter("dram_read", bytes_text)),
-            ("bytes written", cache_number_formatter("dram_written", bytes_text)),
+            traffic, reference, ("hit L2", cache_entry_text_getter("l2_percent", percent_text)), ("bytes read", cache_entry_text_getter("dram_read", decimal_byte_size_text)),
+            ("bytes written", cache_entry_text_getter("dram_written", decimal_byte_size_text)),
         ), reference)  # fmt: skip
         draw_box(picture, x + middle, below, last, height - 8, "device memory", ["(modelled)"])
     return picture

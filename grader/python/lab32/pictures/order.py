@@ -1,6 +1,6 @@
 """Draws a race as a time line of its two threads, and a faulty access next to the array that it misses."""
 
-from lab32.pictures.canvas import ACROSS, Canvas, shorten, with_thousands_separators
+from lab32.pictures.canvas import ACROSS, Canvas, truncate_to_characters, with_thousands_separators
 
 
 def draw_race(race):
@@ -19,7 +19,7 @@ def draw_race(race):
         picture.circle(x, y, 8, "bad")
         picture.text(x + 14, y - 10, f"{party['use']} {place}", 12, font_weight="bold")
         picture.text(
-            200, y + below, shorten(f"line {party['line']}: {party['source']}", 82), 10.5, kind="mono"
+            200, y + below, truncate_to_characters(f"line {party['line']}: {party['source']}", 82), 10.5, kind="mono"
         )
     picture.line(306, 116, 494, 196, "bad", stroke_width=1.8, stroke_dasharray="6 4")
     picture.rect(262, 143, 276, 24, "cell unused", rx=4)
@@ -33,12 +33,12 @@ def draw_faulty_access(fault):
     has = f"has {with_thousands_separators(size)} bytes" if size else "has no byte"
     alt_text = f"{fault['words']}. {name} {has}; the access is at byte {with_thousands_separators(offset)}."
     picture = Canvas(760, 190, f"{fault['kind']}: the access and its array", alt_text)
-    picture.text(12, 20, shorten(f"{fault['kind']}: {fault['thread']}", 90), 13, font_weight="bold")
-    picture.text(12, 40, shorten(f"line {fault['line']}: {fault['source']}", ACROSS), 10.5, kind="mono")
+    picture.text(12, 20, truncate_to_characters(f"{fault['kind']}: {fault['thread']}", 90), 13, font_weight="bold")
+    picture.text(12, 40, truncate_to_characters(f"line {fault['line']}: {fault['source']}", ACROSS), 10.5, kind="mono")
     left, width, y = 130, 460 if size else 150, 84
     picture.rect(left, y, width, 30, "cell unused" if size else "cell idle")
     words = name if size else f"{name}: no byte"
-    picture.text(left + width / 2, y + 20, shorten(words, 50), 12, "middle", "mono")
+    picture.text(left + width / 2, y + 20, truncate_to_characters(words, 50), 12, "middle", "mono")
     if size:
         picture.text(left, y + 48, "byte 0", 10.5, "middle", "soft")
         picture.text(left + width, y + 48, with_thousands_separators(size), 10.5, "middle", "soft")

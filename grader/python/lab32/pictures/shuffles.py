@@ -1,6 +1,6 @@
 """Draws the lanes that shuffles read from: lanes above and below, an arrow from each lane that is read."""
 
-from lab32.pictures.canvas import ACROSS, Canvas, shorten
+from lab32.pictures.canvas import ACROSS, Canvas, truncate_to_characters
 
 LANES = 32
 LEFT, TOP, CELL, PITCH = 92, 84, 20, 66
@@ -124,6 +124,6 @@ def draw_shuffles(warp):
     for n, (line, source) in enumerate(sources.items()):
         more = " … and more shuffles" if warp["more"] and n == len(sources) - 1 else ""
         picture.text(
-            12, y + 30 + 18 * n, shorten(f"line {line}: {source}", ACROSS - len(more)) + more, 10.5, kind="mono"
+            12, y + 30 + 18 * n, truncate_to_characters(f"line {line}: {source}", ACROSS - len(more)) + more, 10.5, kind="mono"
         )
     return picture

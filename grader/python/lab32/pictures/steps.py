@@ -1,7 +1,7 @@
 """Draws the lanes that work between barriers: a row per step, a cell per lane or group of lanes."""
 
 from lab32.pictures.access import count_text
-from lab32.pictures.canvas import ACROSS, Canvas, shorten, with_thousands_separators
+from lab32.pictures.canvas import ACROSS, Canvas, truncate_to_characters, with_thousands_separators
 
 LANES = 32
 LEFT, TOP, HEIGHT = 150, 76, 17
@@ -16,13 +16,13 @@ def count_working_lanes(step):
     return sum(mask.bit_count() for mask in step["working"])
 
 
-def steps_alt_text(block):
+def barrier_steps_alt_text(block):
     lanes = ", ".join(with_thousands_separators(count_working_lanes(step)) for step in block["steps"])
     more = ", and more steps" * block["more"]
     return f"{len(block['steps'])} steps of {with_thousands_separators(block['threads'])} threads. Lanes that load, store or shuffle, step by step: {lanes}{more}."
 
 
-def draw_steps_between_barriers(block):
+def draw_working_lanes_by_step(block):
     warps = -(-block["threads"] // LANES)
     group = 1
     while LANES // group * warps * 3 > ROOM and group < LANES:
@@ -31,7 +31,7 @@ def draw_steps_between_barriers(block):
     across = warps * (LANES // group * cell + cell)
     height = TOP + HEIGHT * len(block["steps"]) + 60
     title = f"Lanes at work between barriers, block {block['block']}"
-    picture = Canvas(LEFT + across + 170, height, title, steps_alt_text(block))
+    picture = Canvas(LEFT + across + 170, height, title, barrier_steps_alt_text(block))
     picture.text(12, 20, title, 13, font_weight="bold")
     unit = "a cell is a lane" if group == 1 else f"a cell is {group} lanes"
     picture.text(
@@ -89,5 +89,5 @@ def draw_steps_between_barriers(block):
     line, source = max(
         busiest.items(), key=lambda pair: sum(s["line"] == pair[0] for s in block["steps"])
     )
-    picture.text(12, y + 40, shorten(f"line {line}: {source}", ACROSS), 10.5, kind="mono")
+    picture.text(12, y + 40, truncate_to_characters(f"line {line}: {source}", ACROSS), 10.5, kind="mono")
     return picture

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from lab32 import ROOT
 from lab32.classroom.problem import UserError, printable_line
-from lab32.questions import fetch_lab_questions
+from lab32.questions import fetch_questions_and_reason
 from lab32.report import history, page
-from lab32.results import labs_folder, load_result, parse_result
+from lab32.results import load_result, nearest_labs_folder, parse_result
 
 FULL_MARKS, POINTS_LOST, NOT_GRADED = 0, 1, 2
 
@@ -55,20 +55,20 @@ def questions_by_lab(options, labs):
     found = {}
     for lab in labs if options.ask else ():
         try:
-            questions, why_none = fetch_lab_questions(lab.name, *words, binary=options.binary)
+            questions, why_none = fetch_questions_and_reason(lab.name, *words, binary=options.binary)
             found[lab.name] = questions or why_none
         except ValueError as error:
             found[lab.name] = str(error)
     return found
 
 
-def make_report(options):
+def write_report_page(options):
     try:
         result = load_result(options.source) if options.source else parse_result(run_grade(options), source="what lab32 grade printed")
     except ValueError as error:
         raise UserError(str(error)) from None
     now = datetime.now().astimezone()
-    attempts = [] if options.no_history else history.read_graded_attempts(options.dir or labs_folder())
+    attempts = [] if options.no_history else history.read_graded_attempts(options.dir or nearest_labs_folder())
     try:
         html = page.report_page(
             result, attempts, now, drawn=options.source is None, questions=questions_by_lab(options, result.labs), student=options.id
@@ -88,7 +88,7 @@ def make_report(options):
 def main(arguments=None):
     options = make_parser().parse_args(arguments)
     try:
-        return make_report(options)
+        return write_report_page(options)
     except UserError as problem:
         print(f"lab32 report: {problem}", file=sys.stderr)
         return NOT_GRADED

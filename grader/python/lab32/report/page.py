@@ -19,10 +19,10 @@ from lab32.pictures.canvas import STYLE, with_thousands_separators
 from lab32.pictures.mapping import draw_swizzle_mapping
 from lab32.report import plots
 from lab32.text_format import (
+    check_message_unless_in_lab_message,
     format_numbers,
     keep_units_together,
-    mark_quoted_lines,
-    message_of_check,
+    split_lines_with_code_flag,
 )
 
 HERE = Path(__file__).parent
@@ -46,7 +46,7 @@ def score_text(value):
 def message_html(text):
     """HTML for a message. Indented lines are quoted code or tables; they are not wrapped, and scroll."""
     out = []
-    for quoted, lines in groupby(mark_quoted_lines(format_numbers(text)), lambda line: line[1]):
+    for quoted, lines in groupby(split_lines_with_code_flag(format_numbers(text)), lambda line: line[1]):
         words = "\n".join(line for line, _ in lines)
         words = escape(words if quoted else keep_units_together(words))
         scrolls = 'class="wide" tabindex="0" role="group" aria-label="quoted lines, scroll sideways"'
@@ -81,20 +81,20 @@ class PagePictures:
                 shown["paper"] = shown is best[0] and need > 0
                 shown["again"] = best[1].name if need > 1 and shown is not best[0] else ""
 
-    def figure_of_picture(self, picture, title=None, caption=True):
+    def figure_template_data(self, picture, title=None, caption=True):
         marks = picture.svg_shapes()
         same = self.drawn.get(marks, "")
         name = "" if same else self.drawn.setdefault(marks, f"d{len(self.drawn)}")
         title = title or picture.title
         return {"title": title, "figure": figure_html(picture, picture.inline_svg(name, same, caption), title, caption), "marks": marks, "paper": True}
 
-    def request_pictures_of_access(self, access):
+    def request_slider_of_access(self, access):
         """The worst request and some other requests of the line, for a slider."""
         chosen = sorted({access["worst"], *range(min(self.most, len(access["requests"])))})
         first = chosen.index(access["worst"])
         pictures = [draw_access(access, n) for n in chosen]
         frames = [""] * len(chosen)
-        shown = self.figure_of_picture(pictures[first])
+        shown = self.figure_template_data(pictures[first])
         frames[first] = shown["figure"]
         # The slider's other requests are compressed together, because they are similar.
         others = [figure_html(p, p.inline_svg(captioned=True), p.title) for n, p in enumerate(pictures) if n != first]
@@ -120,7 +120,7 @@ def figure_html(picture, svg, title, caption=True):
     )
 
 
-def source_lines_with_counts(launch, text):
+def source_cost_table(launch, text):
     """The lines with counts and some lines around them; None stands for lines that are left out."""
     costs = {line["line"]: line for line in launch["lines"]}
     shown = sorted(
@@ -168,7 +168,7 @@ def setting_without_blocks(launch):
     return words[: -len(shape)].rstrip(", ") if shape and words.endswith(shape) else words
 
 
-def source_lines(test):
+def lines_of_checked_file(test):
     try:
         return Path(test.file).read_text(errors="replace").splitlines()
     except OSError:
@@ -185,14 +185,14 @@ def page_record_of_check(test, figures, number, own=()):
         "said": test.message,
         "open": False,
         "withheld": launch.get("withheld_until"),
-        "first": [figures.figure_of_picture(picture) | {"leads": True} for picture in own],
+        "first": [figures.figure_template_data(picture) | {"leads": True} for picture in own],
         "accesses": [],
         "pictures": [],
         "source": None,
         "launch": None,
         "setting": "",
     }
-    need = LOST if has_lost_points(test) else LEADS
+    need = LOST if has_lost_points_or_is_unscored(test) else LEADS
     for picture in check["first"]:
         figures.record_picture_place(picture["marks"], picture, test, need)
     if not launch or check["withheld"]:
@@ -200,9 +200,9 @@ def page_record_of_check(test, figures, number, own=()):
     check["launch"], check["setting"] = launch, setting_without_blocks(launch)
     lead = best_picture_kind(launch, test.name)
     wasteful = [a for n, a in enumerate(launch["accesses"]) if a["waste"] or n == 0 and not own]
-    check["accesses"] = [figures.request_pictures_of_access(a) for a in wasteful[:MOST_ACCESSES]]
-    check["pictures"] = [figures.figure_of_picture(draw_swizzle_mapping([m]), m["name"]) for m in launch["mappings"]] + [
-        figures.figure_of_picture(draw_picture(launch, kind), TITLES[kind]) | {"leads": kind == lead}
+    check["accesses"] = [figures.request_slider_of_access(a) for a in wasteful[:MOST_ACCESSES]]
+    check["pictures"] = [figures.figure_template_data(draw_swizzle_mapping([m]), m["name"]) for m in launch["mappings"]] + [
+        figures.figure_template_data(draw_picture(launch, kind), TITLES[kind]) | {"leads": kind == lead}
         for kind in picture_kinds(launch)
         if kind not in ("access", "mappings")
     ]
@@ -210,15 +210,15 @@ def page_record_of_check(test, figures, number, own=()):
     if check["accesses"]:
         check["first"] += [picture for picture in check["pictures"] if picture.get("leads")]
         check["pictures"] = [picture for picture in check["pictures"] if not picture.get("leads")]
-    source = source_lines_with_counts(launch, source_lines(test))
+    source = source_cost_table(launch, lines_of_checked_file(test))
     if source["rows"]:
         check["source"] = source
-        figures.record_picture_place(repr(check["source"]["rows"]), check["source"], test, LOST if has_lost_points(test) else NOT)
+        figures.record_picture_place(repr(check["source"]["rows"]), check["source"], test, LOST if has_lost_points_or_is_unscored(test) else NOT)
     for n, picture in enumerate(check["accesses"]):
-        figures.record_picture_place(picture["marks"], picture, test, LOST if has_lost_points(test) else LEADS if n == 0 and lead == "access" else NOT)
+        figures.record_picture_place(picture["marks"], picture, test, LOST if has_lost_points_or_is_unscored(test) else LEADS if n == 0 and lead == "access" else NOT)
     for picture in (*check["first"][len(own) :], *check["pictures"]):
         leads = picture.get("leads") or not check["accesses"] and picture is check["pictures"][0]
-        figures.record_picture_place(picture["marks"], picture, test, need if leads else LOST if has_lost_points(test) else NOT)
+        figures.record_picture_place(picture["marks"], picture, test, need if leads else LOST if has_lost_points_or_is_unscored(test) else NOT)
     return check
 
 
@@ -226,7 +226,7 @@ def page_record_of_check(test, figures, number, own=()):
 NOT, LEADS, LOST = range(3)
 
 
-def has_lost_points(test):
+def has_lost_points_or_is_unscored(test):
     """The points that were lost; `lab32 explain` shows launches without any points."""
     return test.score < test.max_score or not test.max_score
 
@@ -240,7 +240,7 @@ def page_record_of_lab(lab, result, attempts, figures, counter):
     own = [a for a in attempts if a["lab"] == lab.name]
     checks = [page_record_of_check(test, figures, next(counter), labs.lab_specific_pictures(lab.name, test, result.device)) for test in lab.tests]
     for check in checks:
-        check["said"] = message_of_check(check["test"], lab)
+        check["said"] = check_message_unless_in_lab_message(check["test"], lab)
     # The first check that lost points is unfolded, because the student works on it next.
     for check in checks:
         if check["test"].status in ("failed", "error") and lab.status != "error":
@@ -248,25 +248,25 @@ def page_record_of_lab(lab, result, attempts, figures, counter):
             break
     drawn = [
         plots.plot_counts_over_needed(lab),
-        plots.plot_speedup_of_steps(lab),
+        plots.plot_speedup_over_previous_version(lab),
         plots.plot_documented_counts(lab),
-        plots.plot_times(lab, result.device),
-        plots.plot_progress(own),
+        plots.plot_times_by_check(lab, result.device),
+        plots.plot_prediction_errors_by_attempt(own),
     ]
     history = plots.plot_attempt_scores(own)
     return {
         "lab": lab,
         "sign": SIGNS[lab.status],
         "checks": checks,
-        "plots": [figures.figure_of_picture(plot, caption=False) for plot in drawn if plot],
-        "history": figures.figure_of_picture(history, caption=False) if history else None,
-        "attempts": [attempt_with_changed_measurements(before, after) for before, after in zip([None, *own], own)][-12:][
+        "plots": [figures.figure_template_data(plot, caption=False) for plot in drawn if plot],
+        "history": figures.figure_template_data(history, caption=False) if history else None,
+        "attempts": [attempt_change_record(before, after) for before, after in zip([None, *own], own)][-12:][
             ::-1
         ],
     }
 
 
-def attempt_with_changed_measurements(before, after):
+def attempt_change_record(before, after):
     """An attempt, and the checks whose measured values changed since the attempt before."""
     lines = []
     for name, check in after["checks"].items():
@@ -337,7 +337,7 @@ def report_page(result, attempts, now, name="", notes=(), drawn=False, questions
     )
 
 
-def explain_page(shown, own=()):
+def launch_explanation_page(shown, own=()):
     """The page of `lab32 explain --format html`, which shows one launch, and the pictures that the lab draws itself."""
     from lab32.results import CheckResult
 

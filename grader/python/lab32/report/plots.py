@@ -6,7 +6,7 @@ import math
 import re
 
 from lab32 import labs, tables
-from lab32.pictures.canvas import Canvas, shorten, with_thousands_separators
+from lab32.pictures.canvas import Canvas, truncate_to_characters, with_thousands_separators
 
 # The names of a check's figures, and of the figures that the task needs.
 COUNTED = (
@@ -32,7 +32,7 @@ def draw_bars(title, subtitle, groups, log=False, mark=None):
     least = 0.5 if log else 0  # below 1, so that a bar of 1 is visible
 
     # On a phone, the first words right of the bars are visible.
-    begin = min(LEFT, 22 + WIDEST * max(len(shorten(label, 36)) for label, _ in groups))
+    begin = min(LEFT, 22 + WIDEST * max(len(truncate_to_characters(label, 36)) for label, _ in groups))
 
     def x_of(value):
         if log:
@@ -53,7 +53,7 @@ def draw_bars(title, subtitle, groups, log=False, mark=None):
     picture.terminal = subtitle, rows, f"{mark[1]}, at {mark[0] / most:.0%} of a full bar" if mark else ""
     y, clear = 62, []  # heights at which words would cover the mark
     for label, rows in groups:
-        picture.text(begin - 10, y + 12, shorten(label, 36), 11, "end")
+        picture.text(begin - 10, y + 12, truncate_to_characters(label, 36), 11, "end")
         for look, value, words in rows:
             x = x_of(value)
             picture.rect(begin, y, max(x - begin, 2), BAR - 4, f"cell {LOOK[look]}")
@@ -81,7 +81,7 @@ def reference_counts():
     """{(lab, check): {figure: value}}: recorded counts of the reference solutions."""
     found = {}
     try:
-        for row in tables.read_table(tables.DATA / "simulated/solutions-checks.csv").rows:
+        for row in tables.read_data_table(tables.DATA / "simulated/solutions-checks.csv").rows:
             figures = found.setdefault((row["lab"], row["check"]), {})
             figures[row["figure"]] = float(row["value"])
     except OSError:
@@ -127,18 +127,18 @@ def plot_counts_over_needed(lab):
 # ---- steps of a ladder ----------------------------------------------------------------------------
 
 
-def reference_times_by_check(lab):
+def reference_time_rows_by_check(lab):
     """{check: row}: times of the reference solutions measured on an H200; {} without that table."""
     try:
-        return {row["check"]: row for row in tables.read_measured("h200-solutions").where(lab=lab)}
+        return {row["check"]: row for row in tables.read_measured_table("h200-solutions").where(lab=lab)}
     except OSError:
         return {}
 
 
-def plot_speedup_of_steps(lab):
+def plot_speedup_over_previous_version(lab):
     """The speed-up of each version over the one before: yours, the reference's, documented."""
-    reference, groups = reference_times_by_check(lab.name), []
-    documented, source, note = labs.notebook_attribute(lab.name, "documented_step_speed_ups", lambda: ({}, "", ""))()
+    reference, groups = reference_time_rows_by_check(lab.name), []
+    documented, source, note = labs.notebook_attribute(lab.name, "step_speed_ups_with_source", lambda: ({}, "", ""))()
     shown = False
     for test in lab.tests:
         step = re.fullmatch(r"(?:\w+ )?(\w+) to (\w+): time", test.name)
@@ -193,10 +193,10 @@ def plot_documented_counts(lab):
 # ---- times ----------------------------------------------------------------------------------------
 
 
-def times_by_check(lab, device):
+def your_and_reference_times_by_check(lab, device):
     """[(check, [(look, seconds, kind)])]: yours measured or modelled, the reference's measured. A check of a step
     shows its later version."""
-    reference, groups = reference_times_by_check(lab.name), []
+    reference, groups = reference_time_rows_by_check(lab.name), []
     for test in lab.tests:
         group = []
         modelled = (test.not_run or {}).get("modelled")
@@ -225,13 +225,13 @@ def seconds_text(seconds):
     return f"{three_digits_text(seconds * 1e9)} ns"
 
 
-def plot_times(lab, device):
+def plot_times_by_check(lab, device):
     groups = [
         (
             name,
             [(look, seconds, f"{seconds_text(seconds)}, {kind}") for look, seconds, kind in group],
         )
-        for name, group in times_by_check(lab, device)
+        for name, group in your_and_reference_times_by_check(lab, device)
     ]
     if not groups:
         return None
@@ -289,7 +289,7 @@ def prediction_error_factor(answers, right):
     return 2 ** (sum(off) / len(off)) if off else None
 
 
-def prediction_errors_and_counts(attempts):
+def prediction_errors_and_ideal_ratios(attempts):
     """([(check, prediction error by attempt)], [(check, its count in terms of the ideal, by attempt)]). The errors begin
     with that of the first predictions. Only checks whose answers are right by now have errors, since an error would tell
     the answer to an open question."""
@@ -309,10 +309,10 @@ def prediction_errors_and_counts(attempts):
     return errors, counts
 
 
-def plot_progress(attempts):
+def plot_prediction_errors_by_attempt(attempts):
     """Prediction errors and counts, attempt by attempt; None unless a prediction was wrong and is right by now."""
     shown = attempts[-9:]
-    errors, counts = prediction_errors_and_counts(shown) if shown else ([], [])
+    errors, counts = prediction_errors_and_ideal_ratios(shown) if shown else ([], [])
     if not any(each and each > 1.01 for _, row in errors for each in row):
         return None
     rows = [(f"{name}: off by", row) for name, row in errors] + [(f"{name}: times the ideal", row) for name, row in counts[:6]]
@@ -325,7 +325,7 @@ def plot_progress(attempts):
         picture.text(left + step * n, 58, "first" if n == 0 else str(len(attempts) - len(shown) + n), 10, "middle", "soft")
     for at, (name, row) in enumerate(rows):
         bottom, most = 60 + height * (at + 1), max(2, *(each for each in row if each))
-        picture.text(12, bottom - 4, shorten(name, 50), 11)
+        picture.text(12, bottom - 4, truncate_to_characters(name, 50), 11)
         dots = [
             (left + step * n, bottom - 10 * math.log(max(each, 1)) / math.log(most), each) for n, each in enumerate(row) if each
         ]

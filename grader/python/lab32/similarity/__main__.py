@@ -91,7 +91,7 @@ class SimilarityCommand:
         self.jobs = options.jobs or os.cpu_count() or 1
         self.machine = []  # failures of the machine rather than of a submission
 
-    def compare50_python_path(self):
+    def lazily_installed_compare50_python(self):
         """The path of the Python of compare50's environment; None if that cannot be installed, which is reported
         once."""
         if self.options.no_compare50:
@@ -103,7 +103,7 @@ class SimilarityCommand:
                   file=sys.stderr)  # fmt: skip
             return None
 
-    def compare_lab(self, lab, python):
+    def compare_lab(self, lab, compare50_python):
         sources = submitted_files_of_lab(self.students, lab)
         files = {name: source.data for name, source in sources.items()}
         skeleton = ROOT / f"labs/{lab}/{lab}.cu"
@@ -127,7 +127,7 @@ class SimilarityCommand:
         every = frequencies.compare_all_pairs()
         by_ptx = {(pair.a, pair.b): pair for pair in every}
         flagged = [who for who, pair in by_ptx.items() if pair.is_flagged()]
-        by_text = self.compare_texts(lab, python, files, skeleton, flagged, signals)
+        by_text = self.compare_texts(lab, compare50_python, files, skeleton, flagged, signals)
         rows = []
         for who in dict.fromkeys([*flagged, *by_text]):
             row = page.PairRow(*who, by_ptx.get(who), by_text.get(who))
@@ -138,26 +138,26 @@ class SimilarityCommand:
         shown = {(row.a, row.b) for row in rows}
         return page.LabSimilarities(
             lab, len(files), {name: tokens.decode_source(data) for name, data in files.items()}, rows,
-            pairs.submission_clusters(shown), pairs.pairs_similar_in_one_kernel(every, shown), frequencies.agreeing_pairs_by_kernel(),
+            pairs.submission_clusters(shown), pairs.pairs_similar_in_one_kernel(every, shown), frequencies.agreeing_pair_counts_by_kernel(),
             apart, signals,
         )  # fmt: skip
 
-    def compare_texts(self, lab, python, files, skeleton, asked, signals):
-        if python is None or len(files) < 2:
-            signals += ["Without compare50."] if python is None else []
+    def compare_texts(self, lab, compare50_python, files, skeleton, asked, missing_signal_notes):
+        if compare50_python is None or len(files) < 2:
+            missing_signal_notes += ["Without compare50."] if compare50_python is None else []
             return {}
         most = max(len(files), 20)  # a limit, because matching a pair takes a fifth of a second
         try:
-            found, unread = tokens.score_pairs_with_compare50(python, lab, files, skeleton, most, asked[:most])
+            found, unread = tokens.score_pairs_with_compare50(compare50_python, lab, files, skeleton, most, asked[:most])
         except tokens.Compare50Unavailable as error:
             self.machine.append(f"{lab}: compare50: {error}")
-            signals.append(f"Without compare50: {error}.")
+            missing_signal_notes.append(f"Without compare50: {error}.")
             return {}
-        signals += [f"compare50 cannot read {name}." for name in unread]
+        missing_signal_notes += [f"compare50 cannot read {name}." for name in unread]
         return found
 
     def run(self):
-        python = self.compare50_python_path()
+        python = self.lazily_installed_compare50_python()
         pages = [self.compare_lab(lab, python) for lab in self.labs]
         out = self.options.out
         part = out.with_name(out.name + ".part")

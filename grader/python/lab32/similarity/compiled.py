@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab32.classroom.problem import UserError, printable_line
-from lab32.similarity.ptx import kernel_fingerprints, skeleton_fingerprints
+from lab32.similarity.ptx import kernel_fingerprints, merged_kernel_fingerprints
 
 PTX_BYTES = 32 << 20
 GRACE = 10  # seconds that a terminated process has to clean up
@@ -28,7 +28,7 @@ class SubmissionCompiler:
         # The lock makes starting a process and stop() exclusive, so that no process starts after stop() or escapes it.
         self.running, self.stopped, self.lock = set(), False, threading.Lock()
 
-    def compile_to_ptx(self, lab, data, headers=None):
+    def compile_to_ptx_or_reason(self, lab, data, headers=None):
         """Compiles a submission: (PTX, the reason if there is none, whether the machine is at fault)."""
         with tempfile.TemporaryDirectory(prefix="lab32-similarity-") as scratch:
             source, output = Path(scratch, f"{lab}.cu"), Path(scratch, f"{lab}.ptx")
@@ -63,7 +63,7 @@ class SubmissionCompiler:
 
     def compile_to_fingerprints(self, lab, data, given, headers=None):
         try:
-            text, why, ours = self.compile_to_ptx(lab, data, headers)
+            text, why, ours = self.compile_to_ptx_or_reason(lab, data, headers)
             return (
                 SubmissionFingerprints(None, why, ours) if why else SubmissionFingerprints(kernel_fingerprints(text, f"{lab}.cu", given))
             )
@@ -75,10 +75,10 @@ class SubmissionCompiler:
 
     def fingerprints_of_skeleton(self, lab, skeleton):
         """The fingerprints of the skeleton, which all students started from."""
-        text, why, _ = self.compile_to_ptx(lab, Path(skeleton).read_bytes())
+        text, why, _ = self.compile_to_ptx_or_reason(lab, Path(skeleton).read_bytes())
         if why:
             raise UserError(f"{printable_line(skeleton)}: {why}")
-        return skeleton_fingerprints(text, f"{lab}.cu")
+        return merged_kernel_fingerprints(text, f"{lab}.cu")
 
     def compile_all(self, lab, sources, given, jobs, each=lambda: None):
         """{name: SubmissionFingerprints} for {name: collect.SubmittedFile}."""

@@ -64,7 +64,7 @@ class PairRow:
     a: str
     b: str
     pair: object = None  # pairs.SubmissionPair
-    tokens: object = None  # tokens.TokenScore
+    tokens: object = None  # tokens.SubmissionPairTokenScore
     lines: tuple = ((), ())  # for each of the two submissions, {kernel: lines that match in PTX}
 
     def is_flagged(self):
@@ -90,7 +90,7 @@ class LabSimilarities:
     )  # (a, b, kernel, FingerprintOverlap) of pairs that are similar in one kernel only
     agreement: dict = field(default_factory=dict)
     apart: list = field(default_factory=list)  # (name, reason) of submissions that have no PTX
-    signals: list = field(default_factory=list)  # why a signal is missing
+    missing_signal_notes: list = field(default_factory=list)  # why a signal is missing
 
 
 def escaped_text(name):
@@ -112,7 +112,7 @@ def table_html(head, rows):
     return f"<table><tr>{titles}</tr>\n{body}</table>\n"
 
 
-def text_cell(text):
+def html_cell(text):
     return f"<td>{text}</td>"
 
 
@@ -140,9 +140,9 @@ def source_html_with_matches(text, ptx, tokens, name, targets):
     return f'<div class="side">{"".join(out)}</div>'
 
 
-def line_span_link(lines, name):
+def line_span_link(line_numbers, anchor_prefix):
     """A link to the first of these lines, which may be far down in a long file."""
-    return f'<a href="#{name}-{min(lines)}">{min(lines)}-{max(lines)}</a>' if lines else "–"
+    return f'<a href="#{anchor_prefix}-{min(line_numbers)}">{min(line_numbers)}-{max(line_numbers)}</a>' if line_numbers else "–"
 
 
 def pair_html(page, at, row):
@@ -153,7 +153,7 @@ def pair_html(page, at, row):
     names = [f"{page.lab}-{at}-{where}" for where in ("left", "right")]
     if row.pair and row.pair.kernels:
         shown = [
-            [text_cell(escaped_text(kernel)), number_cell(per_cent_text(alike.share())), number_cell(f"{alike.shared:.0f}"),
+            [html_cell(escaped_text(kernel)), number_cell(per_cent_text(alike.share())), number_cell(f"{alike.shared:.0f}"),
              *(number_cell(line_span_link(lines.get(kernel), name)) for lines, name in zip(row.lines, names))]
             for kernel, alike in row.pair.kernels.items()
         ]  # fmt: skip
@@ -175,9 +175,9 @@ def pair_html(page, at, row):
     return "".join(out)
 
 
-def lab_html(page):
+def lab_similarity_html(page):
     out = [f"<h2>{escaped_text(page.lab)}</h2>\n<p>{page.count} files.</p>\n"]
-    out += [f"<p>{escaped_text(line)}</p>\n" for line in page.signals]
+    out += [f"<p>{escaped_text(line)}</p>\n" for line in page.missing_signal_notes]
     if page.rows:
         out.append("<h3>Clusters</h3>\n<ul>\n")
         out += [f"<li>{', '.join(map(escaped_text, names))}</li>\n" for names in page.groups]
@@ -194,7 +194,7 @@ def lab_html(page):
         for at, row in enumerate(page.rows, 1):
             name = escaped_text(row.a)
             link = f'<a href="#{page.lab}-{at}">{name}</a>' if at <= MOST_PAIRS else f"{name} (not shown below)"
-            shown.append([text_cell(link), text_cell(escaped_text(row.b)), *similarity_cells(row)])
+            shown.append([html_cell(link), html_cell(escaped_text(row.b)), *similarity_cells(row)])
         out.append(table_html(head, shown))
         if len(page.rows) > MOST_PAIRS:
             out.append(
@@ -210,7 +210,7 @@ def lab_html(page):
             "and the page does not show their files.</p>\n"
         )
         shown = [
-            [text_cell(escaped_text(a)), text_cell(escaped_text(b)), text_cell(escaped_text(kernel)), number_cell(per_cent_text(alike.share())),
+            [html_cell(escaped_text(a)), html_cell(escaped_text(b)), html_cell(escaped_text(kernel)), number_cell(per_cent_text(alike.share())),
              number_cell(f"{alike.shared:.0f}")]
             for a, b, kernel, alike in page.kernels[: 2 * MOST_PAIRS]
         ]  # fmt: skip
@@ -224,7 +224,7 @@ def lab_html(page):
             f"leaves little choice. A pair agrees if it shares at least {per_cent_text(THRESHOLD)} of the PTX, unweighted.</p>\n"
         )
         shown = [
-            [text_cell(escaped_text(kernel)), number_cell(both), number_cell(same), number_cell(per_cent_text(same / both))]
+            [html_cell(escaped_text(kernel)), number_cell(both), number_cell(same), number_cell(per_cent_text(same / both))]
             for kernel, (both, same) in page.agreement.items()
         ]
         head = {"kernel": False, "pairs in which both wrote it": True, "agree": True, "share": True}
@@ -234,11 +234,11 @@ def lab_html(page):
         out.append(
             table_html(
                 {"file of": False, "why": False},
-                [[text_cell(escaped_text(name)), text_cell(escaped_text(why))] for name, why in page.apart],
+                [[html_cell(escaped_text(name)), html_cell(escaped_text(why))] for name, why in page.apart],
             )
         )
     return "".join(out)
 
 
 def similarity_page_html(pages):
-    return PAGE.format(policy=POLICY, style=STYLE, body="".join(map(lab_html, pages)))
+    return PAGE.format(policy=POLICY, style=STYLE, body="".join(map(lab_similarity_html, pages)))

@@ -18,7 +18,7 @@ class FingerprintOverlap:
     shared: float = 0.0  # weight of the fingerprints that both have
     all: float = 0.0  # weight of the fingerprints that either has
 
-    def share(self):
+    def weighted_jaccard_index(self):
         return self.shared / self.all if self.all else 0.0
 
     def __add__(self, other):
@@ -36,7 +36,7 @@ class SubmissionPair:
 
     def is_flagged(self):
         total = self.total_overlap()
-        return total.share() >= THRESHOLD and total.shared >= WEIGHT
+        return total.weighted_jaccard_index() >= THRESHOLD and total.shared >= WEIGHT
 
 
 class FingerprintFrequencies:
@@ -78,7 +78,7 @@ class FingerprintFrequencies:
         every = [self.compare_pair(a, b) for a, b in combinations(sorted(self.prints), 2)]
         return sorted(every, key=lambda pair: (-pair.total_overlap().share(), pair.a, pair.b))
 
-    def agreeing_pairs_by_kernel(self):
+    def agreeing_pair_counts_by_kernel(self):
         """{kernel: (number of pairs in which both have written it, number of those that agree in it)}, by similarity
         alone. If many pairs agree in a kernel, agreement in it is no evidence."""
         out = {}

@@ -28,7 +28,7 @@ TURNED = re.compile(r"(.*\bsetp\.)(gt|ge)(u?\.\w+\s+[^,]+),\s*([^,]+),\s*([^,]+)
 
 
 @dataclass
-class Instruction:
+class NormalisedPtxInstruction:
     pieces: tuple  # of an instruction: a text, then (kind, name) and a text in turn
     lines: frozenset  # the lines of the submission from which it was compiled
 
@@ -84,7 +84,7 @@ def base_name(mangled):
     return name or mangled
 
 
-def normalised_pieces(statement):
+def normalised_ptx_statement(statement):
     out, at = [], 0
     # Adding __restrict__ changes `ld.global` to `ld.global.nc`, and is as easy as changing a sign.
     statement = SIGN.sub(r".i\1", statement).replace("ld.global.nc.", "ld.global.")
@@ -124,7 +124,7 @@ def kernels_of(ptx, file):
             if line.endswith(";") and not line.startswith("{"):
                 kernel = None  # a declaration or a variable
         if found := LOCATION.match(line):
-            here = submission_lines_of(found, numbers, callers)
+            here = submission_lines_of_ptx_loc(found, numbers, callers)
             continue
         before = depth
         depth += line.count("{") - line.count("}")
@@ -134,11 +134,11 @@ def kernels_of(ptx, file):
             continue
         for statement in line.strip("{}").split(";"):
             if (statement := statement.strip()) and len(kernel.body) < MOST:
-                kernel.body.append(Instruction(normalised_pieces(statement), here))
+                kernel.body.append(NormalisedPtxInstruction(normalised_ptx_statement(statement), here))
     return out
 
 
-def submission_lines_of(found, numbers, callers):
+def submission_lines_of_ptx_loc(found, numbers, callers):
     """The submission's lines for one .loc: its own line and the lines that it was inlined at."""
     place, caller = found.group(1, 2, 3), found.group(4, 5, 6)
     if caller[0]:
@@ -164,6 +164,6 @@ def kernel_fingerprints(ptx, file, given=frozenset()):
     return {name: lines for name, lines in out.items() if lines}
 
 
-def skeleton_fingerprints(ptx, file):
+def merged_kernel_fingerprints(ptx, file):
     """The fingerprints of a skeleton."""
     return frozenset(print_ for lines in kernel_fingerprints(ptx, file).values() for print_ in lines)

@@ -30,7 +30,7 @@ class Compare50Unavailable(Exception):
 
 
 @dataclass
-class TokenScore:
+class SubmissionPairTokenScore:
     """The score that compare50 gives to a pair, and the matched share of each text without the skeleton's parts."""
 
     score: float
@@ -38,11 +38,11 @@ class TokenScore:
     characters: int = 0
     lines: tuple = ((), ())
 
-    def share(self):
+    def smaller_matched_share(self):
         return min(self.shares)
 
     def is_flagged(self):
-        return self.share() >= THRESHOLD and self.characters >= CHARACTERS
+        return self.smaller_matched_share() >= THRESHOLD and self.characters >= CHARACTERS
 
 
 def compare50_environment_folder():
@@ -66,8 +66,8 @@ def install_compare50(where=None, pinned=PINNED):
             if stamp.exists() and stamp.read_text() == wanted and python.exists():
                 return python
             shutil.rmtree(where, ignore_errors=True)
-            run_quietly([sys.executable, "-m", "venv", where])
-            run_quietly(
+            run_or_raise_with_stderr([sys.executable, "-m", "venv", where])
+            run_or_raise_with_stderr(
                 [python, "-m", "pip", "install", "--retries", "1", "--disable-pip-version-check",
                  "-r", pinned]
             )  # fmt: skip
@@ -77,7 +77,7 @@ def install_compare50(where=None, pinned=PINNED):
         raise Compare50Unavailable(f"{printable_line(error.filename or where)}: {error.strerror}") from None
 
 
-def run_quietly(command):
+def run_or_raise_with_stderr(command):
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
@@ -93,7 +93,7 @@ def decode_source(data):
 
 
 def score_pairs_with_compare50(python, lab, files, skeleton, most, asked=()):
-    """({(a, b): TokenScore}, names of unreadable files) for {name: bytes}. It covers the `most` similar pairs and the
+    """({(a, b): SubmissionPairTokenScore}, names of unreadable files) for {name: bytes}. It covers the `most` similar pairs and the
     pairs in `asked`. Raises Compare50Unavailable."""
     names = sorted(files)
     with tempfile.TemporaryDirectory(prefix="lab32-similarity-") as scratch:
@@ -114,7 +114,7 @@ def score_pairs_with_compare50(python, lab, files, skeleton, most, asked=()):
     out = {}
     for pair in record["pairs"]:
         first, second = sorted(zip(pair["members"], pair["shares"], pair["lines"]))
-        out[names[first[0]], names[second[0]]] = TokenScore(
+        out[names[first[0]], names[second[0]]] = SubmissionPairTokenScore(
             pair["score"], (first[1], second[1]), pair["characters"], (first[2], second[2])
         )
     return out, [names[at] for at in record["unread"]]

@@ -91,10 +91,10 @@ void set_if_in_device_memory(const ExecContext& x, const Inst& in, bool constant
   write_predicate(x, in.dst[0], bits);
 }
 
-void test_address_in_global_memory(const ExecContext& x, const Inst& in) {
+void set_predicate_if_in_global(const ExecContext& x, const Inst& in) {
   set_if_in_device_memory(x, in, false);
 }
-void test_address_in_constant_memory(const ExecContext& x, const Inst& in) {
+void set_predicate_if_in_constant(const ExecContext& x, const Inst& in) {
   set_if_in_device_memory(x, in, true);
 }
 
@@ -150,9 +150,9 @@ ExecFn pick_isspacep(const ptx::Instruction& in) {
     case Where::local:
       return set_if_in_address_window<kLocalBase>;
     case Where::global:
-      return test_address_in_global_memory;
+      return set_predicate_if_in_global;
     default:
-      return test_address_in_constant_memory;
+      return set_predicate_if_in_constant;
   }
 }
 

@@ -18,23 +18,23 @@ using namespace update;
 
 bool operator==(const Wide& a, const Wide& b) { return a.low == b.low && a.high == b.high; }
 
-enum class Window : uint8_t { global, shared, generic };
+enum class AtomicMemorySpace : uint8_t { global, shared, generic };
 
 // PTX ISA, atom and red: on global memory add.f32 flushes subnormal inputs and results to zero of
 // the same sign, whatever the compiler's -ftz; on shared memory it does not. The ISA does not
 // mention the other types; no f64 instruction flushes.
 template <class T, class Op>
-T new_value_of_atomic(Window where, T old, T v) {
+T new_value_of_atomic(AtomicMemorySpace where, T old, T v) {
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Op, Add>)
-    if (where == Window::global)
+    if (where == AtomicMemorySpace::global)
       return flush_subnormal(Op::apply(flush_subnormal(old), flush_subnormal(v)));
   return Op::apply(old, v);
 }
 
-Window window_of(const ptx::Instruction& in) {
-  if (in.has(Modifier::global)) return Window::global;
-  if (space_of(in) == ptx::Space::shared) return Window::shared;
-  return Window::generic;
+AtomicMemorySpace window_of(const ptx::Instruction& in) {
+  if (in.has(Modifier::global)) return AtomicMemorySpace::global;
+  if (space_of(in) == ptx::Space::shared) return AtomicMemorySpace::shared;
+  return AtomicMemorySpace::generic;
 }
 
 // Updates a word by an atomic operation of the host, because several host threads may update it
@@ -50,20 +50,20 @@ void update_atomically_on_host(std::byte* at, T v) {
 
 // Notes that a warp that reads the result of an atomic may be waiting for another lane or block.
 void note_possible_polling(const ExecContext& x, const Inst& in) {
-  x.warp->polling().note_possible_spin();
-  if (window_of(*in.ptx) != Window::shared)
+  x.warp->polling().note_potentially_polling_read();
+  if (window_of(*in.ptx) != AtomicMemorySpace::shared)
     x.warp->polling().note(x.warp->address[__builtin_ctz(x.mask)]);
 }
 
 // Checks the access and reports it to the observers. Returns the host pointer to which the lanes'
 // addresses are added.
-std::byte* check_and_report_atomic(const ExecContext& x, const Inst& in, Window where,
+std::byte* check_and_report_atomic(const ExecContext& x, const Inst& in, AtomicMemorySpace where,
                                    uint64_t* address, unsigned bytes, uint8_t operation) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const auto kind = has_used_result(in) ? AccessKind::atom : AccessKind::red;
   const bool exchanges = in.ptx->has(Modifier::exch);
-  if (where == Window::global) {
+  if (where == AtomicMemorySpace::global) {
     std::byte* base = block.accesses().check_global(w.index(), in, address, x.mask, bytes,
                                                     AccessUse::update, operation);
     if (exchanges && block.checks_reads())
@@ -79,7 +79,7 @@ std::byte* check_and_report_atomic(const ExecContext& x, const Inst& in, Window 
   if (block.checks_reads() && exchanges)
     w.track_undefined_bits_in_atom_exch(x, in, AccessSpace::shared, address, bytes);
   else if (block.checks_reads())
-    w.report_undefined_update(in, address, x.mask, bytes);
+    w.check_shared_atomic_reads_defined(in, address, x.mask, bytes);
   if (block.reports().reports_accesses())
     block.reports().access(w.index(), in, {AccessSpace::shared, kind, bytes, x.mask, address});
   if (block.reports().observes_shared_ptx_accesses())
@@ -88,12 +88,12 @@ std::byte* check_and_report_atomic(const ExecContext& x, const Inst& in, Window 
   return block.shared().bytes();
 }
 
-using Serve = void (*)(const ExecContext& x, const Inst& in, Window where, std::byte* base,
-                       const uint64_t* address);
+using Serve = void (*)(const ExecContext& x, const Inst& in, AtomicMemorySpace where,
+                       std::byte* base, const uint64_t* address);
 
 // The loops over lanes of one operation and type. All other code is the same for every operation
 // and type, and is compiled once, below.
-struct LaneUpdateLoops {
+struct OrderedAndConcurrentUpdate {
   uint8_t commuting;           // Op::kId of an integer operation, else 0
   Serve update_in_lane_order;  // serves lanes in order; stores old values to the result, if there
                                // is one
@@ -101,32 +101,32 @@ struct LaneUpdateLoops {
   Serve update_lanes_concurrently;
 };
 
-void update_in_each_window(const ExecContext& x, const Inst& in, Window where,
-                           const LaneUpdateLoops& update, unsigned bytes) {
+void update_in_each_window(const ExecContext& x, const Inst& in, AtomicMemorySpace where,
+                           const OrderedAndConcurrentUpdate& update, unsigned bytes) {
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   const uint8_t operation = has_used_result(in) ? 0 : update.commuting;
-  auto serve = [&](const ExecContext& lanes, Window window, uint64_t* own) {
+  auto serve = [&](const ExecContext& lanes, AtomicMemorySpace window, uint64_t* own) {
     std::byte* base = check_and_report_atomic(lanes, in, window, own, bytes, operation);
-    const bool at_once = update.update_lanes_concurrently && window == Window::global &&
+    const bool at_once = update.update_lanes_concurrently && window == AtomicMemorySpace::global &&
                          lanes.warp->block().accesses().runs_in_parallel();
     (at_once ? update.update_lanes_concurrently : update.update_in_lane_order)(lanes, in, window,
                                                                                base, own);
   };
-  if (where != Window::generic) return serve(x, where, address);
+  if (where != AtomicMemorySpace::generic) return serve(x, where, address);
   const uint32_t shared = lanes_in_window(address, x.mask, kSharedBase);
   if (x.mask & ~shared)
-    serve(ExecContext{x.regs, x.mask & ~shared, x.warp}, Window::global, address);
+    serve(ExecContext{x.regs, x.mask & ~shared, x.warp}, AtomicMemorySpace::global, address);
   if (shared) {
     alignas(64) uint64_t own[kWarpSize];
     for (int l = 0; l < kWarpSize; ++l) own[l] = address[l] - kSharedBase;
-    serve(ExecContext{x.regs, shared, x.warp}, Window::shared, own);
+    serve(ExecContext{x.regs, shared, x.warp}, AtomicMemorySpace::shared, own);
   }
 }
 
 template <class T, class Op>
-struct AtomicReadModifyWrite {
-  static void update_in_lane_order(const ExecContext& x, const Inst& in, Window where,
+struct LaneAtomicExecutor {
+  static void update_in_lane_order(const ExecContext& x, const Inst& in, AtomicMemorySpace where,
                                    std::byte* base, const uint64_t* address) {
     const bool result = has_used_result(in);
     for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -139,7 +139,7 @@ struct AtomicReadModifyWrite {
       if (result) store_lane<T>(x.regs + in.dst[0].offset, l, old);
     }
   }
-  static void update_lanes_concurrently(const ExecContext& x, const Inst& in, Window,
+  static void update_lanes_concurrently(const ExecContext& x, const Inst& in, AtomicMemorySpace,
                                         std::byte* base, const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
@@ -147,7 +147,7 @@ struct AtomicReadModifyWrite {
                                        load_lane<T>(x.regs + in.src[0].offset, l));
     }
   }
-  static constexpr LaneUpdateLoops lane_update_loops() {
+  static constexpr OrderedAndConcurrentUpdate lane_update_loops() {
     if constexpr (std::is_integral_v<T> && Op::kId != 0)
       return {Op::kId, update_in_lane_order, update_lanes_concurrently};
     else
@@ -157,17 +157,17 @@ struct AtomicReadModifyWrite {
     // A warp that does not read the result does not wait for it: the long loop of a histogram, for
     // example, is no spin lock.
     if (has_used_result(in)) note_possible_polling(x, in);
-    static constexpr LaneUpdateLoops kUpdate = lane_update_loops();
+    static constexpr OrderedAndConcurrentUpdate kUpdate = lane_update_loops();
     update_in_each_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
   }
 };
 template <class T, class Op>
-constexpr ExecFn atomic = AtomicReadModifyWrite<T, Op>::execute;
+constexpr ExecFn atomic = LaneAtomicExecutor<T, Op>::execute;
 
 template <class T>
-struct CompareAndSwap {
-  static void update_in_lane_order(const ExecContext& x, const Inst& in, Window, std::byte* base,
-                                   const uint64_t* address) {
+struct WarpCompareAndSwap {
+  static void update_in_lane_order(const ExecContext& x, const Inst& in, AtomicMemorySpace,
+                                   std::byte* base, const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       T old;
@@ -181,17 +181,17 @@ struct CompareAndSwap {
   }
   static void execute(const ExecContext& x, const Inst& in) {
     note_possible_polling(x, in);
-    static constexpr LaneUpdateLoops kUpdate{0, update_in_lane_order, nullptr};
+    static constexpr OrderedAndConcurrentUpdate kUpdate{0, update_in_lane_order, nullptr};
     update_in_each_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
   }
 };
 template <class T>
-constexpr ExecFn compare_and_swap = CompareAndSwap<T>::execute;
+constexpr ExecFn compare_and_swap = WarpCompareAndSwap<T>::execute;
 
 // atom.v2/.v4: each element is updated separately.
 template <class T, class Op>
-struct VectorAtomicInstruction {
-  static void update_in_lane_order(const ExecContext& x, const Inst& in, Window where,
+struct VectorAtomicReadModifyWrite {
+  static void update_in_lane_order(const ExecContext& x, const Inst& in, AtomicMemorySpace where,
                                    std::byte* base, const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
@@ -208,12 +208,12 @@ struct VectorAtomicInstruction {
     }
   }
   static void execute(const ExecContext& x, const Inst& in) {
-    static constexpr LaneUpdateLoops kUpdate{0, update_in_lane_order, nullptr};
-    update_in_each_window(x, in, Window::global, kUpdate, sizeof(T) * in.src_count);
+    static constexpr OrderedAndConcurrentUpdate kUpdate{0, update_in_lane_order, nullptr};
+    update_in_each_window(x, in, AtomicMemorySpace::global, kUpdate, sizeof(T) * in.src_count);
   }
 };
 template <class T, class Op>
-constexpr ExecFn atomic_vector = VectorAtomicInstruction<T, Op>::execute;
+constexpr ExecFn atomic_vector = VectorAtomicReadModifyWrite<T, Op>::execute;
 
 template <class Op>
 ExecFn pick_integer_atomic(const ptx::Instruction& in) {
@@ -240,13 +240,13 @@ ExecFn pick_atomic_add(const ptx::Instruction& in) {
     case DataType::f64:
       return atomic<double, Add>;
     case DataType::f16:
-      return atomic<uint16_t, AddHalf<F16>>;
+      return atomic<uint16_t, AddHalfOrHalf2<F16>>;
     case DataType::f16x2:
-      return atomic<uint32_t, AddHalf<F16>>;
+      return atomic<uint32_t, AddHalfOrHalf2<F16>>;
     case DataType::bf16:
-      return atomic<uint16_t, AddHalf<BF16>>;
+      return atomic<uint16_t, AddHalfOrHalf2<BF16>>;
     case DataType::bf16x2:
-      return atomic<uint32_t, AddHalf<BF16>>;
+      return atomic<uint32_t, AddHalfOrHalf2<BF16>>;
     default:
       return pick_integer_atomic<Add>(in);
   }
@@ -275,13 +275,13 @@ ExecFn pick_atom_vector(const ptx::Instruction& in) {
     case DataType::f32:
       return atomic_vector<float, Add>;
     case DataType::f16:
-      return atomic_vector<uint16_t, AddHalf<F16>>;
+      return atomic_vector<uint16_t, AddHalfOrHalf2<F16>>;
     case DataType::f16x2:
-      return atomic_vector<uint32_t, AddHalf<F16>>;
+      return atomic_vector<uint32_t, AddHalfOrHalf2<F16>>;
     case DataType::bf16:
-      return atomic_vector<uint16_t, AddHalf<BF16>>;
+      return atomic_vector<uint16_t, AddHalfOrHalf2<BF16>>;
     case DataType::bf16x2:
-      return atomic_vector<uint32_t, AddHalf<BF16>>;
+      return atomic_vector<uint32_t, AddHalfOrHalf2<BF16>>;
     default:
       refuse(in);
   }
@@ -367,7 +367,7 @@ ReductionOp bitwise_reduction(const ptx::Instruction& in) {
 
 template <class H>
 ReductionOp half_reduction(const ptx::Instruction& in) {
-  if (in.has(Modifier::add)) return make_reduction<uint16_t, update::AddHalf<H>>();
+  if (in.has(Modifier::add)) return make_reduction<uint16_t, update::AddHalfOrHalf2<H>>();
   if (in.has(Modifier::min)) return make_reduction<uint16_t, HalfMinMax<H, false>>();
   if (in.has(Modifier::max)) return make_reduction<uint16_t, HalfMinMax<H, true>>();
   return {};

@@ -44,7 +44,7 @@ void for_each_32_pieces(uint64_t begin, uint32_t bytes, unsigned piece, F f) {
 
 // Whether the whole range is valid and aligned. Otherwise the pieces are checked one by one, so
 // that a fault names the copying lane.
-bool is_whole_range_valid(const CopyLane& c, uint64_t begin, uint32_t bytes, unsigned piece) {
+bool is_valid_and_aligned_range(const CopyLane& c, uint64_t begin, uint32_t bytes, unsigned piece) {
   const Memory& memory = *c.block().launch().memory;
   const Allocation* const in = memory.find(begin);
   return in != nullptr && !in->freed && memory.can_access(*in) && begin + bytes <= in->end &&
@@ -80,9 +80,9 @@ void report_piece(const CopyLane& c, AccessKind kind, unsigned piece, uint64_t a
 void bulk_copy_to_shared(const ExecContext& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     PendingBulkCopy copy;
-    copy.data.resize(bulk_bytes_of(c, op));
-    report_whole_bulk_copy(c, op, BulkMove::Kind::load, c.address(op.from), c.address(op.to),
-                           static_cast<uint32_t>(copy.data.size()));
+    copy.data.resize(checked_bulk_bytes(c, op));
+    report_whole_bulk_copy(c, op, ContiguousBulkMove::Kind::load, c.address(op.from),
+                           c.address(op.to), static_cast<uint32_t>(copy.data.size()));
     read_source_of_bulk_copy(c, c.address(op.from), static_cast<uint32_t>(copy.data.size()),
                              kBulkPiece, copy, 0);
     const auto span = static_cast<uint32_t>(copy.data.size());
@@ -93,10 +93,10 @@ void bulk_copy_to_shared(const ExecContext& x, const Inst& in) {
 void copy_to_cluster_block(const ExecContext& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     PendingBulkCopy copy;
-    copy.data.resize(bulk_bytes_of(c, op));
+    copy.data.resize(checked_bulk_bytes(c, op));
     const uint64_t from = c.address(op.from);
     const auto span = static_cast<uint32_t>(copy.data.size());
-    report_whole_bulk_copy(c, op, BulkMove::Kind::to_block, 0, from, span);
+    report_whole_bulk_copy(c, op, ContiguousBulkMove::Kind::to_block, 0, from, span);
     read_shared_into_copy(c, from, copy);
     make_bulk_copy_pending(c, op, std::move(copy), span);
   });
@@ -104,9 +104,9 @@ void copy_to_cluster_block(const ExecContext& x, const Inst& in) {
 
 void bulk_copy_to_global(const ExecContext& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
-    const uint32_t bytes = bulk_bytes_of(c, op);
+    const uint32_t bytes = checked_bulk_bytes(c, op);
     const uint64_t from = c.address(op.from), to = c.address(op.to);
-    report_whole_bulk_copy(c, op, BulkMove::Kind::store, to, from, bytes);
+    report_whole_bulk_copy(c, op, ContiguousBulkMove::Kind::store, to, from, bytes);
     std::vector<std::byte> values(bytes);
     for (uint32_t at = 0; at < bytes; at += kBulkPiece)
       read_16_shared_bytes(c, from + at, values.data() + at);
@@ -147,7 +147,7 @@ bool check_shared_range(const CopyLane& c, uint64_t at, unsigned bytes, AccessUs
   return address[c.lane] == at;
 }
 
-uint32_t bulk_bytes_of(const CopyLane& c, const BulkOp& op) {
+uint32_t checked_bulk_bytes(const CopyLane& c, const BulkOp& op) {
   const uint32_t bytes = c.slot_value(op.bytes);
   if (bytes % kBulkPiece != 0) {
     TrapFacts facts = c.x.warp->facts(TrapReason::bulk_bytes, c.lane);
@@ -157,9 +157,9 @@ uint32_t bulk_bytes_of(const CopyLane& c, const BulkOp& op) {
   return bytes;
 }
 
-void report_whole_bulk_copy(const CopyLane& c, const BulkOp& op, BulkMove::Kind kind,
+void report_whole_bulk_copy(const CopyLane& c, const BulkOp& op, ContiguousBulkMove::Kind kind,
                             uint64_t global, uint64_t shared, uint32_t bytes) {
-  BulkMove move;
+  ContiguousBulkMove move;
   move.kind = kind;
   move.global = global;
   move.shared = shared;
@@ -167,7 +167,7 @@ void report_whole_bulk_copy(const CopyLane& c, const BulkOp& op, BulkMove::Kind 
   report_bulk_move(c, op, move);
 }
 
-void report_bulk_move(const CopyLane& c, const BulkOp& op, BulkMove move) {
+void report_bulk_move(const CopyLane& c, const BulkOp& op, ContiguousBulkMove move) {
   BlockContext& block = c.block();
   if (!block.reports().reports_accesses()) return;
   move.site = c.in.site;
@@ -181,7 +181,7 @@ void read_source_of_bulk_copy(const CopyLane& c, uint64_t from, uint32_t bytes, 
                               PendingBulkCopy& copy, uint32_t at) {
   BlockContext& block = c.block();
   const Memory& memory = *block.launch().memory;
-  const bool right = is_whole_range_valid(c, from, bytes, piece);
+  const bool right = is_valid_and_aligned_range(c, from, bytes, piece);
   block.accesses().take_unwritten();
   for_each_32_pieces(from, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
     const std::byte* const base =
@@ -208,7 +208,7 @@ void read_source_of_bulk_copy(const CopyLane& c, uint64_t from, uint32_t bytes, 
 void write_device_memory(const CopyLane& c, uint64_t to, uint32_t bytes, unsigned piece,
                          const std::byte* values, const ReductionOp& reduction) {
   BlockContext& block = c.block();
-  const bool right = is_whole_range_valid(c, to, bytes, piece);
+  const bool right = is_valid_and_aligned_range(c, to, bytes, piece);
   for_each_32_pieces(to, bytes, piece, [&](uint64_t* address, uint32_t pieces, uint32_t done) {
     const auto use = reduction ? AccessUse::update : AccessUse::write;
     std::byte* const base = check_piece_accesses(c, address, pieces, piece, right, use);
@@ -242,7 +242,7 @@ void read_16_shared_bytes(const CopyLane& c, uint64_t from, std::byte* to, Value
                                                           lane, address[c.lane], kBulkPiece, 0});
   }
   // A value that is stored to device memory, or updates it, must be defined.
-  UndefinedRead read;
+  UndefinedBitsOfWarpRead read;
   if (!block.checks_reads() ||
       !c.x.warp->find_undefined_bytes(AccessSpace::shared, address, lane, kBulkPiece, &read))
     return;
@@ -266,7 +266,7 @@ void read_shared_into_copy(const CopyLane& c, uint64_t from, PendingBulkCopy& co
       block.reports().shared_ptx_access(
           c.x.warp->index(),
           {c.in.site, AccessKind::load, static_cast<uint8_t>(kBulkPiece), lane, address, nullptr});
-    UndefinedRead read;
+    UndefinedBitsOfWarpRead read;
     if (!block.checks_reads() ||
         !c.x.warp->find_undefined_bytes(AccessSpace::shared, address, lane, kBulkPiece, &read))
       continue;
@@ -302,9 +302,9 @@ namespace {
 
 void bulk_reduce_to_global(const ExecContext& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
-    const uint32_t bytes = bulk_bytes_of(c, op);
+    const uint32_t bytes = checked_bulk_bytes(c, op);
     const uint64_t from = c.address(op.from), to = c.address(op.to);
-    report_whole_bulk_copy(c, op, BulkMove::Kind::reduce, to, from, bytes);
+    report_whole_bulk_copy(c, op, ContiguousBulkMove::Kind::reduce, to, from, bytes);
     std::vector<std::byte> values(bytes);
     constexpr unsigned kPiece = 16;
     for (uint32_t at = 0; at < bytes; at += kPiece)
@@ -313,14 +313,14 @@ void bulk_reduce_to_global(const ExecContext& x, const Inst& in) {
   });
 }
 
-void reduce_into_cluster_block(const ExecContext& x, const Inst& in) {
+void bulk_reduce_to_cluster_block(const ExecContext& x, const Inst& in) {
   for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
     PendingBulkCopy copy;
-    copy.data.resize(bulk_bytes_of(c, op));
+    copy.data.resize(checked_bulk_bytes(c, op));
     copy.reduction = op.reduction;
     const uint64_t from = c.address(op.from);
     const auto span = static_cast<uint32_t>(copy.data.size());
-    report_whole_bulk_copy(c, op, BulkMove::Kind::to_block, 0, from, span);
+    report_whole_bulk_copy(c, op, ContiguousBulkMove::Kind::to_block, 0, from, span);
     read_shared_into_copy(c, from, copy);
     if (!copy.undefined.empty()) {
       BlockContext& block = c.block();
@@ -344,7 +344,8 @@ void store_registers_remotely(const ExecContext& x, const Inst& in) {
     for (unsigned v = 0; v < op.values; ++v)
       std::memcpy(copy.data.data() + v * each,
                   c.x.regs + op.value[v].offset + static_cast<unsigned>(c.lane) * each, each);
-    report_whole_bulk_copy(c, op, BulkMove::Kind::to_block, 0, c.address(op.to), copy.piece);
+    report_whole_bulk_copy(c, op, ContiguousBulkMove::Kind::to_block, 0, c.address(op.to),
+                           copy.piece);
     const uint32_t span = copy.piece;
     make_bulk_copy_pending(c, op, std::move(copy), span);
   });
@@ -353,7 +354,7 @@ void store_registers_remotely(const ExecContext& x, const Inst& in) {
 }  // namespace
 
 ExecFn pick_bulk_reduce(const ptx::Instruction&) { return bulk_reduce_to_global; }
-ExecFn pick_bulk_reduce_to_block(const ptx::Instruction&) { return reduce_into_cluster_block; }
+ExecFn pick_bulk_reduce_to_block(const ptx::Instruction&) { return bulk_reduce_to_cluster_block; }
 ExecFn pick_st_async(const ptx::Instruction&) { return store_registers_remotely; }
 ExecFn pick_red_async(const ptx::Instruction&) { return store_registers_remotely; }
 

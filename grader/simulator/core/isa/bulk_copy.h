@@ -44,12 +44,12 @@ void write_device_memory(const CopyLane& c, uint64_t to, uint32_t bytes, unsigne
                          const std::byte* values, const ReductionOp& reduction = {});
 // Reports one move to the observers. The caller passes an address in move.shared; the observers get
 // the offset in the block's shared memory.
-void report_bulk_move(const CopyLane& c, const BulkOp& op, BulkMove move);
+void report_bulk_move(const CopyLane& c, const BulkOp& op, ContiguousBulkMove move);
 // Reports a copy of one contiguous range of bytes.
-void report_whole_bulk_copy(const CopyLane& c, const BulkOp& op, BulkMove::Kind kind,
+void report_whole_bulk_copy(const CopyLane& c, const BulkOp& op, ContiguousBulkMove::Kind kind,
                             uint64_t global, uint64_t shared, uint32_t bytes);
 // The byte count that the instruction names. Traps unless it is a multiple of 16.
-uint32_t bulk_bytes_of(const CopyLane& c, const BulkOp& op);
+uint32_t checked_bulk_bytes(const CopyLane& c, const BulkOp& op);
 // Reads 16 bytes of the block's own shared memory, which the caller then writes to their
 // destination or uses as operands of an update.
 void read_16_shared_bytes(const CopyLane& c, uint64_t from, std::byte* to,
@@ -74,7 +74,7 @@ void for_each_copy_lane(const ExecContext& x, const Inst& in, F f) {
 // ---------------------------------------------------------------------------------------------
 
 // Completes all cp.async copies that the lanes in x.mask have issued. `mbarrier`: as in
-// PtxSharedAccess.
-void finish_all_async_copies(const ExecContext& x, const Inst& in, uint32_t mbarrier = 0);
+// PtxSharedAccessEvent.
+void finish_all_async_copies(const ExecContext& x, const Inst& in, uint32_t reported_mbarrier = 0);
 
 }  // namespace lab32::sim

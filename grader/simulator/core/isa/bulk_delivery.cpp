@@ -102,14 +102,14 @@ void deliver_bulk_copy(const PendingBulkCopy& copy, Warp& asking) {
     if (copy.reduction) {
       // The updated value must be defined, and is defined afterwards.
       if (block.checks_reads())
-        asking.report_undefined_update(issued, address, 1u << lane, copy.piece);
+        asking.check_shared_atomic_reads_defined(issued, address, 1u << lane, copy.piece);
       for (unsigned e = 0; e < copy.piece; e += copy.reduction.bytes)
         copy.reduction.apply(block.shared().bytes() + to + e, value + e);
     } else {
       std::memcpy(block.shared().bytes() + to, value, copy.piece);
     }
     if (block.checks_reads() && !copy.reduction) {
-      UndefinedBytes& undefined = block.shared().undefined();
+      UndefinedBitsOfMemory& undefined = block.shared().undefined();
       if (copy.undefined.empty())
         undefined.mark_defined(to, copy.piece);
       else

@@ -140,12 +140,12 @@ void wait_all(const ExecContext& x, const Inst& in) { finish_async_copies(x, in,
 
 constexpr int kRows = 8, kRowBytes = 16;
 
-struct LaneElementPositions {
+struct LaneMatrixPositions {
   int row[2], byte[2];  // position of the lane's two 16-bit elements in the matrix
 };
 
-LaneElementPositions element_positions_of_lane(int lane, bool transposed) {
-  LaneElementPositions f;
+LaneMatrixPositions element_positions_of_lane(int lane, bool transposed) {
+  LaneMatrixPositions f;
   for (int e = 0; e < 2; ++e) {
     const int row = lane / 4, column = lane % 4 * 2 + e;
     f.row[e] = transposed ? column : row;
@@ -156,9 +156,9 @@ LaneElementPositions element_positions_of_lane(int lane, bool transposed) {
 
 // Every lane receives elements of several rows, so the origin of the first undefined row is used
 // for all lanes.
-UndefinedBits::OfLanes origins_of_first_undefined_row(Warp& w, const Inst& in,
-                                                      const UndefinedRead& read) {
-  UndefinedBits::OfLanes origins = w.origins_of_undefined_read(in, read, kRowBytes);
+FrameUndefinedBits::OfLanes origins_of_first_undefined_row(Warp& w, const Inst& in,
+                                                           const UndefinedBitsOfWarpRead& read) {
+  FrameUndefinedBits::OfLanes origins = w.origins_of_undefined_read(in, read, kRowBytes);
   origins.fill(origins[static_cast<size_t>(__builtin_ctz(read.lanes))]);
   return origins;
 }
@@ -190,7 +190,7 @@ void load_or_store_matrices(const ExecContext& x, const Inst& in) {
     for (int m = 0; m < matrices; ++m) {
       const RegisterSlot& slot = store ? in.src[m] : in.dst[m];
       for (int l = 0; l < kWarpSize; ++l) {
-        const LaneElementPositions f = element_positions_of_lane(l, transposed);
+        const LaneMatrixPositions f = element_positions_of_lane(l, transposed);
         for (int e = 0; e < 2; ++e) {
           std::byte* element = shared + w.address[m * kRows + f.row[e]] + f.byte[e];
           std::byte* in_register = regs + slot.offset + l * 4 + e * 2;
@@ -202,14 +202,14 @@ void load_or_store_matrices(const ExecContext& x, const Inst& in) {
   std::byte* const shared = block.shared().bytes();
   move(shared, x.regs);
   if (block.checks_reads()) {
-    UndefinedRead read;
+    UndefinedBitsOfWarpRead read;
     if (store)
       w.mark_defined(AccessSpace::shared, w.address, rows, kRowBytes);
     else if (w.find_undefined_bytes(AccessSpace::shared, w.address, rows, kRowBytes, &read))
-      move(read.bits,
-           w.value_tracker()
-               .begin_undefined_load(x, in, kFullMask, origins_of_first_undefined_row(w, in, read))
-               .regs);
+      move(read.bits, w.value_tracker()
+                          .shadow_context_of_undefined_load(
+                              x, in, kFullMask, origins_of_first_undefined_row(w, in, read))
+                          .regs);
   }
   if (block.reports().observes_shared_ptx_accesses()) {
     if (store)
@@ -235,7 +235,7 @@ void transpose_matrix(const ExecContext& x, const Inst& in) {
   std::memcpy(elements, x.regs + in.src[0].offset, sizeof elements);  // lane l: row l/4, 2(l%4)
   if (in.dst[0].bytes == 0) return;
   for (int l = 0; l < kWarpSize; ++l) {
-    const LaneElementPositions f = element_positions_of_lane(l, true);
+    const LaneMatrixPositions f = element_positions_of_lane(l, true);
     for (int e = 0; e < 2; ++e)
       std::memcpy(x.regs + in.dst[0].offset + l * 4 + e * 2,
                   elements + f.row[e] * kRowBytes + f.byte[e], 2);

@@ -83,7 +83,7 @@ class PrintfArguments {
 
 // The text of a width or a precision. It is clamped, because a width of 2^31 would keep the C
 // library busy for seconds.
-std::string clamped_width_text(long long value) {
+std::string clamped_printf_width_text(long long value) {
   const auto most = static_cast<long long>(kTextLimit);
   return std::to_string(std::clamp(value, -most, most));
 }
@@ -116,12 +116,12 @@ std::string format_printf_text(Warp& warp, int lane, const std::string& text,
     };
     const auto number = [&] {
       const size_t end = std::min(text.find_first_not_of("0123456789", j), text.size());
-      spec += clamped_width_text(std::strtoll(text.substr(j, end - j).c_str(), nullptr, 10));
+      spec += clamped_printf_width_text(std::strtoll(text.substr(j, end - j).c_str(), nullptr, 10));
       j = end;
     };
     while (at("-+ #0")) spec += text[j++];
     if (at("*"))
-      spec += clamped_width_text(next.next<int>()), ++j;
+      spec += clamped_printf_width_text(next.next<int>()), ++j;
     else if (at("123456789"))
       number();
     if (at(".")) {
@@ -231,7 +231,7 @@ uint64_t first_argument_of_call(Warp& warp, const CallSite& site, int lane) {
   return value;
 }
 
-DeviceHeap& heap_of(const Warp& warp) {
+KernelMallocHeap& heap_of(const Warp& warp) {
   const BlockContext& block = warp.block();
   if (block.accesses().runs_in_parallel()) throw OrderMatters{};
   if (block.accesses().guarded()) throw HeapTouched{};
@@ -241,7 +241,7 @@ DeviceHeap& heap_of(const Warp& warp) {
 }  // namespace
 
 void device_malloc(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
-  DeviceHeap& heap = heap_of(warp);
+  KernelMallocHeap& heap = heap_of(warp);
   const auto place = warp.block().launch().program->position(in.site);
   const std::string name =
       place ? fmt::format("memory from malloc, line {}", place->line) : "memory from malloc";
@@ -257,16 +257,16 @@ void device_malloc(Warp& warp, const Inst& in, const CallSite& site, uint32_t ma
 }
 
 void device_free(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
-  DeviceHeap& heap = heap_of(warp);
+  KernelMallocHeap& heap = heap_of(warp);
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const uint64_t address = first_argument_of_call(warp, site, l);
     if (address == 0) continue;
-    const DeviceHeap::Release done = heap.release(address);
-    if (done == DeviceHeap::Release::done) continue;
+    const KernelMallocHeap::Release done = heap.release(address);
+    if (done == KernelMallocHeap::Release::done) continue;
     TrapFacts facts =
-        warp.facts(done == DeviceHeap::Release::freed_before ? TrapReason::freed_twice
-                                                             : TrapReason::not_allocated,
+        warp.facts(done == KernelMallocHeap::Release::freed_before ? TrapReason::freed_twice
+                                                                   : TrapReason::not_allocated,
                    l);
     facts.value = address;
     Warp::trap(in, std::move(facts));

@@ -39,7 +39,7 @@ void set_result_of_launch_call(Warp& warp, const CallSite& site, int lane, T val
               &value, sizeof value);
 }
 
-DeviceLaunches& launches_of(const Warp& warp) {
+DeviceLaunches& grid_device_launches(const Warp& warp) {
   const BlockContext& block = warp.block();
   if (block.accesses().runs_in_parallel()) throw OrderMatters{};
   if (block.accesses().guarded()) throw HeapTouched{};
@@ -53,7 +53,7 @@ std::pair<uint64_t, uint32_t> block_and_thread_of_lane(const Warp& warp, int lan
 }
 
 void device_prepare_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
-  DeviceLaunches& launches = launches_of(warp);
+  DeviceLaunches& launches = grid_device_launches(warp);
   const LaunchContext& launch = warp.block().launch();
   const auto& functions = launch.program->module->functions;
   for (uint32_t r = mask; r; r &= r - 1) {
@@ -81,7 +81,7 @@ void device_prepare_launch(Warp& warp, const Inst& in, const CallSite& site, uin
 }
 
 void device_launch(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
-  DeviceLaunches& launches = launches_of(warp);
+  DeviceLaunches& launches = grid_device_launches(warp);
   for (uint32_t r = mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const auto found = launches.prepared.find(argument_of_launch_call<uint64_t>(warp, site, l, 0));
@@ -139,7 +139,7 @@ namespace {
 constexpr uint32_t kSuccess = 0, kMemoryAllocation = 2;  // cudaError_t
 
 // One lane's call.
-struct DeviceRuntimeCall {
+struct DeviceRuntimeCallOfLane {
   Warp& warp;
   const Inst& in;
   const CallSite& site;
@@ -167,7 +167,7 @@ struct DeviceRuntimeCall {
     const ExecContext x{nullptr, 1u << lane, &warp};
     for_each_window(x, address.data(),
                     [&](const ExecContext& part, ptx::Space where, uint64_t* own) {
-                      const HostMemoryOfLanes place =
+                      const StridedLaneMemory place =
                           check_and_report_access(part, in, where, own, sizeof value, true);
                       if (warp.block().checks_reads() && where != ptx::Space::global)
                         warp.mark_defined(access_space_of(where), own, part.mask, sizeof value);
@@ -181,7 +181,7 @@ struct DeviceRuntimeCall {
     if (block.accesses().guarded()) throw HeapTouched{};
     return *block.launch().launches;
   }
-  DeviceHeap& heap() const {
+  KernelMallocHeap& heap() const {
     launches();
     return *warp.block().launch().heap;
   }
@@ -192,56 +192,56 @@ struct DeviceRuntimeCall {
   }
 };
 
-uint64_t create_stream_or_event(const DeviceRuntimeCall& c) {
+uint64_t create_stream_or_event(const DeviceRuntimeCallOfLane& c) {
   c.store_through_argument(0, c.launches().handles++);
   return kSuccess;
 }
-uint64_t nothing(const DeviceRuntimeCall&) { return kSuccess; }
-uint64_t store_device_number(const DeviceRuntimeCall& c) {
+uint64_t nothing(const DeviceRuntimeCallOfLane&) { return kSuccess; }
+uint64_t store_device_number(const DeviceRuntimeCallOfLane& c) {
   c.store_through_argument(0, static_cast<int32_t>(c.warp.block().launch().memory->device()));
   return kSuccess;
 }
-uint64_t store_device_count(const DeviceRuntimeCall& c) {
+uint64_t store_device_count(const DeviceRuntimeCallOfLane& c) {
   c.store_through_argument(0, c.launches().devices);
   return kSuccess;
 }
-uint64_t allocate_on_heap(const DeviceRuntimeCall& c) {
+uint64_t allocate_on_heap(const DeviceRuntimeCallOfLane& c) {
   const uint64_t address = c.heap().allocate(c.argument<uint64_t>(1), "memory from cudaMalloc");
   c.store_through_argument(0, address);
   return address ? kSuccess : kMemoryAllocation;
 }
-uint64_t release_to_heap(const DeviceRuntimeCall& c) {
+uint64_t release_to_heap(const DeviceRuntimeCallOfLane& c) {
   const auto address = c.argument<uint64_t>(0);
   if (address == 0) return kSuccess;
-  const DeviceHeap::Release done = c.heap().release(address);
-  if (done == DeviceHeap::Release::done) return kSuccess;
+  const KernelMallocHeap::Release done = c.heap().release(address);
+  if (done == KernelMallocHeap::Release::done) return kSuccess;
   TrapFacts facts =
-      c.warp.facts(done == DeviceHeap::Release::freed_before ? TrapReason::freed_twice
-                                                             : TrapReason::not_allocated,
+      c.warp.facts(done == KernelMallocHeap::Release::freed_before ? TrapReason::freed_twice
+                                                                   : TrapReason::not_allocated,
                    c.lane);
   facts.value = address;
   Warp::trap(c.in, std::move(facts));
 }
 
-uint64_t enqueue_copy(const DeviceRuntimeCall& c) {
+uint64_t enqueue_copy(const DeviceRuntimeCallOfLane& c) {
   DeviceLaunch next;
   next.copy = {c.argument<uint64_t>(0), c.argument<uint64_t>(1), c.argument<uint64_t>(2), -1};
   c.launches().launched.push_back(next);
   return kSuccess;
 }
-uint64_t peek_last_error(const DeviceRuntimeCall& c) {
+uint64_t peek_last_error(const DeviceRuntimeCallOfLane& c) {
   const auto& errors = c.launches().last_errors;
   const auto at = errors.find(block_and_thread_of_lane(c.warp, c.lane));
   return at == errors.end() ? kSuccess : at->second;
 }
-uint64_t take_last_error(const DeviceRuntimeCall& c) {
+uint64_t take_last_error(const DeviceRuntimeCallOfLane& c) {
   const uint64_t error = peek_last_error(c);
   c.launches().last_errors.erase(block_and_thread_of_lane(c.warp, c.lane));
   return error;
 }
 
 // The device address of an error text, which is created on first use in the launch.
-uint64_t error_text_address(const DeviceRuntimeCall& c, bool name) {
+uint64_t error_text_address(const DeviceRuntimeCallOfLane& c, bool name) {
   const auto error = c.argument<uint32_t>(0);
   DeviceLaunches& launches = c.launches();
   uint64_t& at = launches.texts[{error, name}];
@@ -252,13 +252,13 @@ uint64_t error_text_address(const DeviceRuntimeCall& c, bool name) {
   memory.upload(at, words.c_str(), words.size() + 1);
   return at;
 }
-uint64_t error_name(const DeviceRuntimeCall& c) { return error_text_address(c, true); }
-uint64_t error_text(const DeviceRuntimeCall& c) { return error_text_address(c, false); }
+uint64_t error_name(const DeviceRuntimeCallOfLane& c) { return error_text_address(c, true); }
+uint64_t error_text(const DeviceRuntimeCallOfLane& c) { return error_text_address(c, false); }
 
 // cudaMemsetAsync in a kernel fills with zeros, whatever the value: on an H100 (CUDA 13.0, driver
 // 580.159.04) 120 fills with five non-zero values, of 1 to 16 bytes, in each kind of stream, wrote
 // zeros.
-uint64_t enqueue_fill(const DeviceRuntimeCall& c) {
+uint64_t enqueue_fill(const DeviceRuntimeCallOfLane& c) {
   const auto value = static_cast<uint8_t>(c.argument<uint32_t>(1));
   if (value != 0) {
     TrapFacts facts = c.warp.facts(TrapReason::unsupported_function, c.lane);
@@ -273,7 +273,7 @@ uint64_t enqueue_fill(const DeviceRuntimeCall& c) {
 }
 
 struct DeviceRuntimeFunction {
-  uint64_t (*run)(const DeviceRuntimeCall&);
+  uint64_t (*run)(const DeviceRuntimeCallOfLane&);
   bool gives_address = false;  // else a cudaError_t
 };
 
@@ -313,7 +313,7 @@ bool is_device_heap_function(const std::string& name) {
 void call_device_runtime(Warp& warp, const Inst& in, const CallSite& site, uint32_t mask) {
   const DeviceRuntimeFunction& function = device_runtime_functions().at(site.name);
   for (uint32_t r = mask; r; r &= r - 1) {
-    const DeviceRuntimeCall call{warp, in, site, __builtin_ctz(r)};
+    const DeviceRuntimeCallOfLane call{warp, in, site, __builtin_ctz(r)};
     const uint64_t result = function.run(call);
     if (function.gives_address)
       call.set_result(result);

@@ -89,7 +89,7 @@ bool isa_has_shape(const ptx::Instruction& in, const MatrixShape& s, DataType ty
 }
 
 // m8n8k4 of halves computes four independent products.
-bool is_in_quads(const MmaForm& f) { return f.a == DataType::f16 && f.m == 8 && f.k == 4; }
+bool is_in_quad_pairs(const MmaForm& f) { return f.a == DataType::f16 && f.m == 8 && f.k == 4; }
 
 int sparsity_selector_of(const ptx::Instruction& in) {
   const ptx::Operand &metadata = in.operands[4], &selector = in.operands[5];
@@ -111,10 +111,10 @@ void check_types_of_product(const ptx::Instruction& in, const MmaForm& f) {
                     : f.a == DataType::f16 && is_wmma(in)
                         ? f.c != DataType::s32 && f.d != DataType::s32
                         : float_sum || (half_sum && (f.a == DataType::f16 || is_float8(f.a))) ||
-                              (is_in_quads(f) && f.c == DataType::f16 && f.d == DataType::f32);
+                              (is_in_quad_pairs(f) && f.c == DataType::f16 && f.d == DataType::f32);
   const bool logic = in.has(Modifier::op_xor) || in.has(Modifier::op_and) || in.has(Modifier::popc);
   const bool bits = f.a == DataType::b1;
-  const bool other_layouts = !is_wmma(in) && !in.has(Modifier::row_col) && !is_in_quads(f);
+  const bool other_layouts = !is_wmma(in) && !in.has(Modifier::row_col) && !is_in_quad_pairs(f);
   if (!pair || !sums || logic != bits || (bits && !in.has(Modifier::popc)) || other_layouts ||
       (f.saturates && (!integers || bits)) || (in.has(Modifier::rn) && f.a != DataType::f64))
     refuse(in);
@@ -148,15 +148,15 @@ FragmentOp decode_fragment_product(const ptx::Instruction& in) {
   // products in one step.
   f.block = is_wmma(in) && f.a == DataType::tf32 ? 4 : f.stored_columns();
   if (is_float8(f.a)) f.order = MmaForm::Order::halves_apart, f.block = f.stored_columns() / 2;
-  const bool in_quads = is_in_quads(f), transposed = s.n == 32;
-  op.tiles = in_quads ? 4 : 1;
+  const bool in_quad_pairs = is_in_quad_pairs(f), transposed = s.n == 32;
+  op.tiles = in_quad_pairs ? 4 : 1;
   op.a = make_fragment(Role::left, op.tiles * f.m, f.stored_columns(), f.a, transposed);
   op.b = make_fragment(Role::right, f.k, op.tiles * f.n, f.b, transposed);
   op.c = make_fragment(Role::sum, op.tiles * f.m, f.n, f.c, transposed);
   op.d = make_fragment(Role::sum, op.tiles * f.m, f.n, f.d, transposed);
-  if (in_quads) {
+  if (in_quad_pairs) {
     f.order = MmaForm::Order::float_chain;
-    for (MatrixFragment* m : {&op.a, &op.b, &op.c, &op.d}) m->in_quads = true;
+    for (MatrixFragment* m : {&op.a, &op.b, &op.c, &op.d}) m->in_quad_pairs = true;
     op.a.by_columns = in.has(Modifier::col_row) || in.has(Modifier::col_col);
     op.b.by_columns = in.has(Modifier::row_row) || in.has(Modifier::col_row);
   }

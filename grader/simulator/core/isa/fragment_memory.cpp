@@ -13,13 +13,14 @@ namespace {
 
 // A part of the registers that an access moves: `bytes` bytes of each of `count` registers, from
 // register `first` on. In each register the part begins at byte `shift`.
-struct RegisterPart {
+struct SameBytesOfRegisters {
   const RegisterSlot* first;
   unsigned count, bytes, shift;
   bool transposed = false;  // each lane moves two halves that belong to other lanes
 };
 
-std::byte* register_part_address(const RegisterPart& part, std::byte* regs, int lane, unsigned i) {
+std::byte* register_part_address(const SameBytesOfRegisters& part, std::byte* regs, int lane,
+                                 unsigned i) {
   if (part.transposed) {
     const int group = lane / 4, owner = (lane % 4 * 2 + static_cast<int>(i)) * 4 + group / 2;
     return regs + part.first->offset + owner * 4 + group % 2 * 2;
@@ -29,8 +30,8 @@ std::byte* register_part_address(const RegisterPart& part, std::byte* regs, int 
 }
 
 template <bool store>
-void copy_register_part(const RegisterPart& part, std::byte* regs, uint32_t lanes,
-                        std::byte* memory, const uint64_t* address, size_t stride) {
+void load_or_store_register_part(const SameBytesOfRegisters& part, std::byte* regs, uint32_t lanes,
+                                 std::byte* memory, const uint64_t* address, size_t stride) {
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     std::byte* at = memory + address[l] + static_cast<size_t>(l) * stride;
@@ -43,9 +44,9 @@ void copy_register_part(const RegisterPart& part, std::byte* regs, uint32_t lane
 
 // Marks the stored bytes of undefined elements as undefined again. Called after a store to shared
 // memory, which has marked all bytes as defined.
-void mark_stored_bits_undefined(Warp& w, const RegisterPart& part, uint32_t lanes,
+void mark_stored_bits_undefined(Warp& w, const SameBytesOfRegisters& part, uint32_t lanes,
                                 const uint64_t* address) {
-  UndefinedBits* const u = w.current().frame->undefined.get();
+  FrameUndefinedBits* const u = w.current().frame->undefined.get();
   if (u == nullptr) return;
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
@@ -66,13 +67,13 @@ void mark_stored_bits_undefined(Warp& w, const RegisterPart& part, uint32_t lane
 
 template <bool store>
 void move_register_part(const ExecContext& x, const Inst& in, ptx::Space where, uint64_t* address,
-                        const RegisterPart& part) {
+                        const SameBytesOfRegisters& part) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const unsigned bytes = part.count * part.bytes;
   const auto kind = store ? AccessKind::store : AccessKind::load;
-  const HostMemoryOfLanes place = check_and_report_access(x, in, where, address, bytes, store);
-  UndefinedRead read;
+  const StridedLaneMemory place = check_and_report_access(x, in, where, address, bytes, store);
+  UndefinedBitsOfWarpRead read;
   if (block.checks_reads() && store && where != ptx::Space::global)
     w.mark_defined(access_space_of(where), address, x.mask, bytes);
   if (block.checks_reads() && store && where == ptx::Space::shared)
@@ -83,14 +84,15 @@ void move_register_part(const ExecContext& x, const Inst& in, ptx::Space where, 
     const unsigned registers = part.transposed ? 1 : part.count;
     own.dst_count = static_cast<uint8_t>(registers);
     for (unsigned i = 0; i < registers; ++i) own.dst[i] = part.first[i];
-    UndefinedBits::OfLanes origins = w.origins_of_undefined_read(own, read, bytes);
+    FrameUndefinedBits::OfLanes origins = w.origins_of_undefined_read(own, read, bytes);
     // The values go to other lanes, so the origin of the first undefined lane is used for all.
     if (part.transposed) origins.fill(origins[static_cast<size_t>(__builtin_ctz(read.lanes))]);
-    const ExecContext to = w.value_tracker().begin_undefined_load(
+    const ExecContext to = w.value_tracker().shadow_context_of_undefined_load(
         x, own, part.transposed ? kFullMask : read.lanes, origins);
-    copy_register_part<false>(part, to.regs, read.lanes, read.bits, read.address, read.stride);
+    load_or_store_register_part<false>(part, to.regs, read.lanes, read.bits, read.address,
+                                       read.stride);
   }
-  copy_register_part<store>(part, x.regs, x.mask, place.base, address, place.stride);
+  load_or_store_register_part<store>(part, x.regs, x.mask, place.base, address, place.stride);
   const bool shared = where == ptx::Space::shared && block.reports().observes_shared_ptx_accesses();
   const bool ordered = where == ptx::Space::global && block.reports().observes_order();
   if (store && (shared || ordered))
@@ -127,7 +129,7 @@ void load_or_store_fragment(const ExecContext& x, const Inst& in) {
             first.column + (along.column - first.column) * group +
                 (beside.column - first.column) * own};
   };
-  const auto move = [&](int r, int e, const RegisterPart& part) {
+  const auto move = [&](int r, int e, const SameBytesOfRegisters& part) {
     uint64_t* const address = x.warp->address;
     for (int l = 0; l < kWarpSize; ++l) {
       const MatrixPosition at = place(r, l, e, part.transposed);
@@ -145,7 +147,7 @@ void load_or_store_fragment(const ExecContext& x, const Inst& in) {
                     });
   };
   const auto element = static_cast<unsigned>(bits) / 8;
-  for (const FragmentPart& part : op.parts)
+  for (const FragmentRegisterSlice& part : op.parts)
     move(part.first, part.element,
          {matrix.slots.data() + part.first, part.count, part.bytes,
           part.transposed ? 0 : static_cast<unsigned>(part.element) * element, part.transposed});
@@ -159,7 +161,7 @@ void load_or_store_fragment(const ExecContext& x, const Inst& in) {
 
 }  // namespace
 
-std::vector<FragmentPart> access_parts_of(const FragmentOp& op) {
+std::vector<FragmentRegisterSlice> access_parts_of(const FragmentOp& op) {
   const MatrixFragment& matrix = op.moved;
   const int per = matrix.per_register();
   const auto element = static_cast<unsigned>(matrix.bits()) / 8;
@@ -167,7 +169,7 @@ std::vector<FragmentPart> access_parts_of(const FragmentOp& op) {
     return op.by_columns ? a.column == b.column && b.row == a.row + 1
                          : a.row == b.row && b.column == a.column + 1;
   };
-  std::vector<FragmentPart> parts;
+  std::vector<FragmentRegisterSlice> parts;
   for (int r = 0; r < matrix.registers(); ++r) {
     if (per > 1 &&
         neighbours(matrix.position_of_element(r, 0, 0), matrix.position_of_element(r, 0, 1))) {

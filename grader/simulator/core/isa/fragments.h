@@ -10,7 +10,7 @@
 // an H200's.
 //
 // A sparse A has the layout of a dense matrix of its stored elements. m8n8k4 of halves is four
-// independent products and has its own layout (position_in_quads).
+// independent products and has its own layout (position_in_quad_pairs).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ struct MatrixFragment {
   int rows = 0, columns = 0;
   ptx::DataType type{};
   bool transposed = false;  // has the layout of the transposed matrix in the other role
-  bool in_quads = false;    // four matrices of m8n8k4: A and C stacked vertically, B horizontally
+  bool in_quad_pairs =
+      false;                // four matrices of m8n8k4: A and C stacked vertically, B horizontally
   bool by_columns = false;  // in quads: a lane holds elements of one column of A, or one row of B
   std::vector<RegisterSlot> slots;  // wmma stores some registers twice
 
@@ -46,12 +47,12 @@ struct MatrixFragment {
   MatrixPosition position_of_element(int r, int lane, int e) const;
 
  private:
-  MatrixPosition position_in_quads(int r, int lane, int e) const;
+  MatrixPosition position_in_quad_pairs(int r, int lane, int e) const;
 };
 
 // A part of a fragment that one access of the warp moves: of `count` registers from `first` on,
 // `bytes` of each, beginning with element `element`.
-struct FragmentPart {
+struct FragmentRegisterSlice {
   int first = 0, element = 0;
   unsigned count = 1, bytes = 4;
   bool transposed = false;  // each lane moves two halves that belong to other lanes
@@ -65,9 +66,9 @@ struct FragmentOp {
   RegisterSlot metadata;  // positions of the stored elements of a sparse A (read_sparse_k_indices)
   int selector = 0;       // which lanes of each group supply the metadata
   MatrixFragment moved;   // load, store
-  bool by_columns = false;          // load, store: the matrix in memory
-  RegisterSlot stride;              // load, store: in elements; bytes 0: the matrix's own width
-  std::vector<FragmentPart> parts;  // load, store: the accesses
+  bool by_columns = false;  // load, store: the matrix in memory
+  RegisterSlot stride;      // load, store: in elements; bytes 0: the matrix's own width
+  std::vector<FragmentRegisterSlice> parts;  // load, store: the accesses
 };
 
 constexpr int kMostElements = 4096;  // elements of one matrix: 16 rows of 256 bits
@@ -81,7 +82,7 @@ void scatter(const MatrixFragment& fragment, const uint64_t* from, std::byte* re
 // form that the ISA lacks or the simulator does not support.
 FragmentOp fragment_op_of(const ptx::Instruction& in);
 // The accesses of a load or store. `op.moved` must have been placed.
-std::vector<FragmentPart> access_parts_of(const FragmentOp& op);
+std::vector<FragmentRegisterSlice> access_parts_of(const FragmentOp& op);
 // The operation with its slots, except the address of a load or store.
 FragmentOp fragment_op_of(const ptx::Instruction& in, RegisterFileLayout& slots);
 

@@ -9,7 +9,7 @@
 
 namespace lab32::sim {
 
-HostMemoryOfLanes check_and_report_access(const ExecContext& x, const Inst& in, ptx::Space where,
+StridedLaneMemory check_and_report_access(const ExecContext& x, const Inst& in, ptx::Space where,
                                           uint64_t* address, unsigned bytes, bool store) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
@@ -62,8 +62,9 @@ void gather_values_to_store(const ExecContext& x, const Inst& in, unsigned eleme
 
 // Copies the undefined bits of loaded bytes to the undefined bits of the result registers.
 template <class Mem>
-void load_undefined_bits(const ExecContext& x, const Inst& in, const UndefinedRead& read) {
-  const ExecContext to = x.warp->value_tracker().begin_undefined_load(
+void load_undefined_bits(const ExecContext& x, const Inst& in,
+                         const UndefinedBitsOfWarpRead& read) {
+  const ExecContext to = x.warp->value_tracker().shadow_context_of_undefined_load(
       x, in, read.lanes, x.warp->origins_of_undefined_read(in, read, sizeof(Mem) * in.dst_count));
   for (uint8_t v = 0; v < in.dst_count; ++v)
     read_element<Mem>({read.bits, read.stride}, read.address, v * sizeof(Mem), to, in.dst[v]);
@@ -72,7 +73,7 @@ void load_undefined_bits(const ExecContext& x, const Inst& in, const UndefinedRe
 // Executes a strong load in a launch in which an observer chooses the loaded value.
 template <class Mem>
 void load_value_chosen_by_observer(const ExecContext& x, const Inst& in,
-                                   const HostMemoryOfLanes& place, const uint64_t* address) {
+                                   const StridedLaneMemory& place, const uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem), kLane = 16;
   const unsigned bytes = kElement * in.dst_count;
   for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -90,10 +91,10 @@ template <class Mem>
 void load_from(const ExecContext& x, const Inst& in, Where where, uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem);
   const unsigned bytes = kElement * in.dst_count;
-  const HostMemoryOfLanes place = check_and_report_access(x, in, where, address, bytes, false);
+  const StridedLaneMemory place = check_and_report_access(x, in, where, address, bytes, false);
   BlockContext& block = x.warp->block();
   if (block.checks_reads() && where != Where::constant) {
-    UndefinedRead read;
+    UndefinedBitsOfWarpRead read;
     if (x.warp->find_undefined_bytes(access_space_of(where), address, x.mask, bytes, &read))
       load_undefined_bits<Mem>(x, in, read);
   }
@@ -119,7 +120,7 @@ template <class Mem>
 void store_to(const ExecContext& x, const Inst& in, Where where, uint64_t* address) {
   constexpr unsigned kElement = sizeof(Mem);
   const unsigned bytes = kElement * in.src_count;
-  const HostMemoryOfLanes place = check_and_report_access(x, in, where, address, bytes, true);
+  const StridedLaneMemory place = check_and_report_access(x, in, where, address, bytes, true);
   BlockContext& block = x.warp->block();
   if (block.checks_reads() && where != Where::global)
     x.warp->mark_defined(access_space_of(where), address, x.mask, bytes);
@@ -149,8 +150,9 @@ void store_to(const ExecContext& x, const Inst& in, Where where, uint64_t* addre
 
 constexpr int kHalfWarp = kWarpSize / 2;
 
-void report_strided_access(const ExecContext& x, const Inst& in, Where where, AccessKind kind,
-                           unsigned bytes, const StridedWarpAddresses& row) {
+void notify_observers_of_strided_access(const ExecContext& x, const Inst& in, Where where,
+                                        AccessKind kind, unsigned bytes,
+                                        const StridedHalfWarpPair& row) {
   BlockContext& block = x.warp->block();
   const bool raw = where == Where::shared && block.reports().observes_shared_ptx_accesses();
   uint64_t* const address = x.warp->address;
@@ -167,16 +169,17 @@ void report_strided_access(const ExecContext& x, const Inst& in, Where where, Ac
 
 // The host address of the first byte of each half-warp's row. Null: the access is not of this kind,
 // and it has been neither checked nor reported.
-struct HalfWarpRows {
+struct HalfWarpHostPointers {
   std::byte* half[2] = {nullptr, nullptr};
   uint64_t stride = 0;
 };
 
 template <Where where, AccessKind kind>
-HalfWarpRows access_as_rows(const ExecContext& x, const Inst& in, unsigned bytes) {
+HalfWarpHostPointers check_strided_half_warps(const ExecContext& x, const Inst& in,
+                                              unsigned bytes) {
   if (x.mask != kFullMask) return {};
-  const StridedWarpAddresses row = strided_addresses_of_warp(x, in.mem_base, in.mem_offset, bytes);
-  if (row.stride == StridedWarpAddresses::kIrregular ||
+  const StridedHalfWarpPair row = strided_addresses_of_warp(x, in.mem_base, in.mem_offset, bytes);
+  if (row.stride == StridedHalfWarpPair::kIrregular ||
       (row.stride == 0 && kind == AccessKind::store))
     return {};
   BlockContext& block = x.warp->block();
@@ -186,7 +189,7 @@ HalfWarpRows access_as_rows(const ExecContext& x, const Inst& in, unsigned bytes
     if (!block.shared().is_valid_row(in, row.first[0], row.first[0] + beyond_first, bytes) ||
         !block.shared().is_valid_row(in, row.first[1], row.first[1] + beyond_first, bytes))
       return {};
-    UndefinedBytes& undefined = block.shared().undefined();
+    UndefinedBitsOfMemory& undefined = block.shared().undefined();
     if (block.checks_reads() && !undefined.none()) {
       const size_t span = beyond_first + bytes;
       if (kind == AccessKind::store) {
@@ -211,7 +214,7 @@ HalfWarpRows access_as_rows(const ExecContext& x, const Inst& in, unsigned bytes
         x.warp->index(), {in.site, AccessKind::load, static_cast<uint8_t>(bytes), kFullMask,
                           nullptr, nullptr, &row});
   else if (where != Where::constant && (raw || block.reports().reports_accesses()))
-    report_strided_access(x, in, where, kind, bytes, row);
+    notify_observers_of_strided_access(x, in, where, kind, bytes, row);
   return {{base + row.first[0], base + row.first[1]}, row.stride};
 }
 
@@ -234,44 +237,46 @@ void read_half_warp(const std::byte* from, size_t stride, std::byte* slot) {
 }
 
 template <class Mem, class Reg>
-void read_row(const HalfWarpRows& row, size_t offset, std::byte* slot) {
+void read_strided_lanes(const HalfWarpHostPointers& row, size_t offset, std::byte* slot) {
   read_half_warp<Mem, Reg>(row.half[0] + offset, row.stride, slot);
   read_half_warp<Mem, Reg>(row.half[1] + offset, row.stride, slot + sizeof(Reg) * kHalfWarp);
 }
 
 template <class Mem>
-void read_row(const HalfWarpRows& row, size_t offset, std::byte* slot, uint8_t bytes) {
+void read_strided_lanes(const HalfWarpHostPointers& row, size_t offset, std::byte* slot,
+                        uint8_t bytes) {
   if constexpr (std::is_same_v<Mem, Wide>) {
-    read_row<Wide, Wide>(row, offset, slot);
+    read_strided_lanes<Wide, Wide>(row, offset, slot);
   } else {
     switch (bytes) {
       case 2:
-        return read_row<Mem, uint16_t>(row, offset, slot);
+        return read_strided_lanes<Mem, uint16_t>(row, offset, slot);
       case 4:
-        return read_row<Mem, uint32_t>(row, offset, slot);
+        return read_strided_lanes<Mem, uint32_t>(row, offset, slot);
       default:
-        return read_row<Mem, uint64_t>(row, offset, slot);
+        return read_strided_lanes<Mem, uint64_t>(row, offset, slot);
     }
   }
 }
 
 template <class Mem, Where where>
-bool try_load_as_row(const ExecContext& x, const Inst& in) {
-  const HalfWarpRows row =
-      access_as_rows<where, AccessKind::load>(x, in, sizeof(Mem) * in.dst_count);
+bool try_strided_load(const ExecContext& x, const Inst& in) {
+  const HalfWarpHostPointers row =
+      check_strided_half_warps<where, AccessKind::load>(x, in, sizeof(Mem) * in.dst_count);
   if (row.half[0] == nullptr) return false;
   for (uint8_t v = 0; v < in.dst_count; ++v)
     if (in.dst[v].bytes != 0)
-      read_row<Mem>(row, v * sizeof(Mem), x.regs + in.dst[v].offset, in.dst[v].bytes);
+      read_strided_lanes<Mem>(row, v * sizeof(Mem), x.regs + in.dst[v].offset, in.dst[v].bytes);
   return true;
 }
 
 // Stores the second half-warp last, so that its lanes prevail if both half-warps store to one
 // address.
 template <class Mem, Where where>
-bool try_store_as_row(const ExecContext& x, const Inst& in) {
+bool try_strided_store(const ExecContext& x, const Inst& in) {
   constexpr unsigned kElement = sizeof(Mem);
-  const HalfWarpRows row = access_as_rows<where, AccessKind::store>(x, in, kElement * in.src_count);
+  const HalfWarpHostPointers row =
+      check_strided_half_warps<where, AccessKind::store>(x, in, kElement * in.src_count);
   if (row.half[0] == nullptr) return false;
   for (int half = 0; half < 2; ++half)
     for (uint8_t v = 0; v < in.src_count; ++v) {
@@ -305,7 +310,7 @@ void access_by_window(const ExecContext& x, const Inst& in, uint64_t* address,
 template <class Mem, Where where>
 void load(const ExecContext& x, const Inst& in) {
   if constexpr (supports_rows(where))
-    if (try_load_as_row<Mem, where>(x, in)) return;
+    if (try_strided_load<Mem, where>(x, in)) return;
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   if constexpr (where == Where::generic) {
@@ -318,8 +323,8 @@ void load(const ExecContext& x, const Inst& in) {
 // Executes loads that may see a value that another thread stores at the same time (volatile and
 // strong loads).
 template <class Mem, Where where>
-void load_volatile(const ExecContext& x, const Inst& in) {
-  x.warp->polling().note_possible_spin();
+void load_noting_possible_spin(const ExecContext& x, const Inst& in) {
+  x.warp->polling().note_potentially_polling_read();
   load<Mem, where>(x, in);
   if (where == Where::global || where == Where::generic)
     x.warp->polling().note_load(x.warp->address[__builtin_ctz(x.mask)], x.warp->issued());
@@ -328,7 +333,7 @@ void load_volatile(const ExecContext& x, const Inst& in) {
 template <class Mem, Where where>
 void store(const ExecContext& x, const Inst& in) {
   if constexpr (supports_rows(where))
-    if (try_store_as_row<Mem, where>(x, in)) return;
+    if (try_strided_store<Mem, where>(x, in)) return;
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   if constexpr (where == Where::generic) {
@@ -342,14 +347,15 @@ template <class Mem>
 ExecFn pick_load_in_space(Where where, bool synchronises) {
 #define LAB32_SPACE(w) \
   case w:              \
-    return synchronises ? load_volatile<Mem, w> : load<Mem, w>;
+    return synchronises ? load_noting_possible_spin<Mem, w> : load<Mem, w>;
   switch (where) {
     LAB32_SPACE(Where::global)
     LAB32_SPACE(Where::shared)
     LAB32_SPACE(Where::local)
     LAB32_SPACE(Where::constant)
     default:
-      return synchronises ? load_volatile<Mem, Where::generic> : load<Mem, Where::generic>;
+      return synchronises ? load_noting_possible_spin<Mem, Where::generic>
+                          : load<Mem, Where::generic>;
   }
 #undef LAB32_SPACE
 }

@@ -20,11 +20,11 @@ constexpr int kExpected = 20, kBytes = 40, kPhase = 61;
 constexpr int64_t kMostBytes = (1 << 20) - 1;  // the ISA's range
 constexpr uint64_t kBytesMask = (1u << 21) - 1;
 
-uint64_t pending(uint64_t object) { return object & kCount; }
-uint64_t expected(uint64_t object) { return object >> kExpected & kCount; }
-uint64_t phase(uint64_t object) { return object >> kPhase; }
-int64_t pending_bytes(uint64_t object) {
-  const auto bits = static_cast<int64_t>(object >> kBytes & kBytesMask);
+uint64_t pending(uint64_t mbarrier_word) { return mbarrier_word & kCount; }
+uint64_t expected(uint64_t mbarrier_word) { return mbarrier_word >> kExpected & kCount; }
+uint64_t phase(uint64_t mbarrier_word) { return mbarrier_word >> kPhase; }
+int64_t pending_bytes(uint64_t mbarrier_word) {
+  const auto bits = static_cast<int64_t>(mbarrier_word >> kBytes & kBytesMask);
   return bits > kMostBytes ? bits - (int64_t{1} << 21) : bits;
 }
 uint64_t pack_mbarrier_state(uint64_t phase, uint64_t expected, uint64_t pending,
@@ -34,7 +34,7 @@ uint64_t pack_mbarrier_state(uint64_t phase, uint64_t expected, uint64_t pending
 }
 
 // Fills x.warp->address with checked offsets in shared memory.
-void check_mbarrier_addresses(const ExecContext& x, const Inst& in, AccessUse use) {
+void compute_checked_mbarrier_addresses(const ExecContext& x, const Inst& in, AccessUse use) {
   Warp& w = *x.warp;
   lane_addresses(x, in.mem_base, in.mem_offset, w.address);
   if (space_of(*in.ptx) != ptx::Space::shared)
@@ -59,7 +59,7 @@ void for_each_mbarrier(const ExecContext& x, F f) {
 }
 
 void initialise_mbarrier(const ExecContext& x, const Inst& in) {
-  check_mbarrier_addresses(x, in, AccessUse::write);
+  compute_checked_mbarrier_addresses(x, in, AccessUse::write);
   if (x.warp->block().checks_reads())
     x.warp->mark_defined(AccessSpace::shared, x.warp->address, x.mask, 8);
   for_each_mbarrier(x, [&](int l, std::byte* at) {
@@ -71,7 +71,7 @@ void initialise_mbarrier(const ExecContext& x, const Inst& in) {
 }
 
 void invalidate_mbarrier(const ExecContext& x, const Inst& in) {
-  check_mbarrier_addresses(x, in, AccessUse::write);
+  compute_checked_mbarrier_addresses(x, in, AccessUse::write);
   for_each_mbarrier(x, [](int, std::byte* at) { store_lane(at, 0, ~uint64_t{0}); });
 }
 
@@ -85,7 +85,8 @@ bool try_complete_phase(std::byte* at) {
 
 // Arrives `count` times. arrive_drop also removes the arrivals from the expected count of later
 // phases.
-void record_arrivals(const ExecContext& x, const Inst& in, int l, std::byte* at, uint64_t count) {
+void apply_mbarrier_arrivals(const ExecContext& x, const Inst& in, int l, std::byte* at,
+                             uint64_t count) {
   uint64_t object = load_lane<uint64_t>(at, 0);
   if (count > pending(object))
     trap_barrier(x, in, l, TrapReason::mbarrier_arrivals, count, pending(object));
@@ -109,16 +110,16 @@ void expect_bytes(const ExecContext& x, const Inst& in, int l, std::byte* at, in
 
 // arrive.expect_tx: first expects bytes, then arrives.
 void arrive_and_expect_bytes(const ExecContext& x, const Inst& in) {
-  check_mbarrier_addresses(x, in, AccessUse::update);
+  compute_checked_mbarrier_addresses(x, in, AccessUse::update);
   for_each_mbarrier(x, [&](int l, std::byte* at) {
     if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, l, load_lane<uint64_t>(at, 0));
     expect_bytes(x, in, l, at, load_lane<uint32_t>(x.regs + in.src[0].offset, l));
-    record_arrivals(x, in, l, at, 1);
+    apply_mbarrier_arrivals(x, in, l, at, 1);
   });
 }
 
 void change_pending_bytes(const ExecContext& x, const Inst& in) {
-  check_mbarrier_addresses(x, in, AccessUse::update);
+  compute_checked_mbarrier_addresses(x, in, AccessUse::update);
   for_each_mbarrier(x, [&](int l, std::byte* at) {
     const int64_t bytes = load_lane<uint32_t>(x.regs + in.src[0].offset, l);
     if (in.ptx->has(Modifier::expect_tx)) return expect_bytes(x, in, l, at, bytes);
@@ -129,11 +130,11 @@ void change_pending_bytes(const ExecContext& x, const Inst& in) {
 }
 
 void arrive_at_mbarrier(const ExecContext& x, const Inst& in) {
-  check_mbarrier_addresses(x, in, AccessUse::update);
+  compute_checked_mbarrier_addresses(x, in, AccessUse::update);
   for_each_mbarrier(x, [&](int l, std::byte* at) {
     if (in.dst[0].bytes != 0) store_lane(x.regs + in.dst[0].offset, l, load_lane<uint64_t>(at, 0));
-    record_arrivals(x, in, l, at,
-                    in.src_count > 0 ? load_lane<uint32_t>(x.regs + in.src[0].offset, l) : 1);
+    apply_mbarrier_arrivals(
+        x, in, l, at, in.src_count > 0 ? load_lane<uint32_t>(x.regs + in.src[0].offset, l) : 1);
   });
 }
 
@@ -149,8 +150,8 @@ void read_pending_count(const ExecContext& x, const Inst& in) {
 // try_wait may wait before it returns false; here it returns at once.
 template <bool by_parity>
 void test_mbarrier_phase(const ExecContext& x, const Inst& in) {
-  x.warp->polling().note_possible_spin();
-  check_mbarrier_addresses(x, in, AccessUse::read);
+  x.warp->polling().note_potentially_polling_read();
+  compute_checked_mbarrier_addresses(x, in, AccessUse::read);
   if (!x.warp->block().bulk_copies().empty())
     for_each_mbarrier(
         x, [&](int l, std::byte*) { deliver_copies_of_mbarrier(*x.warp, x.warp->address[l]); });
@@ -172,7 +173,7 @@ void test_mbarrier_phase(const ExecContext& x, const Inst& in) {
 // an arrival; without .noinc the mbarrier first expects one more. Here the copies complete at once,
 // and the race check looks for threads that use the bytes without a wait.
 void arrive_after_copies(const ExecContext& x, const Inst& in) {
-  check_mbarrier_addresses(x, in, AccessUse::update);
+  compute_checked_mbarrier_addresses(x, in, AccessUse::update);
   uint64_t object[kWarpSize];
   std::memcpy(object, x.warp->address, sizeof object);
   for (uint32_t left = x.mask, lanes = 0; left != 0; left &= ~lanes) {
@@ -183,8 +184,8 @@ void arrive_after_copies(const ExecContext& x, const Inst& in) {
     finish_all_async_copies({x.regs, lanes, x.warp}, in, static_cast<uint32_t>(first) + 1);
   }
   if (!in.ptx->has(Modifier::noinc)) return;
-  check_mbarrier_addresses(x, in, AccessUse::update);
-  for_each_mbarrier(x, [&](int l, std::byte* at) { record_arrivals(x, in, l, at, 1); });
+  compute_checked_mbarrier_addresses(x, in, AccessUse::update);
+  for_each_mbarrier(x, [&](int l, std::byte* at) { apply_mbarrier_arrivals(x, in, l, at, 1); });
 }
 
 }  // namespace

@@ -97,9 +97,9 @@ template <class T>
 
 }  // namespace detail
 
-// The StridedWarpAddresses of a warp's addresses for elements of `bytes`: stride 0 if all lanes of
+// The StridedHalfWarpPair of a warp's addresses for elements of `bytes`: stride 0 if all lanes of
 // a half-warp access one address, `bytes` if they are contiguous, else irregular.
-[[gnu::always_inline]] inline StridedWarpAddresses strided_addresses_of_warp(
+[[gnu::always_inline]] inline StridedHalfWarpPair strided_addresses_of_warp(
     const ExecContext& x, const RegisterSlot& base, int64_t offset, unsigned bytes) {
   const auto add = static_cast<uint64_t>(offset);
   const std::byte* const b = x.regs + base.offset;
@@ -131,14 +131,14 @@ struct Wide {  // .b128
 };
 
 // Host memory of a state space: lane l finds the byte at address a at base + a + l * stride.
-struct HostMemoryOfLanes {
+struct StridedLaneMemory {
   std::byte* base;
   size_t stride;
 };
 
 // Checks an access, reports it to the observers and returns the host memory behind it. `address` is
 // relative to the beginning of the space.
-HostMemoryOfLanes check_and_report_access(const ExecContext& x, const Inst& in, ptx::Space where,
+StridedLaneMemory check_and_report_access(const ExecContext& x, const Inst& in, ptx::Space where,
                                           uint64_t* address, unsigned bytes, bool store);
 
 inline AccessSpace access_space_of(ptx::Space where) {
@@ -167,7 +167,7 @@ void for_each_window(const ExecContext& x, uint64_t* address, F f) {
 
 // Reads one element for each lane into a register and extends it to the register's width.
 template <class Mem, class Reg>
-void read_lanes(const HostMemoryOfLanes& place, const uint64_t* address, unsigned offset,
+void read_lanes(const StridedLaneMemory& place, const uint64_t* address, unsigned offset,
                 std::byte* slot, uint32_t mask) {
   const auto read = [&](int l) {
     Mem value;
@@ -183,7 +183,7 @@ void read_lanes(const HostMemoryOfLanes& place, const uint64_t* address, unsigne
 }
 
 template <class Mem>
-void read_element(const HostMemoryOfLanes& place, const uint64_t* address, unsigned offset,
+void read_element(const StridedLaneMemory& place, const uint64_t* address, unsigned offset,
                   const ExecContext& x, const RegisterSlot& to) {
   if (to.bytes == 0) return;  // '_'
   std::byte* slot = x.regs + to.offset;
@@ -203,7 +203,7 @@ void read_element(const HostMemoryOfLanes& place, const uint64_t* address, unsig
 
 // A store writes only the low bytes of a register that is wider than the type.
 template <class Mem>
-void write_element(const HostMemoryOfLanes& place, const uint64_t* address, unsigned offset,
+void write_element(const StridedLaneMemory& place, const uint64_t* address, unsigned offset,
                    const ExecContext& x, const RegisterSlot& from) {
   const std::byte* slot = x.regs + from.offset;
   const auto write = [&](int l) {

@@ -19,7 +19,7 @@ std::byte* parameters_of_frame(const ExecContext& x, const Inst& in, size_t* str
 }
 
 template <class Mem>
-void load_param(const ExecContext& x, const Inst& in) {
+void load_call_param(const ExecContext& x, const Inst& in) {
   size_t stride;
   std::byte* base = parameters_of_frame(x, in, &stride);
   static constexpr uint64_t kZero[kWarpSize] = {};
@@ -28,7 +28,7 @@ void load_param(const ExecContext& x, const Inst& in) {
 }
 
 template <class Mem>
-void store_param(const ExecContext& x, const Inst& in) {
+void store_call_param(const ExecContext& x, const Inst& in) {
   size_t stride;
   std::byte* base = parameters_of_frame(x, in, &stride);
   static constexpr uint64_t kZero[kWarpSize] = {};
@@ -97,23 +97,23 @@ ExecFn pick_param(const ptx::Instruction& in) {
 }
 
 template <class T>
-struct LoadParam {
-  static constexpr ExecFn fn = load_param<T>;
+struct LoadCallParam {
+  static constexpr ExecFn fn = load_call_param<T>;
 };
 template <class T>
 struct LoadKernelParam {
   static constexpr ExecFn fn = load_kernel_param<T>;
 };
 template <class T>
-struct StoreParam {
-  static constexpr ExecFn fn = store_param<T>;
+struct StoreCallParam {
+  static constexpr ExecFn fn = store_call_param<T>;
 };
 
 }  // namespace
 
 // The decoder replaces this by pick_ld_kernel_param for a kernel's own parameters.
-ExecFn pick_ld_param(const ptx::Instruction& in) { return pick_param<LoadParam>(in); }
+ExecFn pick_ld_param(const ptx::Instruction& in) { return pick_param<LoadCallParam>(in); }
 ExecFn pick_ld_kernel_param(const ptx::Instruction& in) { return pick_param<LoadKernelParam>(in); }
-ExecFn pick_st_param(const ptx::Instruction& in) { return pick_param<StoreParam>(in); }
+ExecFn pick_st_param(const ptx::Instruction& in) { return pick_param<StoreCallParam>(in); }
 
 }  // namespace lab32::sim

@@ -14,7 +14,8 @@ struct SurfaceCoordinates {
   uint32_t layer = 0;
 };
 
-SurfaceCoordinates surface_coordinates_of(const ExecContext& x, const TextureOp& op, int lane) {
+SurfaceCoordinates surface_coordinates_of(const ExecContext& x, const TextureOrSurfaceOp& op,
+                                          int lane) {
   const auto word = [&](const RegisterSlot& slot) {
     return slot.bytes == 0 ? 0 : load_lane<uint32_t>(x.regs + slot.offset, lane);
   };
@@ -23,7 +24,7 @@ SurfaceCoordinates surface_coordinates_of(const ExecContext& x, const TextureOp&
           static_cast<int32_t>(word(op.coordinate[2])), word(op.layer)};
 }
 
-std::string surface_mismatch(const TextureOp& op, const TextureObject& t) {
+std::string surface_mismatch(const TextureOrSurfaceOp& op, const TextureObject& t) {
   if (!t.surface) return "is a texture object";
   const bool slices = t.array.layered || t.array.cube;  // a face is a layer here
   if (op.layered != slices) return slices ? "has layers or faces" : "has no layers";
@@ -32,14 +33,14 @@ std::string surface_mismatch(const TextureOp& op, const TextureObject& t) {
                        t.array.dimensions == 1 ? "" : "s");
   // A row is too short for the access, so there is no valid position to which it could be clamped.
   // An element that begins before the row would belong to another array.
-  if (op.outside == TextureOp::Outside::clamp &&
+  if (op.outside == TextureOrSurfaceOp::Outside::clamp &&
       op.element_bytes * op.values > t.array.levels[0].width * t.array.format.bytes())
     return "has rows that are shorter than the access, and the clamped position is not known";
   return {};
 }
 
 // The lanes whose elements are in the array. The elements of other lanes are clamped or dropped.
-uint32_t lanes_inside_surface(const ExecContext& x, const Inst& in, const TextureOp& op,
+uint32_t lanes_inside_surface(const ExecContext& x, const Inst& in, const TextureOrSurfaceOp& op,
                               const TextureObject& t, uint64_t* address) {
   const MipmapLevel& grid = t.array.levels[0];
   const int32_t texel = static_cast<int32_t>(t.array.format.bytes());
@@ -56,8 +57,8 @@ uint32_t lanes_inside_surface(const ExecContext& x, const Inst& in, const Textur
     bool in_row = e.x >= 0 && e.x <= row - bytes;
     const bool inside =
         in_row && e.y >= 0 && e.y < height && (!planes || (e.z >= 0 && e.z < slices)) && in_layers;
-    if (!inside && op.outside == TextureOp::Outside::trap) wrong |= 1u << l;
-    if (!inside && op.outside != TextureOp::Outside::clamp) continue;
+    if (!inside && op.outside == TextureOrSurfaceOp::Outside::trap) wrong |= 1u << l;
+    if (!inside && op.outside != TextureOrSurfaceOp::Outside::clamp) continue;
     if (!inside) {
       if (e.x < 0) e.x = 0;
       if (e.x > row - bytes) e.x = row - bytes;
@@ -72,9 +73,9 @@ uint32_t lanes_inside_surface(const ExecContext& x, const Inst& in, const Textur
   }
   if (wrong != 0) {
     BlockContext& block = x.warp->block();
-    const auto use = op.kind == TextureOp::Kind::load    ? AccessUse::read
-                     : op.kind == TextureOp::Kind::store ? AccessUse::write
-                                                         : AccessUse::update;
+    const auto use = op.kind == TextureOrSurfaceOp::Kind::load    ? AccessUse::read
+                     : op.kind == TextureOrSurfaceOp::Kind::store ? AccessUse::write
+                                                                  : AccessUse::update;
     block.faults().trap_or_report(in.site, wrong, FaultEvent::Kind::memory, [&](int l) {
       const SurfaceCoordinates e = surface_coordinates_of(x, op, l);
       TrapFacts facts = block.faults().facts_of_access(x.warp->index(), l, AccessSpace::global, use,
@@ -96,26 +97,26 @@ uint32_t lanes_inside_surface(const ExecContext& x, const Inst& in, const Textur
 }
 
 // Lanes outside the surface are reported without an element.
-void report_surface_elements(const ExecContext& x, const Inst& in, const TextureOp& op,
+void report_surface_elements(const ExecContext& x, const Inst& in, const TextureOrSurfaceOp& op,
                              const TextureObject* object, uint32_t there, const uint64_t* address) {
   if (!x.warp->block().reports().reports_accesses()) return;
-  uint64_t places[kWarpSize * TexelAccess::kMostTexels];
+  uint64_t places[kWarpSize * WarpTexelAccess::kMostTexels];
   uint8_t count[kWarpSize] = {};
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    places[static_cast<unsigned>(l) * TexelAccess::kMostTexels] =
+    places[static_cast<unsigned>(l) * WarpTexelAccess::kMostTexels] =
         (there >> l & 1) != 0 ? address[l] : 0;
     count[l] = 1;
   }
-  const auto kind = op.kind == TextureOp::Kind::load    ? TexelAccess::Kind::load
-                    : op.kind == TextureOp::Kind::store ? TexelAccess::Kind::store
-                                                        : TexelAccess::Kind::reduce;
+  const auto kind = op.kind == TextureOrSurfaceOp::Kind::load    ? WarpTexelAccess::Kind::load
+                    : op.kind == TextureOrSurfaceOp::Kind::store ? WarpTexelAccess::Kind::store
+                                                                 : WarpTexelAccess::Kind::reduce;
   x.warp->block().reports().texel_access(
       x.warp->index(), {in.site, kind, false, static_cast<uint8_t>(op.element_bytes * op.values),
                         x.mask, object, places, count});
 }
 
-void load_from_surface(const ExecContext& x, const Inst& in, const TextureOp& op,
+void load_from_surface(const ExecContext& x, const Inst& in, const TextureOrSurfaceOp& op,
                        const TextureObject& t, bool of_all) {
   alignas(64) uint64_t address[kWarpSize];
   const uint32_t there = lanes_inside_surface(x, in, op, t, address);
@@ -123,7 +124,7 @@ void load_from_surface(const ExecContext& x, const Inst& in, const TextureOp& op
   const unsigned bytes = op.element_bytes * op.values;
   alignas(64) std::byte texels[kWarpSize * 16] = {};
   const ExecContext lanes{x.regs, there, x.warp};
-  TexelReads reads(lanes, in, bytes);
+  TexelReader reads(lanes, in, bytes);
   if (there != 0) reads.read(address, there, texels, 16);
   for (unsigned v = 0; v < op.values; ++v) {
     const RegisterSlot& to = op.value[v];
@@ -138,7 +139,7 @@ void load_from_surface(const ExecContext& x, const Inst& in, const TextureOp& op
   reads.mark_undefined_results(op);
 }
 
-void store_to_surface(const ExecContext& x, const Inst& in, const TextureOp& op,
+void store_to_surface(const ExecContext& x, const Inst& in, const TextureOrSurfaceOp& op,
                       const TextureObject& t, bool of_all) {
   alignas(64) uint64_t address[kWarpSize];
   const uint32_t there = lanes_inside_surface(x, in, op, t, address);
@@ -166,7 +167,7 @@ void store_to_surface(const ExecContext& x, const Inst& in, const TextureOp& op,
 }
 
 // Serves the lanes in order.
-void reduce_on_surface(const ExecContext& x, const Inst& in, const TextureOp& op,
+void reduce_on_surface(const ExecContext& x, const Inst& in, const TextureOrSurfaceOp& op,
                        const TextureObject& t, bool of_all) {
   alignas(64) uint64_t address[kWarpSize];
   const uint32_t there = lanes_inside_surface(x, in, op, t, address);
@@ -187,13 +188,13 @@ void reduce_on_surface(const ExecContext& x, const Inst& in, const TextureOp& op
   block.reports().note_stored(x.warp->index(), there);
 }
 
-template <void (*access)(const ExecContext&, const Inst&, const TextureOp&, const TextureObject&,
-                         bool)>
+template <void (*access)(const ExecContext&, const Inst&, const TextureOrSurfaceOp&,
+                         const TextureObject&, bool)>
 void access_surface(const ExecContext& x, const Inst& in) {
-  const TextureOp& op = texture_op(x, in);
+  const TextureOrSurfaceOp& op = texture_op(x, in);
   for_each_texture_object(x, in, op, [&](const ExecContext& lanes, const TextureObject& t) {
     if (const std::string why = surface_mismatch(op, t); !why.empty())
-      trap_on_bad_texture_object(lanes, in, op, why);
+      throw_texture_object_trap(lanes, in, op, why);
     access(lanes, in, op, t, lanes.mask == x.mask);
   });
 }
@@ -201,15 +202,15 @@ void access_surface(const ExecContext& x, const Inst& in) {
 }  // namespace
 
 ExecFn pick_suld(const ptx::Instruction& in) {
-  texture_op_of(in);  // throws if the form is not supported
+  texture_or_surface_op_of(in);  // throws if the form is not supported
   return access_surface<load_from_surface>;
 }
 ExecFn pick_sust(const ptx::Instruction& in) {
-  texture_op_of(in);
+  texture_or_surface_op_of(in);
   return access_surface<store_to_surface>;
 }
 ExecFn pick_sured(const ptx::Instruction& in) {
-  texture_op_of(in);
+  texture_or_surface_op_of(in);
   return access_surface<reduce_on_surface>;
 }
 

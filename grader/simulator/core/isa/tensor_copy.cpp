@@ -38,12 +38,13 @@ TensorMap read_tensor_map(const CopyLane& c, uint64_t address, const BulkOp& op)
   return map;
 }
 
-struct TensorBox {
+struct TensorBoxOrigin {
   std::array<int64_t, TensorMap::kMostDimensions> first{};
 };
 
-TensorBox tensor_box_of(const CopyLane& c, const BulkOp& op, const TensorMap& map, bool stores) {
-  TensorBox box;
+TensorBoxOrigin checked_tensor_box_origin(const CopyLane& c, const BulkOp& op, const TensorMap& map,
+                                          bool stores) {
+  TensorBoxOrigin box;
   for (size_t i = 0; i < map.dimensions; ++i)
     box.first[i] = static_cast<int32_t>(c.slot_value(op.coordinate[i]));
   const auto refuse = [&](int64_t coordinate, const char* cause) {
@@ -81,7 +82,7 @@ struct TensorBoxRow {
 };
 
 template <class F>
-void for_each_box_row(const TensorMap& map, const TensorBox& box, F f) {
+void for_each_box_row(const TensorMap& map, const TensorBoxOrigin& box, F f) {
   for (uint32_t number = 0; number < map.rows_of_box(); ++number) {
     TensorBoxRow row{number, map.address};
     bool inside = true;
@@ -110,8 +111,8 @@ unsigned piece_size_of_row(const TensorMap& map, uint64_t address, uint32_t byte
 }
 
 void report_box_row_move(const CopyLane& c, const BulkOp& op, const TensorMap& map,
-                         const TensorBoxRow& row, BulkMove::Kind kind, uint64_t shared) {
-  BulkMove move;
+                         const TensorBoxRow& row, ContiguousBulkMove::Kind kind, uint64_t shared) {
+  ContiguousBulkMove move;
   move.kind = kind;
   move.global = row.address;
   move.shared = shared + uint64_t{row.number} * map.pitch();
@@ -130,14 +131,14 @@ void load_tensor_box(const ExecContext& x, const Inst& in) {
     const CopyLane c{x, in, __builtin_ctz(r)};
     const BulkOp& op = x.warp->program().bulk_ops[in.target];
     const TensorMap map = read_tensor_map(c, c.address(op.from), op);
-    const TensorBox box = tensor_box_of(c, op, map, false);
+    const TensorBoxOrigin box = checked_tensor_box_origin(c, op, map, false);
     PendingBulkCopy copy;
     copy.swizzle = map.swizzle;
     copy.row_bytes = map.row_bytes();
     copy.pitch = map.pitch();
     copy.data.resize(uint64_t{map.rows_of_box()} * map.row_bytes());  // zeros, outside the tensor
     for_each_box_row(map, box, [&](const TensorBoxRow& row) {
-      report_box_row_move(c, op, map, row, BulkMove::Kind::load, c.address(op.to));
+      report_box_row_move(c, op, map, row, ContiguousBulkMove::Kind::load, c.address(op.to));
       const uint32_t bytes = (row.end - row.from) * map.element_bytes;
       if (bytes == 0) return;
       read_source_of_bulk_copy(c, row.address, bytes, piece_size_of_row(map, row.address, bytes),
@@ -172,7 +173,7 @@ void store_tensor_box(const ExecContext& x, const Inst& in) {
     const TensorMap map = read_tensor_map(c, place, op);
     const bool reduces = in.ptx->has(Modifier::reduce);
     const ReductionOp reduction = reduces ? tensor_reduction_of(c, place, map) : ReductionOp{};
-    const TensorBox box = tensor_box_of(c, op, map, true);
+    const TensorBoxOrigin box = checked_tensor_box_origin(c, op, map, true);
     check_box_alignment(c, from, AccessUse::read);
     // Past the end of such a row an H100 writes up to the next multiple of an unknown number of
     // bytes.
@@ -183,8 +184,9 @@ void store_tensor_box(const ExecContext& x, const Inst& in) {
                      "past their end is not known");
     std::vector<std::byte> values(map.row_bytes());
     for_each_box_row(map, box, [&](const TensorBoxRow& row) {
-      report_box_row_move(c, op, map, row, reduces ? BulkMove::Kind::reduce : BulkMove::Kind::store,
-                          from);
+      report_box_row_move(
+          c, op, map, row,
+          reduces ? ContiguousBulkMove::Kind::reduce : ContiguousBulkMove::Kind::store, from);
       if (row.from == row.end) return;
       for (uint32_t at = 0; at < map.row_bytes(); at += 16)
         read_16_shared_bytes(c, swizzled(from + row.number * map.pitch() + at, map.swizzle),

@@ -12,19 +12,20 @@
 
 namespace lab32::sim {
 
-inline const TextureOp& texture_op(const ExecContext& x, const Inst& in) {
+inline const TextureOrSurfaceOp& texture_op(const ExecContext& x, const Inst& in) {
   return x.warp->program().texture_ops[in.target];
 }
 
 // Ends the launch: "thread … uses texture object 5, which <why>".
-[[noreturn]] void trap_on_bad_texture_object(const ExecContext& x, const Inst& in,
-                                             const TextureOp& op, const std::string& why);
-const TextureObject& find_texture_object(const ExecContext& x, const Inst& in, const TextureOp& op,
-                                         uint64_t number);
+[[noreturn]] void throw_texture_object_trap(const ExecContext& x, const Inst& in,
+                                            const TextureOrSurfaceOp& op, const std::string& why);
+const TextureObject& find_texture_object(const ExecContext& x, const Inst& in,
+                                         const TextureOrSurfaceOp& op, uint64_t number);
 
 // Calls f once for each distinct object, with the lanes that name it.
 template <class F>
-void for_each_texture_object(const ExecContext& x, const Inst& in, const TextureOp& op, F f) {
+void for_each_texture_object(const ExecContext& x, const Inst& in, const TextureOrSurfaceOp& op,
+                             F f) {
   const auto number = [&](int l) { return load_lane<uint64_t>(x.regs + op.object.offset, l); };
   for (uint32_t left = x.mask; left != 0;) {
     const uint64_t first = number(__builtin_ctz(left));
@@ -39,21 +40,21 @@ void for_each_texture_object(const ExecContext& x, const Inst& in, const Texture
 
 // The texels that one instruction reads. Each read is checked like any access to device memory,
 // reported to race detection, and tracked if the memory was never written.
-class TexelReads {
+class TexelReader {
  public:
-  TexelReads(const ExecContext& x, const Inst& in, unsigned bytes)
+  TexelReader(const ExecContext& x, const Inst& in, unsigned bytes)
       : x_(x), in_(in), bytes_(bytes) {}
   // Lane l's texels go to `to + l * stride`.
   void read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride);
   // Marks the results of lanes that read undefined texels as undefined.
-  void mark_undefined_results(const TextureOp& op);
+  void mark_undefined_results(const TextureOrSurfaceOp& op);
 
  private:
   const ExecContext& x_;
   const Inst& in_;
   unsigned bytes_;
   uint32_t undefined_ = 0;
-  UndefinedBits::OfLanes origins_{};
+  FrameUndefinedBits::OfLanes origins_{};
 };
 
 }  // namespace lab32::sim

@@ -10,10 +10,10 @@
 namespace lab32::sim {
 namespace {
 
-constexpr unsigned kMostTaps = TexelAccess::kMostTexels;
+constexpr unsigned kMostTaps = WarpTexelAccess::kMostTexels;
 
 // The texels that the fetch of one lane combines, and their weights.
-struct TexelFootprint {
+struct TexelFilterTaps {
   std::array<WeightedTexel, kMostTaps> tap;
   std::array<uint64_t, kMostTaps> address;  // 0: the border
   unsigned count = 0;
@@ -42,7 +42,7 @@ uint64_t texel_address(const TextureObject& t, const MipmapLevel& grid, int32_t 
 }
 
 // The level in 1/256: the requested level plus the sampler's bias, each clamped.
-int32_t clamped_mipmap_level(const TextureObject& t, float asked) {
+int32_t mipmap_level_in_256ths(const TextureObject& t, float asked) {
   const double l = std::isnan(asked) ? 0 : std::clamp<double>(asked, -1024, 1024);
   const auto last = static_cast<int32_t>(t.array.levels.size() - 1) * 256;
   const int32_t wanted = static_cast<int32_t>(l * 256) + t.sampler.bias;
@@ -57,7 +57,7 @@ uint32_t first_slice_of_layer(const TextureObject& t, const TextureCoordinates& 
 }
 
 // Whether the point is between texel 0 and neighbour i, so that neighbour i has weight.
-bool neighbour_has_weight(unsigned i, const NeighbourTexels* around) {
+bool neighbour_has_weight(unsigned i, const TexelPairOnAxis* around) {
   for (unsigned k = 0; k < 3; ++k)
     if ((i >> k & 1) != 0 && around[k].fraction == 0) return false;
   return true;
@@ -67,10 +67,10 @@ bool neighbour_has_weight(unsigned i, const NeighbourTexels* around) {
 // corner there are only three.
 void add_cube_face_texels(const TextureObject& t, const MipmapLevel& grid, uint32_t first,
                           const PointOnCubeFace& on, uint32_t whole, unsigned part,
-                          TexelFootprint& footprint) {
+                          TexelFilterTaps& footprint) {
   const auto n = static_cast<int32_t>(grid.width);
   const int64_t scaled[2] = {on.x * n, on.y * n};
-  NeighbourTexels around[3];
+  TexelPairOnAxis around[3];
   for (int k = 0; k < 2; ++k) {
     const int64_t rounded = (scaled[k] - (1 << 20) + (1 << 12)) >> 13;
     around[k].texel = {static_cast<int32_t>(rounded >> 8), static_cast<int32_t>(rounded >> 8) + 1};
@@ -93,9 +93,9 @@ void add_cube_face_texels(const TextureObject& t, const MipmapLevel& grid, uint3
 
 // Adds the texels of one level.
 void add_texels_of_level(const TextureObject& t, unsigned level, const TextureCoordinates& c,
-                         uint32_t whole, unsigned part, TexelFootprint& footprint) {
+                         uint32_t whole, unsigned part, TexelFilterTaps& footprint) {
   const MipmapLevel& grid = t.array.levels[level];
-  const TextureSampler& s = t.sampler;
+  const TextureSamplingSettings& s = t.sampler;
   uint32_t slice = first_slice_of_layer(t, c);
   const uint32_t size[3] = {grid.width, grid.height, grid.slices};
   int64_t at[3] = {};
@@ -128,9 +128,9 @@ void add_texels_of_level(const TextureObject& t, unsigned level, const TextureCo
   // In border mode a one-dimensional texture is two-dimensional with a height of 1, so that the
   // border along y matters.
   if (dimensions == 1 && !t.array.layered && mode(1) == AddressMode::border) dimensions = 2;
-  NeighbourTexels around[3];
+  TexelPairOnAxis around[3];
   for (unsigned k = 0; k < dimensions; ++k)
-    around[k] = neighbour_texels(at[k], size[k], mode(k), true);
+    around[k] = texel_pair_on_axis(at[k], size[k], mode(k), true);
   uint32_t weight[8];
   split_weight(dimensions, {around[0].fraction, around[1].fraction, around[2].fraction}, whole,
                weight, part == 0 && whole != 256);
@@ -145,14 +145,14 @@ void add_texels_of_level(const TextureObject& t, unsigned level, const TextureCo
 }
 
 void add_texels_of_fetch(const TextureObject& t, const TextureCoordinates& c,
-                         TexelFootprint& footprint) {
+                         TexelFilterTaps& footprint) {
   if (t.array.linear) {
     const auto size = static_cast<int64_t>(t.array.levels[0].width);
     const bool there = c.index >= 0 && c.index < size;
     footprint.add_texel(there ? texel_address(t, t.array.levels[0], c.index, 0, 0) : 0, 256, 0);
     return;
   }
-  const int32_t level = clamped_mipmap_level(t, c.level);
+  const int32_t level = mipmap_level_in_256ths(t, c.level);
   if (!t.sampler.linear_mipmap)
     return add_texels_of_level(t, static_cast<unsigned>((level + 128) >> 8), c, 256, 0, footprint);
   const auto lower = static_cast<unsigned>(level >> 8);
@@ -164,16 +164,16 @@ void add_texels_of_fetch(const TextureObject& t, const TextureCoordinates& c,
 
 // tld4: adds the texels (0, 1), (1, 1), (1, 0), (0, 0).
 void add_texels_of_gather(const TextureObject& t, const TextureCoordinates& c,
-                          TexelFootprint& footprint) {
+                          TexelFilterTaps& footprint) {
   const MipmapLevel& grid = t.array.levels[0];
-  const TextureSampler& s = t.sampler;
-  NeighbourTexels around[2];
+  const TextureSamplingSettings& s = t.sampler;
+  TexelPairOnAxis around[2];
   const uint32_t size[2] = {grid.width, grid.height};
   for (unsigned k = 0; k < 2; ++k) {
     const AddressMode mode =
         s.normalized || s.address[k] == AddressMode::border ? s.address[k] : AddressMode::clamp;
-    around[k] = neighbour_texels(fixed_point_position(c.at[k], size[k], mode, s.normalized),
-                                 size[k], mode, false);
+    around[k] = texel_pair_on_axis(fixed_point_position(c.at[k], size[k], mode, s.normalized),
+                                   size[k], mode, false);
   }
   constexpr int kX[] = {0, 1, 1, 0}, kY[] = {1, 1, 0, 0};
   for (unsigned i = 0; i < 4; ++i)
@@ -182,7 +182,7 @@ void add_texels_of_gather(const TextureObject& t, const TextureCoordinates& c,
 }
 
 // The requirement of the instruction that the object does not meet; empty: it meets all.
-std::string texture_mismatch(const TextureOp& op, const TextureObject& t) {
+std::string texture_mismatch(const TextureOrSurfaceOp& op, const TextureObject& t) {
   const TexelArray& a = t.array;
   if (t.surface) return "is a surface object";
   if (op.by_index && !a.linear) return "reads an array, which has no integer coordinates";
@@ -191,7 +191,7 @@ std::string texture_mismatch(const TextureOp& op, const TextureObject& t) {
   if (op.layered != a.layered) return a.layered ? "reads layers" : "reads no layers";
   if (!a.cube && op.dimensions != a.dimensions)
     return fmt::format("has {} dimension{}", a.dimensions, a.dimensions == 1 ? "" : "s");
-  if (op.kind == TextureOp::Kind::gradient && t.sampler.anisotropy > 1)
+  if (op.kind == TextureOrSurfaceOp::Kind::gradient && t.sampler.anisotropy > 1)
     return "is anisotropic, and the choice of texels by derivatives is not simulated there";
   return {};
 }
@@ -208,7 +208,7 @@ uint32_t channel_bits_of(const TexelFormat& format, const std::byte* texel, unsi
 // sizes are powers of two, the longer one determines the level (H200, H100, 2026-11-26). For other
 // derivatives a GPU uses neither the length nor the longer one, and it scales by other sizes in an
 // unknown way.
-std::optional<int32_t> level_of_derivatives(const ExecContext& x, const TextureOp& op,
+std::optional<int32_t> level_of_derivatives(const ExecContext& x, const TextureOrSurfaceOp& op,
                                             const TextureObject& t, int lane) {
   if (t.array.levels.size() == 1) return 0;
   if (op.dimensions == 3) return std::nullopt;
@@ -232,7 +232,7 @@ std::optional<int32_t> level_of_derivatives(const ExecContext& x, const TextureO
   return mipmap_level_of_step(longest);
 }
 
-TextureCoordinates texture_coordinates_of(const ExecContext& x, const TextureOp& op,
+TextureCoordinates texture_coordinates_of(const ExecContext& x, const TextureOrSurfaceOp& op,
                                           const TextureObject& t, int lane) {
   TextureCoordinates c;
   const auto word = [&](const RegisterSlot& slot) {
@@ -246,7 +246,7 @@ TextureCoordinates texture_coordinates_of(const ExecContext& x, const TextureOp&
   for (size_t k = 0; k < 3; ++k)
     if (op.coordinate[k].bytes != 0) c.at[k] = bit_copy<float>(word(op.coordinate[k]));
   if (op.level.bytes != 0) c.level = bit_copy<float>(word(op.level));
-  if (op.kind == TextureOp::Kind::gradient) {
+  if (op.kind == TextureOrSurfaceOp::Kind::gradient) {
     const std::optional<int32_t> level = level_of_derivatives(x, op, t, lane);
     c.level_is_known = level.has_value();
     c.level = static_cast<float>(level.value_or(0)) / 256;
@@ -255,8 +255,9 @@ TextureCoordinates texture_coordinates_of(const ExecContext& x, const TextureOp&
 }
 
 // Computes the results of one lane from its texels.
-void compute_texture_results(const TextureOp& op, const TextureObject& t, TexelFootprint& footprint,
-                             const std::byte* texels, uint32_t* result) {
+void compute_texture_results(const TextureOrSurfaceOp& op, const TextureObject& t,
+                             TexelFilterTaps& footprint, const std::byte* texels,
+                             uint32_t* result) {
   const TexelFormat& format = t.array.format;
   const auto bits = [&](unsigned tap, unsigned channel) {
     if (footprint.address[tap] != 0)
@@ -264,19 +265,20 @@ void compute_texture_results(const TextureOp& op, const TextureObject& t, TexelF
     return t.array.linear ? 0 : border_bits(format, t.sampler, channel);
   };
   std::fill_n(result, 4, 0u);
-  if (op.kind == TextureOp::Kind::gather) {
+  if (op.kind == TextureOrSurfaceOp::Kind::gather) {
     if (op.component >= format.channels) return;
     const bool as_is = format.kind != TexelFormat::Kind::floating && !t.sampler.reads_normalized;
     for (unsigned i = 0; i < 4; ++i) {
       footprint.tap[i].bits = bits(i, op.component);
-      result[i] = as_is ? read_channel(format, t.sampler, op.component, footprint.tap[i].bits)
-                        : filter_channel(format, t.sampler, op.component, &footprint.tap[i], 1);
+      result[i] = as_is
+                      ? convert_channel_bits(format, t.sampler, op.component, footprint.tap[i].bits)
+                      : filter_channel(format, t.sampler, op.component, &footprint.tap[i], 1);
     }
     return;
   }
   for (unsigned channel = 0; channel < format.channels; ++channel) {
     if (!t.sampler.linear && footprint.count == 1) {
-      result[channel] = read_channel(format, t.sampler, channel, bits(0, channel));
+      result[channel] = convert_channel_bits(format, t.sampler, channel, bits(0, channel));
       continue;
     }
     for (unsigned i = 0; i < footprint.count; ++i) footprint.tap[i].bits = bits(i, channel);
@@ -285,30 +287,30 @@ void compute_texture_results(const TextureOp& op, const TextureObject& t, TexelF
   }
 }
 
-TexelAccess::Kind texel_access_kind_of(const TextureOp& op) {
-  if (op.by_index) return TexelAccess::Kind::index;
-  if (op.kind == TextureOp::Kind::gather) return TexelAccess::Kind::gather;
-  return op.kind == TextureOp::Kind::gradient ? TexelAccess::Kind::gradient
-                                              : TexelAccess::Kind::fetch;
+WarpTexelAccess::Kind texel_access_kind_of(const TextureOrSurfaceOp& op) {
+  if (op.by_index) return WarpTexelAccess::Kind::index;
+  if (op.kind == TextureOrSurfaceOp::Kind::gather) return WarpTexelAccess::Kind::gather;
+  return op.kind == TextureOrSurfaceOp::Kind::gradient ? WarpTexelAccess::Kind::gradient
+                                                       : WarpTexelAccess::Kind::fetch;
 }
 
-void fetch_from_texture(const ExecContext& x, const Inst& in, const TextureOp& op,
+void fetch_from_texture(const ExecContext& x, const Inst& in, const TextureOrSurfaceOp& op,
                         const TextureObject& t, bool of_all) {
-  std::array<TexelFootprint, kWarpSize> footprints;
+  std::array<TexelFilterTaps, kWarpSize> footprints;
   unsigned taps = 0;
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
-    TexelFootprint& own = footprints[static_cast<size_t>(l)];
+    TexelFilterTaps& own = footprints[static_cast<size_t>(l)];
     const TextureCoordinates c = texture_coordinates_of(x, op, t, l);
     if (!c.level_is_known) {
       ExecContext one = x;
       one.mask = 1u << l;
-      trap_on_bad_texture_object(
+      throw_texture_object_trap(
           one, in, op,
           "has levels; the level that a GPU chooses is known only for derivatives along one axis "
           "each, in one or two dimensions whose sizes are powers of 2");
     }
-    if (op.kind == TextureOp::Kind::gather)
+    if (op.kind == TextureOrSurfaceOp::Kind::gather)
       add_texels_of_gather(t, c, own);
     else
       add_texels_of_fetch(t, c, own);
@@ -328,13 +330,13 @@ void fetch_from_texture(const ExecContext& x, const Inst& in, const TextureOp& o
          x.mask, of_all ? &t : nullptr, address.data(), count.data()});
   }
   alignas(64) std::array<std::byte, size_t{kWarpSize} * kMostTaps * 16> texels;
-  TexelReads reads(x, in, t.array.format.bytes());
+  TexelReader reads(x, in, t.array.format.bytes());
   for (unsigned k = 0; k < taps; ++k) {
     uint32_t lanes = 0;
     alignas(64) uint64_t address[kWarpSize];
     for (uint32_t r = x.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
-      const TexelFootprint& own = footprints[static_cast<size_t>(l)];
+      const TexelFilterTaps& own = footprints[static_cast<size_t>(l)];
       if (k >= own.count || own.address[k] == 0) continue;
       address[l] = own.address[k];
       lanes |= 1u << l;
@@ -358,10 +360,10 @@ void fetch_from_texture(const ExecContext& x, const Inst& in, const TextureOp& o
 }
 
 void fetch_texels(const ExecContext& x, const Inst& in) {
-  const TextureOp& op = texture_op(x, in);
+  const TextureOrSurfaceOp& op = texture_op(x, in);
   for_each_texture_object(x, in, op, [&](const ExecContext& lanes, const TextureObject& t) {
     if (const std::string why = texture_mismatch(op, t); !why.empty())
-      trap_on_bad_texture_object(lanes, in, op, why);
+      throw_texture_object_trap(lanes, in, op, why);
     fetch_from_texture(lanes, in, op, t, lanes.mask == x.mask);
   });
 }
@@ -369,7 +371,7 @@ void fetch_texels(const ExecContext& x, const Inst& in) {
 }  // namespace
 
 ExecFn pick_tex(const ptx::Instruction& in) {
-  texture_op_of(in);  // throws if the form is not supported
+  texture_or_surface_op_of(in);  // throws if the form is not supported
   return fetch_texels;
 }
 ExecFn pick_tex_level(const ptx::Instruction& in) { return pick_tex(in); }

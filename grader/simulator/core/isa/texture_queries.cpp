@@ -15,7 +15,7 @@ namespace {
 
 using ptx::Modifier;
 
-void set_texture_shape(const ptx::Instruction& in, TextureOp& op) {
+void set_texture_shape(const ptx::Instruction& in, TextureOrSurfaceOp& op) {
   const struct {
     Modifier word;
     uint8_t dimensions;
@@ -34,57 +34,58 @@ void set_texture_shape(const ptx::Instruction& in, TextureOp& op) {
 
 }  // namespace
 
-TextureOp texture_op_of(const ptx::Instruction& in) {
-  TextureOp op;
+TextureOrSurfaceOp texture_or_surface_op_of(const ptx::Instruction& in) {
+  TextureOrSurfaceOp op;
   set_texture_shape(in, op);
   switch (in.op->id) {
     case ptx::OpId::tex_level:
-      op.kind = TextureOp::Kind::level;
+      op.kind = TextureOrSurfaceOp::Kind::level;
       break;
     case ptx::OpId::tex_grad:
-      op.kind = TextureOp::Kind::gradient;
+      op.kind = TextureOrSurfaceOp::Kind::gradient;
       break;
     case ptx::OpId::tld4:
-      op.kind = TextureOp::Kind::gather;
+      op.kind = TextureOrSurfaceOp::Kind::gather;
       op.component = in.has(Modifier::g)   ? 1
                      : in.has(Modifier::b) ? 2
                      : in.has(Modifier::a) ? 3
                                            : 0;
       break;
     case ptx::OpId::suld:
-      op.kind = TextureOp::Kind::load;
+      op.kind = TextureOrSurfaceOp::Kind::load;
       break;
     case ptx::OpId::sust:
-      op.kind = TextureOp::Kind::store;
+      op.kind = TextureOrSurfaceOp::Kind::store;
       break;
     case ptx::OpId::sured:
-      op.kind = TextureOp::Kind::reduce;
+      op.kind = TextureOrSurfaceOp::Kind::reduce;
       op.reduction = reduction_of(in, in.type());
       if (!op.reduction || (in.has(Modifier::add) && in.type() == ptx::DataType::s64)) refuse(in);
       break;
     default:
-      op.kind = TextureOp::Kind::fetch;
+      op.kind = TextureOrSurfaceOp::Kind::fetch;
       break;
   }
   if (op.is_of_surface()) {
     op.by_index = true;
-    op.outside = in.has(Modifier::zero)    ? TextureOp::Outside::zero
-                 : in.has(Modifier::clamp) ? TextureOp::Outside::clamp
-                                           : TextureOp::Outside::trap;
+    op.outside = in.has(Modifier::zero)    ? TextureOrSurfaceOp::Outside::zero
+                 : in.has(Modifier::clamp) ? TextureOrSurfaceOp::Outside::clamp
+                                           : TextureOrSurfaceOp::Outside::trap;
     op.element_bytes = static_cast<uint8_t>(ptx::bytes_of(in.type()));
     op.values = in.has(Modifier::v4) ? 4 : in.has(Modifier::v2) ? 2 : 1;
     if (op.element_bytes * op.values > 16) refuse(in, "a vector of more than 16 bytes");
     return op;
   }
   op.by_index = in.type(1) == ptx::DataType::s32;
-  if (op.by_index && (op.kind != TextureOp::Kind::fetch || op.dimensions != 1 || op.layered))
+  if (op.by_index &&
+      (op.kind != TextureOrSurfaceOp::Kind::fetch || op.dimensions != 1 || op.layered))
     refuse(in, "integer coordinates in other forms than tex1Dfetch's are not simulated");
-  if (op.kind == TextureOp::Kind::gradient && op.cube)
+  if (op.kind == TextureOrSurfaceOp::Kind::gradient && op.cube)
     refuse(in, "derivatives on a cube map are not simulated");
   return op;
 }
 
-std::vector<RegisterSlot> sources_of(const TextureOp& op) {
+std::vector<RegisterSlot> sources_of(const TextureOrSurfaceOp& op) {
   std::vector<RegisterSlot> slots = {op.object, op.layer, op.level};
   slots.insert(slots.end(), op.coordinate.begin(), op.coordinate.end());
   for (const auto& along : op.derivative) slots.insert(slots.end(), along.begin(), along.end());
@@ -93,9 +94,9 @@ std::vector<RegisterSlot> sources_of(const TextureOp& op) {
 
 // ---------------------------------------------------------------------------------------------
 
-TextureOp texture_op_of(const ptx::Instruction& in, RegisterFileLayout& slots) {
+TextureOrSurfaceOp texture_or_surface_op_of(const ptx::Instruction& in, RegisterFileLayout& slots) {
   using Kind = ptx::Operand::Kind;
-  TextureOp op = texture_op_of(in);
+  TextureOrSurfaceOp op = texture_or_surface_op_of(in);
   const bool stores = in.op->traits.writes_texels;
   const ptx::Operand& where = in.operands[stores ? 0 : 1];
   op.object = slots.reg(where.reg);
@@ -106,9 +107,9 @@ TextureOp texture_op_of(const ptx::Instruction& in, RegisterFileLayout& slots) {
   if (op.layered) op.layer = coordinate(ptx::DataType::u32);
   for (size_t i = 0; i < op.dimensions; ++i)
     op.coordinate[i] = coordinate(op.by_index ? ptx::DataType::s32 : ptx::DataType::f32);
-  if (op.kind == TextureOp::Kind::level)
+  if (op.kind == TextureOrSurfaceOp::Kind::level)
     op.level = slots.value_slot(in.operands[2], 4, ptx::DataType::f32, in);
-  if (op.kind == TextureOp::Kind::gradient)
+  if (op.kind == TextureOrSurfaceOp::Kind::gradient)
     for (size_t along = 0; along < 2; ++along) {
       const auto& given = in.operands[2 + along].elements;
       if (given.size() < op.dimensions) refuse(in, "a derivative of each coordinate is missing");
@@ -158,19 +159,19 @@ uint32_t queried_size(const Inst& in, const MipmapLevel& grid) {
 
 template <bool of_surface>
 void query_texture_or_surface(const ExecContext& x, const Inst& in) {
-  TextureOp op;
-  op.kind = of_surface ? TextureOp::Kind::load : TextureOp::Kind::fetch;
+  TextureOrSurfaceOp op;
+  op.kind = of_surface ? TextureOrSurfaceOp::Kind::load : TextureOrSurfaceOp::Kind::fetch;
   op.object = in.mem_base;
   for_each_texture_object(x, in, op, [&](const ExecContext& lanes, const TextureObject& t) {
     if (const std::string why = texture_query_mismatch(in, t, of_surface); !why.empty())
-      trap_on_bad_texture_object(lanes, in, op, why);
+      throw_texture_object_trap(lanes, in, op, why);
     for (uint32_t r = lanes.mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
       const uint32_t level =
           in.src_count > 0 ? load_lane<uint32_t>(x.regs + in.src[0].offset, l) : 0;
       if (level >= t.array.levels.size())
-        trap_on_bad_texture_object({x.regs, 1u << l, x.warp}, in, op,
-                                   fmt::format("has no level {}", level));
+        throw_texture_object_trap({x.regs, 1u << l, x.warp}, in, op,
+                                  fmt::format("has no level {}", level));
       store_lane<uint32_t>(x.regs + in.dst[0].offset, l, queried_size(in, t.array.levels[level]));
     }
   });
@@ -190,8 +191,8 @@ ExecFn pick_suq(const ptx::Instruction& in) {
 
 // ---------------------------------------------------------------------------------------------
 
-void trap_on_bad_texture_object(const ExecContext& x, const Inst& in, const TextureOp& op,
-                                const std::string& why) {
+void throw_texture_object_trap(const ExecContext& x, const Inst& in, const TextureOrSurfaceOp& op,
+                               const std::string& why) {
   const int lane = __builtin_ctz(x.mask);
   TrapFacts facts =
       x.warp->block().faults().facts(TrapReason::texture_object, x.warp->index(), lane);
@@ -201,26 +202,26 @@ void trap_on_bad_texture_object(const ExecContext& x, const Inst& in, const Text
   throw Trap{std::move(facts), in.site};
 }
 
-const TextureObject& find_texture_object(const ExecContext& x, const Inst& in, const TextureOp& op,
-                                         uint64_t number) {
+const TextureObject& find_texture_object(const ExecContext& x, const Inst& in,
+                                         const TextureOrSurfaceOp& op, uint64_t number) {
   const Memory& memory = *x.warp->block().launch().memory;
   const TextureObject* const object = memory.textures().find(number);
-  if (object == nullptr) trap_on_bad_texture_object(x, in, op, "was never made");
-  if (object->destroyed) trap_on_bad_texture_object(x, in, op, "was destroyed");
+  if (object == nullptr) throw_texture_object_trap(x, in, op, "was never made");
+  if (object->destroyed) throw_texture_object_trap(x, in, op, "was destroyed");
   if (object->device != memory.device())
-    trap_on_bad_texture_object(x, in, op, "was made for another device");
+    throw_texture_object_trap(x, in, op, "was made for another device");
   return *object;
 }
 
-void TexelReads::read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride) {
+void TexelReader::read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride) {
   Warp& w = *x_.warp;
   BlockContext& block = w.block();
   const std::byte* const base =
       block.accesses().check_global(w.index(), in_, address, lanes, bytes_, AccessUse::read);
-  UndefinedRead read;
+  UndefinedBitsOfWarpRead read;
   if (block.checks_reads() &&
       w.find_undefined_bytes(AccessSpace::global, address, lanes, bytes_, &read)) {
-    const UndefinedBits::OfLanes found = w.origins_of_undefined_read(in_, read, bytes_);
+    const FrameUndefinedBits::OfLanes found = w.origins_of_undefined_read(in_, read, bytes_);
     for (uint32_t r = read.lanes & ~undefined_; r; r &= r - 1) {
       const auto l = static_cast<size_t>(__builtin_ctz(r));
       origins_[l] = found[l];
@@ -236,10 +237,10 @@ void TexelReads::read(uint64_t* address, uint32_t lanes, std::byte* to, size_t s
   }
 }
 
-void TexelReads::mark_undefined_results(const TextureOp& op) {
+void TexelReader::mark_undefined_results(const TextureOrSurfaceOp& op) {
   if (undefined_ == 0) return;
   const ExecContext to =
-      x_.warp->value_tracker().begin_undefined_load(x_, in_, undefined_, origins_);
+      x_.warp->value_tracker().shadow_context_of_undefined_load(x_, in_, undefined_, origins_);
   for (const RegisterSlot& slot : op.value) {
     if (slot.bytes == 0) continue;
     for (uint32_t r = undefined_; r; r &= r - 1)

@@ -198,7 +198,7 @@ void arrive_at_block_barrier(const ExecContext& x, const Inst& in, bool wait,
     }
   }
   if (votes) arrival.predicate = read_predicate(x, in.src[in.src_count - 1]);
-  x.warp->block().arrive(*x.warp, x.mask, x.regs, arrival);
+  x.warp->block().arrive_at_cta_barrier(*x.warp, x.mask, x.regs, arrival);
 }
 
 void arrive_at_cluster_barrier(const ExecContext& x, const Inst& in) {
@@ -217,10 +217,10 @@ void sync_block(const ExecContext& x, const Inst& in) {
 void arrive_block(const ExecContext& x, const Inst& in) {
   arrive_at_block_barrier(x, in, false, Reduce::none);
 }
-void sync_block_with_count(const ExecContext& x, const Inst& in) {
+void sync_block_and_popc_predicates(const ExecContext& x, const Inst& in) {
   arrive_at_block_barrier(x, in, true, Reduce::popc);
 }
-void sync_block_with_vote(const ExecContext& x, const Inst& in) {
+void sync_block_and_vote_predicates(const ExecContext& x, const Inst& in) {
   arrive_at_block_barrier(x, in, true, Reduce::all);
 }
 
@@ -289,12 +289,12 @@ ExecFn pick_activemask(const ptx::Instruction&) { return read_active_mask; }
 
 ExecFn pick_bar_sync(const ptx::Instruction&) { return sync_block; }
 ExecFn pick_bar_arrive(const ptx::Instruction&) { return arrive_block; }
-ExecFn pick_bar_red_popc(const ptx::Instruction&) { return sync_block_with_count; }
-ExecFn pick_bar_red_pred(const ptx::Instruction&) { return sync_block_with_vote; }
+ExecFn pick_bar_red_popc(const ptx::Instruction&) { return sync_block_and_popc_predicates; }
+ExecFn pick_bar_red_pred(const ptx::Instruction&) { return sync_block_and_vote_predicates; }
 ExecFn pick_barrier_sync(const ptx::Instruction&) { return sync_block; }
 ExecFn pick_barrier_arrive(const ptx::Instruction&) { return arrive_block; }
-ExecFn pick_barrier_red_popc(const ptx::Instruction&) { return sync_block_with_count; }
-ExecFn pick_barrier_red_pred(const ptx::Instruction&) { return sync_block_with_vote; }
+ExecFn pick_barrier_red_popc(const ptx::Instruction&) { return sync_block_and_popc_predicates; }
+ExecFn pick_barrier_red_pred(const ptx::Instruction&) { return sync_block_and_vote_predicates; }
 
 ExecFn pick_cluster_arrive(const ptx::Instruction&) { return arrive_at_cluster_barrier; }
 ExecFn pick_cluster_wait(const ptx::Instruction&) { return wait_at_cluster_barrier; }

@@ -1,5 +1,5 @@
 // Basic vocabulary of memory accesses: state space, kind (load, store, reduction, atomic), the
-// regular address patterns of a warp (StridedWarpAddresses), and the layout of addresses in a
+// regular address patterns of a warp (StridedHalfWarpPair), and the layout of addresses in a
 // cluster's shared memory.
 #pragma once
 
@@ -31,7 +31,7 @@ inline bool are_contiguous(const uint64_t* address, unsigned bytes) {
 
 // The addresses of all 32 lanes as two arithmetic sequences, one for each half-warp: lane l of a
 // half is at first + l * stride. (In a block of 16 x 16 threads the halves are in different rows.)
-struct StridedWarpAddresses {
+struct StridedHalfWarpPair {
   uint64_t first[2] = {0, 0};
   uint64_t stride = kIrregular;
   static constexpr uint64_t kIrregular = uint64_t{1} << 63, kHalf = 16;

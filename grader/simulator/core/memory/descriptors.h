@@ -43,7 +43,7 @@ struct TexelArray {
 
 enum class AddressMode : uint8_t { wrap, clamp, mirror, border };
 
-struct TextureSampler {
+struct TextureSamplingSettings {
   std::array<AddressMode, 3> address{};
   bool linear = false;               // filter
   bool linear_mipmap = false;        // filter between levels
@@ -62,7 +62,7 @@ struct TextureObject {
   bool destroyed = false;
   unsigned device = 0;  // the device whose kernels may use the object
   TexelArray array;
-  TextureSampler sampler;
+  TextureSamplingSettings sampler;
 };
 
 // The objects by number. A number is never reused, so the use of a destroyed object is detected.

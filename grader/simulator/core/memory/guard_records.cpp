@@ -11,16 +11,16 @@
 
 namespace lab32::sim {
 
-size_t UndoLog::add_piece_if_full() {
+size_t UndoLog::add_piece_returning_bytes() {
   if (count_ == pieces_.size() * kLines) {
     if (few_.size() < kFewPieces) {
-      few_.emplace_back(new UndoPiece);
+      few_.emplace_back(new UndoLogChunk);
       pieces_.push_back(few_.back().get());
     } else {
       add_page_of_pieces();
     }
   }
-  return sizeof(UndoPiece);
+  return sizeof(UndoLogChunk);
 }
 
 void UndoLog::add_page_of_pieces() {
@@ -28,12 +28,12 @@ void UndoLog::add_page_of_pieces() {
       std::make_unique<PagePool::ReservedRange>(PagePool::kPiece, "a launch's rollback"));
   std::byte* const page = pages_.back()->begin();
   madvise(page, PagePool::kPiece, MADV_HUGEPAGE);
-  auto* const first = reinterpret_cast<UndoPiece*>(page);
+  auto* const first = reinterpret_cast<UndoLogChunk*>(page);
   for (size_t i = 0; i < kPiecesOfPage; ++i) pieces_.push_back(first + i);
 }
 
 void UndoLog::add(uint64_t line, const Memory& memory, bool all_written) {
-  UndoPiece& piece = *pieces_[count_ / kLines];
+  UndoLogChunk& piece = *pieces_[count_ / kLines];
   const size_t at = count_++ % kLines;
   piece.line[at] = line;
   piece.all_written[at] = all_written;
@@ -49,7 +49,7 @@ void UndoLog::add(uint64_t line, const Memory& memory, bool all_written) {
 
 void UndoLog::put_back(Memory& memory) const {
   for (size_t i = 0; i < count_; ++i) {
-    const UndoPiece& piece = *pieces_[i / kLines];
+    const UndoLogChunk& piece = *pieces_[i / kLines];
     const size_t at = i % kLines;
     const uint64_t line = piece.line[at];
     std::memcpy(memory.host(kGlobalBase + line * kLine), piece.data[at], kLine);
@@ -58,7 +58,7 @@ void UndoLog::put_back(Memory& memory) const {
   }
 }
 
-void UndoLog::trim(size_t bytes) {
+void UndoLog::clear_and_shrink(size_t bytes) {
   clear();
   pages_.resize(std::min(pages_.size(), bytes / PagePool::kPiece));
   pieces_.resize(std::min(pieces_.size(), few_.size() + pages_.size() * kPiecesOfPage));
@@ -134,7 +134,7 @@ void WordBitmap::clear() {
   used_.clear();
 }
 
-void WordBitmap::trim(size_t bytes) {
+void WordBitmap::clear_and_shrink(size_t bytes) {
   clear();
   store_.resize(std::min(store_.size(), bytes / kPageBytes));
 }
@@ -181,9 +181,9 @@ std::unique_ptr<OrderGuardRecords> OrderGuardRecords::acquire_guard_records(uint
 void OrderGuardRecords::keep_for_reuse(std::unique_ptr<OrderGuardRecords> records) {
   if (records->lines.bytes() > kHeldLines) return;
   for (const auto& of : records->workers) {
-    of->log.trim(kHeldLog);
-    of->written.trim(kHeldMap);
-    of->read.trim(kHeldMap);
+    of->log.clear_and_shrink(kHeldLog);
+    of->written.clear_and_shrink(kHeldMap);
+    of->read.clear_and_shrink(kHeldMap);
   }
   const std::lock_guard<std::mutex> lock(SpareGuardRecords::process_wide().mutex);
   if (!SpareGuardRecords::process_wide().records)

@@ -1,4 +1,4 @@
-// The records that a BlockOrderGuard writes while blocks run in parallel: an undo log of
+// The records that a SerialEquivalenceGuard writes while blocks run in parallel: an undo log of
 // overwritten lines, which lines are already in a log, and which words each host thread accessed.
 #pragma once
 
@@ -20,18 +20,18 @@ class UndoLog {
   static constexpr uint64_t kLine = 256;  // bytes. A scattered store saves one line.
 
   // Makes room for the next add(). Returns the bytes that this allocates, usually 0.
-  size_t make_room() { return count_ % kLines == 0 ? add_piece_if_full() : 0; }
+  size_t make_room() { return count_ % kLines == 0 ? add_piece_returning_bytes() : 0; }
   // Saves a line. `all_written`: all its bytes were written before, so their written bits need not
   // be restored.
   void add(uint64_t line, const Memory& memory, bool all_written);
   void put_back(Memory& memory) const;
   void clear() { count_ = 0; }
   // Clears the log and frees all but about `bytes` of its memory.
-  void trim(size_t bytes);
+  void clear_and_shrink(size_t bytes);
 
  private:
   static constexpr size_t kLines = 64;
-  struct UndoPiece {
+  struct UndoLogChunk {
     alignas(64) std::byte data[kLines][kLine];
     uint8_t written[kLines][kLine / 8];
     uint64_t line[kLines];
@@ -39,13 +39,14 @@ class UndoLog {
   };
   // A short log grows piece by piece. A long one grows by as many pieces as fit in one large page
   // of the host.
-  static constexpr size_t kFewPieces = 8, kPiecesOfPage = PagePool::kPiece / sizeof(UndoPiece);
-  size_t add_piece_if_full();
+  static constexpr size_t kFewPieces = 8, kPiecesOfPage = PagePool::kPiece / sizeof(UndoLogChunk);
+  size_t add_piece_returning_bytes();
   void add_page_of_pieces();
 
-  size_t count_ = 0;                // lines
-  std::vector<UndoPiece*> pieces_;  // first the pieces in few_, then those of each page in pages_
-  std::vector<std::unique_ptr<UndoPiece>> few_;
+  size_t count_ = 0;  // lines
+  std::vector<UndoLogChunk*>
+      pieces_;  // first the pieces in few_, then those of each page in pages_
+  std::vector<std::unique_ptr<UndoLogChunk>> few_;
   std::vector<std::unique_ptr<PagePool::ReservedRange>> pages_;
 };
 
@@ -108,7 +109,7 @@ class WordBitmap {
   }
   void clear();
   // Empties the set and frees all but about `bytes` of its memory.
-  void trim(size_t bytes);
+  void clear_and_shrink(size_t bytes);
 
   // Null if the set has no word of the page.
   const BitmapPage* page(uint64_t number) const { return table_[number]; }
@@ -136,8 +137,8 @@ class WordBitmap {
 };
 
 // ---------------------------------------------------------------------------------------------
-// All records of one BlockOrderGuard. The process keeps them for the next launch: allocating them
-// page by page from the system on all cores at once took longer than using them.
+// All records of one SerialEquivalenceGuard. The process keeps them for the next launch: allocating
+// them page by page from the system on all cores at once took longer than using them.
 
 struct OrderGuardRecords {
   // Aligned to two cache lines, because a core prefetches the neighbouring line, too.

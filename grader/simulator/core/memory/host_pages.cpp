@@ -57,7 +57,7 @@ PagePool::PagePool() : range_(kMost * kPiece, "memory to be used again") {
   for (size_t i = 0; i < kMost; ++i) empty_.push_back(range_.begin() + (kMost - 1 - i) * kPiece);
 }
 
-bool PagePool::map_pooled_piece(void* at) {
+bool PagePool::map_uncleared_pooled_piece(void* at) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (full_.empty() || !move_pages(full_.back(), static_cast<std::byte*>(at))) return false;
   empty_.push_back(full_.back());
@@ -65,7 +65,7 @@ bool PagePool::map_pooled_piece(void* at) {
   return true;
 }
 
-void PagePool::return_piece(void* at) {
+void PagePool::move_piece_into_pool(void* at) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (empty_.empty() || !move_pages(static_cast<std::byte*>(at), empty_.back())) {
     madvise(at, kPiece, MADV_DONTNEED);
@@ -75,14 +75,14 @@ void PagePool::return_piece(void* at) {
   empty_.pop_back();
 }
 
-void PagePool::map_pooled_pieces(std::byte* begin, const std::byte* end) {
+void PagePool::map_uncleared_pooled_pieces(std::byte* begin, const std::byte* end) {
   for (uint64_t i = 0; i < count_whole_pieces(begin, end); ++i)
-    if (!map_pooled_piece(begin + i * kPiece)) return;
+    if (!map_uncleared_pooled_piece(begin + i * kPiece)) return;
 }
 
-uint64_t PagePool::return_pieces(std::byte* begin, const std::byte* end) {
+uint64_t PagePool::move_pieces_into_pool(std::byte* begin, const std::byte* end) {
   const uint64_t pieces = count_whole_pieces(begin, end);
-  for (uint64_t i = 0; i < pieces; ++i) return_piece(begin + i * kPiece);
+  for (uint64_t i = 0; i < pieces; ++i) move_piece_into_pool(begin + i * kPiece);
   return pieces * kPiece;
 }
 
@@ -98,7 +98,7 @@ void SparseRecordArray::make_page(uint64_t page) {
   if (!present_[piece]) {
     present_[piece] = std::make_unique<Present>();
     pieces_.push_back(piece);
-    PagePool::process_wide().map_pooled_piece(records_ + piece * kPagesOfPiece * kPage);
+    PagePool::process_wide().map_uncleared_pooled_piece(records_ + piece * kPagesOfPiece * kPage);
   }
   (*present_[piece])[page % kPagesOfPiece] = 1;
   // Written even though new pages read as zeros: a page that is read first maps the shared zero
@@ -108,7 +108,7 @@ void SparseRecordArray::make_page(uint64_t page) {
 
 void SparseRecordArray::clear() {
   for (const uint64_t piece : pieces_) {
-    PagePool::process_wide().return_piece(records_ + piece * kPagesOfPiece * kPage);
+    PagePool::process_wide().move_piece_into_pool(records_ + piece * kPagesOfPiece * kPage);
     present_[piece].reset();
   }
   pieces_.clear();
@@ -148,7 +148,7 @@ bool map_anonymous_pages(std::byte* at, uint64_t bytes) {
 
 }  // namespace
 
-uint64_t PoisonPages::map_poison(std::byte* begin, uint64_t bytes) {
+uint64_t LazilyPoisonedPages::map_poison_filled_pages(std::byte* begin, uint64_t bytes) {
   const int file = fd_of_poison_file();
   const uint64_t whole = bytes / kPiece * kPiece;
   if (file < 0) return 0;
@@ -165,7 +165,8 @@ uint64_t PoisonPages::map_poison(std::byte* begin, uint64_t bytes) {
   return done;
 }
 
-void PoisonPages::prepare_write(const std::byte* begin, const std::byte* end) {
+void LazilyPoisonedPages::map_plain_memory_before_write(const std::byte* begin,
+                                                        const std::byte* end) {
   const uint64_t from = align_up(static_cast<uint64_t>(begin - begin_), kPiece) / kPiece;
   const uint64_t to =
       std::min<uint64_t>(static_cast<uint64_t>(end - begin_) / kPiece, waits_.size());

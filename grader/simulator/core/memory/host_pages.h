@@ -1,5 +1,5 @@
 // Pages of host memory: PagePool keeps them from one launch to the next, SparseRecordArray makes
-// sparse arrays of records of them, and PoisonPages fills them with poison on first access.
+// sparse arrays of records of them, and LazilyPoisonedPages fills them with poison on first access.
 #pragma once
 
 #include <array>
@@ -26,15 +26,15 @@ class PagePool {
 
   // Maps a pooled piece at `at`, a multiple of kPiece in an untouched private mapping. True: the
   // piece is there, with its old contents. False: the pool is empty.
-  bool map_pooled_piece(void* at);
+  bool map_uncleared_pooled_piece(void* at);
   // Moves the piece at `at` into the pool; that range then reads as zeros. Pieces beyond kKept
   // bytes return to the system.
-  void return_piece(void* at);
+  void move_piece_into_pool(void* at);
 
   // Take or give all whole pieces from `begin` to `end`; nothing if `begin` is not a multiple of
-  // kPiece. return_pieces() returns the bytes that it moved.
-  void map_pooled_pieces(std::byte* begin, const std::byte* end);
-  uint64_t return_pieces(std::byte* begin, const std::byte* end);
+  // kPiece. move_pieces_into_pool() returns the bytes that it moved.
+  void map_uncleared_pooled_pieces(std::byte* begin, const std::byte* end);
+  uint64_t move_pieces_into_pool(std::byte* begin, const std::byte* end);
 
   // Reserves address space for `bytes`, rounded up to whole pieces and aligned to kPiece. The
   // destructor releases it. Throws Error if the reservation fails; `what` names the purpose.
@@ -100,18 +100,18 @@ class SparseRecordArray {
 
 inline constexpr unsigned char kPoison = 0xff;
 
-class PoisonPages {
+class LazilyPoisonedPages {
  public:
   static constexpr uint64_t kPiece = 2 << 20;
 
-  PoisonPages() = default;
+  LazilyPoisonedPages() = default;
   // Maps poison over whole pieces from `begin` on, a multiple of kPiece in a private mapping, and
   // discards the old contents. Returns the bytes that it mapped: 0 if the system does not support
   // this.
-  uint64_t map_poison(std::byte* begin, uint64_t bytes);
+  uint64_t map_poison_filled_pages(std::byte* begin, uint64_t bytes);
   // Announces that the whole range is about to be written. Its pieces that still map poison become
   // plain memory, whose large pages are faster to provide.
-  void prepare_write(const std::byte* begin, const std::byte* end);
+  void map_plain_memory_before_write(const std::byte* begin, const std::byte* end);
   bool empty() const { return waits_.empty(); }
 
  private:

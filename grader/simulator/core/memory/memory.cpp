@@ -28,15 +28,15 @@ constexpr uint64_t kSmallGuard = 64, kSmallAlign = 16;
 constexpr uint64_t kPage = 4096;
 
 // Zeroed memory that can be mapped at several addresses.
-class MultiplyMappedMemory {
+class MultiMappedMemory {
  public:
-  explicit MultiplyMappedMemory(uint64_t bytes)
+  explicit MultiMappedMemory(uint64_t bytes)
       : fd_(memfd_create("lab32-shared", MFD_CLOEXEC)), bytes_(bytes) {
     if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0) fail();
   }
-  ~MultiplyMappedMemory() { close(fd_); }
-  MultiplyMappedMemory(const MultiplyMappedMemory&) = delete;
-  MultiplyMappedMemory& operator=(const MultiplyMappedMemory&) = delete;
+  ~MultiMappedMemory() { close(fd_); }
+  MultiMappedMemory(const MultiMappedMemory&) = delete;
+  MultiMappedMemory& operator=(const MultiMappedMemory&) = delete;
 
   void map(void* at, int how) const {
     if (mmap(at, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | how, fd_, 0) != at) fail();
@@ -65,7 +65,7 @@ Memory::~Memory() {
     if (a->shared_with_host && !a->freed) release(a->begin);
 }
 
-bool Allocation::pieces_permit(uint64_t at, uint64_t bytes, bool write) const {
+bool Allocation::mapping_permits_access(uint64_t at, uint64_t bytes, bool write) const {
   const uint8_t wanted = write ? 3 : 1;
   for (uint64_t i = (at - begin) / kGranularity; i <= (at - begin + bytes - 1) / kGranularity; ++i)
     if ((pieces[i] & wanted) != wanted) return false;
@@ -89,7 +89,7 @@ Allocation* Memory::allocate_with_misalignment(uint64_t offset, uint64_t bytes,
   // provides 512 small pages.
   if (bytes >= kLargeAlign && bytes < kOnDemand) {
     madvise(host(made->begin), bytes / kLargeAlign * kLargeAlign, MADV_HUGEPAGE);
-    PagePool::process_wide().map_pooled_pieces(host(made->begin), host(made->end));
+    PagePool::process_wide().map_uncleared_pooled_pieces(host(made->begin), host(made->end));
   }
   fill_with_poison(*made);  // the written bits of new addresses are still 0
   if (!made->untouched.empty()) on_demand_ += bytes;
@@ -108,7 +108,7 @@ Allocation* Memory::allocate_host_shared(uint64_t bytes, const std::string& name
   Allocation* made = place_allocation(bytes, kPage, name, kGuard);
   next_ = made->begin - kGlobalBase + length;
   // One file is mapped at two ranges: in the simulator's arena and at the device address.
-  const MultiplyMappedMemory file(length);
+  const MultiMappedMemory file(length);
   file.map(host(made->begin), MAP_FIXED);
   file.map(reinterpret_cast<void*>(made->begin), MAP_FIXED_NOREPLACE);
   made->shared_with_host = true;
@@ -121,7 +121,7 @@ uint64_t Memory::share_host_memory(void* pointer, uint64_t bytes, const std::str
   const uint64_t offset = address % kPage, length = align_up(offset + bytes, kPage);
   Allocation* made = place_allocation(length, kPage, name, kGuard);
   next_ = made->begin - kGlobalBase + length;
-  const MultiplyMappedMemory file(length);
+  const MultiMappedMemory file(length);
   auto* pages = reinterpret_cast<std::byte*>(address - offset);
   file.map(host(made->begin), MAP_FIXED);
   std::memcpy(host(made->begin), pages, length);
@@ -182,8 +182,8 @@ void Memory::release(uint64_t address) {
     moved = true;  // discarded, because the pool takes plain memory only
     allocation->untouched = {};
   } else if (last > first) {
-    moved =
-        PagePool::process_wide().return_pieces(arena_.begin() + first, arena_.begin() + last) > 0;
+    moved = PagePool::process_wide().move_pieces_into_pool(arena_.begin() + first,
+                                                           arena_.begin() + last) > 0;
     if (!moved) madvise(arena_.begin() + first, last - first, MADV_DONTNEED);
   }
   // The range is mapped anew, so that the system merges it with its neighbours: the number of
@@ -214,7 +214,8 @@ void Memory::poison(Allocation& allocation) {
 void Memory::fill_with_poison(Allocation& allocation) {
   const uint64_t bytes = allocation.end - allocation.begin;
   const bool plain = bytes < kOnDemand || allocation.shared_with_host;
-  const uint64_t laid = plain ? 0 : allocation.untouched.map_poison(host(allocation.begin), bytes);
+  const uint64_t laid =
+      plain ? 0 : allocation.untouched.map_poison_filled_pages(host(allocation.begin), bytes);
   std::memset(host(allocation.begin) + laid, kPoison, bytes - laid);
   allocation.initialised = false;
   allocation.pristine = true;
@@ -238,7 +239,7 @@ void Memory::begin_host_write(uint64_t to, uint64_t bytes) {
     throw Error(fmt::format("copy of {} bytes to {:#x} does not fit an allocation", bytes, to));
   set_range_written(to, to + bytes, true);
   if (!allocation->untouched.empty())
-    allocation->untouched.prepare_write(host(to), host(to + bytes));
+    allocation->untouched.map_plain_memory_before_write(host(to), host(to + bytes));
   allocation->pristine = false;
   if (to == allocation->begin && bytes == allocation->end - to) allocation->initialised = true;
 }
@@ -277,7 +278,7 @@ void Memory::copy(uint64_t to, uint64_t from, uint64_t bytes) {
   if (runs.size() == 1 && runs[0].second && bytes == target->end - target->begin)
     target->initialised = true;
   if (!target->untouched.empty() && (to + bytes <= from || from + bytes <= to))
-    target->untouched.prepare_write(host(to), host(to + bytes));
+    target->untouched.map_plain_memory_before_write(host(to), host(to + bytes));
   std::memmove(host(to), host(from), bytes);
   target->pristine = false;
 }
@@ -452,7 +453,7 @@ void Memory::set_range_written(uint64_t begin, uint64_t end, bool value) {
 
 // ---------------------------------------------------------------------------------------------
 
-uint64_t DeviceHeap::allocate(uint64_t bytes, const std::string& name) {
+uint64_t KernelMallocHeap::allocate(uint64_t bytes, const std::string& name) {
   if (bytes > limit_ || used_ > limit_ - bytes) return 0;
   used_ += bytes;
   const uint64_t address = memory_.allocate_small(bytes, name)->begin;
@@ -460,7 +461,7 @@ uint64_t DeviceHeap::allocate(uint64_t bytes, const std::string& name) {
   return address;
 }
 
-DeviceHeap::Release DeviceHeap::release(uint64_t address) {
+KernelMallocHeap::Release KernelMallocHeap::release(uint64_t address) {
   const auto piece = pieces_.find(address);
   if (piece == pieces_.end()) return Release::not_allocated;
   if (!piece->second.live) return Release::freed_before;
@@ -470,7 +471,7 @@ DeviceHeap::Release DeviceHeap::release(uint64_t address) {
   return Release::done;
 }
 
-void DeviceHeap::release_all() {
+void KernelMallocHeap::release_all() {
   for (const auto& [address, piece] : pieces_)
     if (piece.live) memory_.release(address);
   pieces_.clear();

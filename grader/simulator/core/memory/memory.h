@@ -41,7 +41,7 @@ struct Allocation {
   // outlives the allocation.
   const uint64_t* reached_by = nullptr;
   bool condition = false;  // the condition of a graph node, which cudaGraphSetConditional() writes
-  PoisonPages untouched;   // pieces of a large allocation that still map poison
+  LazilyPoisonedPages untouched;  // pieces of a large allocation that still map poison
   // For a reserved range that the program maps itself (virtual memory management): the access that
   // kernels have to each piece of kGranularity bytes. 0: none, 1: read, 3: read and write. Empty:
   // every access is allowed.
@@ -50,11 +50,11 @@ struct Allocation {
 
   // Whether kernels and copies may access these bytes, all of which are in the allocation.
   bool permits(uint64_t at, uint64_t bytes, bool write) const {
-    return pieces.empty() || pieces_permit(at, bytes, write);
+    return pieces.empty() || mapping_permits_access(at, bytes, write);
   }
 
  private:
-  bool pieces_permit(uint64_t at, uint64_t bytes, bool write) const;
+  bool mapping_permits_access(uint64_t at, uint64_t bytes, bool write) const;
 };
 
 class Memory {
@@ -101,9 +101,9 @@ class Memory {
   // Several devices share one address space. From here on kernels of device `device` run, and new
   // allocations are accessible to the devices whose bits are set in `*reached_by` (null: to all),
   // including bits set later.
-  void set_current_device(unsigned device, const uint64_t* reached_by) {
+  void set_current_device(unsigned device, const uint64_t* new_allocation_access_mask) {
     device_ = device;
-    reached_by_ = reached_by;
+    reached_by_ = new_allocation_access_mask;
   }
   unsigned device() const { return device_; }
   const uint64_t* reached_by() const { return reached_by_; }
@@ -197,9 +197,9 @@ class Memory {
 
 class Memory;
 
-class DeviceHeap {
+class KernelMallocHeap {
  public:
-  explicit DeviceHeap(Memory& memory) : memory_(memory) {}
+  explicit KernelMallocHeap(Memory& memory) : memory_(memory) {}
 
   // Sets cudaLimitMallocHeapSize.
   void set_limit(uint64_t bytes) { limit_ = bytes; }

@@ -20,7 +20,8 @@ constexpr uint64_t kShare = 64, kLeast = 4 << 20;
 
 }  // namespace
 
-BlockOrderGuard::BlockOrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_races)
+SerialEquivalenceGuard::SerialEquivalenceGuard(Memory& memory, unsigned workers, Mode mode,
+                                               bool find_races)
     : memory_(memory), mode_(mode), find_races_(find_races), by_word_(memory.allocations().size()) {
   limit_ = std::max(kLeast * workers, memory.used() / kShare);
   const uint64_t bytes = align_up(memory.used() + 1, WordBitmap::kSpan);
@@ -33,18 +34,20 @@ BlockOrderGuard::BlockOrderGuard(Memory& memory, unsigned workers, Mode mode, bo
     w.operation_.resize(memory.allocations().size());
     w.size_.resize(memory.allocations().size());
     w.used_.resize(memory.allocations().size());
-    if (find_races) w.race_filter_ = std::make_unique<RaceFilter>(bytes);
+    if (find_races) w.race_filter_ = std::make_unique<SuspectWordDetector>(bytes);
   }
   next_round();
   for (const auto& w : workers_) w->stale_ = false;
 }
 
-BlockOrderGuard::~BlockOrderGuard() { OrderGuardRecords::keep_for_reuse(std::move(records_)); }
+SerialEquivalenceGuard::~SerialEquivalenceGuard() {
+  OrderGuardRecords::keep_for_reuse(std::move(records_));
+}
 
 // ---------------------------------------------------------------------------------------------
 // While blocks run
 
-void BlockOrderGuard::Worker::note_use(Allocation& a, uint8_t use) {
+void SerialEquivalenceGuard::Worker::note_use(Allocation& a, uint8_t use) {
   uint8_t& used = used_[a.index];
   used |= use;
   if ((used & kByWord) != 0 || (used & (used - 1)) == 0) return;
@@ -53,9 +56,10 @@ void BlockOrderGuard::Worker::note_use(Allocation& a, uint8_t use) {
   throw OrderMatters{};
 }
 
-void BlockOrderGuard::Worker::record_access(RaceAccess how, const AccessingWarp& by,
-                                            const uint64_t* address, uint32_t mask,
-                                            unsigned bytes) {
+void SerialEquivalenceGuard::Worker::pass_access_to_race_filter(RaceAccess how,
+                                                                const AccessingWarp& by,
+                                                                const uint64_t* address,
+                                                                uint32_t mask, unsigned bytes) {
   if (!race_filter_) return;
   if (race_filter_->record_access(by.strong ? RaceAccess::strong : how, by.who, address, mask,
                                   bytes) &&
@@ -63,30 +67,31 @@ void BlockOrderGuard::Worker::record_access(RaceAccess how, const AccessingWarp&
     throw OrderMatters{};
 }
 
-void BlockOrderGuard::Worker::record_first_read(Allocation& a, const uint64_t* address,
-                                                uint32_t mask, unsigned bytes,
-                                                const AccessingWarp& by) {
+void SerialEquivalenceGuard::Worker::record_first_read(Allocation& a, const uint64_t* address,
+                                                       uint32_t mask, unsigned bytes,
+                                                       const AccessingWarp& by) {
   if ((used_[a.index] & kByWord) == 0) return note_use(a, kRead);
   if (at_once()) mark_words(records_->read, address, mask, bytes);
-  record_access(RaceAccess::read, by, address, mask, bytes);
+  pass_access_to_race_filter(RaceAccess::read, by, address, mask, bytes);
 }
 
-void BlockOrderGuard::Worker::record_write(Allocation& a, const uint64_t* address, uint32_t mask,
-                                           unsigned bytes, const AccessingWarp& by) {
+void SerialEquivalenceGuard::Worker::record_write(Allocation& a, const uint64_t* address,
+                                                  uint32_t mask, unsigned bytes,
+                                                  const AccessingWarp& by) {
   if ((used_[a.index] & (kWrite | kClash)) != kWrite) note_use(a, kWrite);
   if (at_once()) mark_words(records_->written, address, mask, bytes);
   save_accessed_lines(a, address, mask, bytes);
-  record_access(RaceAccess::write, by, address, mask, bytes);
+  pass_access_to_race_filter(RaceAccess::write, by, address, mask, bytes);
 }
 
-void BlockOrderGuard::Worker::record_update(Allocation& a, uint8_t operation,
-                                            const uint64_t* address, uint32_t mask, unsigned bytes,
-                                            const AccessingWarp& by) {
+void SerialEquivalenceGuard::Worker::record_update(Allocation& a, uint8_t operation,
+                                                   const uint64_t* address, uint32_t mask,
+                                                   unsigned bytes, const AccessingWarp& by) {
   if (at_once() && operation == 0) throw OrderMatters{};
   if ((used_[a.index] & (kUpdate | kClash)) != kUpdate) note_use(a, kUpdate);
   if ((used_[a.index] & kByWord) != 0) {
     if (at_once()) mark_words(records_->written, address, mask, bytes);
-    record_access(RaceAccess::write, by, address, mask, bytes);
+    pass_access_to_race_filter(RaceAccess::write, by, address, mask, bytes);
   } else {
     // An atomic that is not strong, or whose size differs from earlier ones, may race with other
     // updates. Only tracking by word tells whether such updates are those of one block.
@@ -101,8 +106,9 @@ void BlockOrderGuard::Worker::record_update(Allocation& a, uint8_t operation,
   save_accessed_lines(a, address, mask, bytes);
 }
 
-void BlockOrderGuard::Worker::record_strided_read(Allocation& a, const StridedWarpAddresses& row,
-                                                  unsigned bytes, const AccessingWarp& by) {
+void SerialEquivalenceGuard::Worker::record_strided_read(Allocation& a,
+                                                         const StridedHalfWarpPair& row,
+                                                         unsigned bytes, const AccessingWarp& by) {
   if (may_read(a)) return;
   if (bytes == 4 && row.is_one_sequence() && row.stride == 4 && !race_filter_ &&
       (used_[a.index] & kByWord) != 0) {
@@ -114,8 +120,9 @@ void BlockOrderGuard::Worker::record_strided_read(Allocation& a, const StridedWa
   record_read(a, address, kFullMask, bytes, by);
 }
 
-void BlockOrderGuard::Worker::record_strided_write(Allocation& a, const StridedWarpAddresses& row,
-                                                   unsigned bytes, const AccessingWarp& by) {
+void SerialEquivalenceGuard::Worker::record_strided_write(Allocation& a,
+                                                          const StridedHalfWarpPair& row,
+                                                          unsigned bytes, const AccessingWarp& by) {
   if (bytes != 4 || !row.is_one_sequence() || race_filter_) {
     uint64_t address[kWarpSize];
     row.expand_to_addresses(address);
@@ -130,13 +137,13 @@ void BlockOrderGuard::Worker::record_strided_write(Allocation& a, const StridedW
 }
 
 // Marks 32 consecutive words.
-void BlockOrderGuard::Worker::mark_row_of_words(WordBitmap& map, uint64_t address) {
+void SerialEquivalenceGuard::Worker::mark_row_of_words(WordBitmap& map, uint64_t address) {
   if (stale_) forget_words();
   map.add_32_words((address - kGlobalBase) / 4);
 }
 
-void BlockOrderGuard::Worker::mark_words(WordBitmap& map, const uint64_t* address, uint32_t mask,
-                                         unsigned bytes) {
+void SerialEquivalenceGuard::Worker::mark_words(WordBitmap& map, const uint64_t* address,
+                                                uint32_t mask, unsigned bytes) {
   if (stale_) forget_words();
   if (bytes == 4 && mask == kFullMask && are_contiguous(address, 4))
     return mark_row_of_words(map, address[0]);
@@ -147,8 +154,9 @@ void BlockOrderGuard::Worker::mark_words(WordBitmap& map, const uint64_t* addres
   }
 }
 
-void BlockOrderGuard::Worker::save_accessed_lines(const Allocation& a, const uint64_t* address,
-                                                  uint32_t mask, unsigned bytes) {
+void SerialEquivalenceGuard::Worker::save_accessed_lines(const Allocation& a,
+                                                         const uint64_t* address, uint32_t mask,
+                                                         unsigned bytes) {
   // An allocation that was never written holds only poison, which rollback() restores without a
   // log.
   if (a.pristine) return;
@@ -165,12 +173,13 @@ void BlockOrderGuard::Worker::save_accessed_lines(const Allocation& a, const uin
   }
 }
 
-void BlockOrderGuard::Worker::save_lines(const Allocation& a, uint64_t first, uint64_t last) {
+void SerialEquivalenceGuard::Worker::save_lines(const Allocation& a, uint64_t first,
+                                                uint64_t last) {
   for (uint64_t line = first; line <= last; ++line)
     if (!guard_->records_->lines.has_undo_copy(line)) save_line(a, line);
 }
 
-void BlockOrderGuard::Worker::save_line(const Allocation& a, uint64_t line) {
+void SerialEquivalenceGuard::Worker::save_line(const Allocation& a, uint64_t line) {
   const size_t taken = records_->log.make_room();
   SavedMemoryLines& lines = guard_->records_->lines;
   if (!lines.claim_line(line)) return;
@@ -184,7 +193,7 @@ void BlockOrderGuard::Worker::save_line(const Allocation& a, uint64_t line) {
   if (!guard_->find_races_ && all > 2 * guard_->limit_) throw OrderMatters{};
 }
 
-void BlockOrderGuard::request_word_tracking(const Allocation& a) {
+void SerialEquivalenceGuard::request_word_tracking(const Allocation& a) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (by_word_[a.index] != 0) return;
   ++wanted_;
@@ -198,7 +207,7 @@ void BlockOrderGuard::request_word_tracking(const Allocation& a) {
 // ---------------------------------------------------------------------------------------------
 // Between rounds
 
-bool BlockOrderGuard::validate_round() {
+bool SerialEquivalenceGuard::validate_round() {
   for (const auto& w : workers_)
     if (w->stale_) w->forget_words();
   bool each_alone = true;
@@ -242,7 +251,7 @@ std::vector<uint32_t> pages_marked_by_several_workers(const OrderGuardRecords& r
 }  // namespace
 
 // Whether no worker accessed a word that another worker wrote.
-bool BlockOrderGuard::are_words_disjoint() const {
+bool SerialEquivalenceGuard::are_words_disjoint() const {
   static const WordBitmap::BitmapPage kNone{};
   for (const uint32_t page : pages_marked_by_several_workers(*records_, workers_.size())) {
     WordBitmap::BitmapPage written{}, read{};
@@ -265,14 +274,14 @@ bool BlockOrderGuard::are_words_disjoint() const {
   return true;
 }
 
-void BlockOrderGuard::commit() {
+void SerialEquivalenceGuard::commit() {
   for (const auto& a : memory_.allocations())
     for (const auto& w : workers_)
       if ((w->used_[a->index] & (Worker::kWrite | Worker::kUpdate)) != 0) a->pristine = false;
   next_round();
 }
 
-bool BlockOrderGuard::rollback() {
+bool SerialEquivalenceGuard::rollback() {
   for (const auto& a : memory_.allocations()) {
     const bool changed = std::any_of(workers_.begin(), workers_.end(), [&](const auto& w) {
       return (w->used_[a->index] & (Worker::kWrite | Worker::kUpdate)) != 0;
@@ -284,30 +293,30 @@ bool BlockOrderGuard::rollback() {
   return std::exchange(wanted_, 0) != 0;
 }
 
-void BlockOrderGuard::Worker::forget_words() {
+void SerialEquivalenceGuard::Worker::forget_words() {
   stale_ = false;
   records_->written.clear();
   records_->read.clear();
 }
 
-std::vector<uint32_t> BlockOrderGuard::allocations_tracked_by_word() const {
+std::vector<uint32_t> SerialEquivalenceGuard::allocations_tracked_by_word() const {
   std::vector<uint32_t> noted;
   for (uint32_t i = 0; i < by_word_.size(); ++i)
     if (by_word_[i] != 0) noted.push_back(i);
   return noted;
 }
 
-void BlockOrderGuard::track_by_word(const std::vector<uint32_t>& allocations) {
+void SerialEquivalenceGuard::track_by_word(const std::vector<uint32_t>& allocations) {
   for (const uint32_t i : allocations)
     if (i < by_word_.size()) by_word_[i] = 1;
   next_round();
 }
 
-std::unique_ptr<RaceFilter> BlockOrderGuard::take_suspect_words() {
+std::unique_ptr<SuspectWordDetector> SerialEquivalenceGuard::take_suspect_words() {
   return has_suspect_words() ? std::move(workers_.front()->race_filter_) : nullptr;
 }
 
-void BlockOrderGuard::next_round() {
+void SerialEquivalenceGuard::next_round() {
   by_word_count_ = static_cast<size_t>(std::count(by_word_.begin(), by_word_.end(), 1));
   for (const auto& w : workers_) {
     w->records_->log.clear();

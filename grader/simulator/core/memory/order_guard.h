@@ -1,5 +1,5 @@
-// BlockOrderGuard: makes the results of a parallel launch equal to those of running the blocks one
-// after the other.
+// SerialEquivalenceGuard: makes the results of a parallel launch equal to those of running the
+// blocks one after the other.
 //
 // The blocks of a launch may run on several host threads. If they access the same data, the results
 // would depend on timing. The guard records for each host thread which allocations it read, wrote
@@ -12,8 +12,8 @@
 // A launch runs in rounds of consecutive blocks. A round ends when its undo log exceeds a fixed
 // share of the device memory in use.
 //
-// If race detection is on, the guard also maintains a RaceFilter, even for blocks that run in
-// order. A suspect word counts as a dependence on order. The launch is then run again from its
+// If race detection is on, the guard also maintains a SuspectWordDetector, even for blocks that run
+// in order. A suspect word counts as a dependence on order. The launch is then run again from its
 // beginning, so nothing is committed before the launch ends.
 #pragma once
 
@@ -30,14 +30,14 @@
 
 namespace lab32::sim {
 
-class BlockOrderGuard {
+class SerialEquivalenceGuard {
  public:
   // in_order: one worker, whose blocks are not restricted.
   enum class Mode : uint8_t { at_once, in_order };
-  BlockOrderGuard(Memory& memory, unsigned workers, Mode mode, bool find_races);
-  ~BlockOrderGuard();
-  BlockOrderGuard(const BlockOrderGuard&) = delete;
-  BlockOrderGuard& operator=(const BlockOrderGuard&) = delete;
+  SerialEquivalenceGuard(Memory& memory, unsigned workers, Mode mode, bool find_races);
+  ~SerialEquivalenceGuard();
+  SerialEquivalenceGuard(const SerialEquivalenceGuard&) = delete;
+  SerialEquivalenceGuard& operator=(const SerialEquivalenceGuard&) = delete;
 
   // The source of an access. strong: the access does not race with other strong accesses of any
   // block.
@@ -61,19 +61,19 @@ class BlockOrderGuard {
     void record_update(Allocation& a, uint8_t operation, const uint64_t* address, uint32_t mask,
                        unsigned bytes, const AccessingWarp& by);
     // Reports an access by all lanes of a warp, whose addresses form a row.
-    void record_strided_read(Allocation& a, const StridedWarpAddresses& row, unsigned bytes,
+    void record_strided_read(Allocation& a, const StridedHalfWarpPair& row, unsigned bytes,
                              const AccessingWarp& by);
-    void record_strided_write(Allocation& a, const StridedWarpAddresses& row, unsigned bytes,
+    void record_strided_write(Allocation& a, const StridedHalfWarpPair& row, unsigned bytes,
                               const AccessingWarp& by);
     bool at_once() const { return guard_->mode_ == Mode::at_once; }
 
    private:
-    friend class BlockOrderGuard;
+    friend class SerialEquivalenceGuard;
     static constexpr uint8_t kRead = 1, kWrite = 2, kUpdate = 4, kByWord = 64, kClash = 128;
     void record_first_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
                            const AccessingWarp& by);
-    void record_access(RaceAccess how, const AccessingWarp& by, const uint64_t* address,
-                       uint32_t mask, unsigned bytes);
+    void pass_access_to_race_filter(RaceAccess how, const AccessingWarp& by,
+                                    const uint64_t* address, uint32_t mask, unsigned bytes);
     void note_use(Allocation& a, uint8_t use);
     void mark_words(WordBitmap& map, const uint64_t* address, uint32_t mask, unsigned bytes);
     void mark_row_of_words(WordBitmap& map, uint64_t address);
@@ -83,14 +83,14 @@ class BlockOrderGuard {
     void save_lines(const Allocation& a, uint64_t first, uint64_t last);
     void save_line(const Allocation& a, uint64_t line);
 
-    BlockOrderGuard* guard_ = nullptr;
+    SerialEquivalenceGuard* guard_ = nullptr;
     OrderGuardRecords::WorkerRecords* records_ = nullptr;
     std::vector<uint8_t> used_;       // by allocation index
     std::vector<uint8_t> operation_;  // operation of each update
     std::vector<uint8_t> size_;       // size of each update in bytes; 0: none yet
     // The maps still hold the previous round; the worker clears them on its own thread.
     bool stale_ = false;
-    std::unique_ptr<RaceFilter> race_filter_;  // null: race detection is off
+    std::unique_ptr<SuspectWordDetector> race_filter_;  // null: race detection is off
   };
 
   Worker& worker(unsigned i) { return *workers_[i]; }
@@ -114,7 +114,7 @@ class BlockOrderGuard {
     const auto& filter = workers_.front()->race_filter_;
     return filter && filter->any_suspect();
   }
-  std::unique_ptr<RaceFilter> take_suspect_words();
+  std::unique_ptr<SuspectWordDetector> take_suspect_words();
   // Whether any allocation is tracked by word.
   bool by_word() const { return by_word_count_ != 0; }
   // Gets the indices of the allocations that are tracked by word, or sets them before the first

@@ -26,18 +26,18 @@ const WarpSplit* only_ready_split(const Warp& warp) {
 }
 
 // Whether the instruction reads and changes nothing but registers and constants.
-bool only_uses_registers(const ptx::InstructionTraits& t) {
+bool is_free_of_memory_and_sync(const ptx::InstructionTraits& t) {
   const bool constant = t.memory_count == 0 || t.memory[0].space == ptx::Space::param ||
                         t.memory[0].space == ptx::Space::constant;
-  return constant && !t.uses(ptx::AddressUse::Kind::store) && !t.is_texture() && !t.bulk &&
-         t.sync == ptx::Sync::none &&
+  return constant && !t.has_address_used_as(ptx::AddressUse::Kind::store) && !t.is_texture() &&
+         !t.bulk && t.sync == ptx::InstructionSync::none &&
          (t.transfer == ptx::ControlTransfer::next || t.transfer == ptx::ControlTransfer::branch);
 }
 
 // Looks at the instructions that a split may execute in its next step and keeps the site of the
 // smallest line. False: one of them does more than compute.
-bool find_site_of_first_line(const WarpSplit& split, const KernelProgram& program,
-                             uint32_t* first) {
+bool find_lowest_line_of_next_step(const WarpSplit& split, const KernelProgram& program,
+                                   uint32_t* first) {
   const auto place_of = [&](uint32_t site) {
     const auto at = program.position(site);
     return std::make_pair(at ? at->line : std::numeric_limits<int>::max(), site);
@@ -45,7 +45,7 @@ bool find_site_of_first_line(const WarpSplit& split, const KernelProgram& progra
   const std::vector<Inst>& code = split.frame->function->code;
   for (uint32_t pc = split.pc; pc < code.size(); ++pc) {
     const Inst& in = code[pc];
-    if (!only_uses_registers(in.ptx->op->traits)) return false;
+    if (!is_free_of_memory_and_sync(in.ptx->op->traits)) return false;
     if (place_of(in.site) < place_of(*first)) *first = in.site;
     if (!in.has_guard || in.flow != DispatchKind::straight) break;
   }
@@ -54,7 +54,7 @@ bool find_site_of_first_line(const WarpSplit& split, const KernelProgram& progra
 
 // Runs the warp for at most `steps` instructions, until its state repeats. Returns the site of the
 // loop's first line. Nothing: the state does not repeat, or an instruction does more than compute.
-std::optional<uint32_t> run_until_state_repeats(Warp& warp, uint64_t steps) {
+std::optional<uint32_t> run_to_find_endless_loop_site(Warp& warp, uint64_t steps) {
   const WarpSplit* split = only_ready_split(warp);
   if (split == nullptr) return std::nullopt;
   const WarpSplit start = *split;
@@ -63,7 +63,7 @@ std::optional<uint32_t> run_until_state_repeats(Warp& warp, uint64_t steps) {
   const std::vector<std::byte> before(registers, registers + size);
   uint32_t site = start.frame->function->code[start.pc].site;
   for (uint64_t step = 0; step < steps; ++step) {
-    if (!find_site_of_first_line(*split, warp.program(), &site)) return std::nullopt;
+    if (!find_lowest_line_of_next_step(*split, warp.program(), &site)) return std::nullopt;
     if (warp.run(1) == Warp::RunOutcome::done) return std::nullopt;
     split = only_ready_split(warp);
     if (split == nullptr) return std::nullopt;
@@ -96,8 +96,8 @@ constexpr uint64_t kLongestLoop = 1 << 16;
 }  // namespace
 
 Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
-             BlockOrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
-             uint32_t rank)
+             SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects,
+             ClusterContext* cluster, uint32_t rank)
     : BlockContext(launch, std::move(observers), guard, suspects, cluster, rank),
       barriers_(*this, warps_) {
   const auto threads = static_cast<uint32_t>(launch_.block.count());
@@ -147,13 +147,13 @@ Block::SliceResult Block::run_slice_of_each_warp(uint64_t slice) {
 void Block::check_for_endless_loop() {
   for (const auto& warp : warps_) {
     const uint64_t before = warp->issued();
-    const auto site = run_until_state_repeats(*warp, kLongestLoop);
+    const auto site = run_to_find_endless_loop_site(*warp, kLongestLoop);
     count_issued(warp->issued() - before);
     if (site) throw Trap{warp->facts(TrapReason::endless_loop), *site};
   }
 }
 
-Block::State Block::resume(uint64_t slice) {
+Block::State Block::run_until_done_or_polling(uint64_t slice) {
   for (;;) {
     switch (run_slice_of_each_warp(slice)) {
       case SliceResult::done:
@@ -231,7 +231,7 @@ Block::State Block::resume_random_warp(Random& random) {
   return State::done;
 }
 
-bool Block::test_and_clear_polled() {
+bool Block::test_and_clear_all_polled() {
   bool all = true;
   for (const auto& warp : warps_) {
     bool can_go_on = false;
@@ -261,25 +261,25 @@ uint32_t Block::polling_site() const {
   return 0;
 }
 
-bool Block::is_stuck_within_block() const {
+bool Block::has_warp_waiting_within_block() const {
   for (const auto& warp : warps_)
-    if (warp->split_waiting_in_warp_sync() != nullptr) return true;
+    if (warp->split_waiting_in_warp_collective() != nullptr) return true;
   return barriers_.has_waiting_threads();
 }
 
 void Block::trap_or_break_deadlock() {
   for (const auto& warp : warps_)
-    if (warp->splits().release_lanes_for_warp_barrier()) return;
+    if (warp->splits().release_join_lanes_for_warp_barrier()) return;
   // `if (…) __syncthreads();` within a warp: on an H100 the other lanes continue until they exit or
   // reach a barrier.
   for (const auto& warp : warps_)
-    if (as_on_a_gpu() && warp->splits().release_lanes_for_block_barrier()) return;
+    if (as_on_a_gpu() && warp->splits().release_join_blocking_block_barrier()) return;
   // A warp that continues although not all of its lanes arrived may wait for the results of the
   // missing lanes for ever, so its number of instructions is limited.
   warp_budget_ = std::min(warp_budget_, most_issued_by_warp() + kBudgetWithoutAll);
   // A warp operation that waits for missing lanes is the more specific reason.
   for (const auto& warp : warps_) {
-    const WarpSplit* s = warp->split_waiting_in_warp_sync();
+    const WarpSplit* s = warp->split_waiting_in_warp_collective();
     if (!s) continue;
     const Inst& in = s->frame->function->code[s->pc];
     const uint32_t missing = s->wanted & warp->live() & ~s->op_mask;
@@ -290,7 +290,7 @@ void Block::trap_or_break_deadlock() {
       facts.warp->lane = static_cast<uint32_t>(__builtin_ctz(missing));
       return facts;
     });
-    return warp->force_one_warp_sync();
+    return warp->force_one_warp_collective();
   }
   if (barriers_.force_one_barrier()) return;
   TrapFacts facts;

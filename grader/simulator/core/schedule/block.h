@@ -39,7 +39,7 @@ class BlockBarriers {
   uint32_t count_live_threads() const;
 
  private:
-  struct WaitingSplit {
+  struct WaitingWarpSplit {
     uint32_t warp;
     uint32_t split;  // id of the split
     uint32_t mask;
@@ -51,14 +51,14 @@ class BlockBarriers {
     uint32_t arrived = 0, wanted = 0;
     uint32_t popc = 0;
     bool all = true, any = false;
-    std::vector<WaitingSplit> waiting;
+    std::vector<WaitingWarpSplit> waiting;
     void reset();
   };
   // Completes a barrier. `forced`: although threads are missing.
   void complete(uint32_t barrier, bool forced = false);
   // Lanes of a warp that wait at two different barriers are a fault.
-  void report_second_barrier(const Warp& warp, const WaitingSplit& here);
-  void report_skipped_barrier(const WaitingSplit& here, const uint32_t* lane_mask_of_warp);
+  void report_second_barrier(const Warp& warp, const WaitingWarpSplit& here);
+  void report_skipped_barrier(const WaitingWarpSplit& here, const uint32_t* lane_mask_of_warp);
 
   BlockContext& block_;
   const Warps& warps_;
@@ -69,7 +69,7 @@ class BlockBarriers {
 
 // The instructions that each warp issued, except those of time slices in which it only polled. The
 // warps of a block are adjacent, and the blocks are in the order in which they ended.
-struct InstructionsByWarp {
+struct WarpInstructionCounts {
   std::vector<uint64_t> blocks;
   std::vector<uint32_t> issued;
 };
@@ -78,7 +78,7 @@ class Block final : public BlockContext {
  public:
   // The parameters are BlockContext's.
   Block(const LaunchContext& launch, std::vector<Observer*> observers,
-        BlockOrderGuard::Worker* guard, const RaceFilter* suspects = nullptr,
+        SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects = nullptr,
         ClusterContext* cluster = nullptr, uint32_t rank = 0);
 
   // Starts block `index`, which resume() then runs.
@@ -86,7 +86,7 @@ class Block final : public BlockContext {
   // polls: every warp that can run has spent its time slice polling device memory, so the block may
   // be waiting for another block. Throws Trap or OrderMatters.
   enum class State : uint8_t { done, polls };
-  State resume(uint64_t slice = kWarpSlice);
+  State run_until_done_or_polling(uint64_t slice = kWarpSlice);
   // For a block of a cluster: runs one slice of each warp. stuck: all warps wait.
   enum class SliceResult : uint8_t { done, moved, polls, stuck };
   SliceResult run_slice_of_each_warp(uint64_t slice);
@@ -102,12 +102,12 @@ class Block final : public BlockContext {
   // operations instead.
   void trap_or_break_deadlock();
   // Whether a warp waits for something within the block, and not only for the cluster's barrier.
-  bool is_stuck_within_block() const;
+  bool has_warp_waiting_within_block() const;
   const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }
   // Runs one slice of a random warp that can run. polls: the block is not done.
   State resume_random_warp(Random& random);
   // Whether all warps that can run have polled since the last call.
-  bool test_and_clear_polled();
+  bool test_and_clear_all_polled();
   uint64_t issued() const;
   // The time slice of a warp in instructions. Slices keep a warp that spins on another warp of its
   // block from running for ever.
@@ -119,12 +119,13 @@ class Block final : public BlockContext {
   // other warps.
   uint64_t busiest_warp() const { return busiest_warp_; }
   // Filled if the launch asks for it, for its first kMostWarpsNoted warps.
-  InstructionsByWarp& warp_tally() { return warp_tally_; }
+  WarpInstructionCounts& warp_tally() { return warp_tally_; }
   static constexpr uint64_t kMostWarpsNoted = 2'000'000;
   // The site of the instruction that the first polling warp executes next.
   uint32_t polling_site() const;
 
-  void arrive(Warp& warp, uint32_t mask, std::byte* regs, const BarrierArrival& arrival) override {
+  void arrive_at_cta_barrier(Warp& warp, uint32_t mask, std::byte* regs,
+                             const BarrierArrival& arrival) override {
     barriers_.arrive(warp, mask, regs, arrival);
   }
   void on_threads_exit() override { barriers_.on_threads_exit(); }
@@ -139,7 +140,7 @@ class Block final : public BlockContext {
   std::vector<std::unique_ptr<Warp>> warps_;
   BlockBarriers barriers_;
   uint64_t longest_warp_ = 0, busiest_warp_ = 0, longest_wait_ = 0;
-  InstructionsByWarp warp_tally_;
+  WarpInstructionCounts warp_tally_;
   uint64_t not_metered_ = 0;  // instructions
   uint64_t rounds_ = 0;       // number of calls of run_slice_of_each_warp() for the current block
 };

@@ -40,7 +40,7 @@ void BlockBarriers::arrive(Warp& warp, uint32_t mask, std::byte* regs,
     // The barrier counts whole warps (PTX ISA): a warp of fewer than 32 threads counts as 32 when
     // all of its threads have arrived.
     uint32_t before = 0;
-    for (const WaitingSplit& w : barrier.waiting)
+    for (const WaitingWarpSplit& w : barrier.waiting)
       if (w.warp == warp.index()) before |= w.mask;
     if ((before & warp.live()) != warp.live() && ((before | mask) & warp.live()) == warp.live())
       barrier.arrived += kWarpSize - static_cast<uint32_t>(__builtin_popcount(before | mask));
@@ -52,7 +52,7 @@ void BlockBarriers::arrive(Warp& warp, uint32_t mask, std::byte* regs,
     barrier.any |= votes != 0;
   }
   WarpSplit& split = warp.current();
-  const WaitingSplit here{warp.index(), split.id, mask, regs, arrival.inst, arrival.wait};
+  const WaitingWarpSplit here{warp.index(), split.id, mask, regs, arrival.inst, arrival.wait};
   if (arrival.wait && (warp.live() & ~mask) != 0 && !block_.as_on_a_gpu())
     report_second_barrier(warp, here);
   barrier.waiting.push_back(here);
@@ -68,7 +68,7 @@ void BlockBarriers::arrive(Warp& warp, uint32_t mask, std::byte* regs,
 void BlockBarriers::complete(uint32_t index, bool forced) {
   Barrier& barrier = barriers_[index];
   std::array<uint32_t, 32> lanes{};
-  for (const WaitingSplit& w : barrier.waiting) lanes[w.warp] |= w.mask;
+  for (const WaitingWarpSplit& w : barrier.waiting) lanes[w.warp] |= w.mask;
   // A forced barrier counts as a barrier of the whole block. Its fault has been reported already,
   // and the consequences of that fault should not be reported as further faults.
   bool whole = true;
@@ -82,7 +82,7 @@ void BlockBarriers::complete(uint32_t index, bool forced) {
   // A copy, because released splits may arrive at this barrier again at once.
   const Barrier done = barrier;
   barrier.reset();
-  for (const WaitingSplit& w : done.waiting) {
+  for (const WaitingWarpSplit& w : done.waiting) {
     if (!w.waits) continue;
     if (w.inst->dst_count > 0 && w.inst->dst[0].bytes != 0) {
       const RegisterSlot& slot = w.inst->dst[0];
@@ -112,14 +112,14 @@ void BlockBarriers::on_threads_exit() {
 bool BlockBarriers::has_waiting_threads() const {
   return std::any_of(barriers_.begin(), barriers_.end(), [](const Barrier& barrier) {
     return std::any_of(barrier.waiting.begin(), barrier.waiting.end(),
-                       [](const WaitingSplit& w) { return w.waits; });
+                       [](const WaitingWarpSplit& w) { return w.waits; });
   });
 }
 
 bool BlockBarriers::force_one_barrier() {
   for (uint32_t i = 0; i < barriers_.size(); ++i) {
     const Barrier& barrier = barriers_[i];
-    for (const WaitingSplit& w : barrier.waiting) {
+    for (const WaitingWarpSplit& w : barrier.waiting) {
       if (!w.waits) continue;
       const uint32_t wanted = barrier.wanted ? barrier.wanted : count_live_threads();
       block_.faults().trap_or_report(
@@ -143,7 +143,7 @@ bool BlockBarriers::force_one_barrier() {
 
 // With .aligned, which bar.sync implies, all threads of a warp must execute one barrier instruction
 // in one activation of its function (PTX ISA 9.7.13.1).
-void BlockBarriers::report_second_barrier(const Warp& warp, const WaitingSplit& here) {
+void BlockBarriers::report_second_barrier(const Warp& warp, const WaitingWarpSplit& here) {
   const auto is_aligned = [](const Inst& in) {
     return in.ptx->op->base == "bar" || in.ptx->has(ptx::Modifier::aligned);
   };
@@ -152,7 +152,7 @@ void BlockBarriers::report_second_barrier(const Warp& warp, const WaitingSplit& 
     return place ? place->line : 0;
   };
   for (const Barrier& barrier : barriers_)
-    for (const WaitingSplit& there : barrier.waiting) {
+    for (const WaitingWarpSplit& there : barrier.waiting) {
       if (there.warp != here.warp || !there.waits) continue;
       if (there.inst == here.inst && there.regs == here.regs) continue;
       if (!is_aligned(*here.inst) && !is_aligned(*there.inst)) continue;
@@ -172,7 +172,7 @@ void BlockBarriers::report_second_barrier(const Warp& warp, const WaitingSplit& 
 // thread that has stored something that others may read since its last barrier did not exit early:
 // it skipped this barrier. (Whether it did so by `if (…) __syncthreads();` or by a `return` cannot
 // be told from the PTX.)
-void BlockBarriers::report_skipped_barrier(const WaitingSplit& here,
+void BlockBarriers::report_skipped_barrier(const WaitingWarpSplit& here,
                                            const uint32_t* lane_mask_of_warp) {
   for (const auto& warp : warps_) {
     const uint32_t there = lane_mask_of_warp[warp->index()];

@@ -87,7 +87,7 @@ void ClusterBarrier::complete() {
 // ---------------------------------------------------------------------------------------------
 
 BlockGroup::BlockGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                       BlockOrderGuard::Worker* guard, const RaceFilter* suspects)
+                       SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects)
     : launch_(launch) {
   const auto blocks = static_cast<uint32_t>(launch.cluster.count());
   if (launch.has_clusters()) cluster_.emplace(launch, launch.checks_reads());
@@ -140,7 +140,8 @@ void BlockGroup::end(GroupMember& member) {
 Block::State BlockGroup::resume(uint64_t slice) {
   Block::State state = Block::State::done;
   if (cluster_) return run_round_robin(slice);
-  run_and_record_trap(*members_.front(), [&] { state = members_.front()->block.resume(slice); });
+  run_and_record_trap(*members_.front(),
+                      [&] { state = members_.front()->block.run_until_done_or_polling(slice); });
   return state;
 }
 
@@ -196,14 +197,15 @@ Block::State BlockGroup::resume_random_warp(Random& random) {
 void BlockGroup::trap_stuck_group() {
   GroupMember* stuck = nullptr;
   for (const auto& member : members_)
-    if (!member->ended && (stuck == nullptr || !stuck->block.is_stuck_within_block()))
+    if (!member->ended && (stuck == nullptr || !stuck->block.has_warp_waiting_within_block()))
       stuck = member.get();
   run_and_record_trap(*stuck, [&] { stuck->block.trap_or_break_deadlock(); });
 }
 
-bool BlockGroup::test_and_clear_polled() {
+bool BlockGroup::test_and_clear_all_polled() {
   bool all = true;
-  for (const auto& member : members_) all &= member->ended || member->block.test_and_clear_polled();
+  for (const auto& member : members_)
+    all &= member->ended || member->block.test_and_clear_all_polled();
   return all;
 }
 

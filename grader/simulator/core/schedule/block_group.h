@@ -54,7 +54,7 @@ struct WorkerResult {
   }
 
   std::vector<std::unique_ptr<Observer>> observers;
-  std::vector<InstructionIssueCounts> tally;
+  std::vector<IssueCountsOfOneInstruction> tally;
   std::map<uint64_t, std::string> output;
   size_t output_bytes = 0;
   // An exception other than Trap and OrderMatters: the machine failed, or the simulator has a bug.
@@ -62,7 +62,7 @@ struct WorkerResult {
   std::optional<Trap> trap, bad_access, uninitialised;
   std::optional<OutOfRangeShiftOrShuffle> out_of_range_shift_or_shuffle;
   uint64_t longest_warp = 0, busiest_warp = 0, longest_wait = 0;
-  InstructionsByWarp warps;
+  WarpInstructionCounts warps;
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class BlockGroup {
  public:
   // `guard`, `suspects`: as in Block.
   BlockGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
-             BlockOrderGuard::Worker* guard, const RaceFilter* suspects);
+             SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects);
 
   // The number of groups of a launch.
   static uint64_t group_count(const LaunchContext& launch) {
@@ -120,7 +120,7 @@ class BlockGroup {
   // These do for all blocks of the group what the functions of Block do for one.
   Block::State resume(uint64_t slice);
   Block::State resume_random_warp(Random& random);
-  bool test_and_clear_polled();
+  bool test_and_clear_all_polled();
   uint64_t issued() const;
   uint64_t local_bytes() const;
   uint64_t issued_at(uint32_t site) const;
@@ -140,8 +140,8 @@ class BlockGroup {
  private:
   struct GroupMember {
     GroupMember(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                BlockOrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
-                uint32_t rank)
+                SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects,
+                ClusterContext* cluster, uint32_t rank)
         : result(observers), block(launch, result.own_observers(), guard, suspects, cluster, rank) {
       if (suspects != nullptr)
         for (const auto& o : result.observers) o->begin_ordered_reports();
@@ -178,15 +178,17 @@ class BlockGroup {
 // A launch with a random schedule runs several of the blocks that the device could hold from the
 // start, and switches to a random warp after each slice.
 
-class ResidentBlocks {
+class ResidentBlockScheduler {
  public:
   // `guard`, `suspects`: as in Block, for all blocks.
-  ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                 BlockOrderGuard::Worker* guard = nullptr, const RaceFilter* suspects = nullptr);
+  ResidentBlockScheduler(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                         SerialEquivalenceGuard::Worker* guard = nullptr,
+                         const SuspectWordDetector* suspects = nullptr);
 
   // Runs the blocks from `first` on until all have ended, one traps, or about `most` instructions
   // were issued. Throws OrderMatters and other exceptions, but never a Trap.
-  void run(uint64_t first = 0, uint64_t most = std::numeric_limits<uint64_t>::max());
+  void run(uint64_t first = 0,
+           uint64_t most_issued_instructions = std::numeric_limits<uint64_t>::max());
   // Instructions issued so far.
   uint64_t issued() const { return issued_; }
   // One result for each block that was ever resident at the same time.
@@ -195,21 +197,21 @@ class ResidentBlocks {
  private:
   struct GroupSlot {
     GroupSlot(const LaunchContext& launch, const std::vector<Observer*>& observers,
-              BlockOrderGuard::Worker* guard, const RaceFilter* suspects)
+              SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects)
         : group(launch, observers, guard, suspects) {}
     BlockGroup group;
     bool busy = false;
   };
   void run_groups_in_order(uint64_t first);
   void run_random_schedule();
-  void begin_random_group(std::vector<uint64_t>& arrived, Random& random);
+  void begin_random_arrived_group(std::vector<uint64_t>& arrived, Random& random);
   // Starts a group in the slot; it may trap at once.
   void begin_group(GroupSlot& slot, uint64_t index);
   // `slice` runs the slot's blocks for a while.
   template <class Slice>
   void resume(GroupSlot& slot, Slice slice);
-  bool all_groups_poll();
-  GroupSlot& find_free_slot();
+  bool test_and_clear_all_groups_polled();
+  GroupSlot& free_or_new_slot();
   // Counts the issued instructions that can release another block, such as stores
   // (may_unblock_other_block()).
   uint64_t count_progress_events() const;
@@ -221,8 +223,8 @@ class ResidentBlocks {
 
   const LaunchContext& launch_;
   const std::vector<Observer*>& observers_;
-  BlockOrderGuard::Worker* guard_;
-  const RaceFilter* suspects_;
+  SerialEquivalenceGuard::Worker* guard_;
+  const SuspectWordDetector* suspects_;
   std::vector<uint32_t> progress_sites_;
   bool reads_clock_ = false;
   std::vector<std::unique_ptr<GroupSlot>> slots_;

@@ -20,7 +20,7 @@ using Kind = ptx::Operand::Kind;
 // Finds the registers of a kernel whose values are affine, and its accesses to device memory.
 class AffineAnalysis {
  public:
-  AffineAnalysis(const LaunchContext& launch, const CoordinateRanges& ranges)
+  AffineAnalysis(const LaunchContext& launch, const LaunchIndexRanges& ranges)
       : launch_(launch),
         ranges_(ranges),
         function_(*launch.program->functions[0].ptx),
@@ -33,8 +33,8 @@ class AffineAnalysis {
     find_writers();
     for (size_t i = 0; i < function_.body.size(); ++i) {
       const ptx::Instruction& in = function_.body[i];
-      if (!is_analysable(in)) return false;
-      if (in.op->traits.accesses_memory() && !record_access_of(i)) return false;
+      if (!is_of_supported_kind(in)) return false;
+      if (in.op->traits.has_counted_memory_access() && !record_access_of(i)) return false;
       record_value(i);
     }
     return true;
@@ -59,7 +59,7 @@ class AffineAnalysis {
     for (const Operand& e : op.elements) record_writer(e, by);
   }
 
-  static bool is_analysable(const ptx::Instruction& in) {
+  static bool is_of_supported_kind(const ptx::Instruction& in) {
     const ptx::InstructionTraits& t = in.op->traits;
     return t.transfer != ptx::ControlTransfer::call &&
            t.transfer != ptx::ControlTransfer::table_branch && !t.bulk && !t.is_texture() &&
@@ -220,7 +220,7 @@ class AffineAnalysis {
     if (space != ptx::Space::global && space != ptx::Space::generic)
       return true;  // shared and local memory belong to the block
     if (traits.is_atomic() || traits.of_whole_warp()) return false;
-    const bool store = traits.uses(ptx::AddressUse::Kind::store);
+    const bool store = traits.has_address_used_as(ptx::AddressUse::Kind::store);
     if (!store && is_in_loop(i)) return false;
     const Operand& at = in.operands[store ? 0 : 1];
     if (at.kind != Kind::address || at.reg < 0 || bits_of(at) != 64) return false;
@@ -255,7 +255,7 @@ class AffineAnalysis {
   }
 
   // Adds the bounds from branches that jump over the instruction.
-  void add_bounds_of_branches(size_t i, std::vector<AffineBound>& bounds) const {
+  void add_bounds_of_branches(size_t i, std::vector<AffineInequality>& bounds) const {
     for (size_t j = 0; j < i; ++j) {
       const ptx::Instruction& in = function_.body[j];
       if (!is_branch(in) || in.guard < 0 || branch_target(in) <= i ||
@@ -275,7 +275,8 @@ class AffineAnalysis {
   }
 
   // Adds the bounds that hold if the predicate has the value `is`.
-  void add_bounds_of_predicate(int predicate, bool is, std::vector<AffineBound>& bounds) const {
+  void add_bounds_of_predicate(int predicate, bool is,
+                               std::vector<AffineInequality>& bounds) const {
     const int by = writer_[static_cast<size_t>(predicate)];
     if (by < 0) return;
     const ptx::Instruction& in = function_.body[static_cast<size_t>(by)];
@@ -290,7 +291,7 @@ class AffineAnalysis {
     if (in.op->id == OpId::setp) add_bounds_of_comparison(in, is, bounds);
   }
   void add_bounds_of_comparison(const ptx::Instruction& in, bool is,
-                                std::vector<AffineBound>& bounds) const {
+                                std::vector<AffineInequality>& bounds) const {
     if (ptx::is_float(in.type())) return;
     const std::optional<AffineExpression> a = converted_to_type(in.type(),
                                                                 value_of_operand(in.operands[1])),
@@ -310,7 +311,7 @@ class AffineAnalysis {
   }
 
   const LaunchContext& launch_;
-  const CoordinateRanges& ranges_;
+  const LaunchIndexRanges& ranges_;
   const ptx::Function& function_;
   const std::vector<uint32_t> params_;
   // The value of each register; only for registers that are written once.
@@ -322,7 +323,7 @@ class AffineAnalysis {
 }  // namespace
 
 std::optional<std::vector<AffineAccess>> affine_accesses(const LaunchContext& launch,
-                                                         const CoordinateRanges& ranges) {
+                                                         const LaunchIndexRanges& ranges) {
   AffineAnalysis analysis(launch, ranges);
   if (!analysis.analyse_kernel()) return {};
   return std::move(analysis).accesses();
@@ -339,8 +340,8 @@ constexpr size_t kMostInstructions = 1000;
 // overlap only within one block. The coordinates act as digits of a number: if the step of each
 // coordinate exceeds the largest sum of all smaller ones, no two sums are equal.
 bool can_overlap_only_within_block(const AffineExpression& address,
-                                   const std::vector<AffineBound>& bounds, Exact reach,
-                                   const CoordinateRanges& ranges) {
+                                   const std::vector<AffineInequality>& bounds, Exact reach,
+                                   const LaunchIndexRanges& ranges) {
   std::vector<size_t> order;
   for (size_t i = 0; i < kCoordinates; ++i) {
     if (ranges.last(i) == 0) continue;
@@ -366,15 +367,15 @@ bool can_overlap_only_within_block(const AffineExpression& address,
 }
 
 bool are_independent(const AffineAccess& store, const AffineAccess& other,
-                     const CoordinateRanges& ranges) {
+                     const LaunchIndexRanges& ranges) {
   const ValueRange a = ranges.range(store.address, store.bounds),
                    b = ranges.range(other.address, other.bounds);
   if (a.high + store.bytes <= b.low || b.high + other.bytes <= a.low) return true;
   if (store.address.factor != other.address.factor) return false;
   // A bound is kept only if it holds for both accesses.
-  std::vector<AffineBound> both;
-  for (const AffineBound& bound : store.bounds)
-    if (std::any_of(other.bounds.begin(), other.bounds.end(), [&](const AffineBound& o) {
+  std::vector<AffineInequality> both;
+  for (const AffineInequality& bound : store.bounds)
+    if (std::any_of(other.bounds.begin(), other.bounds.end(), [&](const AffineInequality& o) {
           return o.most == bound.most && o.form.constant == bound.form.constant &&
                  o.form.factor == bound.form.factor;
         }))
@@ -396,7 +397,7 @@ IndependenceProof prove_independent_blocks(const LaunchContext& launch) {
   if (!program.functions[0].undefined.empty() ||
       program.functions[0].ptx->body.size() > kMostInstructions)
     return {};
-  const CoordinateRanges ranges(launch.grid, launch.block);
+  const LaunchIndexRanges ranges(launch.grid, launch.block);
   const auto accesses = affine_accesses(launch, ranges);
   if (!accesses) return {};
   IndependenceProof result;

@@ -1,7 +1,7 @@
 // Proves before a launch that no block accesses a byte that another block writes. The proof works
 // for kernels whose addresses are all affine in the coordinates of their threads. Such blocks can
-// run in parallel without a BlockOrderGuard. The entry point is prove_independent_blocks(), at the
-// end.
+// run in parallel without a SerialEquivalenceGuard. The entry point is prove_independent_blocks(),
+// at the end.
 #pragma once
 
 #include <array>
@@ -54,15 +54,15 @@ struct ValueRange {
 };
 
 // The condition form <= most, from a branch or a guard before an access.
-struct AffineBound {
+struct AffineInequality {
   AffineExpression form;
   int64_t most;
 };
 
 // The ranges of the coordinates in a launch: each runs from 0 to last().
-class CoordinateRanges {
+class LaunchIndexRanges {
  public:
-  CoordinateRanges(const Dim3& grid, const Dim3& block)
+  LaunchIndexRanges(const Dim3& grid, const Dim3& block)
       : last_{block.x - 1, block.y - 1, block.z - 1, grid.x - 1, grid.y - 1, grid.z - 1} {}
 
   int64_t last(size_t coordinate) const { return last_[coordinate]; }
@@ -77,10 +77,10 @@ class CoordinateRanges {
 
   // The range under the bounds. A bound applies where the factors of its coordinates in `a` are a
   // common multiple of those in the bound.
-  ValueRange range(const AffineExpression& a, const std::vector<AffineBound>& bounds) const {
+  ValueRange range(const AffineExpression& a, const std::vector<AffineInequality>& bounds) const {
     ValueRange r = range(a);
     std::array<bool, kCoordinates> taken{};
-    for (const AffineBound& bound : bounds) {
+    for (const AffineInequality& bound : bounds) {
       const Exact k = multiple_of_form(a, bound.form, taken);
       if (k <= 0) continue;
       const Exact off = range(bound.form).high - bound.most;
@@ -120,14 +120,14 @@ struct AffineAccess {
   AffineExpression address;
   unsigned bytes;
   bool store;
-  std::vector<AffineBound> bounds;  // true for every thread that makes the access
+  std::vector<AffineInequality> bounds;  // true for every thread that makes the access
 };
 
 // All accesses of a kernel to device memory. Returns nothing if an address is not affine, an access
 // is atomic, a load is in a loop (it may poll for another block's store), or the kernel calls
 // functions.
 std::optional<std::vector<AffineAccess>> affine_accesses(const LaunchContext& launch,
-                                                         const CoordinateRanges& ranges);
+                                                         const LaunchIndexRanges& ranges);
 
 // ---------------------------------------------------------------------------------------------
 

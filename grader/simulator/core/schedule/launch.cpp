@@ -77,7 +77,7 @@ struct ParallelRound {
 // Runs blocks of the round on this thread until none is left. `guard` is null if the blocks are
 // proven independent.
 void run_blocks(const LaunchContext& launch, WorkerResult& result, ParallelRound& round,
-                BlockOrderGuard* guard, unsigned worker, uint64_t chunk) {
+                SerialEquivalenceGuard* guard, unsigned worker, uint64_t chunk) {
   Block block(launch, result.own_observers(), guard != nullptr ? &guard->worker(worker) : nullptr);
   try {
     while (!round.order_matters && (round.to_the_end || !guard->is_undo_log_full())) {
@@ -88,7 +88,7 @@ void run_blocks(const LaunchContext& launch, WorkerResult& result, ParallelRound
         block.begin(index);
         // The block may be waiting for a later block or one on another thread. Independent blocks
         // never wait for each other.
-        while (block.resume() == Block::State::polls)
+        while (block.run_until_done_or_polling() == Block::State::polls)
           if (guard != nullptr) throw OrderMatters{};
         result.save_printf_output(block);
       }
@@ -108,7 +108,7 @@ void run_blocks(const LaunchContext& launch, WorkerResult& result, ParallelRound
 }
 
 void run_worker(const LaunchContext& launch, WorkerResult& result, ParallelRound& round,
-                BlockOrderGuard* guard, unsigned worker, uint64_t chunk) {
+                SerialEquivalenceGuard* guard, unsigned worker, uint64_t chunk) {
   try {
     run_blocks(launch, result, round, guard, worker, chunk);
   } catch (...) {
@@ -120,7 +120,7 @@ void run_worker(const LaunchContext& launch, WorkerResult& result, ParallelRound
 // Runs a round on all threads.
 std::vector<WorkerResult> run_round(const LaunchContext& launch,
                                     const std::vector<Observer*>& observers, unsigned threads,
-                                    ParallelRound& round, BlockOrderGuard* guard) {
+                                    ParallelRound& round, SerialEquivalenceGuard* guard) {
   std::vector<WorkerResult> results;
   for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
   const uint64_t chunk = blocks_per_chunk(round.end - round.next, threads, launch.block);
@@ -137,7 +137,7 @@ std::vector<WorkerResult*> pointers_to(std::vector<WorkerResult>& results) {
   return all;
 }
 
-void add_issued_by_warp(const InstructionsByWarp& tally, std::vector<uint32_t>& warps) {
+void copy_issued_by_warp(const WarpInstructionCounts& tally, std::vector<uint32_t>& warps) {
   if (tally.blocks.empty()) return;
   const size_t each = tally.issued.size() / tally.blocks.size();
   for (size_t i = 0; i < tally.blocks.size(); ++i) {
@@ -152,7 +152,7 @@ void add_issued_by_warp(const InstructionsByWarp& tally, std::vector<uint32_t>& 
 void collect_results(const std::vector<Observer*>& observers,
                      const std::vector<WorkerResult*>& results, LaunchOutcome& outcome) {
   std::map<uint64_t, std::string> output;
-  for (const WorkerResult* result : results) add_issued_by_warp(result->warps, outcome.warps);
+  for (const WorkerResult* result : results) copy_issued_by_warp(result->warps, outcome.warps);
   const auto earlier = [](const auto& a, const auto& b) {
     return a && (!b || a->block < b->block);
   };
@@ -185,12 +185,12 @@ void collect_results(const std::vector<Observer*>& observers,
 
 // Sets the site of a launch that reached a limit to the first instruction of its longest loop,
 // where it spent its time.
-void set_site_of_reached_limit(LaunchOutcome& outcome) {
+void set_limit_site_to_longest_loop(LaunchOutcome& outcome) {
   if (!outcome.trap || (outcome.trap->reason != TrapReason::launch_limit &&
                         outcome.trap->reason != TrapReason::launch_seconds))
     return;
   uint64_t most = 0;
-  for (const InstructionIssueCounts& t : outcome.tally) most = std::max(most, t.warps);
+  for (const IssueCountsOfOneInstruction& t : outcome.tally) most = std::max(most, t.warps);
   for (size_t s = 0; s < outcome.tally.size(); ++s) {
     if (2 * outcome.tally[s].warps < most) continue;
     outcome.trap->site = static_cast<uint32_t>(s);
@@ -209,12 +209,14 @@ bool any_observer_wants(const std::vector<Observer*>& observers, bool (Observer:
 
 // Runs blocks on several host threads until all have run, one has trapped, or their order matters.
 // Returns the number of committed blocks; with race detection it is all or none.
-uint64_t run_in_parallel(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                         unsigned threads, LaunchOutcome& outcome) {
+uint64_t run_and_commit_blocks_in_parallel(const LaunchContext& launch,
+                                           const std::vector<Observer*>& observers,
+                                           unsigned threads, LaunchOutcome& outcome) {
   const uint64_t blocks = launch.grid.count();
   const bool races = any_observer_wants(observers, &Observer::wants_order);
   const bool whole = any_observer_wants(observers, &Observer::wants_whole_launch);
-  BlockOrderGuard guard(*launch.memory, threads, BlockOrderGuard::Mode::at_once, races);
+  SerialEquivalenceGuard guard(*launch.memory, threads, SerialEquivalenceGuard::Mode::at_once,
+                               races);
   std::vector<std::vector<WorkerResult>> rounds;  // not yet committed
   const auto commit = [&] {
     guard.commit();
@@ -279,7 +281,7 @@ uint64_t run_independent_blocks(LaunchContext launch, const std::vector<Observer
 // results of that run are discarded. It may not end: blocks that wait for lower ones can wait for
 // ever if the device does not hold all blocks.
 void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& observers,
-                       BlockOrderGuard& guard, const RaceFilter& suspects,
+                       SerialEquivalenceGuard& guard, const SuspectWordDetector& suspects,
                        uint64_t issued_in_order) {
   std::vector<Observer*> of_order;
   for (Observer* o : observers)
@@ -288,7 +290,7 @@ void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& obser
   const auto attempt = [&] {
     rewind_meter(launch);
     for (Observer* o : of_order) o->begin_ordered_run();
-    ResidentBlocks residents(launch, of_order, &guard.worker(0), &suspects);
+    ResidentBlockScheduler residents(launch, of_order, &guard.worker(0), &suspects);
     try {
       residents.run(0, 4 * issued_in_order + 1'000'000);
     } catch (const OrderMatters&) {
@@ -304,10 +306,11 @@ void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& obser
   guard.rollback();
 }
 
-void run_unguarded(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                   uint64_t first, LaunchOutcome& outcome) {
+void run_without_block_order_guard(const LaunchContext& launch,
+                                   const std::vector<Observer*>& observers, uint64_t first,
+                                   LaunchOutcome& outcome) {
   rewind_meter(launch);
-  ResidentBlocks residents(launch, observers);
+  ResidentBlockScheduler residents(launch, observers);
   residents.run(first);
   collect_results(observers, residents.results(), outcome);
 }
@@ -316,11 +319,11 @@ void run_unguarded(const LaunchContext& launch, const std::vector<Observer*>& ob
 // accesses to these words in their order.
 void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& observers,
                   LaunchOutcome& outcome) {
-  BlockOrderGuard guard(*launch.memory, 1, BlockOrderGuard::Mode::in_order, true);
+  SerialEquivalenceGuard guard(*launch.memory, 1, SerialEquivalenceGuard::Mode::in_order, true);
   uint64_t issued = 0;
   const auto attempt = [&] {
     rewind_meter(launch);
-    ResidentBlocks residents(launch, observers, &guard.worker(0));
+    ResidentBlockScheduler residents(launch, observers, &guard.worker(0));
     try {
       residents.run();
       issued = residents.issued();
@@ -338,15 +341,15 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
   while (!attempt()) guard.rollback();
   if (outcome.grid_races_unchecked) {
     guard.rollback();
-    return run_unguarded(launch, observers, 0, outcome);
+    return run_without_block_order_guard(launch, observers, 0, outcome);
   }
-  if (const std::unique_ptr<RaceFilter> suspects = guard.take_suspect_words()) {
+  if (const std::unique_ptr<SuspectWordDetector> suspects = guard.take_suspect_words()) {
     guard.rollback();
     if (!launch.schedule) replay_in_reverse(launch, observers, guard, *suspects, issued);
     for (Observer* o : observers)
       if (o->wants_order()) o->begin_ordered_run();
     rewind_meter(launch);
-    ResidentBlocks residents(launch, observers, nullptr, suspects.get());
+    ResidentBlockScheduler residents(launch, observers, nullptr, suspects.get());
     residents.run();
     collect_results(observers, residents.results(), outcome);
   }
@@ -372,16 +375,16 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
                                               : prove_independent_blocks(launch);
     done = independent.proven
                ? run_independent_blocks(launch, observers, threads, independent.written, outcome)
-               : run_in_parallel(launch, observers, threads, outcome);
+               : run_and_commit_blocks_in_parallel(launch, observers, threads, outcome);
   }
   const bool left = done < launch.grid.count() && !outcome.trap;
   if (left && !heap && any_observer_wants(observers, &Observer::wants_order)) {
     run_in_order(launch, observers, outcome);
   } else if (left) {
     outcome.grid_races_unchecked = heap && any_observer_wants(observers, &Observer::wants_order);
-    run_unguarded(launch, observers, done, outcome);
+    run_without_block_order_guard(launch, observers, done, outcome);
   }
-  set_site_of_reached_limit(outcome);
+  set_limit_site_to_longest_loop(outcome);
   launch.memory->mark_fully_written_allocations();
   return outcome;
 }

@@ -16,10 +16,10 @@ struct LaunchOutcome {
   std::optional<Trap> bad_access;     // the first fault in a launch that keeps going
   std::optional<Trap> uninitialised;  // LaunchContext::note_uninitialised
   std::optional<OutOfRangeShiftOrShuffle>
-      out_of_range_shift_or_shuffle;          // that of the block with the lowest index
-  std::vector<InstructionIssueCounts> tally;  // by site
-  std::string output;                         // printf, in block order
-  bool output_lost = false;                   // the output exceeded kOutputLimit (block_group.h)
+      out_of_range_shift_or_shuffle;               // that of the block with the lowest index
+  std::vector<IssueCountsOfOneInstruction> tally;  // by site
+  std::string output;                              // printf, in block order
+  bool output_lost = false;  // the output exceeded kOutputLimit (block_group.h)
   bool grid_races_unchecked =
       false;  // an observer wants race detection, but the kernel uses the heap
   // Instructions of each warp, if the launch asks for it: block after block. Empty if some blocks

@@ -37,7 +37,7 @@ bool may_unblock_other_block(const KernelProgram& program, const InstructionSite
 
 // Whether the instruction reads a clock. The waiting loops of libcu++ read %globaltimer, too, so
 // that register does not count.
-bool reads_clock(const InstructionSite& site) {
+bool reads_sm_clock(const InstructionSite& site) {
   const auto& operands = site.ptx->operands;
   return std::any_of(operands.begin(), operands.end(), [](const ptx::Operand& op) {
     return op.kind == ptx::Operand::Kind::special &&
@@ -47,15 +47,17 @@ bool reads_clock(const InstructionSite& site) {
 
 }  // namespace
 
-ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                               BlockOrderGuard::Worker* guard, const RaceFilter* suspects)
+ResidentBlockScheduler::ResidentBlockScheduler(const LaunchContext& launch,
+                                               const std::vector<Observer*>& observers,
+                                               SerialEquivalenceGuard::Worker* guard,
+                                               const SuspectWordDetector* suspects)
     : launch_(launch),
       observers_(observers),
       guard_(guard),
       suspects_(suspects),
       groups_(BlockGroup::group_count(launch)),
       capacity_(std::max<uint64_t>(launch.resident_blocks / launch.cluster.count(), 1)) {
-  for (const InstructionSite& site : launch.program->sites) reads_clock_ |= reads_clock(site);
+  for (const InstructionSite& site : launch.program->sites) reads_clock_ |= reads_sm_clock(site);
   for (size_t s = 0; s < launch.program->sites.size(); ++s)
     if (may_unblock_other_block(*launch.program, launch.program->sites[s]))
       progress_sites_.push_back(static_cast<uint32_t>(s));
@@ -64,14 +66,14 @@ ResidentBlocks::ResidentBlocks(const LaunchContext& launch, const std::vector<Ob
 }
 
 template <class Slice>
-void ResidentBlocks::resume(GroupSlot& slot, Slice slice) {
+void ResidentBlockScheduler::resume(GroupSlot& slot, Slice slice) {
   const uint64_t before = slot.group.issued();
   slot.busy = slice() == Block::State::polls;
   issued_ += slot.group.issued() - before;
   if (!slot.busy || slot.group.trapped()) slot.group.save_printf_output();
 }
 
-void ResidentBlocks::begin_group(GroupSlot& slot, uint64_t nth) {
+void ResidentBlockScheduler::begin_group(GroupSlot& slot, uint64_t nth) {
   slot.group.begin(nth);
   uint64_t bytes = 0;
   for (const auto& each : slots_) bytes += each->group.local_bytes();
@@ -88,20 +90,20 @@ void ResidentBlocks::begin_group(GroupSlot& slot, uint64_t nth) {
 
 // The group that starts as the n-th. In reverse order, the last group of each set that the device
 // holds starts first.
-uint64_t ResidentBlocks::number_of_nth_group(uint64_t nth) const {
+uint64_t ResidentBlockScheduler::number_of_nth_group(uint64_t nth) const {
   if (!launch_.reversed) return nth;
   const uint64_t set = nth / capacity_ * capacity_;
   return set + std::min(groups_ - set, capacity_) - 1 - (nth - set);
 }
 
-ResidentBlocks::GroupSlot& ResidentBlocks::find_free_slot() {
+ResidentBlockScheduler::GroupSlot& ResidentBlockScheduler::free_or_new_slot() {
   for (auto& slot : slots_)
     if (!slot->busy) return *slot;
   slots_.push_back(std::make_unique<GroupSlot>(launch_, observers_, guard_, suspects_));
   return *slots_.back();
 }
 
-void ResidentBlocks::run(uint64_t first, uint64_t most) {
+void ResidentBlockScheduler::run(uint64_t first, uint64_t most) {
   most_ = most;
   if (launch_.schedule)
     run_random_schedule();
@@ -111,7 +113,7 @@ void ResidentBlocks::run(uint64_t first, uint64_t most) {
 }
 
 // Runs until all blocks have ended or one has trapped.
-void ResidentBlocks::run_groups_in_order(uint64_t first) {
+void ResidentBlockScheduler::run_groups_in_order(uint64_t first) {
   uint64_t next = first, idle = 0, progress_before = 0, moved_at = issued_;
   const auto resume = [this](GroupSlot& slot) {
     this->resume(slot, [&] { return slot.group.resume(slice_); });
@@ -119,7 +121,7 @@ void ResidentBlocks::run_groups_in_order(uint64_t first) {
   while (next < groups_ || !residents_.empty()) {
     bool moved = false;
     while (next < groups_ && residents_.size() < capacity_) {
-      GroupSlot& slot = find_free_slot();
+      GroupSlot& slot = free_or_new_slot();
       begin_group(slot, number_of_nth_group(next++));
       moved = true;
       if (!slot.group.trapped()) resume(slot);
@@ -147,24 +149,25 @@ void ResidentBlocks::run_groups_in_order(uint64_t first) {
   }
 }
 
-void ResidentBlocks::begin_random_group(std::vector<uint64_t>& arrived, Random& random) {
+void ResidentBlockScheduler::begin_random_arrived_group(std::vector<uint64_t>& arrived,
+                                                        Random& random) {
   std::swap(arrived[random.below(static_cast<uint32_t>(arrived.size()))], arrived.back());
-  GroupSlot& slot = find_free_slot();
+  GroupSlot& slot = free_or_new_slot();
   begin_group(slot, arrived.back());
   slot.busy = true;
   arrived.pop_back();
   residents_.push_back(&slot);
 }
 
-bool ResidentBlocks::all_groups_poll() {
+bool ResidentBlockScheduler::test_and_clear_all_groups_polled() {
   bool all = true;
-  for (GroupSlot* slot : residents_) all &= slot->group.test_and_clear_polled();
+  for (GroupSlot* slot : residents_) all &= slot->group.test_and_clear_all_polled();
   return all;
 }
 
 // As run_groups_in_order(), from block 0, with a random schedule. A device starts blocks in the
 // order of their numbers, but resident blocks may be at any point of their execution.
-void ResidentBlocks::run_random_schedule() {
+void ResidentBlockScheduler::run_random_schedule() {
   const uint64_t warps =
       (launch_.block.count() + kWarpSize - 1) / kWarpSize * launch_.cluster.count();
   Random random(*launch_.schedule);
@@ -174,7 +177,7 @@ void ResidentBlocks::run_random_schedule() {
   while (ended < groups_) {
     while (next < groups_ && next - ended < capacity_) arrived.push_back(next++);
     while (!arrived.empty() && residents_.size() < most) {
-      begin_random_group(arrived, random);
+      begin_random_arrived_group(arrived, random);
       if (residents_.back()->group.trapped()) return;
     }
     const uint32_t which = random.below(static_cast<uint32_t>(residents_.size()));
@@ -189,7 +192,8 @@ void ResidentBlocks::run_random_schedule() {
     if (++slices < kWatchedSlices * warps * residents_.size()) continue;
     slices = 0;
     const uint64_t now = count_progress_events();
-    const bool still = all_groups_poll() && now == progress_before && ended == ended_before;
+    const bool still =
+        test_and_clear_all_groups_polled() && now == progress_before && ended == ended_before;
     progress_before = now;
     ended_before = ended;
     idle = still ? idle + 1 : 0;
@@ -203,18 +207,18 @@ void ResidentBlocks::run_random_schedule() {
   }
 }
 
-bool ResidentBlocks::may_end_by_clock(uint64_t moved_at) const {
+bool ResidentBlockScheduler::may_end_by_clock(uint64_t moved_at) const {
   return reads_clock_ && issued_ - moved_at < kClockBudget;
 }
 
-uint64_t ResidentBlocks::count_progress_events() const {
+uint64_t ResidentBlockScheduler::count_progress_events() const {
   uint64_t n = 0;
   for (const auto& slot : slots_)
     for (uint32_t site : progress_sites_) n += slot->group.issued_at(site);
   return n;
 }
 
-void ResidentBlocks::report_deadlock(uint64_t next) {
+void ResidentBlockScheduler::report_deadlock(uint64_t next) {
   const uint64_t blocks = launch_.cluster.count();
   BlockGroup& group = residents_.front()->group;
   TrapFacts facts;
@@ -226,7 +230,7 @@ void ResidentBlocks::report_deadlock(uint64_t next) {
   for (GroupSlot* s : residents_) s->group.save_printf_output();
 }
 
-std::vector<WorkerResult*> ResidentBlocks::results() {
+std::vector<WorkerResult*> ResidentBlockScheduler::results() {
   std::vector<WorkerResult*> all;
   for (auto& slot : slots_) slot->group.append_results_to(all);
   return all;

@@ -13,20 +13,21 @@ using ptx::Modifier;
 
 template <class Op>
 ExecFn pick_unary_f32() {
-  return exec_with_modifiers<FloatOp<Op>, float, float>;
+  return exec_with_modifiers<WithFtzSatAndCanonicalNan<Op>, float, float>;
 }
 
 // The compiler vectorises division and square root, also in double.
 template <class Op, int Operands = 1>
 ExecFn pick_host_vectorised_f32(const Instruction& in) {
-  return in.has(Modifier::ftz) ? exec_with_subnormals_flushed<FloatOp<Op>, Operands>
-                               : pick_without_modifiers<FloatOp<Op>, float, Operands>();
+  return in.has(Modifier::ftz)
+             ? exec_with_subnormals_flushed<WithFtzSatAndCanonicalNan<Op>, Operands>
+             : pick_without_modifiers<WithFtzSatAndCanonicalNan<Op>, float, Operands>();
 }
 
 template <class Row, class Exact>
 void exec_fast_approximation_on_warp(const ExecContext& x, const Inst& in) {
   if (in.dst[0].bytes == 0) return;
-  using Op = FloatOp<Exact>;
+  using Op = WithFtzSatAndCanonicalNan<Exact>;
   const FloatModifiers m = modifiers_of(*in.ptx);
   const std::byte* const s = x.regs + in.src[0].offset;
   std::byte* const d = x.regs + in.dst[0].offset;
@@ -58,7 +59,7 @@ void exec_fast_approximation_on_warp(const ExecContext& x, const Inst& in) {
 
 template <class Op>
 ExecFn pick_half_approximation(const Instruction& in) {
-  return Halves::pick(in, in.type(), [](auto t) -> ExecFn {
+  return Halves::pick_or_refuse(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     using Half = HalfOp<Op>;
     return exec_with_modifiers<std::conditional_t<sizeof(T) == 4, BothHalves<Half>, Half>, T, T>;
@@ -80,17 +81,18 @@ ExecFn pick_rcp_approx(const Instruction& in) {
 ExecFn pick_sqrt_approx(const Instruction& in) { return pick_host_vectorised_f32<SqrtApprox>(in); }
 ExecFn pick_rsqrt_approx(const Instruction& in) {
   if (in.type() == DataType::f32)
-    return exec_fast_approximation_on_warp<RsqrtWholeWarp, RsqrtApprox>;
+    return exec_fast_approximation_on_warp<VectorisableRsqrt, RsqrtApprox>;
   if (!in.has(Modifier::ftz)) return exec_op_on_active_lanes<RsqrtDouble, double, double>;
   return exec_op_on_active_lanes<DoubleUpperWordApprox<Rsqrt64>, double, double>;
 }
 ExecFn pick_sin_approx(const Instruction&) { return pick_unary_f32<SinApprox>(); }
 ExecFn pick_cos_approx(const Instruction&) { return pick_unary_f32<CosApprox>(); }
 ExecFn pick_lg2_approx(const Instruction&) {
-  return exec_fast_approximation_on_warp<Lg2WholeWarp, Lg2Approx>;
+  return exec_fast_approximation_on_warp<VectorisableLg2, Lg2Approx>;
 }
 ExecFn pick_ex2_approx(const Instruction& in) {
-  if (in.type() == DataType::f32) return exec_fast_approximation_on_warp<Ex2WholeWarp, Ex2Approx>;
+  if (in.type() == DataType::f32)
+    return exec_fast_approximation_on_warp<VectorisableEx2, Ex2Approx>;
   const bool brain = in.type() == DataType::bf16 || in.type() == DataType::bf16x2;
   if (brain != in.has(Modifier::ftz)) refuse(in, "ex2 has .ftz with bf16 and not with f16");
   return pick_half_approximation<HalfEx2>(in);

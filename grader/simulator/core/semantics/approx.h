@@ -26,14 +26,14 @@ inline float narrow(double x) { return static_cast<float>(x); }
 inline float divide_by_reciprocal(float a, float b, float scale) {
   return a * scale * narrow(1.0 / (b * scale));
 }
-struct DivApprox : ExactWhenTiny {
+struct DivApprox : HasExactSubnormalResults {
   static float apply(float a, float b) {
     const float magnitude = std::fabs(b);
     if (magnitude > 0x1p126f && std::isfinite(b)) return a * std::copysign(0.0f, b);
     return divide_by_reciprocal(a, b, magnitude < 0x1p-126f ? 0x1p24f : 1);
   }
 };
-struct DivFull : ExactWhenTiny {
+struct DivFull : HasExactSubnormalResults {
   static float apply(float a, float b) {
     const float magnitude = std::fabs(b);
     return divide_by_reciprocal(a, b,
@@ -42,35 +42,35 @@ struct DivFull : ExactWhenTiny {
                                                        : 1);
   }
 };
-struct RcpApprox : ExactWhenTiny {
+struct RcpApprox : HasExactSubnormalResults {
   static float apply(float a) { return narrow(1.0 / a); }
 };
-struct SqrtApprox : ExactWhenTiny {
+struct SqrtApprox : HasExactSubnormalResults {
   static float apply(float a) { return narrow(std::sqrt(static_cast<double>(a))); }
 };
-struct RsqrtApprox : ExactWhenTiny {
+struct RsqrtApprox : HasExactSubnormalResults {
   static float apply(float a) { return narrow(1.0 / std::sqrt(static_cast<double>(a))); }
 };
 // The hardware first converts the angle to full turns with a single precision product that rounds
 // towards zero. This causes the large errors of large arguments.
 inline double fraction_of_turn(float a) {
   constexpr float kTurn = 0.15915494f;  // 1 / (2 pi)
-  return std::fmod(static_cast<double>(mul_rounded<Rounding::rz>(a, kTurn)), 1.0);
+  return std::fmod(static_cast<double>(mul_in_rounding_mode<Rounding::rz>(a, kTurn)), 1.0);
 }
 constexpr double kTwoPi = 6.283185307179586;
-struct SinApprox : ExactWhenTiny {
+struct SinApprox : HasExactSubnormalResults {
   static float apply(float a) { return narrow(std::sin(kTwoPi * fraction_of_turn(a))); }
 };
-struct CosApprox : ExactWhenTiny {
+struct CosApprox : HasExactSubnormalResults {
   static float apply(float a) { return narrow(std::cos(kTwoPi * fraction_of_turn(a))); }
 };
-struct Lg2Approx : ExactWhenTiny {
+struct Lg2Approx : HasExactSubnormalResults {
   static float apply(float a) { return narrow(std::log2(static_cast<double>(a))); }
 };
-struct Ex2Approx : ExactWhenTiny {
+struct Ex2Approx : HasExactSubnormalResults {
   static float apply(float a) { return narrow(std::exp2(static_cast<double>(a))); }
 };
-struct TanhApprox : ExactWhenTiny {
+struct TanhApprox : HasExactSubnormalResults {
   static float apply(float a) { return narrow(std::tanh(static_cast<double>(a))); }
 };
 
@@ -119,7 +119,7 @@ struct HalfTanh {
 // 0x1.8p52: added to a small number, it leaves the nearest whole number in the lowest bits.
 constexpr double kRoundToWhole = 0x1.8p52;
 
-struct Ex2WholeWarp {
+struct VectorisableEx2 {
   static double fast_approximation(float a) {
     const double x = a;
     const double shifted = x + kRoundToWhole;
@@ -145,7 +145,7 @@ struct Ex2WholeWarp {
   static bool usual(float a) { return (bits(a) & 0x7fffffffu) < 0x42fc0000u; }  // 126
 };
 
-struct RsqrtWholeWarp {
+struct VectorisableRsqrt {
   static double fast_approximation(float a) {
     // Newton's iteration, at first in single precision. The initial estimate is off by 3.5 % at
     // most.
@@ -162,7 +162,7 @@ struct RsqrtWholeWarp {
   static bool usual(float a) { return bits(a) - 0x00800000u < 0x7f000000u; }  // normal, positive
 };
 
-struct Lg2WholeWarp {
+struct VectorisableLg2 {
   static double fast_approximation(float a) {
     // Splits a into m * 2^e with m from sqrt(1/2) to sqrt(2).
     const uint64_t b = bits(static_cast<double>(a));

@@ -108,7 +108,7 @@ ExecFn pick_comparison(const Instruction& in, DataType type, F f) {
   const bool untyped = type == DataType::b16 || type == DataType::b32 || type == DataType::b64;
   using Comparable =
       OneOfTypes<uint16_t, int16_t, uint32_t, int32_t, uint64_t, int64_t, float, double>;
-  return Comparable::pick(in, type, [&](auto tag) -> ExecFn {
+  return Comparable::pick_or_refuse(in, type, [&](auto tag) -> ExecFn {
     using T = TypeOf<decltype(tag)>;
     const auto strict = [&](auto c) { return f(tag, c, std::false_type{}); };
     if constexpr (std::is_same_v<T, float>) {
@@ -127,22 +127,24 @@ ExecFn pick_comparison(const Instruction& in, DataType type, F f) {
 
 // Four comparisons of floats and two of integers are compiled; all others swap the operands or
 // negate the result. setp and set share them. (With NaN, a > b equals b < a but not !(a <= b).)
-struct ReducedComparison {
+struct CanonicalComparison {
   Compare from;
   bool swapped = false, negated = false;
 };
 
-constexpr ReducedComparison reduced_comparison_of(Compare c, bool integer) {
+constexpr CanonicalComparison canonical_comparison_of(Compare c, bool integer) {
   switch (c) {
     case Compare::ne:
-      return integer ? ReducedComparison{Compare::eq, false, true} : ReducedComparison{Compare::ne};
+      return integer ? CanonicalComparison{Compare::eq, false, true}
+                     : CanonicalComparison{Compare::ne};
     case Compare::gt:
       return {Compare::lt, true};
     case Compare::le:
-      return integer ? ReducedComparison{Compare::lt, true, true} : ReducedComparison{Compare::le};
+      return integer ? CanonicalComparison{Compare::lt, true, true}
+                     : CanonicalComparison{Compare::le};
     case Compare::ge:
-      return integer ? ReducedComparison{Compare::lt, false, true}
-                     : ReducedComparison{Compare::le, true};
+      return integer ? CanonicalComparison{Compare::lt, false, true}
+                     : CanonicalComparison{Compare::le, true};
     case Compare::equ:
       return {Compare::ne, false, true};
     case Compare::neu:
@@ -175,7 +177,7 @@ template <class T, Compare C, bool Ftz>
 
 template <class T, Compare C, bool Ftz>
 uint32_t compare_lanes(const ExecContext& x, const Inst& in) {
-  constexpr ReducedComparison base = reduced_comparison_of(C, std::is_integral_v<T>);
+  constexpr CanonicalComparison base = canonical_comparison_of(C, std::is_integral_v<T>);
   // Equality of integers does not depend on their signedness.
   using Compared = typename std::conditional_t<std::is_integral_v<T> && base.from == Compare::eq,
                                                detail::BitsOfSize<sizeof(T)>, TypeTag<T>>::type;
@@ -312,11 +314,11 @@ void exec_setp_half(const ExecContext& x, const Inst& in) {
 }
 
 template <class F>
-ExecFn pick_half_comparison(const Instruction& in, DataType type, F f) {
+ExecFn pick_half_comparison(const Instruction& in, DataType type, F exec_fn_for) {
   const bool brain = type == DataType::bf16 || type == DataType::bf16x2;
   if (brain && in.has(Modifier::ftz)) refuse(in, ".ftz is for .f16 operands only");
-  return Halves::pick(in, type, [&](auto tag) {
-    return pick_comparison_with_unordered(in, [&](auto c) { return f(tag, c); });
+  return Halves::pick_or_refuse(in, type, [&](auto tag) {
+    return pick_comparison_with_unordered(in, [&](auto c) { return exec_fn_for(tag, c); });
   });
 }
 
@@ -328,7 +330,7 @@ bool isa_has_set_half(DataType result, DataType operand) {
 }
 
 template <class H>
-uint16_t half_value_of_true(DataType result) {
+uint16_t half_compare_true_bits(DataType result) {
   return is_float(result) ? H::one : uint16_t{0xffff};
 }
 
@@ -339,7 +341,7 @@ template <class T>
   uint32_t lo, hi;
   compare_half_lanes<T>(x, in, compares, &lo, &hi);
   if constexpr (kIsPair<T>) {
-    const uint32_t one = half_value_of_true<decltype(T::lo)>(result);
+    const uint32_t one = half_compare_true_bits<decltype(T::lo)>(result);
     std::byte* const d = x.regs + in.dst[0].offset;
     for (uint32_t rest = x.mask; rest != 0; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
@@ -348,7 +350,7 @@ template <class T>
   } else if (ptx::bits_of(result) == 32) {
     write_value_or_zero<uint32_t>(x, in, lo, 0xffffffffu);
   } else {
-    write_value_or_zero<uint16_t>(x, in, lo, half_value_of_true<T>(result));
+    write_value_or_zero<uint16_t>(x, in, lo, half_compare_true_bits<T>(result));
   }
 }
 
@@ -408,18 +410,19 @@ ExecFn pick_setp_half(const Instruction& in) {
   });
 }
 ExecFn pick_selp(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()),
-                        [](auto t) -> ExecFn { return exec_selp<TypeOf<decltype(t)>>; });
+  return Unsigned::pick_or_refuse(in, unsigned_type_of_same_width(in.type()),
+                                  [](auto t) -> ExecFn { return exec_selp<TypeOf<decltype(t)>>; });
 }
 ExecFn pick_slct(const Instruction& in) {
   if (in.has(Modifier::ftz) && in.type(1) != DataType::f32)
     refuse(in, ".ftz needs an .f32 selector");
-  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()), [&](auto t) -> ExecFn {
-    using T = TypeOf<decltype(t)>;
-    if (in.type(1) == DataType::s32) return exec_op_on_lanes<Slct<false>, T, T, T, int32_t>;
-    return in.has(Modifier::ftz) ? exec_op_on_lanes<Slct<true>, T, T, T, float>
-                                 : exec_op_on_lanes<Slct<false>, T, T, T, float>;
-  });
+  return Unsigned::pick_or_refuse(
+      in, unsigned_type_of_same_width(in.type()), [&](auto t) -> ExecFn {
+        using T = TypeOf<decltype(t)>;
+        if (in.type(1) == DataType::s32) return exec_op_on_lanes<Slct<false>, T, T, T, int32_t>;
+        return in.has(Modifier::ftz) ? exec_op_on_lanes<Slct<true>, T, T, T, float>
+                                     : exec_op_on_lanes<Slct<false>, T, T, T, float>;
+      });
 }
 
 }  // namespace lab32::sim

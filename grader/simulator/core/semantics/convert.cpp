@@ -17,8 +17,8 @@ using ptx::DataType;
 using ptx::Instruction;
 using ptx::Modifier;
 
-CvtForm cvt_form_of(const Instruction& in) {
-  CvtForm form;
+CvtModifiers cvt_form_of(const Instruction& in) {
+  CvtModifiers form;
   const auto mode = [&](Modifier plain, Modifier integral, Rounding r) {
     if (in.has(plain) || in.has(integral)) form.rounding = r;
     if (in.has(integral)) form.to_integral = true;
@@ -57,7 +57,7 @@ void store_integer(std::byte* to, uint32_t bytes, int128 value, DataType type) {
 }
 
 template <class D>
-void store_float(std::byte* to, uint32_t bytes, D value) {
+void store_float_zero_extended(std::byte* to, uint32_t bytes, D value) {
   std::byte extended[16] = {};
   std::memcpy(extended, &value, sizeof value);
   std::memcpy(to, extended, bytes);
@@ -94,16 +94,16 @@ void exec_int_to_int(const ExecContext& x, const Inst& in) {
 
 template <class D>
 void exec_int_to_float(const ExecContext& x, const Inst& in) {
-  const CvtForm form = cvt_form_of(*in.ptx);
+  const CvtModifiers form = cvt_form_of(*in.ptx);
   const DataType from = in.ptx->type(1);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
-    store_float(d, in.dst[0].bytes, int_to_float<D>(load_integer(s, from), form));
+    store_float_zero_extended(d, in.dst[0].bytes, int_to_float<D>(load_integer(s, from), form));
   });
 }
 
 template <class S>
 void exec_float_to_int(const ExecContext& x, const Inst& in) {
-  const CvtForm form = cvt_form_of(*in.ptx);
+  const CvtModifiers form = cvt_form_of(*in.ptx);
   const DataType to = in.ptx->type(0);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
     store_integer(d, in.dst[0].bytes, float_to_int(load_float<S>(s), to, form), to);
@@ -112,9 +112,9 @@ void exec_float_to_int(const ExecContext& x, const Inst& in) {
 
 template <class D, class S>
 void exec_float_to_float(const ExecContext& x, const Inst& in) {
-  const CvtForm form = cvt_form_of(*in.ptx);
+  const CvtModifiers form = cvt_form_of(*in.ptx);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
-    store_float(d, in.dst[0].bytes, float_to_float<D>(load_float<S>(s), form));
+    store_float_zero_extended(d, in.dst[0].bytes, float_to_float<D>(load_float<S>(s), form));
   });
 }
 
@@ -189,7 +189,7 @@ struct Truncate {
     }
   }
 };
-struct ToFloat {
+struct WidenToFloat {
   template <class D>
   static float apply(F16 s) {
     return canonical_nan(to_float(s));
@@ -238,7 +238,7 @@ ExecFn pick_common_conversion(const Instruction& in) {
   } else if constexpr (std::is_same_v<S, float> && kIsInt<D> && sizeof(D) <= 4) {
     if (only_rzi) return exec_common_conversion<D, S, Truncate>;
   } else if constexpr (std::is_same_v<D, float> && (is_half || std::is_same_v<S, float>)) {
-    if (plain) return exec_common_conversion<D, S, ToFloat>;
+    if (plain) return exec_common_conversion<D, S, WidenToFloat>;
     if constexpr (std::is_same_v<S, float>)
       if (mods.count() == 1 && in.has(Modifier::sat)) return exec_common_conversion<D, S, Saturate>;
   } else if constexpr (std::is_same_v<D, float> && std::is_same_v<S, double>) {
@@ -260,7 +260,7 @@ bool has_any(const Instruction& in, std::initializer_list<Modifier> mods) {
 
 // Whether a conversion can lose precision. It can in both directions between the two 16-bit
 // formats, because each lacks the other's range or precision.
-bool loses_precision(DataType to, DataType from) {
+bool is_lossy_float_conversion(DataType to, DataType from) {
   if (to == from) return false;
   return ptx::bits_of(to) < ptx::bits_of(from) || to == DataType::tf32 ||
          (ptx::bits_of(to) == 16 && ptx::bits_of(from) == 16);
@@ -277,7 +277,7 @@ void check_rounding(const Instruction& in) {
   const bool fp_rounding =
       has_any(in, {Modifier::rn, Modifier::rz, Modifier::rm, Modifier::rp, Modifier::rna});
   const bool integral = has_any(in, {Modifier::rni, Modifier::rzi, Modifier::rmi, Modifier::rpi});
-  const bool needs_fp = is_float(to) && (!is_float(from) || loses_precision(to, from));
+  const bool needs_fp = is_float(to) && (!is_float(from) || is_lossy_float_conversion(to, from));
   const bool needs_integral = !is_float(to) && is_float(from);
   if (needs_fp && !fp_rounding) refuse(in, "this conversion needs .rn, .rz, .rm or .rp");
   if (fp_rounding && !needs_fp) refuse(in, "this conversion is exact and takes no rounding");
@@ -319,7 +319,7 @@ void check_conversion(const Instruction& in) {
 
 template <class H>
 void exec_cvt_to_half_pair(const ExecContext& x, const Inst& in) {
-  const CvtForm form = cvt_form_of(*in.ptx);
+  const CvtModifiers form = cvt_form_of(*in.ptx);
   map_active_lanes<HalfPair<H>, float, float>(x, in, [form](float a, float b) -> HalfPair<H> {
     return {float_to_float<H>(b, form), float_to_float<H>(a, form)};  // a: the upper half
   });

@@ -13,7 +13,7 @@
 
 namespace lab32::sim {
 
-struct CvtForm {
+struct CvtModifiers {
   Rounding rounding = Rounding::rn;
   bool to_integral = false;  // .rni .rzi .rmi .rpi: to a whole number, in the mode `rounding`
   bool ftz = false, sat = false, relu = false, satfinite = false;
@@ -94,7 +94,7 @@ inline int128 clamp_to(int128 x, ptx::DataType to) {
 }
 
 template <class D>
-inline D int_to_float(int128 s, const CvtForm& form) {
+inline D int_to_float(int128 s, const CvtModifiers& form) {
   using Layout = typename FloatLayoutOf<D>::type;
   if (s == 0 || (form.sat && s < 0)) return value_of_bits<D>(0);
   if (form.sat) s = 1;  // clamped to [0, 1]
@@ -106,7 +106,7 @@ inline D int_to_float(int128 s, const CvtForm& form) {
 // A number out of range becomes the nearest end of the range. NaN becomes 0, but a number with only
 // the top bit set if either side is 64 bits wide: .f64 sources, .s64 and .u64 results (9.7.9.21).
 template <class S>
-inline int128 float_to_int(S s, ptx::DataType to, const CvtForm& form) {
+inline int128 float_to_int(S s, ptx::DataType to, const CvtModifiers& form) {
   const int bits = static_cast<int>(ptx::bits_of(to));
   double x = exact_value(s);
   if (std::isnan(x)) {
@@ -126,7 +126,7 @@ inline int128 float_to_int(S s, ptx::DataType to, const CvtForm& form) {
 }
 
 template <class D>
-inline D apply_cvt_modifiers(D d, const CvtForm& form) {
+inline D apply_cvt_modifiers(D d, const CvtModifiers& form) {
   using Layout = typename FloatLayoutOf<D>::type;
   constexpr int unused = std::is_same_v<D, TF32> ? 13 : 0;
   const uint64_t b = static_cast<uint64_t>(bit_copy<BitsOf<D>>(d)) >> unused;
@@ -150,7 +150,7 @@ inline D apply_cvt_modifiers(D d, const CvtForm& form) {
 // payload bits stay, and the NaN becomes quiet. cvt.f32.f32 and cvt.f32.bf16 without modifiers are
 // moves. tf32 keeps the upper bits of the float result.
 template <class D, class S>
-inline D convert_nan(S s, const CvtForm& form) {
+inline D convert_nan(S s, const CvtModifiers& form) {
   if constexpr (std::is_same_v<D, TF32>) {
     if (form.rounding != Rounding::rna) return {0x7fffe000u};
     // The instruction sequence of ptxas lowers every value with the largest exponent by one unit.
@@ -172,7 +172,7 @@ inline D convert_nan(S s, const CvtForm& form) {
 }
 
 template <class D, class S>
-inline D float_to_float(S s, const CvtForm& form) {
+inline D float_to_float(S s, const CvtModifiers& form) {
   using Layout = typename FloatLayoutOf<D>::type;
   double x = exact_value(s);
   if (std::isnan(x)) return apply_cvt_modifiers(convert_nan<D>(s, form), form);
@@ -187,8 +187,8 @@ inline D float_to_float(S s, const CvtForm& form) {
   }
   D d = value_of_bits<D>(round_to_format<Layout>(x, mode));
   if constexpr (std::is_same_v<D, float>) {
-    // As in FloatOp, a result is tiny if it is below the normal numbers after rounding to 24 bits,
-    // whatever its exponent.
+    // As in WithFtzSatAndCanonicalNan, a result is tiny if it is below the normal numbers after
+    // rounding to 24 bits, whatever its exponent.
     const uint64_t scaled = round_to_format<Format32>(x * 0x1p64, mode);
     const bool tiny = std::fabs(value_of_bits<float>(scaled)) < 0x1p-62f;
     if (form.ftz && tiny) d = std::copysign(0.0f, d);

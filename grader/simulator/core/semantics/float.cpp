@@ -12,7 +12,7 @@ using ptx::DataType;
 using ptx::Instruction;
 using ptx::Modifier;
 
-void refuse_double_modifiers(const Instruction& in) {
+void refuse_f64_ftz_and_sat(const Instruction& in) {
   if (in.has(Modifier::ftz) || in.has(Modifier::sat)) {
     refuse(in, "double precision has no .ftz and no .sat");
   }
@@ -21,28 +21,31 @@ void refuse_double_modifiers(const Instruction& in) {
 template <class Raw, int Operands>
 ExecFn pick_float_form(const Instruction& in) {
   if (in.type() == DataType::f64) {
-    refuse_double_modifiers(in);
-    return pick_without_modifiers<FloatOp<Raw>, double, Operands>();
+    refuse_f64_ftz_and_sat(in);
+    return pick_without_modifiers<WithFtzSatAndCanonicalNan<Raw>, double, Operands>();
   }
-  if (in.has(Modifier::ftz)) return exec_with_subnormals_flushed<FloatOp<Raw>, Operands>;
-  return in.has(Modifier::sat) ? exec_saturated<FloatOp<Raw>, Operands>
-                               : pick_without_modifiers<FloatOp<Raw>, float, Operands>();
+  if (in.has(Modifier::ftz))
+    return exec_with_subnormals_flushed<WithFtzSatAndCanonicalNan<Raw>, Operands>;
+  return in.has(Modifier::sat)
+             ? exec_saturated<WithFtzSatAndCanonicalNan<Raw>, Operands>
+             : pick_without_modifiers<WithFtzSatAndCanonicalNan<Raw>, float, Operands>();
 }
 
 // Picks a loop that reads the modifiers at run time. A directed rounding costs more than the
 // branches of that loop, so a loop without modifiers would gain nothing.
 template <class Raw, int Operands>
-ExecFn pick_directed_rounding(const Instruction& in) {
-  if (in.type() != DataType::f64) return pick_with_modifiers<FloatOp<Raw>, float, Operands>();
-  refuse_double_modifiers(in);
-  return pick_with_modifiers<FloatOp<Raw>, double, Operands>();
+ExecFn pick_runtime_modifier_loop(const Instruction& in) {
+  if (in.type() != DataType::f64)
+    return pick_with_modifiers<WithFtzSatAndCanonicalNan<Raw>, float, Operands>();
+  refuse_f64_ftz_and_sat(in);
+  return pick_with_modifiers<WithFtzSatAndCanonicalNan<Raw>, double, Operands>();
 }
 
 template <template <Rounding> class Op, int Operands>
-ExecFn pick_arithmetic(const Instruction& in) {
-  if (in.has(Modifier::rz)) return pick_directed_rounding<Op<Rounding::rz>, Operands>(in);
-  if (in.has(Modifier::rm)) return pick_directed_rounding<Op<Rounding::rm>, Operands>(in);
-  if (in.has(Modifier::rp)) return pick_directed_rounding<Op<Rounding::rp>, Operands>(in);
+ExecFn pick_float_op_by_rounding(const Instruction& in) {
+  if (in.has(Modifier::rz)) return pick_runtime_modifier_loop<Op<Rounding::rz>, Operands>(in);
+  if (in.has(Modifier::rm)) return pick_runtime_modifier_loop<Op<Rounding::rm>, Operands>(in);
+  if (in.has(Modifier::rp)) return pick_runtime_modifier_loop<Op<Rounding::rp>, Operands>(in);
   return pick_float_form<Op<Rounding::rn>, Operands>(in);
 }
 
@@ -53,8 +56,8 @@ void exec_testp(const ExecContext& x, const Inst& in) {
 
 template <FloatClass Class>
 ExecFn pick_testp_class(const Instruction& in) {
-  return Floats::pick(in, in.type(),
-                      [](auto t) -> ExecFn { return exec_testp<Class, TypeOf<decltype(t)>>; });
+  return Floats::pick_or_refuse(
+      in, in.type(), [](auto t) -> ExecFn { return exec_testp<Class, TypeOf<decltype(t)>>; });
 }
 
 template <class Raw>
@@ -63,13 +66,14 @@ ExecFn pick_minmax_by_arity(const Instruction& in) {
   if (in.has(Modifier::xorsign)) {
     if (three) refuse(in, ".xorsign takes two operands, not three");
     if (!in.has(Modifier::abs)) refuse(in, ".xorsign needs .abs");
-    return pick_with_modifiers<FloatOp<WithXorSign<Raw>>, float, 2>();
+    return pick_with_modifiers<WithFtzSatAndCanonicalNan<WithXorSign<Raw>>, float, 2>();
   }
   if (in.has(Modifier::abs)) {
     if (!three) refuse(in, "with two operands .abs needs .xorsign");
-    return pick_with_modifiers<FloatOp<OnMagnitudes<Raw>>, float, 3>();
+    return pick_with_modifiers<WithFtzSatAndCanonicalNan<OnMagnitudes<Raw>>, float, 3>();
   }
-  return three ? pick_with_modifiers<FloatOp<Raw>, float, 3>() : pick_float_form<Raw, 2>(in);
+  return three ? pick_with_modifiers<WithFtzSatAndCanonicalNan<Raw>, float, 3>()
+               : pick_float_form<Raw, 2>(in);
 }
 
 template <bool Max>
@@ -78,7 +82,7 @@ ExecFn pick_minmax(const Instruction& in) {
     if (in.mods.any() || in.has_operand(3)) {
       refuse(in, "double precision has two operands and no modifiers");
     }
-    return pick_without_modifiers<FloatOp<MinMaxFloat<Max, false>>, double, 2>();
+    return pick_without_modifiers<WithFtzSatAndCanonicalNan<MinMaxFloat<Max, false>>, double, 2>();
   }
   return in.has(Modifier::NaN) ? pick_minmax_by_arity<MinMaxFloat<Max, true>>(in)
                                : pick_minmax_by_arity<MinMaxFloat<Max, false>>(in);
@@ -95,28 +99,32 @@ ExecFn pick_testp(const Instruction& in) {
   return pick_testp_class<FloatClass::subnormal>(in);
 }
 ExecFn pick_copysign(const Instruction& in) {
-  return Floats::pick(in, in.type(),
-                      [](auto t) { return binary_exec_fn<Copysign, TypeOf<decltype(t)>>(); });
+  return Floats::pick_or_refuse(
+      in, in.type(), [](auto t) { return binary_exec_fn<Copysign, TypeOf<decltype(t)>>(); });
 }
-ExecFn pick_add_float(const Instruction& in) { return pick_arithmetic<AddFloat, 2>(in); }
-ExecFn pick_sub_float(const Instruction& in) { return pick_arithmetic<SubFloat, 2>(in); }
-ExecFn pick_mul_float(const Instruction& in) { return pick_arithmetic<MulFloat, 2>(in); }
-ExecFn pick_fma_float(const Instruction& in) { return pick_arithmetic<FmaFloat, 3>(in); }
+ExecFn pick_add_float(const Instruction& in) { return pick_float_op_by_rounding<AddFloat, 2>(in); }
+ExecFn pick_sub_float(const Instruction& in) { return pick_float_op_by_rounding<SubFloat, 2>(in); }
+ExecFn pick_mul_float(const Instruction& in) { return pick_float_op_by_rounding<MulFloat, 2>(in); }
+ExecFn pick_fma_float(const Instruction& in) { return pick_float_op_by_rounding<FmaFloat, 3>(in); }
 // Since sm_20 mad is fma, and its rounding must be named.
 ExecFn pick_mad_float(const Instruction& in) {
   if (!in.has(Modifier::rn) && !in.has(Modifier::rz) && !in.has(Modifier::rm) &&
       !in.has(Modifier::rp)) {
     refuse(in, "mad needs a rounding: .rn, .rz, .rm or .rp");
   }
-  return pick_arithmetic<FmaFloat, 3>(in);
+  return pick_float_op_by_rounding<FmaFloat, 3>(in);
 }
-ExecFn pick_div_float(const Instruction& in) { return pick_arithmetic<DivFloat, 2>(in); }
+ExecFn pick_div_float(const Instruction& in) { return pick_float_op_by_rounding<DivFloat, 2>(in); }
 ExecFn pick_abs_float(const Instruction& in) { return pick_float_form<AbsFloat, 1>(in); }
 ExecFn pick_neg_float(const Instruction& in) { return pick_float_form<NegFloat, 1>(in); }
 ExecFn pick_min_float(const Instruction& in) { return pick_minmax<false>(in); }
 ExecFn pick_max_float(const Instruction& in) { return pick_minmax<true>(in); }
-ExecFn pick_rcp_rounded(const Instruction& in) { return pick_arithmetic<RcpRounded, 1>(in); }
-ExecFn pick_sqrt_rounded(const Instruction& in) { return pick_arithmetic<SqrtRounded, 1>(in); }
+ExecFn pick_rcp_rounded(const Instruction& in) {
+  return pick_float_op_by_rounding<RcpRounded, 1>(in);
+}
+ExecFn pick_sqrt_rounded(const Instruction& in) {
+  return pick_float_op_by_rounding<SqrtRounded, 1>(in);
+}
 
 // ---------------------------------------------------------------------------------------------
 // Binds the half precision rows of opcodes.def, in table order.
@@ -139,7 +147,7 @@ void refuse_bf16_modifiers(const Instruction& in) {
 template <class Op, int Operands>
 ExecFn pick_half_form(const Instruction& in) {
   refuse_bf16_modifiers(in);
-  return Halves::pick(in, in.type(), [&](auto t) {
+  return Halves::pick_or_refuse(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
     using Lane = std::conditional_t<sizeof(T) == 4, BothHalves<Op>, Op>;
     const bool none = in.mods.none() || (in.mods.count() == 1 && in.has(Modifier::rn));

@@ -39,7 +39,7 @@ inline T saturate_unit(T x) {
 
 // For operations whose results below the normal numbers are exact, so that flush_subnormal() alone
 // decides.
-struct ExactWhenTiny {
+struct HasExactSubnormalResults {
   template <class... T>
   static bool is_tiny_result(T...) {
     return false;
@@ -49,7 +49,7 @@ struct ExactWhenTiny {
 // bits.
 template <Rounding R>
 inline bool is_below_normal(double exact) {
-  return std::fabs(to_float<R>(exact * 0x1p64)) < 0x1p-62f;
+  return std::fabs(to_float_with_rounding<R>(exact * 0x1p64)) < 0x1p-62f;
 }
 
 // Every arithmetic row runs in this frame: it flushes the operands, rounds once, makes NaN
@@ -57,7 +57,7 @@ inline bool is_below_normal(double exact) {
 // below the normal numbers after rounding to 24 bits without regard to the exponent's range: (1 -
 // 2^-24) * 2^-126 becomes zero, though as a subnormal it would have been rounded up to 2^-126.
 template <class Raw>
-struct FloatOp {
+struct WithFtzSatAndCanonicalNan {
   template <class... T>
   static float apply(FloatModifiers m, float a, T... s) {
     float r = canonical_nan(Raw::apply(flush_if(m.ftz, a), flush_if(m.ftz, s)...));
@@ -133,24 +133,24 @@ struct Copysign {
 };
 
 template <Rounding R>
-struct AddFloat : ExactWhenTiny {
+struct AddFloat : HasExactSubnormalResults {
   template <class T>
   static T apply(T a, T b) {
-    return nan_of_last_operand(canonical_generated_nan(add_rounded<R>(a, b)), a, b);
+    return nan_of_last_operand(canonical_generated_nan(add_in_rounding_mode<R>(a, b)), a, b);
   }
 };
 template <Rounding R>
-struct SubFloat : ExactWhenTiny {
+struct SubFloat : HasExactSubnormalResults {
   template <class T>
   static T apply(T a, T b) {
-    return nan_of_last_operand(canonical_generated_nan(add_rounded<R>(a, -b)), a, b);
+    return nan_of_last_operand(canonical_generated_nan(add_in_rounding_mode<R>(a, -b)), a, b);
   }
 };
 template <Rounding R>
 struct MulFloat {
   template <class T>
   static T apply(T a, T b) {
-    return nan_of_last_operand(canonical_generated_nan(mul_rounded<R>(a, b)), a, b);
+    return nan_of_last_operand(canonical_generated_nan(mul_in_rounding_mode<R>(a, b)), a, b);
   }
   static bool is_tiny_result(float a, float b) {
     return is_below_normal<R>(static_cast<double>(a) * b);
@@ -160,7 +160,7 @@ template <Rounding R>
 struct FmaFloat {
   template <class T>
   static T apply(T a, T b, T c) {
-    const T r = canonical_generated_nan(fma_rounded<R>(a, b, c));
+    const T r = canonical_generated_nan(fma_in_rounding_mode<R>(a, b, c));
     return nan_of_last_operand(nan_of_last_operand(r, a, c), b, b);  // b before c before a
   }
   static bool is_tiny_result(float a, float b, float c) {
@@ -171,7 +171,7 @@ template <Rounding R>
 struct DivFloat {
   template <class T>
   static T apply(T a, T b) {
-    return nan_of_last_operand(canonical_generated_nan(div_rounded<R>(a, b)), b, a);
+    return nan_of_last_operand(canonical_generated_nan(div_in_rounding_mode<R>(a, b)), b, a);
   }
   // No quotient of floats is close enough to a tie for a first rounding to double to matter.
   static bool is_tiny_result(float a, float b) {
@@ -179,29 +179,29 @@ struct DivFloat {
   }
 };
 template <Rounding R>
-struct RcpRounded : ExactWhenTiny {
+struct RcpRounded : HasExactSubnormalResults {
   template <class T>
   static T apply(T a) {
-    return div_rounded<R>(T{1}, a);
+    return div_in_rounding_mode<R>(T{1}, a);
   }
 };
 template <Rounding R>
-struct SqrtRounded : ExactWhenTiny {
+struct SqrtRounded : HasExactSubnormalResults {
   template <class T>
   static T apply(T a) {
-    const T r = sqrt_rounded<R>(a);
+    const T r = sqrt_in_rounding_mode<R>(a);
     return is_nan(a) ? r : canonical_generated_nan(r);
   }
 };
 
 // A NaN keeps its sign: for double the hardware adds a zero, and the NaN of float is canonical.
-struct AbsFloat : ExactWhenTiny {
+struct AbsFloat : HasExactSubnormalResults {
   template <class T>
   static T apply(T a) {
     return nan_of_last_operand(std::fabs(a), a, a);
   }
 };
-struct NegFloat : ExactWhenTiny {
+struct NegFloat : HasExactSubnormalResults {
   template <class T>
   static T apply(T a) {
     return nan_of_last_operand(-a, a, a);
@@ -225,7 +225,7 @@ inline T min_or_max(T a, T b) {
   return (order_key(a) < order_key(b)) != Max ? a : b;
 }
 template <bool Max, bool Nan>
-struct MinMaxFloat : ExactWhenTiny {
+struct MinMaxFloat : HasExactSubnormalResults {
   template <class T>
   static T apply(T a, T b) {
     const T extreme = min_or_max<Max>(a, b);
@@ -242,14 +242,14 @@ struct MinMaxFloat : ExactWhenTiny {
 // With .abs the operation uses the magnitudes of its operands. With .xorsign.abs the result also
 // gets the sign of the operands' product.
 template <class Raw>
-struct OnMagnitudes : ExactWhenTiny {
+struct OnMagnitudes : HasExactSubnormalResults {
   template <class... T>
   static auto apply(T... s) {
     return Raw::apply(std::fabs(s)...);
   }
 };
 template <class Raw>
-struct WithXorSign : ExactWhenTiny {
+struct WithXorSign : HasExactSubnormalResults {
   template <class T>
   static T apply(T a, T b) {
     const T r = Raw::apply(std::fabs(a), std::fabs(b));

@@ -155,8 +155,9 @@ struct HalfFma {
 };
 
 // Executes an operation on halves: flushes the operands, rounds once, and clamps the result to [0,
-// 1] (NaN becomes +0) or makes it non-negative (.relu, where NaN stays). As for floats (FloatOp), a
-// result that is below the normal numbers after rounding to full precision is flushed.
+// 1] (NaN becomes +0) or makes it non-negative (.relu, where NaN stays). As for floats
+// (WithFtzSatAndCanonicalNan), a result that is below the normal numbers after rounding to full
+// precision is flushed.
 template <class Op>
 struct HalfOp {
   template <class... H>

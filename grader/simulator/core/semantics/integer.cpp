@@ -73,7 +73,7 @@ void exec_madc(const ExecContext& x, const Inst& in) {
 
 template <bool CarryIn>
 ExecFn pick_madc_form(const Instruction& in) {
-  return Words::pick(in, in.type(), [&](auto t) {
+  return Words::pick_or_refuse(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
     return with_bool(!CarryIn || in.has(Modifier::cc), [&](auto out) -> ExecFn {
       constexpr bool carry_out = decltype(out)::value;
@@ -87,34 +87,34 @@ ExecFn pick_madc_form(const Instruction& in) {
 
 template <class Op>
 ExecFn pick_binary(const Instruction& in) {
-  return Integers::pick(in, in.type(),
-                        [](auto t) { return binary_exec_fn<Op, TypeOf<decltype(t)>>(); });
+  return Integers::pick_or_refuse(in, in.type(),
+                                  [](auto t) { return binary_exec_fn<Op, TypeOf<decltype(t)>>(); });
 }
 
 template <class Op>
 ExecFn pick_ternary(const Instruction& in) {
-  return Integers::pick(in, in.type(),
-                        [](auto t) { return ternary_exec_fn<Op, TypeOf<decltype(t)>>(); });
+  return Integers::pick_or_refuse(
+      in, in.type(), [](auto t) { return ternary_exec_fn<Op, TypeOf<decltype(t)>>(); });
 }
 
 // Picks the function of the unsigned type for rows in which signedness does not matter. This halves
 // the code, and unsigned loops vectorise.
 template <class Op>
-ExecFn pick_unsigned_binary(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()),
-                        [](auto t) { return binary_exec_fn<Op, TypeOf<decltype(t)>>(); });
+ExecFn pick_sign_independent_binary(const Instruction& in) {
+  return Unsigned::pick_or_refuse(in, unsigned_type_of_same_width(in.type()),
+                                  [](auto t) { return binary_exec_fn<Op, TypeOf<decltype(t)>>(); });
 }
 
 template <class Op>
 ExecFn pick_signed_unary(const Instruction& in) {
-  return OneOfTypes<int16_t, int32_t, int64_t>::pick(
+  return OneOfTypes<int16_t, int32_t, int64_t>::pick_or_refuse(
       in, in.type(), [](auto t) { return unary_exec_fn<Op, TypeOf<decltype(t)>>(); });
 }
 
 // Result u32, source T.
 template <class Op>
 ExecFn pick_bit_count(const Instruction& in) {
-  return Words::pick(in, in.type(), [](auto t) -> ExecFn {
+  return Words::pick_or_refuse(in, in.type(), [](auto t) -> ExecFn {
     return exec_op_on_lanes<Op, uint32_t, TypeOf<decltype(t)>>;
   });
 }
@@ -156,39 +156,41 @@ void exec_mul_hi(const ExecContext& x, const Inst& in) {
 
 }  // namespace
 
-ExecFn pick_add_int(const Instruction& in) { return pick_unsigned_binary<Add>(in); }
+ExecFn pick_add_int(const Instruction& in) { return pick_sign_independent_binary<Add>(in); }
 ExecFn pick_add_sat_int(const Instruction&) { return binary_exec_fn<AddSat, int32_t>(); }
-ExecFn pick_sub_int(const Instruction& in) { return pick_unsigned_binary<Sub>(in); }
+ExecFn pick_sub_int(const Instruction& in) { return pick_sign_independent_binary<Sub>(in); }
 ExecFn pick_sub_sat_int(const Instruction&) { return binary_exec_fn<SubSat, int32_t>(); }
 
 ExecFn pick_add_cc(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()), [](auto t) -> ExecFn {
+  return Unsigned::pick_or_refuse(in, unsigned_type_of_same_width(in.type()), [](auto t) -> ExecFn {
     return exec_addc<TypeOf<decltype(t)>, false, true>;
   });
 }
 ExecFn pick_addc(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()), [&](auto t) -> ExecFn {
-    using T = TypeOf<decltype(t)>;
-    return in.has(Modifier::cc) ? exec_addc<T, true, true> : exec_addc<T, true, false>;
-  });
+  return Unsigned::pick_or_refuse(
+      in, unsigned_type_of_same_width(in.type()), [&](auto t) -> ExecFn {
+        using T = TypeOf<decltype(t)>;
+        return in.has(Modifier::cc) ? exec_addc<T, true, true> : exec_addc<T, true, false>;
+      });
 }
 ExecFn pick_sub_cc(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()), [](auto t) -> ExecFn {
+  return Unsigned::pick_or_refuse(in, unsigned_type_of_same_width(in.type()), [](auto t) -> ExecFn {
     return exec_subc<TypeOf<decltype(t)>, false, true>;
   });
 }
 ExecFn pick_subc(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()), [&](auto t) -> ExecFn {
-    using T = TypeOf<decltype(t)>;
-    return in.has(Modifier::cc) ? exec_subc<T, true, true> : exec_subc<T, true, false>;
-  });
+  return Unsigned::pick_or_refuse(
+      in, unsigned_type_of_same_width(in.type()), [&](auto t) -> ExecFn {
+        using T = TypeOf<decltype(t)>;
+        return in.has(Modifier::cc) ? exec_subc<T, true, true> : exec_subc<T, true, false>;
+      });
 }
 ExecFn pick_mad_cc(const Instruction& in) { return pick_madc_form<false>(in); }
 ExecFn pick_madc(const Instruction& in) { return pick_madc_form<true>(in); }
 
-ExecFn pick_mul_lo(const Instruction& in) { return pick_unsigned_binary<MulLo>(in); }
+ExecFn pick_mul_lo(const Instruction& in) { return pick_sign_independent_binary<MulLo>(in); }
 ExecFn pick_mul_hi(const Instruction& in) {
-  return Integers::pick(in, in.type(), [](auto t) -> ExecFn {
+  return Integers::pick_or_refuse(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     if constexpr (sizeof(T) == 4)
       return exec_mul_hi<T>;
@@ -197,33 +199,34 @@ ExecFn pick_mul_hi(const Instruction& in) {
   });
 }
 ExecFn pick_mul_wide(const Instruction& in) {
-  return OneOfTypes<uint16_t, int16_t, uint32_t, int32_t>::pick(
+  return OneOfTypes<uint16_t, int16_t, uint32_t, int32_t>::pick_or_refuse(
       in, in.type(), [](auto t) -> ExecFn {
         using T = TypeOf<decltype(t)>;
         return exec_op_on_lanes<MulWide, Wider<T>, T, T>;
       });
 }
 ExecFn pick_mad_lo(const Instruction& in) {
-  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()),
-                        [](auto t) { return ternary_exec_fn<MadLo, TypeOf<decltype(t)>>(); });
+  return Unsigned::pick_or_refuse(in, unsigned_type_of_same_width(in.type()), [](auto t) {
+    return ternary_exec_fn<MadLo, TypeOf<decltype(t)>>();
+  });
 }
 ExecFn pick_mad_hi(const Instruction& in) { return pick_ternary<MadHi>(in); }
 ExecFn pick_mad_hi_sat(const Instruction&) { return ternary_exec_fn<MadHiSat, int32_t>(); }
 ExecFn pick_mad_wide(const Instruction& in) {
-  return OneOfTypes<uint16_t, int16_t, uint32_t, int32_t>::pick(
+  return OneOfTypes<uint16_t, int16_t, uint32_t, int32_t>::pick_or_refuse(
       in, in.type(), [](auto t) -> ExecFn {
         using T = TypeOf<decltype(t)>;
         return exec_op_on_lanes<MadWide, Wider<T>, T, T, Wider<T>>;
       });
 }
 ExecFn pick_mul24(const Instruction& in) {
-  return Int32::pick(in, in.type(), [&](auto t) {
+  return Int32::pick_or_refuse(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
     return in.has(Modifier::hi) ? binary_exec_fn<Mul24Hi, T>() : binary_exec_fn<Mul24Lo, T>();
   });
 }
 ExecFn pick_mad24(const Instruction& in) {
-  return Int32::pick(in, in.type(), [&](auto t) {
+  return Int32::pick_or_refuse(in, in.type(), [&](auto t) {
     using T = TypeOf<decltype(t)>;
     return in.has(Modifier::hi) ? ternary_exec_fn<MultiplyAddInt<Mul24Hi>, T>()
                                 : ternary_exec_fn<MultiplyAddInt<Mul24Lo>, T>();
@@ -232,13 +235,13 @@ ExecFn pick_mad24(const Instruction& in) {
 ExecFn pick_sad(const Instruction& in) { return pick_ternary<Sad>(in); }
 
 ExecFn pick_div_int(const Instruction& in) {
-  return Integers::pick(in, in.type(), [](auto t) -> ExecFn {
+  return Integers::pick_or_refuse(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     return exec_op_on_active_lanes<DivInt, T, T, T>;
   });
 }
 ExecFn pick_rem_int(const Instruction& in) {
-  return Integers::pick(in, in.type(), [](auto t) -> ExecFn {
+  return Integers::pick_or_refuse(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     return exec_op_on_active_lanes<RemInt, T, T, T>;
   });
@@ -250,7 +253,7 @@ ExecFn pick_max_int(const Instruction& in) { return pick_binary<MaxInt>(in); }
 
 ExecFn pick_popc(const Instruction& in) { return pick_bit_count<Popc>(in); }
 ExecFn pick_clz(const Instruction& in) {
-  return OneOfTypes<uint32_t, uint64_t>::pick(in, in.type(), [](auto t) -> ExecFn {
+  return OneOfTypes<uint32_t, uint64_t>::pick_or_refuse(in, in.type(), [](auto t) -> ExecFn {
     return exec_op_on_lanes<Clz, uint32_t, TypeOf<decltype(t)>>;
   });
 }
@@ -259,23 +262,23 @@ ExecFn pick_bfind(const Instruction& in) {
                                     : pick_bit_count<Bfind<false>>(in);
 }
 ExecFn pick_brev(const Instruction& in) {
-  return OneOfTypes<uint32_t, uint64_t>::pick(
+  return OneOfTypes<uint32_t, uint64_t>::pick_or_refuse(
       in, in.type(), [](auto t) { return unary_exec_fn<Brev, TypeOf<decltype(t)>>(); });
 }
 ExecFn pick_bfe(const Instruction& in) {
-  return Words::pick(in, in.type(), [](auto t) -> ExecFn {
+  return Words::pick_or_refuse(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     return exec_op_on_lanes<Bfe, T, T, uint32_t, uint32_t>;
   });
 }
 ExecFn pick_bfi(const Instruction& in) {
-  return OneOfTypes<uint32_t, uint64_t>::pick(in, in.type(), [](auto t) -> ExecFn {
+  return OneOfTypes<uint32_t, uint64_t>::pick_or_refuse(in, in.type(), [](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     return exec_op_on_lanes<Bfi, T, T, T, uint32_t, uint32_t>;
   });
 }
 ExecFn pick_szext(const Instruction& in) {
-  return Int32::pick(in, in.type(), [&](auto t) -> ExecFn {
+  return Int32::pick_or_refuse(in, in.type(), [&](auto t) -> ExecFn {
     using T = TypeOf<decltype(t)>;
     return in.has(Modifier::wrap) ? exec_op_on_lanes<Szext<true>, T, T, uint32_t>
                                   : exec_op_on_lanes<Szext<false>, T, T, uint32_t>;
@@ -286,7 +289,7 @@ ExecFn pick_bmsk(const Instruction& in) {
                                 : binary_exec_fn<Bmsk<false>, uint32_t>();
 }
 ExecFn pick_fns(const Instruction&) {
-  return exec_op_on_lanes<Fns, uint32_t, uint32_t, uint32_t, int32_t>;
+  return exec_op_on_lanes<FindNthSetBit, uint32_t, uint32_t, uint32_t, int32_t>;
 }
 ExecFn pick_dp4a(const Instruction& in) {
   return with_bool(in.type(0) == DataType::s32, [&](auto a) {

@@ -299,7 +299,7 @@ struct Bmsk {
 };
 // The position of the |n|-th set bit of the mask, from bit `base` upwards (n > 0) or downwards; n =
 // 0: base itself if it is set. All ones: there is no such bit.
-struct Fns {
+struct FindNthSetBit {
   static uint32_t apply(uint32_t mask, uint32_t base, int32_t n) {
     int64_t count = n < 0 ? -int64_t{n} : n;
     const int step = n < 0 ? -1 : 1;

@@ -348,7 +348,7 @@ ExecFn with_host_type(ptx::DataType type, F f) {
 template <class... Allowed>
 struct OneOfTypes {
   template <class F>
-  static ExecFn pick(const ptx::Instruction& in, ptx::DataType type, F f) {
+  static ExecFn pick_or_refuse(const ptx::Instruction& in, ptx::DataType type, F f) {
     const ExecFn fn = with_host_type(type, [&](auto tag) -> ExecFn {
       if constexpr ((std::is_same_v<TypeOf<decltype(tag)>, Allowed> || ...)) {
         return f(tag);

@@ -143,8 +143,8 @@ using ptx::Modifier;
 
 template <class Op>
 ExecFn pick_logic(const Instruction& in) {
-  return Unsigned::pick(in, in.type(),
-                        [](auto t) { return binary_exec_fn<Op, TypeOf<decltype(t)>>(); });
+  return Unsigned::pick_or_refuse(in, in.type(),
+                                  [](auto t) { return binary_exec_fn<Op, TypeOf<decltype(t)>>(); });
 }
 
 template <class Op>
@@ -211,12 +211,12 @@ ExecFn pick_and_bits(const Instruction& in) { return pick_logic<AndBits>(in); }
 ExecFn pick_or_bits(const Instruction& in) { return pick_logic<OrBits>(in); }
 ExecFn pick_xor_bits(const Instruction& in) { return pick_logic<XorBits>(in); }
 ExecFn pick_not_bits(const Instruction& in) {
-  return Unsigned::pick(in, in.type(),
-                        [](auto t) { return unary_exec_fn<NotBits, TypeOf<decltype(t)>>(); });
+  return Unsigned::pick_or_refuse(
+      in, in.type(), [](auto t) { return unary_exec_fn<NotBits, TypeOf<decltype(t)>>(); });
 }
 ExecFn pick_cnot(const Instruction& in) {
-  return Unsigned::pick(in, in.type(),
-                        [](auto t) { return unary_exec_fn<CNot, TypeOf<decltype(t)>>(); });
+  return Unsigned::pick_or_refuse(
+      in, in.type(), [](auto t) { return unary_exec_fn<CNot, TypeOf<decltype(t)>>(); });
 }
 
 ExecFn pick_lop3(const Instruction&) { return exec_lop3; }
@@ -232,12 +232,12 @@ ExecFn pick_shf(const Instruction& in) {
   });
 }
 ExecFn pick_shl(const Instruction& in) {
-  return Unsigned::pick(in, in.type(),
-                        [&](auto t) { return pick_shift<Shl, TypeOf<decltype(t)>>(in); });
+  return Unsigned::pick_or_refuse(in, in.type(),
+                                  [&](auto t) { return pick_shift<Shl, TypeOf<decltype(t)>>(in); });
 }
 ExecFn pick_shr(const Instruction& in) {
-  return Integers::pick(in, in.type(),
-                        [&](auto t) { return pick_shift<Shr, TypeOf<decltype(t)>>(in); });
+  return Integers::pick_or_refuse(in, in.type(),
+                                  [&](auto t) { return pick_shift<Shr, TypeOf<decltype(t)>>(in); });
 }
 
 ExecFn pick_prmt(const Instruction& in) {
@@ -379,8 +379,8 @@ ExecFn pick_mov(const Instruction& in) {
   const bool packs = std::any_of(in.operands.begin(), in.operands.end(), is_vector);
   if (const ExecFn halves = packs ? pick_mov_pair_pack_or_unpack(in) : nullptr) return halves;
   if (packs || in.type() == DataType::b128) return exec_mov_pack_unpack;
-  return Unsigned::pick(in, unsigned_type_of_same_width(in.type()),
-                        [](auto t) -> ExecFn { return exec_mov<TypeOf<decltype(t)>>; });
+  return Unsigned::pick_or_refuse(in, unsigned_type_of_same_width(in.type()),
+                                  [](auto t) -> ExecFn { return exec_mov<TypeOf<decltype(t)>>; });
 }
 
 }  // namespace lab32::sim

@@ -28,7 +28,7 @@ inline uint32_t pack_elements(F f) {
 }
 
 // add.u16x2 and add.s16x2: there is no carry from one half to the other.
-struct AddX2 {
+struct AddInt16X2 {
   static uint32_t apply(uint32_t a, uint32_t b) {
     return pack_elements<2>(
         [&](int i) { return extract_element<2, false>(a, i) + extract_element<2, false>(b, i); });
@@ -37,7 +37,7 @@ struct AddX2 {
 
 // With .relu a negative result becomes 0.
 template <bool is_signed, bool relu>
-struct MinX2 {
+struct MinInt16X2 {
   static uint32_t apply(uint32_t a, uint32_t b) {
     return pack_elements<2>([&](int i) {
       const int32_t least =
@@ -47,7 +47,7 @@ struct MinX2 {
   }
 };
 template <bool is_signed, bool relu>
-struct MaxX2 {
+struct MaxInt16X2 {
   static uint32_t apply(uint32_t a, uint32_t b) {
     return pack_elements<2>([&](int i) {
       const int32_t most =
@@ -78,13 +78,13 @@ struct ClampToNarrow {
   }
 };
 template <class Narrow>
-struct PackClampedX2 {
+struct PackClampedPair {
   static uint32_t apply(uint32_t a, uint32_t b) {
     return ClampToNarrow<Narrow>::clamped_pair(a, b);
   }
 };
 template <class Narrow>
-struct PackClampedX4 {
+struct ShiftInClampedPair {
   static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
     return c << 2 * ClampToNarrow<Narrow>::kBits | ClampToNarrow<Narrow>::clamped_pair(a, b);
   }
@@ -100,31 +100,31 @@ using ptx::Instruction;
 
 }  // namespace
 
-ExecFn pick_add_x2(const Instruction&) { return binary_exec_fn<AddX2, uint32_t>(); }
-ExecFn pick_min_x2(const Instruction& in) {
-  return in.type() == DataType::s16x2 ? binary_exec_fn<MinX2<true, false>, uint32_t>()
-                                      : binary_exec_fn<MinX2<false, false>, uint32_t>();
+ExecFn pick_add_int16_x2(const Instruction&) { return binary_exec_fn<AddInt16X2, uint32_t>(); }
+ExecFn pick_min_int16_x2(const Instruction& in) {
+  return in.type() == DataType::s16x2 ? binary_exec_fn<MinInt16X2<true, false>, uint32_t>()
+                                      : binary_exec_fn<MinInt16X2<false, false>, uint32_t>();
 }
-ExecFn pick_max_x2(const Instruction& in) {
-  return in.type() == DataType::s16x2 ? binary_exec_fn<MaxX2<true, false>, uint32_t>()
-                                      : binary_exec_fn<MaxX2<false, false>, uint32_t>();
+ExecFn pick_max_int16_x2(const Instruction& in) {
+  return in.type() == DataType::s16x2 ? binary_exec_fn<MaxInt16X2<true, false>, uint32_t>()
+                                      : binary_exec_fn<MaxInt16X2<false, false>, uint32_t>();
 }
 ExecFn pick_min_relu(const Instruction& in) {
   return in.type() == DataType::s32 ? binary_exec_fn<MinRelu, int32_t>()
-                                    : binary_exec_fn<MinX2<true, true>, uint32_t>();
+                                    : binary_exec_fn<MinInt16X2<true, true>, uint32_t>();
 }
 ExecFn pick_max_relu(const Instruction& in) {
   return in.type() == DataType::s32 ? binary_exec_fn<MaxRelu, int32_t>()
-                                    : binary_exec_fn<MaxX2<true, true>, uint32_t>();
+                                    : binary_exec_fn<MaxInt16X2<true, true>, uint32_t>();
 }
 
 ExecFn pick_cvt_pack_x2(const Instruction& in) {
-  return in.type(0) == DataType::s16 ? binary_exec_fn<PackClampedX2<int16_t>, uint32_t>()
-                                     : binary_exec_fn<PackClampedX2<uint16_t>, uint32_t>();
+  return in.type(0) == DataType::s16 ? binary_exec_fn<PackClampedPair<int16_t>, uint32_t>()
+                                     : binary_exec_fn<PackClampedPair<uint16_t>, uint32_t>();
 }
 ExecFn pick_cvt_pack_x4(const Instruction& in) {
-  return in.type(0) == DataType::s8 ? ternary_exec_fn<PackClampedX4<int8_t>, uint32_t>()
-                                    : ternary_exec_fn<PackClampedX4<uint8_t>, uint32_t>();
+  return in.type(0) == DataType::s8 ? ternary_exec_fn<ShiftInClampedPair<int8_t>, uint32_t>()
+                                    : ternary_exec_fn<ShiftInClampedPair<uint8_t>, uint32_t>();
 }
 
 // ---------------------------------------------------------------------------------------------

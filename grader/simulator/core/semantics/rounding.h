@@ -147,7 +147,7 @@ inline float next_from_zero(float x) { return bit_copy<float>(bits(x) + 1); }
 // Rounds a double, which must not be NaN, to a float. The nearest float, from which the function
 // starts, is off by at most one place.
 template <Rounding R>
-inline float to_float(double x) {
+inline float to_float_with_rounding(double x) {
   const float f = static_cast<float>(x);
   const auto wide = static_cast<double>(f);
   if constexpr (R == Rounding::rz) {
@@ -194,39 +194,40 @@ inline double with_zero_sign(double sum, double a, double b) {
 }
 
 template <Rounding R>
-inline float add_rounded(float a, float b) {
+inline float add_in_rounding_mode(float a, float b) {
   if constexpr (R == Rounding::rn) return a + b;
-  return to_float<R>(with_zero_sign<R>(add_rounding_to_odd(a, b), a, b));
+  return to_float_with_rounding<R>(with_zero_sign<R>(add_rounding_to_odd(a, b), a, b));
 }
 
 template <Rounding R>
-inline float mul_rounded(float a, float b) {
+inline float mul_in_rounding_mode(float a, float b) {
   if constexpr (R == Rounding::rn) return a * b;
-  return to_float<R>(static_cast<double>(a) * b);  // 48 bits: exact
+  return to_float_with_rounding<R>(static_cast<double>(a) * b);  // 48 bits: exact
 }
 
 template <Rounding R>
-inline float fma_rounded(float a, float b, float c) {
+inline float fma_in_rounding_mode(float a, float b, float c) {
   if constexpr (R == Rounding::rn) return std::fma(a, b, c);
   const double product = static_cast<double>(a) * b;
-  return to_float<R>(with_zero_sign<R>(add_rounding_to_odd(product, c), product, c));
+  return to_float_with_rounding<R>(with_zero_sign<R>(add_rounding_to_odd(product, c), product, c));
 }
 
 template <Rounding R>
-inline float div_rounded(float a, float b) {
+inline float div_in_rounding_mode(float a, float b) {
   if constexpr (R == Rounding::rn) return a / b;
   const double q = static_cast<double>(a) / b;
-  if (b == 0 || !std::isfinite(q) || std::isinf(b)) return to_float<R>(q);
+  if (b == 0 || !std::isfinite(q) || std::isinf(b)) return to_float_with_rounding<R>(q);
   const double error = std::fma(-q, static_cast<double>(b), static_cast<double>(a));
-  return to_float<R>(round_to_odd(q, b > 0 ? error : -error));
+  return to_float_with_rounding<R>(round_to_odd(q, b > 0 ? error : -error));
 }
 
 template <Rounding R>
-inline float sqrt_rounded(float x) {
+inline float sqrt_in_rounding_mode(float x) {
   if constexpr (R == Rounding::rn) return std::sqrt(x);
   if (!(x > 0) || std::isinf(x)) return std::sqrt(x);
   const double root = std::sqrt(static_cast<double>(x));
-  return to_float<R>(round_to_odd(root, std::fma(-root, root, static_cast<double>(x))));
+  return to_float_with_rounding<R>(
+      round_to_odd(root, std::fma(-root, root, static_cast<double>(x))));
 }
 
 // --- double arithmetic ---------------------------------------------------------------------------
@@ -265,7 +266,7 @@ inline double fma_directed(double a, double b, double c, Rounding mode) {
 }
 
 template <Rounding R>
-inline double fma_rounded(double a, double b, double c) {
+inline double fma_in_rounding_mode(double a, double b, double c) {
   if constexpr (R == Rounding::rn) return std::fma(a, b, c);
   if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c)) return std::fma(a, b, c);
   if (a == 0 || b == 0) {
@@ -276,20 +277,20 @@ inline double fma_rounded(double a, double b, double c) {
 }
 
 template <Rounding R>
-inline double add_rounded(double a, double b) {
+inline double add_in_rounding_mode(double a, double b) {
   if constexpr (R == Rounding::rn) return a + b;
-  return fma_rounded<R>(a, 1.0, b);
+  return fma_in_rounding_mode<R>(a, 1.0, b);
 }
 
 template <Rounding R>
-inline double mul_rounded(double a, double b) {
+inline double mul_in_rounding_mode(double a, double b) {
   if constexpr (R == Rounding::rn) return a * b;
   if (!std::isfinite(a) || !std::isfinite(b) || a == 0 || b == 0) return a * b;
   return fma_directed(a, b, 0.0, R);
 }
 
 template <Rounding R>
-inline double div_rounded(double a, double b) {
+inline double div_in_rounding_mode(double a, double b) {
   if constexpr (R == Rounding::rn) return a / b;
   if (!std::isfinite(a) || !std::isfinite(b) || a == 0 || b == 0) return a / b;
   const UnpackedDouble ua = unpack(a), ub = unpack(b);
@@ -302,7 +303,7 @@ inline double div_rounded(double a, double b) {
 }
 
 template <Rounding R>
-inline double sqrt_rounded(double x) {
+inline double sqrt_in_rounding_mode(double x) {
   if constexpr (R == Rounding::rn) return std::sqrt(x);
   if (!(x > 0) || std::isinf(x)) return std::sqrt(x);
   const UnpackedDouble u = unpack(x);

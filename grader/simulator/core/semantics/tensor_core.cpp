@@ -118,7 +118,7 @@ uint64_t half_bits(double x) { return to_half<F16>(x, Rounding::rn).bits; }
 float float_of_half(uint64_t bits) { return to_float(F16{static_cast<uint16_t>(bits)}); }
 
 // Adds two halves or two floats and rounds to nearest, as a separate instruction does.
-uint64_t add_sums_rounded(bool are_halves, uint64_t a, uint64_t b) {
+uint64_t add_half_or_float_bits(bool are_halves, uint64_t a, uint64_t b) {
   if (are_halves) return half_bits(double{float_of_half(a)} + double{float_of_half(b)});
   return float_bits(bit_copy<float>(static_cast<uint32_t>(a)) +
                     bit_copy<float>(static_cast<uint32_t>(b)));
@@ -126,7 +126,7 @@ uint64_t add_sums_rounded(bool are_halves, uint64_t a, uint64_t b) {
 
 // The blocks may take the elements of a row of A in another order. Returns the position of element
 // `i` in that order.
-int position_in_block_order(const MmaForm& form, int i) {
+int position_in_summation_order(const MmaForm& form, int i) {
   if (form.order != MmaForm::Order::halves_apart) return i;
   return i % 4 / 2 * (form.stored_columns() / 2) + i / 4 * 2 + i % 2;
 }
@@ -137,10 +137,11 @@ void multiply_narrow_float_tile(const MmaForm& form, const uint64_t* a, const ui
   UnpackedNumber left[kMost], right[kMost], matched[kMostKept];
   const int kept = form.stored_columns(), fraction_bits = fraction_bits_of(form.a);
   for (int i = 0; i < form.m * kept; ++i)
-    left[i / kept * kept + position_in_block_order(form, i % kept)] = decode_factor(form.a, a[i]);
+    left[i / kept * kept + position_in_summation_order(form, i % kept)] =
+        decode_factor(form.a, a[i]);
   for (int i = 0; i < form.n * form.k; ++i) {
     const int k = i % form.k;
-    right[i - k + (form.sparse ? k : position_in_block_order(form, k))] =
+    right[i - k + (form.sparse ? k : position_in_summation_order(form, k))] =
         decode_factor(form.b, b[i]);
   }
   const bool c_apart = form.order == MmaForm::Order::halves_apart,
@@ -150,7 +151,7 @@ void multiply_narrow_float_tile(const MmaForm& form, const uint64_t* a, const ui
       const UnpackedNumber* of_b = right + column * form.k;
       if (form.sparse) {
         for (int i = 0; i < kept; ++i)
-          matched[position_in_block_order(form, i)] = of_b[k_index[row * kept + i]];
+          matched[position_in_summation_order(form, i)] = of_b[k_index[row * kept + i]];
         of_b = matched;
       }
       const uint64_t own = c[row * form.n + column];
@@ -161,7 +162,7 @@ void multiply_narrow_float_tile(const MmaForm& form, const uint64_t* a, const ui
                                 is_half, to_half);
         is_half = to_half;
       }
-      d[row * form.n + column] = c_apart ? add_sums_rounded(to_half, own, sum) : sum;
+      d[row * form.n + column] = c_apart ? add_half_or_float_bits(to_half, own, sum) : sum;
     }
 }
 

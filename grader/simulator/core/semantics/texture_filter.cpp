@@ -49,7 +49,7 @@ uint32_t float_bits_of_half(uint32_t half) {
   return bits(to_float(F16{static_cast<uint16_t>(half)}));
 }
 
-bool is_srgb(const TexelFormat& format, const TextureSampler& sampler, unsigned channel) {
+bool is_srgb(const TexelFormat& format, const TextureSamplingSettings& sampler, unsigned channel) {
   return sampler.srgb && sampler.reads_normalized && format.bits == 8 && channel < 3;
 }
 
@@ -72,11 +72,11 @@ int32_t largest_value_of(const TexelFormat& format) {
 
 // The parameters of a weighted sum of floats or halves. Texels keep 4 places below the last place
 // of the largest.
-struct FloatSumPrecision {
+struct TexelSumFloatFormat {
   int places;    // bits of a mantissa, the leading one included
   int smallest;  // exponent of the smallest normal number; smaller results are subnormal halves
 };
-constexpr FloatSumPrecision kSingle{24, -126}, kHalf{11, -14};
+constexpr TexelSumFloatFormat kSingle{24, -126}, kHalf{11, -14};
 constexpr int kMorePlaces = 4, kWeightPlaces = 8, kPartPlaces = 1;
 
 // The weighted sum of the texels of one slice or level, in units of 2^exponent.
@@ -88,7 +88,7 @@ struct WeightedTexelSum {
 
 WeightedTexelSum sum_of_slice_or_level(const double* texel, const WeightedTexel* taps,
                                        unsigned count, unsigned part,
-                                       const FloatSumPrecision& rules) {
+                                       const TexelSumFloatFormat& rules) {
   WeightedTexelSum sum;
   for (unsigned i = 0; i < count; ++i) {
     if (taps[i].part != part || taps[i].weight == 0 || texel[i] == 0) continue;
@@ -106,7 +106,7 @@ WeightedTexelSum sum_of_slice_or_level(const double* texel, const WeightedTexel*
 }
 
 // Rounds to nearest, halves away from zero; a subnormal float becomes zero.
-double round_half_away(int64_t value, int exponent, const FloatSumPrecision& rules) {
+double round_half_away(int64_t value, int exponent, const TexelSumFloatFormat& rules) {
   if (value == 0) return 0;
   uint64_t magnitude = static_cast<uint64_t>(std::llabs(value));
   const int leading = 63 - __builtin_clzll(magnitude);
@@ -128,7 +128,7 @@ double signed_zero_of_sum(const double* texel, const WeightedTexel* taps, unsign
 }
 
 double weighted_sum(const double* texel, const WeightedTexel* taps, unsigned count,
-                    const FloatSumPrecision& rules) {
+                    const TexelSumFloatFormat& rules) {
   std::array<WeightedTexelSum, 4> parts;
   unsigned last = 0;
   for (unsigned i = 0; i < count; ++i) last = std::max(last, unsigned{taps[i].part});
@@ -165,7 +165,8 @@ bool try_nonfinite_sum(const double* texel, unsigned count, uint32_t nan, uint32
   return true;
 }
 
-uint32_t sum_of_singles(const WeightedTexel* taps, unsigned count, double* texel) {
+uint32_t filter_float_texels_to_float_bits(const WeightedTexel* taps, unsigned count,
+                                           double* texel) {
   for (unsigned i = 0; i < count; ++i) texel[i] = flushed(bit_copy<float>(taps[i].bits));
   uint32_t result = 0;
   if (try_nonfinite_sum(texel, count, kNaN, &result)) return result;
@@ -173,7 +174,8 @@ uint32_t sum_of_singles(const WeightedTexel* taps, unsigned count, double* texel
   return bits(flushed(static_cast<float>(sum)));
 }
 
-uint32_t sum_of_halves(const WeightedTexel* taps, unsigned count, const double* texel) {
+uint32_t filter_half_texels_to_float_bits(const WeightedTexel* taps, unsigned count,
+                                          const double* texel) {
   uint32_t result = 0;
   if (try_nonfinite_sum(texel, count, kNaN & ~0x1fffu, &result)) return result;
   const double sum = weighted_sum(texel, taps, count, kHalf);
@@ -184,7 +186,8 @@ uint32_t sum_of_halves(const WeightedTexel* taps, unsigned count, const double* 
 // Scales n, 256 times an 8-bit snorm texel, to the range of 32767 as a GPU does.
 int64_t widened_snorm(int64_t n) { return (n * 8 + (n >> 4) + (n >> 12) + 4) >> 3; }
 
-uint32_t sum_of_integers(const TexelFormat& format, const WeightedTexel* taps, unsigned count) {
+uint32_t filter_integer_texels_to_float_bits(const TexelFormat& format, const WeightedTexel* taps,
+                                             unsigned count) {
   int64_t sum = 0;
   for (unsigned i = 0; i < count; ++i)
     sum += int64_t{sign_extended_texel(format, taps[i].bits)} * taps[i].weight;
@@ -199,7 +202,7 @@ uint32_t sum_of_integers(const TexelFormat& format, const WeightedTexel* taps, u
 // Reduces a normalised coordinate according to its address mode. In the modes that repeat the
 // texture only the fraction (or twice it) matters; in the other modes a number far outside remains
 // far outside.
-double reduce_coordinate_by_mode(double x, AddressMode mode) {
+double range_reduce_coordinate(double x, AddressMode mode) {
   switch (mode) {
     case AddressMode::wrap:
       return std::isinf(x) ? 0 : x - std::floor(x);
@@ -215,7 +218,7 @@ double reduce_coordinate_by_mode(double x, AddressMode mode) {
 int64_t fixed_point_position(float coordinate, uint32_t size, AddressMode mode, bool normalized) {
   const double x = std::isnan(coordinate) ? 0 : flushed(coordinate);
   if (!normalized) return static_cast<int64_t>(std::floor(std::clamp(x, -0x1p30, 0x1p30) * kTexel));
-  return static_cast<int64_t>(std::floor(reduce_coordinate_by_mode(x, mode) * kTexel)) * size;
+  return static_cast<int64_t>(std::floor(range_reduce_coordinate(x, mode) * kTexel)) * size;
 }
 
 int32_t apply_address_mode(int64_t texel, uint32_t size, AddressMode mode) {
@@ -240,13 +243,14 @@ int32_t nearest_texel(int64_t position, uint32_t size, AddressMode mode) {
   return apply_address_mode(position >> kCoordinatePlaces, size, mode);
 }
 
-NeighbourTexels neighbour_texels(int64_t position, uint32_t size, AddressMode mode, bool filters) {
+TexelPairOnAxis texel_pair_on_axis(int64_t position, uint32_t size, AddressMode mode,
+                                   bool filters) {
   constexpr int kCut = kCoordinatePlaces - 8;
   int64_t rounded =
       (position - (int64_t{1} << (kCoordinatePlaces - 1)) + (1 << (kCut - 1))) >> kCut;
   if (filters && mode == AddressMode::clamp)
     rounded = std::clamp<int64_t>(rounded, 0, (int64_t{size} - 1) * 256);
-  NeighbourTexels n;
+  TexelPairOnAxis n;
   n.texel = {apply_address_mode(rounded >> 8, size, mode),
              apply_address_mode((rounded >> 8) + 1, size, mode)};
   n.fraction = static_cast<uint32_t>(rounded & 255);
@@ -274,8 +278,8 @@ void split_weight(unsigned dimensions, const std::array<uint32_t, 3>& fraction, 
   }
 }
 
-uint32_t read_channel(const TexelFormat& format, const TextureSampler& sampler, unsigned channel,
-                      uint32_t bits_read) {
+uint32_t convert_channel_bits(const TexelFormat& format, const TextureSamplingSettings& sampler,
+                              unsigned channel, uint32_t bits_read) {
   if (format.kind == Kind::floating)
     return format.bits == 32 ? bits_read : float_bits_of_half(bits_read);
   if (is_srgb(format, sampler, channel))
@@ -285,20 +289,21 @@ uint32_t read_channel(const TexelFormat& format, const TextureSampler& sampler, 
                                   : static_cast<uint32_t>(value);
 }
 
-uint32_t filter_channel(const TexelFormat& format, const TextureSampler& sampler, unsigned channel,
-                        const WeightedTexel* taps, unsigned count) {
+uint32_t filter_channel(const TexelFormat& format, const TextureSamplingSettings& sampler,
+                        unsigned channel, const WeightedTexel* taps, unsigned count) {
   std::array<double, 16> texel;
   if (format.kind == Kind::floating && format.bits == 32)
-    return sum_of_singles(taps, count, texel.data());
+    return filter_float_texels_to_float_bits(taps, count, texel.data());
   if (format.kind == Kind::floating || is_srgb(format, sampler, channel)) {
     for (unsigned i = 0; i < count; ++i)
-      texel[i] = bit_copy<float>(read_channel(format, sampler, channel, taps[i].bits));
-    return sum_of_halves(taps, count, texel.data());
+      texel[i] = bit_copy<float>(convert_channel_bits(format, sampler, channel, taps[i].bits));
+    return filter_half_texels_to_float_bits(taps, count, texel.data());
   }
-  return sum_of_integers(format, taps, count);
+  return filter_integer_texels_to_float_bits(format, taps, count);
 }
 
-uint32_t border_bits(const TexelFormat& format, const TextureSampler& sampler, unsigned channel) {
+uint32_t border_bits(const TexelFormat& format, const TextureSamplingSettings& sampler,
+                     unsigned channel) {
   const uint32_t own = sampler.border[channel];
   if (format.kind == Kind::floating)
     return format.bits == 32 ? own : to_half<F16>(bit_copy<float>(own), Rounding::rn).bits;
@@ -329,10 +334,10 @@ int64_t fixed_point_on_face(float along) {
 
 // Twice the coordinates of a texel's centre relative to the cube's centre: a point on a cube whose
 // faces are at ±size.
-struct CubeSurfacePoint {
+struct CubeTexelCentre3d {
   int32_t x, y, z;
 };
-CubeSurfacePoint cube_surface_point_of(const CubeTexel& t, int32_t size) {
+CubeTexelCentre3d cube_texel_centre_3d(const CubeTexel& t, int32_t size) {
   const int32_t s = 2 * t.x + 1 - size, u = 2 * t.y + 1 - size;
   switch (t.face) {
     case 0:
@@ -381,15 +386,15 @@ CubeTexel texel_across_edge(const CubeTexel& outside, int32_t size) {
   // The texel's centre is half a texel beyond the edge, so on the neighbour face it is half a texel
   // inside.
   const auto inside = [&](int32_t i) { return i < 0 ? 0 : i >= size ? size - 1 : i; };
-  const CubeSurfacePoint edge =
-      cube_surface_point_of({outside.face, inside(outside.x), inside(outside.y)}, size);
-  const CubeSurfacePoint beyond = cube_surface_point_of(outside, size);
+  const CubeTexelCentre3d edge =
+      cube_texel_centre_3d({outside.face, inside(outside.x), inside(outside.y)}, size);
+  const CubeTexelCentre3d beyond = cube_texel_centre_3d(outside, size);
   const bool out_x = std::abs(beyond.x) > size, out_y = std::abs(beyond.y) > size;
   const auto sign = [](int32_t v) { return v < 0 ? -1 : 1; };
   const bool had_x = outside.face < 2, had_y = outside.face == 2 || outside.face == 3;
   // The old face is perpendicular to one axis; along that axis the point is now half a texel
   // inside.
-  CubeSurfacePoint p = edge;
+  CubeTexelCentre3d p = edge;
   if (had_x)
     p.x = sign(p.x) * (size - 1);
   else if (had_y)

@@ -30,7 +30,7 @@ constexpr int32_t kBorder = -1;
 
 // The two texels around a coordinate along one axis, and the distance of the coordinate from the
 // first texel's centre in 1/256.
-struct NeighbourTexels {
+struct TexelPairOnAxis {
   std::array<int32_t, 2> texel{};  // kBorder: outside, in border mode
   uint32_t fraction = 0;
 };
@@ -39,7 +39,7 @@ struct NeighbourTexels {
 int64_t fixed_point_position(float coordinate, uint32_t size, AddressMode mode, bool normalized);
 int32_t nearest_texel(int64_t position, uint32_t size, AddressMode mode);
 // `filters`: the fetch combines the two texels by linear filtering. False (tld4): it returns both.
-NeighbourTexels neighbour_texels(int64_t position, uint32_t size, AddressMode mode, bool filters);
+TexelPairOnAxis texel_pair_on_axis(int64_t position, uint32_t size, AddressMode mode, bool filters);
 // The index of a texel after the address mode has been applied, or kBorder if the texel is the
 // border.
 int32_t apply_address_mode(int64_t texel, uint32_t size, AddressMode mode);
@@ -75,12 +75,13 @@ struct WeightedTexel {
 };
 
 // The result of a fetch for one channel: a single texel, or the weighted sum of the taps.
-uint32_t read_channel(const TexelFormat& format, const TextureSampler& sampler, unsigned channel,
-                      uint32_t bits);
-uint32_t filter_channel(const TexelFormat& format, const TextureSampler& sampler, unsigned channel,
-                        const WeightedTexel* taps, unsigned count);
+uint32_t convert_channel_bits(const TexelFormat& format, const TextureSamplingSettings& sampler,
+                              unsigned channel, uint32_t bits);
+uint32_t filter_channel(const TexelFormat& format, const TextureSamplingSettings& sampler,
+                        unsigned channel, const WeightedTexel* taps, unsigned count);
 // The border's colour in the texture's format.
-uint32_t border_bits(const TexelFormat& format, const TextureSampler& sampler, unsigned channel);
+uint32_t border_bits(const TexelFormat& format, const TextureSamplingSettings& sampler,
+                     unsigned channel);
 
 // ---------------------------------------------------------------------------------------------
 

@@ -85,7 +85,7 @@ struct Exch {
 
 // Half-precision values are passed as bits.
 template <class H>
-struct AddHalf {
+struct AddHalfOrHalf2 {
   static constexpr uint8_t kId = 0;
   static uint16_t add_halves(uint16_t a, uint16_t b) {
     return to_half<H>(to_float(H{a}) + to_float(H{b}), Rounding::rn).bits;

@@ -9,9 +9,15 @@ namespace {
 
 using ptx::OpId;
 
-LaneBits operator|(LaneBits a, LaneBits b) { return {a.low | b.low, a.high | b.high}; }
-LaneBits operator&(LaneBits a, LaneBits b) { return {a.low & b.low, a.high & b.high}; }
-LaneBits operator^(LaneBits a, LaneBits b) { return {a.low ^ b.low, a.high ^ b.high}; }
+RegisterBits128 operator|(RegisterBits128 a, RegisterBits128 b) {
+  return {a.low | b.low, a.high | b.high};
+}
+RegisterBits128 operator&(RegisterBits128 a, RegisterBits128 b) {
+  return {a.low & b.low, a.high & b.high};
+}
+RegisterBits128 operator^(RegisterBits128 a, RegisterBits128 b) {
+  return {a.low ^ b.low, a.high ^ b.high};
+}
 
 unsigned width(const RegisterSlot& slot) { return slot.is_predicate ? 1 : slot.bytes * 8u; }
 
@@ -20,7 +26,7 @@ class UndefinedBitFlow {
   UndefinedBitFlow(const ExecContext& x, const Inst& in, const std::byte* undefined)
       : x_(x), in_(in), undefined_(undefined) {}
 
-  UndefinedResults propagate() {
+  UndefinedResultBits propagate() {
     switch (in_.ptx->op->id) {
       case OpId::mov:
       case OpId::mov_pred:
@@ -83,8 +89,8 @@ class UndefinedBitFlow {
         propagate_vote();
         break;
       default:
-        in_.ptx->op->traits.sync == ptx::Sync::warp ? propagate_across_warp()
-                                                    : propagate_all_bits();
+        in_.ptx->op->traits.sync == ptx::InstructionSync::warp ? spread_undefined_to_all_lanes()
+                                                               : propagate_all_bits();
     }
     return out_;
   }
@@ -95,12 +101,12 @@ class UndefinedBitFlow {
   void for_each_lane(F f) const {
     for (uint32_t r = x_.mask; r; r &= r - 1) f(__builtin_ctz(r));
   }
-  LaneBits source_value(unsigned source, int l) const {
-    LaneBits bits = get_register_bits(x_.regs, in_.src[source], l);
+  RegisterBits128 value_bits_of_source(unsigned source, int l) const {
+    RegisterBits128 bits = get_register_bits(x_.regs, in_.src[source], l);
     if (in_.src[source].negated) bits.low ^= 1;
     return bits;
   }
-  LaneBits undefined_bits_of(unsigned source, int l) const {
+  RegisterBits128 undefined_bits_of(unsigned source, int l) const {
     return get_register_bits(undefined_, in_.src[source], l);
   }
   // The lanes in which some bit of the source is undefined.
@@ -127,7 +133,7 @@ class UndefinedBitFlow {
     for (unsigned s = 0; s < in_.src_count; ++s) lanes |= lanes_with_undefined_bits(s);
     make_results_undefined(lanes);
   }
-  void propagate_across_warp() {
+  void spread_undefined_to_all_lanes() {
     for (unsigned s = 0; s < in_.src_count; ++s)
       if (lanes_with_undefined_bits(s) != 0) make_results_undefined(x_.mask);
   }
@@ -138,7 +144,7 @@ class UndefinedBitFlow {
     unsigned __int128 bits = 0;
     unsigned filled = 0;
     for (unsigned s = 0; s < in_.src_count; ++s) {
-      const LaneBits u = undefined_bits_of(s, l);
+      const RegisterBits128 u = undefined_bits_of(s, l);
       bits |= (static_cast<unsigned __int128>(u.high) << 64 | u.low) << filled;
       filled += width(in_.src[s]);
       if (filled >= 128) break;
@@ -146,9 +152,9 @@ class UndefinedBitFlow {
     for (unsigned d = 0, taken = 0; d < in_.dst_count && taken < 128;
          taken += width(in_.dst[d]), ++d) {
       const auto rest = bits >> taken;
-      const LaneBits all = all_bits_of_slot(in_.dst[d]);
+      const RegisterBits128 all = all_bits_of_slot(in_.dst[d]);
       out_[d][at(l)] =
-          LaneBits{static_cast<uint64_t>(rest), static_cast<uint64_t>(rest >> 64)} & all;
+          RegisterBits128{static_cast<uint64_t>(rest), static_cast<uint64_t>(rest >> 64)} & all;
     }
   }
 
@@ -156,21 +162,21 @@ class UndefinedBitFlow {
   // changes.
   void propagate_bitwise(unsigned sources) {
     for_each_lane([&](int l) {
-      LaneBits v[3], u[3];
+      RegisterBits128 v[3], u[3];
       for (unsigned s = 0; s < sources; ++s) {
-        v[s] = source_value(s, l);
+        v[s] = value_bits_of_source(s, l);
         u[s] = undefined_bits_of(s, l);
       }
-      const LaneBits as_is = bitwise_result(v, l);
+      const RegisterBits128 as_is = bitwise_result(v, l);
       for (unsigned flipped = 1; flipped < 1u << sources; ++flipped) {
-        LaneBits w[3];
+        RegisterBits128 w[3];
         for (unsigned s = 0; s < sources; ++s) w[s] = (flipped >> s & 1) != 0 ? v[s] ^ u[s] : v[s];
         out_[0][at(l)] = out_[0][at(l)] | (bitwise_result(w, l) ^ as_is);
       }
       out_[0][at(l)] = out_[0][at(l)] & all_bits_of_slot(in_.dst[0]);
     });
   }
-  LaneBits bitwise_result(const LaneBits* v, int l) const {
+  RegisterBits128 bitwise_result(const RegisterBits128* v, int l) const {
     switch (in_.ptx->op->id) {
       case OpId::and_bits:
       case OpId::and_pred:
@@ -179,7 +185,7 @@ class UndefinedBitFlow {
       case OpId::or_pred:
         return v[0] | v[1];
       case OpId::lop3: {
-        const uint64_t table = source_value(3, l).low;
+        const uint64_t table = value_bits_of_source(3, l).low;
         uint64_t result = 0;
         for (unsigned row = 0; row < 8; ++row)
           if ((table >> row & 1) != 0)
@@ -195,27 +201,27 @@ class UndefinedBitFlow {
 
   // For instructions that only move bits: executes the instruction on the undefined bits of its
   // first `data` sources. The other sources select which bits move where.
-  void propagate_moved_bits(unsigned data) {
+  void propagate_moved_bits(unsigned data_source_count) {
     uint32_t unsure = 0;
-    for (unsigned s = data; s < in_.src_count; ++s) {
+    for (unsigned s = data_source_count; s < in_.src_count; ++s) {
       unsure |= lanes_with_undefined_bits(s);
-      for (unsigned d = 0; d < data; ++d)
+      for (unsigned d = 0; d < data_source_count; ++d)
         if (in_.src[d].offset == in_.src[s].offset) return propagate_all_bits();
     }
     std::byte kept[2][kWarpSize * 8], result[kWarpSize * 8];
     const RegisterSlot& to = in_.dst[0];
     if (to.bytes == 0) return;
     std::memcpy(result, x_.regs + to.offset, to.bytes * 32u);
-    for (unsigned d = 0; d < data; ++d)
+    for (unsigned d = 0; d < data_source_count; ++d)
       std::memcpy(kept[d], x_.regs + in_.src[d].offset, in_.src[d].bytes * 32u);
-    for (unsigned d = 0; d < data; ++d)
+    for (unsigned d = 0; d < data_source_count; ++d)
       std::memcpy(x_.regs + in_.src[d].offset, undefined_ + in_.src[d].offset,
                   in_.src[d].bytes * 32u);
     in_.exec(x_, in_);
     for_each_lane([&](int l) { out_[0][at(l)] = get_register_bits(x_.regs, to, l); });
     // The result is stored at the end, because the result register may also be a source.
     std::memcpy(x_.regs + to.offset, result, to.bytes * 32u);
-    for (unsigned d = data; d-- > 0;)
+    for (unsigned d = data_source_count; d-- > 0;)
       std::memcpy(x_.regs + in_.src[d].offset, kept[d], in_.src[d].bytes * 32u);
     make_results_undefined(unsure);
   }
@@ -226,21 +232,21 @@ class UndefinedBitFlow {
   }
 
   void propagate_selection(int l) {
-    const LaneBits a = undefined_bits_of(0, l), b = undefined_bits_of(1, l);
+    const RegisterBits128 a = undefined_bits_of(0, l), b = undefined_bits_of(1, l);
     if (undefined_bits_of(2, l).any())
-      out_[0][at(l)] =
-          (a | b | (source_value(0, l) ^ source_value(1, l))) & all_bits_of_slot(in_.dst[0]);
+      out_[0][at(l)] = (a | b | (value_bits_of_source(0, l) ^ value_bits_of_source(1, l))) &
+                       all_bits_of_slot(in_.dst[0]);
     else
-      out_[0][at(l)] = source_value(2, l).low != 0 ? a : b;
+      out_[0][at(l)] = value_bits_of_source(2, l).low != 0 ? a : b;
   }
 
   // In a sum or product an undefined bit makes itself and all higher bits of the result undefined.
   void propagate_carry(int l) {
-    LaneBits any;
+    RegisterBits128 any;
     for (unsigned s = 0; s < in_.src_count; ++s) any = any | undefined_bits_of(s, l);
     if (any.low != 0)
       out_[0][at(l)] =
-          LaneBits{~((any.low & (~any.low + 1)) - 1), 0} & all_bits_of_slot(in_.dst[0]);
+          RegisterBits128{~((any.low & (~any.low + 1)) - 1), 0} & all_bits_of_slot(in_.dst[0]);
   }
 
   void propagate_comparison() {
@@ -248,9 +254,10 @@ class UndefinedBitFlow {
                           !ptx::is_float(in_.ptx->type());
     uint32_t unsure = 0;
     for_each_lane([&](int l) {
-      const LaneBits u = undefined_bits_of(0, l) | undefined_bits_of(1, l);
+      const RegisterBits128 u = undefined_bits_of(0, l) | undefined_bits_of(1, l);
       const bool differ =
-          equality && ((source_value(0, l).low ^ source_value(1, l).low) & ~u.low) != 0;
+          equality &&
+          ((value_bits_of_source(0, l).low ^ value_bits_of_source(1, l).low) & ~u.low) != 0;
       unsure |= static_cast<uint32_t>(u.any() && !differ) << l;
     });
     if (in_.src_count > 2) {
@@ -259,13 +266,13 @@ class UndefinedBitFlow {
         unsure &= q | unsure_q;
       else if (in_.ptx->has(ptx::Modifier::op_or))
         unsure &= ~q | unsure_q;
-      unsure |= unsure_q & lanes_depending_on_comparison(unsure_q);
+      unsure |= unsure_q & lanes_where_comparison_matters(unsure_q);
     }
     make_results_undefined(unsure);
   }
   // The lanes whose result depends on the comparison and not only on the predicate with which it is
   // combined.
-  uint32_t lanes_depending_on_comparison(uint32_t lanes) const {
+  uint32_t lanes_where_comparison_matters(uint32_t lanes) const {
     if (in_.dst[0].bytes == 0) return lanes;
     std::byte* const p = x_.regs + in_.src[2].offset;
     std::byte* const to = x_.regs + in_.dst[0].offset;
@@ -315,19 +322,19 @@ class UndefinedBitFlow {
   const ExecContext& x_;
   const Inst& in_;
   const std::byte* undefined_;
-  UndefinedResults out_{};
+  UndefinedResultBits out_{};
 };
 
 }  // namespace
 
-LaneBits get_register_bits(const std::byte* file, const RegisterSlot& slot, int lane) {
+RegisterBits128 get_register_bits(const std::byte* file, const RegisterSlot& slot, int lane) {
   if (slot.is_predicate) return {load_lane<uint32_t>(file + slot.offset, 0) >> lane & 1, 0};
-  LaneBits bits;
+  RegisterBits128 bits;
   std::memcpy(&bits, file + slot.offset + lane * slot.bytes, slot.bytes);
   return bits;
 }
 
-void set_register_bits(std::byte* file, const RegisterSlot& slot, int lane, LaneBits bits) {
+void set_register_bits(std::byte* file, const RegisterSlot& slot, int lane, RegisterBits128 bits) {
   if (slot.bytes == 0) return;
   if (!slot.is_predicate) {
     std::memcpy(file + slot.offset + lane * slot.bytes, &bits, slot.bytes);
@@ -337,14 +344,14 @@ void set_register_bits(std::byte* file, const RegisterSlot& slot, int lane, Lane
   store_lane(file + slot.offset, 0, others | static_cast<uint32_t>(bits.low & 1) << lane);
 }
 
-LaneBits all_bits_of_slot(const RegisterSlot& slot) {
+RegisterBits128 all_bits_of_slot(const RegisterSlot& slot) {
   if (slot.is_predicate) return {1, 0};
   return {slot.bytes >= 8 ? ~uint64_t{0} : (uint64_t{1} << slot.bytes * 8) - 1,
           slot.bytes == 16 ? ~uint64_t{0} : 0};
 }
 
-UndefinedResults undefined_results(const ExecContext& x, const Inst& in,
-                                   const std::byte* undefined) {
+UndefinedResultBits undefined_result_bits(const ExecContext& x, const Inst& in,
+                                          const std::byte* undefined) {
   return UndefinedBitFlow(x, in, undefined).propagate();
 }
 

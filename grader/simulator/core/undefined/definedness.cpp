@@ -17,8 +17,8 @@ const ptx::InstructionTraits& traits_of(const Inst& in) { return in.ptx->op->tra
 // Whether the instruction only computes: it does not access memory, wait or change control flow.
 bool only_computes(const Inst& in) {
   const ptx::InstructionTraits& t = traits_of(in);
-  return t.memory_count == 0 && !t.is_texture() && !t.bulk && t.sync == ptx::Sync::none &&
-         t.transfer == ptx::ControlTransfer::next;
+  return t.memory_count == 0 && !t.is_texture() && !t.bulk &&
+         t.sync == ptx::InstructionSync::none && t.transfer == ptx::ControlTransfer::next;
 }
 
 bool accesses_parameters(const Inst& in) {
@@ -29,17 +29,17 @@ unsigned element_bytes(const Inst& in) { return ptx::bytes_of(in.ptx->type()); }
 
 }  // namespace
 
-UndefinedBits::UndefinedBits(size_t register_bytes, size_t param_bytes)
+FrameUndefinedBits::FrameUndefinedBits(size_t register_bytes, size_t param_bytes)
     : registers(register_bytes), params(param_bytes * kWarpSize) {}
 
-UndefinedBits& UndefinedBitTracker::undefined_bits_of_frame(CallFrame& frame) {
+FrameUndefinedBits& UndefinedBitTracker::undefined_bits_of_frame(CallFrame& frame) {
   if (!frame.undefined)
-    frame.undefined = std::make_unique<UndefinedBits>(frame.function->register_bytes,
-                                                      frame.function->param_bytes);
+    frame.undefined = std::make_unique<FrameUndefinedBits>(frame.function->register_bytes,
+                                                           frame.function->param_bytes);
   return *frame.undefined;
 }
 
-uint32_t UndefinedBitTracker::undefined_lanes(const UndefinedBits& u, const RegisterSlot& slot,
+uint32_t UndefinedBitTracker::undefined_lanes(const FrameUndefinedBits& u, const RegisterSlot& slot,
                                               uint32_t mask) const {
   if (slot.bytes == 0) return 0;
   const std::byte* const bits = u.registers.data();
@@ -55,22 +55,22 @@ uint32_t UndefinedBitTracker::undefined_lanes(const UndefinedBits& u, const Regi
   return lanes & mask;
 }
 
-uint32_t UndefinedBitTracker::lanes_with_undefined_guard(const UndefinedBits& u, const Inst& in,
-                                                         uint32_t mask) const {
+uint32_t UndefinedBitTracker::lanes_with_undefined_guard(const FrameUndefinedBits& u,
+                                                         const Inst& in, uint32_t mask) const {
   return in.has_guard ? load_lane<uint32_t>(u.registers.data() + in.guard, 0) & mask : 0;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Where a value matters
 
-void UndefinedBitTracker::report_undefined_operand(UndefinedBits& u, const RegisterSlot& slot,
+void UndefinedBitTracker::report_undefined_operand(FrameUndefinedBits& u, const RegisterSlot& slot,
                                                    uint32_t lanes, ValueUse use) {
   BlockContext& block = warp_.block();
   // Each undefined value is reported once. Afterwards it counts as defined, so that its
   // consequences are not reported again.
   for (uint32_t r = lanes; r; r &= r - 1)
     set_register_bits(u.registers.data(), slot, __builtin_ctz(r), {});
-  const UndefinedBits::OfLanes& origin = u.origin[slot.offset];
+  const FrameUndefinedBits::OfLanes& origin = u.origin[slot.offset];
   for (uint32_t left = lanes; left != 0;) {
     const UndefinedOrigins::Id id = origin[static_cast<size_t>(__builtin_ctz(left))];
     uint32_t same = 0;
@@ -82,8 +82,8 @@ void UndefinedBitTracker::report_undefined_operand(UndefinedBits& u, const Regis
   }
 }
 
-void UndefinedBitTracker::require_defined(UndefinedBits& u, const RegisterSlot& slot, uint32_t mask,
-                                          ValueUse use) {
+void UndefinedBitTracker::require_defined(FrameUndefinedBits& u, const RegisterSlot& slot,
+                                          uint32_t mask, ValueUse use) {
   if (const uint32_t lanes = undefined_lanes(u, slot, mask))
     report_undefined_operand(u, slot, lanes, use);
 }
@@ -102,13 +102,13 @@ uint32_t UndefinedBitTracker::lanes_accessing_device_memory(uint32_t mask, const
   }
 }
 
-uint32_t UndefinedBitTracker::lanes_storing_undefined_value(const UndefinedBits& u, uint32_t lanes,
-                                                            const Inst& in) const {
+uint32_t UndefinedBitTracker::lanes_storing_undefined_value(const FrameUndefinedBits& u,
+                                                            uint32_t lanes, const Inst& in) const {
   const unsigned bytes = element_bytes(in);
   const bool is_number = ptx::is_float(in.ptx->type());
   // Whether the undefined bytes of an element may be the padding of a structure: whole bytes behind
   // a defined member, or a word that was read together with a written neighbour.
-  const auto may_be_padding = [&](uint8_t s, int lane, LaneBits bits) {
+  const auto may_be_padding = [&](uint8_t s, int lane, RegisterBits128 bits) {
     unsigned undefined = 0;
     bool whole = true;
     for (unsigned b = 0; b < bytes; ++b) {
@@ -129,7 +129,7 @@ uint32_t UndefinedBitTracker::lanes_storing_undefined_value(const UndefinedBits&
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     for (uint8_t s = 0; s < in.src_count; ++s) {
-      const LaneBits bits = get_register_bits(u.registers.data(), in.src[s], l);
+      const RegisterBits128 bits = get_register_bits(u.registers.data(), in.src[s], l);
       if (bits.any() && !may_be_padding(s, l, bits)) found |= 1u << l;
     }
   }
@@ -137,22 +137,22 @@ uint32_t UndefinedBitTracker::lanes_storing_undefined_value(const UndefinedBits&
 }
 
 // Requires defined operands for an instruction with effects beyond its registers.
-void UndefinedBitTracker::require_defined_operands(UndefinedBits& u, uint32_t mask,
-                                                   const Inst& in) {
+void UndefinedBitTracker::check_operands_with_side_effects(FrameUndefinedBits& u, uint32_t mask,
+                                                           const Inst& in) {
   const ptx::InstructionTraits& t = traits_of(in);
   if (t.memory_count > 0 && !accesses_parameters(in)) {
     require_defined(u, in.mem_base, mask, ValueUse::address);
     require_defined(u, in.mem_base2, mask, ValueUse::address);
   }
-  const bool updates = t.uses(MemoryKind::update);
-  const bool waits = t.sync != ptx::Sync::none && t.sync != ptx::Sync::warp;
+  const bool updates = t.has_address_used_as(MemoryKind::update);
+  const bool waits = t.sync != ptx::InstructionSync::none && t.sync != ptx::InstructionSync::warp;
   if (updates || waits || t.memory_count > 1)
     for (uint8_t s = 0; s < in.src_count; ++s)
       require_defined(u, in.src[s], mask, updates ? ValueUse::atomic : ValueUse::branch);
   // The member mask must be defined, because it says for which lanes the instruction waits.
-  if (t.sync == ptx::Sync::warp && !t.of_whole_warp())
+  if (t.sync == ptx::InstructionSync::warp && !t.of_whole_warp())
     require_defined(u, in.src[in.src_count - 1], mask, ValueUse::branch);
-  if (t.uses(MemoryKind::store) && t.memory_count == 1 && !accesses_parameters(in)) {
+  if (t.has_address_used_as(MemoryKind::store) && t.memory_count == 1 && !accesses_parameters(in)) {
     if (t.matrix)  // lanes write parts of other lanes' rows, so undefined bits are not tracked
       for (uint8_t s = 0; s < in.src_count; ++s)
         require_defined(u, in.src[s], mask, ValueUse::output);
@@ -166,12 +166,12 @@ void UndefinedBitTracker::require_defined_operands(UndefinedBits& u, uint32_t ma
 void UndefinedBitTracker::check_control_flow_operands(CallFrame& frame, uint32_t mask,
                                                       const Inst& in) {
   if (!frame.undefined) return;
-  UndefinedBits& u = *frame.undefined;
+  FrameUndefinedBits& u = *frame.undefined;
   if (const uint32_t lanes = lanes_with_undefined_guard(u, in, mask))
-    propagate_undefined_guard(frame, lanes, in);
+    propagate_or_report_guard(frame, lanes, in);
   const ptx::InstructionTraits& t = traits_of(in);
   // Such an instruction is executed, and checked, when all lanes have arrived.
-  if (t.sync == ptx::Sync::warp) return;
+  if (t.sync == ptx::InstructionSync::warp) return;
   for (uint8_t s = 0; s < in.src_count; ++s) require_defined(u, in.src[s], mask, ValueUse::branch);
   if (in.flow == DispatchKind::call) {
     const CallSite& site = warp_.program().calls[in.target];
@@ -179,10 +179,10 @@ void UndefinedBitTracker::check_control_flow_operands(CallFrame& frame, uint32_t
   }
 }
 
-void UndefinedBitTracker::propagate_undefined_guard(CallFrame& frame, uint32_t mask,
+void UndefinedBitTracker::propagate_or_report_guard(CallFrame& frame, uint32_t mask,
                                                     const Inst& in) {
   if (!frame.undefined) return;
-  UndefinedBits& u = *frame.undefined;
+  FrameUndefinedBits& u = *frame.undefined;
   const uint32_t lanes = lanes_with_undefined_guard(u, in, mask);
   if (lanes == 0) return;
   RegisterSlot guard;
@@ -195,8 +195,8 @@ void UndefinedBitTracker::propagate_undefined_guard(CallFrame& frame, uint32_t m
     for (uint32_t r = lanes; r; r &= r - 1)
       set_register_bits(u.registers.data(), in.dst[d], __builtin_ctz(r),
                         all_bits_of_slot(in.dst[d]));
-    const UndefinedBits::OfLanes from = u.origin[in.guard];
-    UndefinedBits::OfLanes& to = u.origin[in.dst[d].offset];
+    const FrameUndefinedBits::OfLanes from = u.origin[in.guard];
+    FrameUndefinedBits::OfLanes& to = u.origin[in.dst[d].offset];
     for (uint32_t r = lanes; r; r &= r - 1)
       to[static_cast<size_t>(__builtin_ctz(r))] = from[static_cast<size_t>(__builtin_ctz(r))];
   }
@@ -205,15 +205,15 @@ void UndefinedBitTracker::propagate_undefined_guard(CallFrame& frame, uint32_t m
 // ---------------------------------------------------------------------------------------------
 // Propagation
 
-void UndefinedBitTracker::execute(CallFrame& frame, uint32_t mask, const Inst& in) {
+void UndefinedBitTracker::execute_and_propagate(CallFrame& frame, uint32_t mask, const Inst& in) {
   const ExecContext x{frame.regs, mask, &warp_};
   if (!frame.undefined) return in.exec(x, in);
-  UndefinedBits& u = *frame.undefined;
-  if (!only_computes(in)) propagate_undefined_guard(frame, warp_.current().mask, in);
-  require_defined_operands(u, mask, in);
+  FrameUndefinedBits& u = *frame.undefined;
+  if (!only_computes(in)) propagate_or_report_guard(frame, warp_.current().mask, in);
+  check_operands_with_side_effects(u, mask, in);
   if (traits_of(in).fragments) return execute_on_fragments(u, x, in);
   if (traits_of(in).is_texture()) {
-    const TextureOp& op = warp_.program().texture_ops[in.target];
+    const TextureOrSurfaceOp& op = warp_.program().texture_ops[in.target];
     for (const RegisterSlot& slot : sources_of(op))
       require_defined(u, slot, mask, ValueUse::address);
     if (traits_of(in).writes_texels)
@@ -231,25 +231,25 @@ void UndefinedBitTracker::execute(CallFrame& frame, uint32_t mask, const Inst& i
   if (accesses_parameters(in)) {
     mark_results_defined(u, mask, in);
     in.exec(x, in);
-    if (traits_of(in).uses(MemoryKind::load))
-      load_undefined_bits_of_params(u, frame, mask, in);
+    if (traits_of(in).has_address_used_as(MemoryKind::load))
+      load_undefined_bits_from_params(u, frame, mask, in);
     else
-      store_undefined_bits_of_params(u, frame, mask, in);
+      store_undefined_bits_to_params(u, frame, mask, in);
     return;
   }
   if (traits_of(in).memory_count > 0) {
     mark_results_defined(u, mask, in);  // the load itself marks results that it found undefined
     in.exec(x, in);
-    if (traits_of(in).uses(MemoryKind::store) && traits_of(in).memory_count == 1)
-      store_undefined_bits(frame, u, mask, in);
+    if (traits_of(in).has_address_used_as(MemoryKind::store) && traits_of(in).memory_count == 1)
+      copy_undefined_bits_to_memory(frame, u, mask, in);
     return;
   }
   uint32_t any = 0;
-  UndefinedBits::OfLanes origin{};
+  FrameUndefinedBits::OfLanes origin{};
   UndefinedOrigins& origins = warp_.block().undefined_origins();
   const auto take = [&](uint32_t offset, uint32_t lanes) {
     if (lanes == 0) return;
-    const UndefinedBits::OfLanes& from = u.origin[offset];
+    const FrameUndefinedBits::OfLanes& from = u.origin[offset];
     for (uint32_t r = lanes; r; r &= r - 1) {
       const auto l = static_cast<size_t>(__builtin_ctz(r));
       origin[l] = (any >> l & 1) != 0 ? origins.join_origins(origin[l], from[l]) : from[l];
@@ -263,7 +263,7 @@ void UndefinedBitTracker::execute(CallFrame& frame, uint32_t mask, const Inst& i
          load_lane<uint32_t>(u.registers.data() + in.mem_base.offset, 0) & mask);
   // The instruction exchanges values between lanes. The simulator does not track from which lane an
   // undefined value comes, only the set of possible origins.
-  if (any != 0 && traits_of(in).sync == ptx::Sync::warp) {
+  if (any != 0 && traits_of(in).sync == ptx::InstructionSync::warp) {
     UndefinedOrigins::Id all = origin[static_cast<size_t>(__builtin_ctz(any))];
     for (uint32_t r = any; r; r &= r - 1)
       all = origins.join_origins(all, origin[static_cast<size_t>(__builtin_ctz(r))]);
@@ -273,13 +273,13 @@ void UndefinedBitTracker::execute(CallFrame& frame, uint32_t mask, const Inst& i
     mark_results_defined(u, mask, in);
     in.exec(x, in);
   } else {
-    const UndefinedResults results = undefined_results(x, in, u.registers.data());
+    const UndefinedResultBits results = undefined_result_bits(x, in, u.registers.data());
     uint32_t carry = 0;
     for (uint8_t d = 0; d < in.dst_count; ++d) {
       if (in.dst[d].bytes == 0) continue;
       for (uint32_t r = mask; r; r &= r - 1) {
         const int l = __builtin_ctz(r);
-        const LaneBits bits = results[d][static_cast<size_t>(l)];
+        const RegisterBits128 bits = results[d][static_cast<size_t>(l)];
         set_register_bits(u.registers.data(), in.dst[d], l, bits);
         carry |= static_cast<uint32_t>(bits.any()) << l;
       }
@@ -292,12 +292,12 @@ void UndefinedBitTracker::execute(CallFrame& frame, uint32_t mask, const Inst& i
     }
     in.exec(x, in);  // the shuffle marks results that it reads from absent lanes
   }
-  if (in.has_guard) propagate_undefined_guard(frame, warp_.current().mask, in);
+  if (in.has_guard) propagate_or_report_guard(frame, warp_.current().mask, in);
 }
 
 // An element of the result is undefined if an element of its row of A, its column of B, or C is.
 // The exact origin is not tracked, only the set of possible origins.
-void UndefinedBitTracker::execute_on_fragments(UndefinedBits& u, const ExecContext& x,
+void UndefinedBitTracker::execute_on_fragments(FrameUndefinedBits& u, const ExecContext& x,
                                                const Inst& in) {
   const FragmentOp& op = fragment_op(x, in);
   const auto define = [&](const MatrixFragment& fragment) {
@@ -305,7 +305,7 @@ void UndefinedBitTracker::execute_on_fragments(UndefinedBits& u, const ExecConte
       for (int l = 0; l < kWarpSize; ++l) set_register_bits(u.registers.data(), slot, l, {});
   };
   if (traits_of(in).memory_count > 0) {
-    if (traits_of(in).uses(MemoryKind::load))
+    if (traits_of(in).has_address_used_as(MemoryKind::load))
       define(op.moved);  // the load itself marks results that it found undefined
     else
       for (const RegisterSlot& slot : op.moved.slots)
@@ -332,7 +332,8 @@ void UndefinedBitTracker::execute_on_fragments(UndefinedBits& u, const ExecConte
   for (const RegisterSlot& slot : op.d.slots) u.origin[slot.offset].fill(all);
 }
 
-void UndefinedBitTracker::mark_results_defined(UndefinedBits& u, uint32_t mask, const Inst& in) {
+void UndefinedBitTracker::mark_results_defined(FrameUndefinedBits& u, uint32_t mask,
+                                               const Inst& in) {
   for (uint8_t d = 0; d < in.dst_count; ++d) {
     if (in.dst[d].bytes == 0 || undefined_lanes(u, in.dst[d], mask) == 0) continue;
     for (uint32_t r = mask; r; r &= r - 1)
@@ -344,13 +345,13 @@ void UndefinedBitTracker::mark_results_defined(UndefinedBits& u, uint32_t mask, 
   }
 }
 
-ExecContext UndefinedBitTracker::begin_undefined_load(const ExecContext& x, const Inst& in,
-                                                      uint32_t lanes,
-                                                      const UndefinedBits::OfLanes& origin) {
+ExecContext UndefinedBitTracker::shadow_context_of_undefined_load(
+    const ExecContext& x, const Inst& in, uint32_t lanes,
+    const FrameUndefinedBits::OfLanes& origin) {
   CallFrame* frame = warp_.current().frame;
   for (const WarpSplit& split : warp_.splits().list())
     if (split.frame->regs == x.regs) frame = split.frame;
-  UndefinedBits& u = undefined_bits_of_frame(*frame);
+  FrameUndefinedBits& u = undefined_bits_of_frame(*frame);
   for (uint8_t d = 0; d < in.dst_count; ++d)
     for (uint32_t r = in.dst[d].bytes != 0 ? lanes : 0; r; r &= r - 1)
       u.origin[in.dst[d].offset][static_cast<size_t>(__builtin_ctz(r))] =
@@ -360,8 +361,9 @@ ExecContext UndefinedBitTracker::begin_undefined_load(const ExecContext& x, cons
 
 // Marks undefined bytes that were stored. Called after a store, which has marked all its bytes as
 // defined.
-void UndefinedBitTracker::store_undefined_bits(CallFrame& frame, const UndefinedBits& u,
-                                               uint32_t mask, const Inst& in) {
+void UndefinedBitTracker::copy_undefined_bits_to_memory(CallFrame& frame,
+                                                        const FrameUndefinedBits& u, uint32_t mask,
+                                                        const Inst& in) {
   uint32_t any = 0;
   for (uint8_t s = 0; s < in.src_count; ++s) any |= undefined_lanes(u, in.src[s], mask);
   if (any == 0) return;
@@ -381,7 +383,7 @@ void UndefinedBitTracker::store_undefined_bits(CallFrame& frame, const Undefined
   for (uint32_t r = any & ~(shared | local); r; r &= r - 1) {  // copied padding
     const int l = __builtin_ctz(r);
     for (uint8_t s = 0; s < in.src_count; ++s) {
-      const LaneBits bits = get_register_bits(u.registers.data(), in.src[s], l);
+      const RegisterBits128 bits = get_register_bits(u.registers.data(), in.src[s], l);
       for (unsigned b = 0; b < bytes; ++b)
         if (bits.byte(b) != 0)
           warp_.block().launch().memory->mark_byte_unwritten(address[l] + s * bytes + b);
@@ -392,7 +394,7 @@ void UndefinedBitTracker::store_undefined_bits(CallFrame& frame, const Undefined
     const bool is_shared = (shared >> l & 1) != 0;
     for (uint8_t s = 0; s < in.src_count; ++s) {
       const uint64_t at = address[l] - (is_shared ? shared_base : local_base) + s * bytes;
-      const LaneBits bits = get_register_bits(u.registers.data(), in.src[s], l);
+      const RegisterBits128 bits = get_register_bits(u.registers.data(), in.src[s], l);
       std::byte* const to = is_shared ? warp_.block().shared().undefined_bits_at(at, bytes)
                                       : warp_.local().undefined_bits_at(l, at, bytes);
       if (to == nullptr || !bits.any()) continue;
@@ -408,15 +410,16 @@ void UndefinedBitTracker::store_undefined_bits(CallFrame& frame, const Undefined
 // ---------------------------------------------------------------------------------------------
 // Activations and parameters of functions
 
-void UndefinedBitTracker::store_undefined_bits_of_params(UndefinedBits& u, const CallFrame& frame,
-                                                         uint32_t mask, const Inst& in) {
+void UndefinedBitTracker::store_undefined_bits_to_params(FrameUndefinedBits& u,
+                                                         const CallFrame& frame, uint32_t mask,
+                                                         const Inst& in) {
   const size_t stride = frame.function->param_bytes;
   const unsigned bytes = element_bytes(in);
   for (uint8_t s = 0; s < in.src_count; ++s) {
     const size_t at = static_cast<size_t>(in.mem_offset) + s * bytes;
     for (uint32_t r = mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
-      const LaneBits bits = get_register_bits(u.registers.data(), in.src[s], l);
+      const RegisterBits128 bits = get_register_bits(u.registers.data(), in.src[s], l);
       std::memcpy(u.params.data() + static_cast<size_t>(l) * stride + at, &bits, bytes);
     }
     const auto from = u.origin.find(in.src[s].offset);
@@ -424,8 +427,9 @@ void UndefinedBitTracker::store_undefined_bits_of_params(UndefinedBits& u, const
   }
 }
 
-void UndefinedBitTracker::load_undefined_bits_of_params(UndefinedBits& u, const CallFrame& frame,
-                                                        uint32_t mask, const Inst& in) {
+void UndefinedBitTracker::load_undefined_bits_from_params(FrameUndefinedBits& u,
+                                                          const CallFrame& frame, uint32_t mask,
+                                                          const Inst& in) {
   const size_t stride = frame.function->param_bytes;
   const unsigned bytes = element_bytes(in);
   if (in.exec == pick_ld_kernel_param(*in.ptx) || in.mem_base.bytes != 0) return;  // constants
@@ -434,7 +438,7 @@ void UndefinedBitTracker::load_undefined_bits_of_params(UndefinedBits& u, const 
     if (in.dst[d].bytes == 0 || at + bytes > stride) continue;
     for (uint32_t r = mask; r; r &= r - 1) {
       const int l = __builtin_ctz(r);
-      LaneBits bits;
+      RegisterBits128 bits;
       std::memcpy(&bits, u.params.data() + static_cast<size_t>(l) * stride + at, bytes);
       if (bits.any()) set_register_bits(u.registers.data(), in.dst[d], l, bits);
     }
@@ -445,14 +449,14 @@ void UndefinedBitTracker::load_undefined_bits_of_params(UndefinedBits& u, const 
   }
 }
 
-void UndefinedBitTracker::pass_undefined_params(const CallFrame& from, uint32_t from_offset,
-                                                CallFrame& to, uint32_t to_offset, uint32_t bytes,
-                                                uint32_t lanes) {
+void UndefinedBitTracker::copy_undefined_param_bits(const CallFrame& from, uint32_t from_offset,
+                                                    CallFrame& to, uint32_t to_offset,
+                                                    uint32_t bytes, uint32_t lanes) {
   if (!from.undefined) return;
   const size_t from_stride = from.function->param_bytes, to_stride = to.function->param_bytes;
   if (!to.undefined)
     to.undefined =
-        std::make_unique<UndefinedBits>(to.function->register_bytes, to.function->param_bytes);
+        std::make_unique<FrameUndefinedBits>(to.function->register_bytes, to.function->param_bytes);
   for (uint32_t r = lanes; r; r &= r - 1) {
     const auto l = static_cast<size_t>(__builtin_ctz(r));
     std::memcpy(to.undefined->params.data() + l * to_stride + to_offset,

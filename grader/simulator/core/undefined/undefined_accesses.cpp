@@ -50,19 +50,19 @@ bool any_lane_set(const std::byte* bits, const uint64_t* address, size_t stride,
 
 }  // namespace
 
-void UndefinedBytes::mark_first_undefined(size_t bytes, size_t size) {
+void UndefinedBitsOfMemory::mark_first_undefined(size_t bytes, size_t size) {
   bits_.resize(size);
   left_ = bytes;
   std::memset(bits_.data(), 0xff, bytes);
   std::memset(bits_.data() + bytes, 0, size - bytes);
 }
 
-bool UndefinedBytes::any_undefined(uint64_t first, size_t bytes) const {
+bool UndefinedBitsOfMemory::any_undefined(uint64_t first, size_t bytes) const {
   return any_bit_set(storage() + first, bytes);
 }
 
-uint32_t UndefinedBytes::lanes_with_undefined_bytes(const uint64_t* address, size_t stride,
-                                                    uint32_t mask, unsigned bytes) const {
+uint32_t UndefinedBitsOfMemory::lanes_with_undefined_bytes(const uint64_t* address, size_t stride,
+                                                           uint32_t mask, unsigned bytes) const {
   if (mask == kWholeWarp && stride == 0 && are_contiguous(address, bytes) &&
       !any_bit_set(storage() + address[0], size_t{bytes} * 32))
     return 0;
@@ -82,7 +82,7 @@ uint32_t UndefinedBytes::lanes_with_undefined_bytes(const uint64_t* address, siz
   return found;
 }
 
-void UndefinedBytes::mark_defined(uint64_t first, size_t bytes) {
+void UndefinedBitsOfMemory::mark_defined(uint64_t first, size_t bytes) {
   if (left_ == 0) return;
   std::byte* const at = storage() + first;
   if (left_ != kNotCounted) {
@@ -92,8 +92,8 @@ void UndefinedBytes::mark_defined(uint64_t first, size_t bytes) {
   std::memset(at, 0, bytes);
 }
 
-void UndefinedBytes::mark_defined(const uint64_t* address, size_t stride, uint32_t mask,
-                                  unsigned bytes) {
+void UndefinedBitsOfMemory::mark_defined(const uint64_t* address, size_t stride, uint32_t mask,
+                                         unsigned bytes) {
   if (left_ == 0) return;
   if (mask == kWholeWarp && stride == 0 && are_contiguous(address, bytes))
     return mark_defined(address[0], size_t{bytes} * 32);
@@ -114,11 +114,11 @@ UndefinedValueTracker& Warp::value_tracker() {
 }
 
 bool Warp::find_undefined_bytes(AccessSpace space, const uint64_t* address, uint32_t mask,
-                                unsigned bytes, UndefinedRead* read) {
+                                unsigned bytes, UndefinedBitsOfWarpRead* read) {
   read->space = space;
   read->of = read->address = address;
   if (space == AccessSpace::shared) {
-    UndefinedBytes& undefined = block_.shared().undefined();
+    UndefinedBitsOfMemory& undefined = block_.shared().undefined();
     if (undefined.none()) return false;
     read->lanes = undefined.lanes_with_undefined_bytes(address, 0, mask, bytes);
     if (read->lanes != 0) read->bits = undefined.data();
@@ -147,7 +147,7 @@ bool Warp::find_undefined_bytes(AccessSpace space, const uint64_t* address, uint
   return read->lanes != 0;
 }
 
-bool Warp::is_neighbour_word_written(AccessSpace space, uint64_t at, unsigned bytes) {
+bool Warp::is_other_8_byte_half_written(AccessSpace space, uint64_t at, unsigned bytes) {
   constexpr uint64_t kHalf = 4;
   if (bytes != kHalf) return false;
   if (space == AccessSpace::global) return block_.launch().memory->is_written(at ^ kHalf, kHalf);
@@ -155,10 +155,11 @@ bool Warp::is_neighbour_word_written(AccessSpace space, uint64_t at, unsigned by
          !block_.shared().undefined().any_undefined(at ^ kHalf, kHalf);
 }
 
-UndefinedBits::OfLanes Warp::origins_of_undefined_read(const Inst& in, const UndefinedRead& read,
-                                                       unsigned bytes) {
+FrameUndefinedBits::OfLanes Warp::origins_of_undefined_read(const Inst& in,
+                                                            const UndefinedBitsOfWarpRead& read,
+                                                            unsigned bytes) {
   UndefinedOrigins& origins = block_.undefined_origins();
-  UndefinedBits::OfLanes found{};
+  FrameUndefinedBits::OfLanes found{};
   for (uint32_t r = read.lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     const uint64_t at = read.of[l];
@@ -170,16 +171,16 @@ UndefinedBits::OfLanes Warp::origins_of_undefined_read(const Inst& in, const Und
       if (stored) id = id ? origins.join_origins(*id, *stored) : stored;
     }
     if (!id)
-      id =
-          origins.origin_id_of_read(in.site, is_neighbour_word_written(read.space, at, bytes), [&] {
-            TrapFacts facts = block_.accesses().facts_of_unwritten_read(in.site, index_, l,
-                                                                        read.space, at, bytes);
-            if (read.space == AccessSpace::local) {
-              facts.access->offset -= kLocalStart;
-              facts.access->size = local_.top() - kLocalStart;
-            }
-            return facts;
-          });
+      id = origins.origin_id_of_read(in.site, is_other_8_byte_half_written(read.space, at, bytes),
+                                     [&] {
+                                       TrapFacts facts = block_.accesses().facts_of_unwritten_read(
+                                           in.site, index_, l, read.space, at, bytes);
+                                       if (read.space == AccessSpace::local) {
+                                         facts.access->offset -= kLocalStart;
+                                         facts.access->size = local_.top() - kLocalStart;
+                                       }
+                                       return facts;
+                                     });
     found[static_cast<size_t>(l)] = *id;
   }
   return found;
@@ -188,7 +189,7 @@ UndefinedBits::OfLanes Warp::origins_of_undefined_read(const Inst& in, const Und
 void Warp::track_undefined_bits_in_atom_exch(const ExecContext& x, const Inst& in,
                                              AccessSpace space, const uint64_t* address,
                                              unsigned bytes) {
-  UndefinedRead read;
+  UndefinedBitsOfWarpRead read;
   if (!find_undefined_bytes(space, address, x.mask, bytes, &read)) return;
   // If several lanes exchange one word, the first gets the undefined value.
   for (uint32_t r = read.lanes; r; r &= r - 1) {
@@ -198,7 +199,7 @@ void Warp::track_undefined_bits_in_atom_exch(const ExecContext& x, const Inst& i
     r &= read.lanes;
   }
   if (has_used_result(in)) {
-    const ExecContext bits = value_tracker().begin_undefined_load(
+    const ExecContext bits = value_tracker().shadow_context_of_undefined_load(
         x, in, read.lanes, origins_of_undefined_read(in, read, bytes));
     for (uint32_t r = read.lanes; r; r &= r - 1)
       set_register_bits(bits.regs, in.dst[0], __builtin_ctz(r), all_bits_of_slot(in.dst[0]));
@@ -209,9 +210,9 @@ void Warp::track_undefined_bits_in_atom_exch(const ExecContext& x, const Inst& i
     block_.launch().memory->mark_lanes_written(address, read.lanes, bytes);
 }
 
-void Warp::report_undefined_update(const Inst& in, const uint64_t* address, uint32_t mask,
-                                   unsigned bytes) {
-  UndefinedRead read;
+void Warp::check_shared_atomic_reads_defined(const Inst& in, const uint64_t* address, uint32_t mask,
+                                             unsigned bytes) {
+  UndefinedBitsOfWarpRead read;
   if (!find_undefined_bytes(AccessSpace::shared, address, mask, bytes, &read)) return;
   TrapFacts facts = block_.accesses().facts_of_unwritten_read(
       in.site, index_, __builtin_ctz(read.lanes), read.space, address[__builtin_ctz(read.lanes)],
@@ -223,7 +224,7 @@ void Warp::report_undefined_update(const Inst& in, const uint64_t* address, uint
 void Warp::mark_absent_reads_undefined(const ExecContext& x, const Inst& in, uint32_t readers,
                                        uint32_t absent) {
   if (in.dst[0].bytes == 0) return;
-  UndefinedBits::OfLanes origin{};
+  FrameUndefinedBits::OfLanes origin{};
   origin.fill(block_.undefined_origins().origin_id_of_read(in.site, false, [&] {
     TrapFacts facts = this->facts(TrapReason::lane_missing);
     facts.warp->lanes = x.mask;
@@ -232,7 +233,7 @@ void Warp::mark_absent_reads_undefined(const ExecContext& x, const Inst& in, uin
     facts.value = absent;
     return facts;
   }));
-  const ExecContext bits = value_tracker().begin_undefined_load(x, in, readers, origin);
+  const ExecContext bits = value_tracker().shadow_context_of_undefined_load(x, in, readers, origin);
   for (uint32_t r = readers; r; r &= r - 1)
     store_lane<uint32_t>(bits.regs + in.dst[0].offset, __builtin_ctz(r), ~0u);
 }
@@ -247,8 +248,8 @@ void Warp::mark_defined(AccessSpace space, const uint64_t* address, uint32_t mas
 // ---------------------------------------------------------------------------------------------
 // st.async passes undefined bits on with its values; in red.async an undefined value is a fault.
 
-void UndefinedBitTracker::execute_bulk_op(UndefinedBits& u, const ExecContext& x, const Inst& in,
-                                          const BulkOp& op) {
+void UndefinedBitTracker::execute_bulk_op(FrameUndefinedBits& u, const ExecContext& x,
+                                          const Inst& in, const BulkOp& op) {
   if (op.reduction)
     for (const RegisterSlot& slot : op.value) require_defined(u, slot, x.mask, ValueUse::atomic);
   PendingBulkCopies& copies = warp_.block().bulk_copies();
@@ -260,7 +261,7 @@ void UndefinedBitTracker::execute_bulk_op(UndefinedBits& u, const ExecContext& x
     if (sent.data.empty()) continue;
     for (unsigned v = 0; v < op.values; ++v) {
       const RegisterSlot& slot = op.value[v];
-      const LaneBits bits = get_register_bits(u.registers.data(), slot, sent.lane);
+      const RegisterBits128 bits = get_register_bits(u.registers.data(), slot, sent.lane);
       if (!bits.any()) continue;
       const UndefinedOrigins::Id from = u.origin.at(slot.offset)[static_cast<size_t>(sent.lane)];
       sent.origin = sent.undefined.empty()

@@ -99,8 +99,8 @@ struct CallFrame;
 
 // The undefined bits of the registers and parameters of one activation. They have the layout of the
 // registers and parameters themselves.
-struct UndefinedBits {
-  UndefinedBits(size_t register_bytes, size_t param_bytes);
+struct FrameUndefinedBits {
+  FrameUndefinedBits(size_t register_bytes, size_t param_bytes);
   std::vector<std::byte> registers, params;
   // For each register or parameter (by offset) that has undefined bits: the origin of these bits in
   // each lane.
@@ -113,22 +113,23 @@ class UndefinedValueTracker {
  public:
   virtual ~UndefinedValueTracker() = default;
   // Executes the instruction for these lanes and propagates undefined bits.
-  virtual void execute(CallFrame& frame, uint32_t mask, const Inst& in) = 0;
+  virtual void execute_and_propagate(CallFrame& frame, uint32_t mask, const Inst& in) = 0;
   // Called before the warp's loop executes an instruction that changes control flow or waits.
   virtual void check_control_flow_operands(CallFrame& frame, uint32_t mask, const Inst& in) = 0;
   // Called when the guard disables the instruction for all lanes in `mask`.
   virtual void execute_guarded_off(CallFrame& frame, uint32_t mask, const Inst& in) = 0;
   // Called when a load has found undefined bytes in these lanes. Returns the ExecContext with which
   // to write their undefined bits.
-  virtual ExecContext begin_undefined_load(const ExecContext& x, const Inst& in, uint32_t lanes,
-                                           const UndefinedBits::OfLanes& origin) = 0;
+  virtual ExecContext shadow_context_of_undefined_load(
+      const ExecContext& x, const Inst& in, uint32_t lanes,
+      const FrameUndefinedBits::OfLanes& origin) = 0;
 };
 
 // ---------------------------------------------------------------------------------------------
 
 // The undefined bits of a block's shared memory or a warp's local memory: one byte for each byte of
 // memory, with the undefined bits set. The entry for address a of lane l is at a + l * stride.
-class UndefinedBytes {
+class UndefinedBitsOfMemory {
  public:
   bool is_tracked() const { return !bits_.empty(); }
   // From now on the bits are kept in the caller's storage, and the caller resets them.

@@ -11,19 +11,19 @@
 
 namespace lab32::sim {
 
-FaultHandler::FaultHandler(const LaunchContext& launch, const BlockInfo& info,
-                           const EventReporter& reports)
+KernelFaultReporter::KernelFaultReporter(const LaunchContext& launch, const BlockInfo& info,
+                                         const EventReporter& reports)
     : launch_(launch), info_(info), reports_(reports) {
   if (launch_.keep_going) reported_.resize(launch_.program->sites.size());
 }
 
-ThreadId FaultHandler::thread_id(uint32_t warp, int lane) const {
+BlockAndThreadIndex KernelFaultReporter::thread_id(uint32_t warp, int lane) const {
   const Dim3& b = launch_.block;
   const uint32_t t = warp * kWarpSize + static_cast<uint32_t>(lane);
   return {{info_.x, info_.y, info_.z}, {t % b.x, t / b.x % b.y, t / b.x / b.y}};
 }
 
-TrapFacts FaultHandler::facts(TrapReason reason, uint32_t warp) const {
+TrapFacts KernelFaultReporter::facts(TrapReason reason, uint32_t warp) const {
   TrapFacts facts;
   facts.reason = reason;
   facts.block = info_.index;
@@ -31,14 +31,14 @@ TrapFacts FaultHandler::facts(TrapReason reason, uint32_t warp) const {
   return facts;
 }
 
-TrapFacts FaultHandler::facts(TrapReason reason, uint32_t warp, int lane) const {
+TrapFacts KernelFaultReporter::facts(TrapReason reason, uint32_t warp, int lane) const {
   TrapFacts facts = this->facts(reason, warp);
   facts.thread = thread_id(warp, lane);
   return facts;
 }
 
-TrapFacts FaultHandler::facts_of_access(uint32_t warp, int lane, AccessSpace space, AccessUse use,
-                                        unsigned bytes) const {
+TrapFacts KernelFaultReporter::facts_of_access(uint32_t warp, int lane, AccessSpace space,
+                                               AccessUse use, unsigned bytes) const {
   TrapFacts facts = this->facts(TrapReason::past_end, warp, lane);
   FaultyMemoryAccess& access = facts.access.emplace();
   access.space = space;
@@ -47,8 +47,8 @@ TrapFacts FaultHandler::facts_of_access(uint32_t warp, int lane, AccessSpace spa
   return facts;
 }
 
-void FaultHandler::trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
-                                  const std::function<TrapFacts(int)>& facts) {
+void KernelFaultReporter::trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
+                                         const std::function<TrapFacts(int)>& facts) {
   const int first = __builtin_ctz(lanes);
   if (launch_.note_uninitialised && kind == FaultEvent::Kind::uninitialised) {
     if (!first_uninitialised_) first_uninitialised_ = Trap{facts(first), site};
@@ -68,8 +68,8 @@ void FaultHandler::trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Kin
   for (Observer* o : reports_.observers()) o->fault(fault);
 }
 
-void FaultHandler::report_undefined_use(const UndefinedOrigin& origin, ValueUse use,
-                                        uint32_t lanes) {
+void KernelFaultReporter::report_undefined_use(const UndefinedOrigin& origin, ValueUse use,
+                                               uint32_t lanes) {
   TrapFacts facts = origin.facts;
   if (facts.reason == TrapReason::lane_missing) {  // the value came from a shuffle
     for (Observer* o : reports_.observers())
@@ -90,7 +90,7 @@ void FaultHandler::report_undefined_use(const UndefinedOrigin& origin, ValueUse 
   for (Observer* o : reports_.observers()) o->fault(event);
 }
 
-AccessChecks::AccessChecks(const BlockPartsForChecks& block)
+AccessChecks::AccessChecks(const AccessCheckDependencies& block)
     : launch_(block.launch),
       info_(block.info),
       shared_(block.shared),
@@ -163,8 +163,8 @@ std::byte* AccessChecks::check_global(uint32_t warp, const Inst& in, uint64_t* a
   // The guard is told first, because the bits of written bytes may depend on the order of the
   // blocks, too.
   if (guard_) {
-    const BlockOrderGuard::AccessingWarp by{{info_.index, epoch_, warp},
-                                            is_race_free(in.order, use)};
+    const SerialEquivalenceGuard::AccessingWarp by{{info_.index, epoch_, warp},
+                                                   is_race_free(in.order, use)};
     switch (use) {
       case Use::read:
         guard_->record_read(*a, address, mask, bytes, by);
@@ -192,7 +192,7 @@ std::byte* AccessChecks::check_global(uint32_t warp, const Inst& in, uint64_t* a
 }
 
 std::byte* AccessChecks::check_global_strided(uint32_t warp, const Inst& in,
-                                              const StridedWarpAddresses& row, unsigned bytes,
+                                              const StridedHalfWarpPair& row, unsigned bytes,
                                               Use use) {
   Memory& memory = *launch_.memory;
   const uint64_t beyond_first = (kWarpSize / 2 - 1) * row.stride;
@@ -207,8 +207,8 @@ std::byte* AccessChecks::check_global_strided(uint32_t warp, const Inst& in,
     return nullptr;
   recent.site = in.site;
   if (guard_ && (use == Use::write || !guard_->may_read(*a))) {
-    const BlockOrderGuard::AccessingWarp by{{info_.index, epoch_, warp},
-                                            is_race_free(in.order, use)};
+    const SerialEquivalenceGuard::AccessingWarp by{{info_.index, epoch_, warp},
+                                                   is_race_free(in.order, use)};
     if (use == Use::read)
       guard_->record_strided_read(*a, row, bytes, by);
     else
@@ -258,7 +258,7 @@ const Allocation* AccessChecks::allocation_of_pointer(uint32_t site) const {
   const InstructionSite& at = launch_.program->sites[site];
   const ptx::Function& function = *launch_.program->functions[at.function].ptx;
   const Allocation* found = nullptr;
-  for (const uint32_t offset : ptx::offsets_of_pointer_parameters(function, *at.ptx)) {
+  for (const uint32_t offset : ptx::address_origin_param_offsets(function, *at.ptx)) {
     uint64_t value = 0;
     if (offset + sizeof value > launch_.program->param_bytes) continue;
     std::memcpy(&value, memory.host(launch_.param_address + offset), sizeof value);
@@ -355,7 +355,7 @@ TrapFacts AccessChecks::facts_of_unwritten_read(uint32_t site, uint32_t warp, in
 // ---------------------------------------------------------------------------------------------
 // Shared memory
 
-bool AccessChecks::is_in_shared(const Inst& in, uint64_t offset, unsigned bytes) const {
+bool AccessChecks::is_in_accessible_shared(const Inst& in, uint64_t offset, unsigned bytes) const {
   const SharedMemory::AccessibleRange range = shared_.accessible_range_of(in);
   if (range.begin <= offset && offset <= range.end && offset + bytes <= range.end) return true;
   if (range.end != launch_.own_shared_bytes) return false;
@@ -396,7 +396,7 @@ TrapFacts AccessChecks::facts_of_shared_access(uint32_t warp, int lane, uint64_t
                                       : static_cast<int64_t>(offset);
   }
   if (const SharedVariable* variable = shared_variable_of(in);
-      variable != nullptr && !is_in_shared(in, offset_in_block(offset), bytes)) {
+      variable != nullptr && !is_in_accessible_shared(in, offset_in_block(offset), bytes)) {
     access.object = variable->name;
     access.offset -= variable->offset;
     access.size = variable->bytes;
@@ -415,7 +415,7 @@ std::optional<TrapReason> AccessChecks::cluster_access_fault(const Inst& in, uin
   const uint64_t rank = rank_of(address), at = offset_in_block(address);
   const bool own = rank == info_.rank;
   // The offset is bad, in the block's own memory or in that of another existing block.
-  if (!is_in_shared(in, at, bytes) || at % bytes != 0) {
+  if (!is_in_accessible_shared(in, at, bytes) || at % bytes != 0) {
     const uint64_t nearest = (address + kBlockWindow / 2) >> kRankShift & 0xff;
     return nearest < cluster_->blocks() ? TrapReason::past_end : TrapReason::no_such_block;
   }
@@ -444,8 +444,9 @@ void AccessChecks::report_bad_shared_access(uint32_t warp, const Inst& in, uint6
   uint32_t wrong = 0;
   for (uint32_t r = mask; r; r &= r - 1) {
     const uint64_t at = offset[__builtin_ctz(r)];
-    const bool is_wrong = cluster_ != nullptr ? cluster_access_fault(in, at, bytes).has_value()
-                                              : !is_in_shared(in, at, bytes) || at % bytes != 0;
+    const bool is_wrong = cluster_ != nullptr
+                              ? cluster_access_fault(in, at, bytes).has_value()
+                              : !is_in_accessible_shared(in, at, bytes) || at % bytes != 0;
     if (is_wrong) wrong |= r & (~r + 1);
   }
   if (wrong == 0) return;

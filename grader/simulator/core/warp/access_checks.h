@@ -1,6 +1,7 @@
 // Checks every memory access: for bounds and alignment, for null, freed and read-only memory, and
-// for reads of memory that was never written. AccessChecks finds a faulty access; FaultHandler
-// raises a trap for it, or reports it to the observers in a launch that keeps going.
+// for reads of memory that was never written. AccessChecks finds a faulty access;
+// KernelFaultReporter raises a trap for it, or reports it to the observers in a launch that keeps
+// going.
 #pragma once
 
 #include <array>
@@ -24,9 +25,10 @@ namespace lab32::sim {
 
 // Collects the facts of a block's faults. A fault becomes a trap, or an event for the observers in
 // a launch that keeps going.
-class FaultHandler {
+class KernelFaultReporter {
  public:
-  FaultHandler(const LaunchContext& launch, const BlockInfo& info, const EventReporter& reports);
+  KernelFaultReporter(const LaunchContext& launch, const BlockInfo& info,
+                      const EventReporter& reports);
 
   // Traps, or reports the fault to the observers. `facts(lane)` describes the fault of a lane.
   void trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
@@ -38,7 +40,7 @@ class FaultHandler {
   const std::optional<Trap>& first_uninitialised() const { return first_uninitialised_; }
 
   // The facts that every fault of a warp has, of one lane of it, and of an access by that lane.
-  ThreadId thread_id(uint32_t warp, int lane) const;
+  BlockAndThreadIndex thread_id(uint32_t warp, int lane) const;
   TrapFacts facts(TrapReason reason, uint32_t warp) const;
   TrapFacts facts(TrapReason reason, uint32_t warp, int lane) const;
   TrapFacts facts_of_access(uint32_t warp, int lane, AccessSpace space, AccessUse use,
@@ -55,21 +57,21 @@ class FaultHandler {
 
 // The parts of a block that the checks need, and its host thread's guard (null: the launch has
 // none).
-struct BlockPartsForChecks {
+struct AccessCheckDependencies {
   const LaunchContext& launch;
   const BlockInfo& info;
   SharedMemory& shared;
   EventReporter& reports;
-  FaultHandler& faults;
-  std::vector<InstructionIssueCounts>& tally;
-  BlockOrderGuard::Worker* guard;
+  KernelFaultReporter& faults;
+  std::vector<IssueCountsOfOneInstruction>& tally;
+  SerialEquivalenceGuard::Worker* guard;
 };
 
 class AccessChecks {
  public:
   using Use = AccessUse;
 
-  explicit AccessChecks(const BlockPartsForChecks& block);
+  explicit AccessChecks(const AccessCheckDependencies& block);
   // Resets the state for the next block.
   void reset_for_next_block() { epoch_ = 0; }
   // Called when the whole block has passed a barrier.
@@ -89,7 +91,7 @@ class AccessChecks {
                           unsigned bytes, Use use, uint8_t operation = 0);
   // As check_global(), for a whole warp with regular addresses. Null: the fast path does not apply
   // and nothing was done.
-  std::byte* check_global_strided(uint32_t warp, const Inst& in, const StridedWarpAddresses& row,
+  std::byte* check_global_strided(uint32_t warp, const Inst& in, const StridedHalfWarpPair& row,
                                   unsigned bytes, Use use);
   void check_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
                     Use use);
@@ -121,7 +123,7 @@ class AccessChecks {
                             unsigned bytes, Use use);
   // Whether the bytes are in the instruction's variable; if that is unknown, in the block's shared
   // memory, or in what the system reserves.
-  bool is_in_shared(const Inst& in, uint64_t offset, unsigned bytes) const;
+  bool is_in_accessible_shared(const Inst& in, uint64_t offset, unsigned bytes) const;
   // The fault of one lane's access to the cluster's shared memory; nullopt if the access is valid.
   std::optional<TrapReason> cluster_access_fault(const Inst& in, uint64_t address,
                                                  unsigned bytes) const;
@@ -130,9 +132,9 @@ class AccessChecks {
   const BlockInfo& info_;
   SharedMemory& shared_;
   EventReporter& reports_;
-  FaultHandler& faults_;
-  std::vector<InstructionIssueCounts>& tally_;
-  BlockOrderGuard::Worker* const guard_;
+  KernelFaultReporter& faults_;
+  std::vector<IssueCountsOfOneInstruction>& tally_;
+  SerialEquivalenceGuard::Worker* const guard_;
   ClusterContext* const cluster_;
   const bool checks_reads_;
   uint32_t epoch_ = 0;      // the number of barriers that the whole block has passed

@@ -20,35 +20,35 @@ const char* name_of(AccessKind kind) {
   return "atomic";
 }
 
-const char* name_of(std::optional<AccessSpace> space) {
+const char* space_word_with_blank(std::optional<AccessSpace> space) {
   if (!space) return "";
   return *space == AccessSpace::global   ? "global "
          : *space == AccessSpace::shared ? "shared "
                                          : "local ";
 }
 
-std::string describe_grouping(const UnmatchedAccess& u, const char* why) {
+std::string describe_grouping(const AccessWithoutSassMatch& u, const char* why) {
   return fmt::format("PTX has {} such here, the machine code {} ({}): {}", u.in_ptx,
                      u.in_machine_code, u.seen, why);
 }
 
 }  // namespace
 
-const char* to_string(UnmatchedAccess::Reason reason) {
+const char* to_string(AccessWithoutSassMatch::Reason reason) {
   return kUnmatchedReasons[static_cast<size_t>(reason)];
 }
 
-std::string access_name(const UnmatchedAccess& u) {
+std::string access_name(const AccessWithoutSassMatch& u) {
   if (u.bytes == 0) return "";
-  return fmt::format("{}{} of {} bytes", name_of(u.space), name_of(u.kind), u.bytes);
+  return fmt::format("{}{} of {} bytes", space_word_with_blank(u.space), name_of(u.kind), u.bytes);
 }
 
 std::string source_or_ptx_line(int line, int ptx_line) {
   return line > 0 ? fmt::format("line {}", line) : fmt::format("PTX line {}", ptx_line);
 }
 
-std::string describe(const UnmatchedAccess& u) {
-  using Reason = UnmatchedAccess::Reason;
+std::string describe(const AccessWithoutSassMatch& u) {
+  using Reason = AccessWithoutSassMatch::Reason;
   switch (u.reason) {
     case Reason::no_machine_code:
       return "there is no machine code";

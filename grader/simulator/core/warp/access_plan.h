@@ -19,8 +19,8 @@ namespace lab32::sim {
 // Why the counts of an access are not the machine code's: the SASS instructions of the access could
 // not be identified.
 
-// The reasons. The comments name the members of UnmatchedAccess that each reason sets besides the
-// access itself.
+// The reasons. The comments name the members of AccessWithoutSassMatch that each reason sets
+// besides the access itself.
 #define LAB32_UNMATCHED(REASON)                                                              \
   /* Without any look at the machine code. */                                                \
   REASON(no_machine_code)                                                                    \
@@ -46,7 +46,7 @@ namespace lab32::sim {
   REASON(diverged)  /* lanes left an unrolled loop at different times */                     \
   REASON(estimated) /* 16-byte pieces that are no pairs */
 
-struct UnmatchedAccess {
+struct AccessWithoutSassMatch {
   enum class Reason : uint8_t {
 #define REASON(id) id,
     LAB32_UNMATCHED(REASON)
@@ -72,21 +72,21 @@ inline constexpr std::array kUnmatchedReasons{
     LAB32_UNMATCHED(REASON)
 #undef REASON
 };
-const char* to_string(UnmatchedAccess::Reason reason);
+const char* to_string(AccessWithoutSassMatch::Reason reason);
 
 // "shared load of 4 bytes"; empty if the access is unknown.
-std::string access_name(const UnmatchedAccess& unmatched);
+std::string access_name(const AccessWithoutSassMatch& unmatched);
 
 // "line 31", or "PTX line 120" if the source line is unknown.
 std::string source_or_ptx_line(int line, int ptx_line);
 
 // The reason in words, for example "ptxas duplicated the code around it".
-std::string describe(const UnmatchedAccess& unmatched);
+std::string describe(const AccessWithoutSassMatch& unmatched);
 
 // ---------------------------------------------------------------------------------------------
 
 // One memory instruction of the SASS, relative to the PTX instruction that it implements.
-struct PlannedSassAccess {
+struct SassAccessOfPtxInstruction {
   int32_t offset = 0;  // bytes from the PTX instruction's own address
   uint8_t bytes = 4;   // per lane
   AccessKind kind = AccessKind::load;
@@ -111,9 +111,9 @@ struct PlannedSassAccess {
 // The plan of one PTX memory instruction. If `issues` is empty, ptxas merged the access into
 // another instruction or removed it.
 struct AccessPlan {
-  std::vector<PlannedSassAccess> issues;
+  std::vector<SassAccessOfPtxInstruction> issues;
   // Set if the access was not reconciled: it is issued as the PTX says, and every figure marks it.
-  std::optional<UnmatchedAccess> unmatched;
+  std::optional<AccessWithoutSassMatch> unmatched;
   std::string note;  // how the SASS differs from the PTX ("merged into LDS.128")
 
   // The branches (indices in the body) of a loop that ptxas unrolled with a remainder. Lanes that

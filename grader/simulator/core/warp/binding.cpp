@@ -19,7 +19,7 @@ using ptx::OpId;
 
 namespace {
 
-AccessPlan ptx_level_plan(UnmatchedAccess::Reason reason) {
+AccessPlan ptx_level_plan(AccessWithoutSassMatch::Reason reason) {
   AccessPlan plan;
   plan.unmatched.emplace().reason = reason;
   return plan;
@@ -27,7 +27,7 @@ AccessPlan ptx_level_plan(UnmatchedAccess::Reason reason) {
 
 // Whether the instruction can be part of a run. Other instructions need the warp's loop, because
 // they end slices, wait or change the state of the warp.
-bool is_straight_line(const Inst& in) {
+bool can_be_in_straight_line_run(const Inst& in) {
   if (in.flow != DispatchKind::straight || in.has_guard) return false;
   switch (in.ptx->op->id) {
     case OpId::ld:
@@ -45,7 +45,8 @@ bool is_straight_line(const Inst& in) {
   }
   const ptx::InstructionTraits& t = in.ptx->op->traits;
   const auto& operands = in.ptx->operands;
-  return t.memory_count == 0 && !t.is_texture() && !t.bulk && t.sync == ptx::Sync::none &&
+  return t.memory_count == 0 && !t.is_texture() && !t.bulk &&
+         t.sync == ptx::InstructionSync::none &&
          std::none_of(operands.begin(), operands.end(), [](const ptx::Operand& o) {
            return o.kind == ptx::Operand::Kind::special && is_time_varying_special(o.special);
          });
@@ -57,7 +58,7 @@ void find_straight_line_runs(const ptx::ControlFlow& flow, std::vector<Inst>& co
   for (const ptx::BasicBlock& block : flow.blocks) {
     uint32_t run = 0;
     for (auto i = static_cast<size_t>(block.last); i-- > static_cast<size_t>(block.first);)
-      code[i].run = run = is_straight_line(code[i]) ? run + 1 : 0;
+      code[i].run = run = can_be_in_straight_line_run(code[i]) ? run + 1 : 0;
   }
 }
 
@@ -102,9 +103,10 @@ DispatchKind dispatch_of(const ptx::InstructionTraits& traits) {
       break;
   }
   if (traits.is_block_barrier() || traits.is_cluster_barrier()) return DispatchKind::block_sync;
-  if (traits.sync == ptx::Sync::fence) return DispatchKind::fence;
-  const bool of_warp = traits.sync == ptx::Sync::warp || traits.sync == ptx::Sync::warp_barrier;
-  return of_warp ? DispatchKind::warp_sync : DispatchKind::straight;
+  if (traits.sync == ptx::InstructionSync::fence) return DispatchKind::fence;
+  const bool of_warp = traits.sync == ptx::InstructionSync::warp ||
+                       traits.sync == ptx::InstructionSync::warp_barrier;
+  return of_warp ? DispatchKind::warp_collective : DispatchKind::straight;
 }
 
 ExecFn pick_exec_fn(const ptx::Instruction& in) {
@@ -162,10 +164,10 @@ bool needs_block_order(const ptx::Instruction& in, const Inst& decoded) {
 }
 
 AccessPlan access_plan_for(const ptx::Instruction& in, const FunctionPlans* own, size_t index) {
-  if (!in.op->traits.accesses_memory() && !in.op->traits.is_texture()) return {};
-  if (in.op->traits.ptx_level) return ptx_level_plan(UnmatchedAccess::Reason::uncounted);
+  if (!in.op->traits.has_counted_memory_access() && !in.op->traits.is_texture()) return {};
+  if (in.op->traits.ptx_level) return ptx_level_plan(AccessWithoutSassMatch::Reason::uncounted);
   if (own && index < own->size()) return (*own)[index];
-  return ptx_level_plan(UnmatchedAccess::Reason::no_machine_code);
+  return ptx_level_plan(AccessWithoutSassMatch::Reason::no_machine_code);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -332,7 +334,7 @@ void refuse(const ptx::Instruction& in, const std::string& why) {
 
 std::string refusal_with_position(const ptx::Module& module, const ptx::Instruction& in,
                                   const std::string& why) {
-  const auto at = module.position(in.loc);
+  const auto at = module.student_source_position(in.loc);
   return fmt::format("PTX line {}: {}{}", in.ptx_line, why,
                      at ? fmt::format(" (source: {}:{})", at->file, at->line) : "");
 }

@@ -53,8 +53,9 @@ void SharedMemory::reset_for_next_block() {
 }
 
 BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
-                           BlockOrderGuard::Worker* guard, const RaceFilter* suspects,
-                           ClusterContext* cluster, uint32_t rank)
+                           SerialEquivalenceGuard::Worker* guard,
+                           const SuspectWordDetector* suspects, ClusterContext* cluster,
+                           uint32_t rank)
     : launch_(launch),
       checks_reads_(launch.checks_reads()),
       tally_(launch.program->sites.size()),
@@ -77,7 +78,7 @@ BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> o
 void BlockContext::flush_straight_line_run_counts() {
   for (const DecodedFunction& function : launch_.program->functions)
     for (const Inst& in : function.code) {
-      StraightLineRunTally& run = runs_[in.site];
+      StraightLineIssueCounts& run = runs_[in.site];
       for (uint32_t i = 0; run.warps != 0 && i < in.run; ++i) {
         tally_[in.site + i].warps += run.warps;
         tally_[in.site + i].lanes += run.lanes;

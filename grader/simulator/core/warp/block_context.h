@@ -27,7 +27,7 @@ class BlockContext {
   SharedMemory& shared() { return shared_; }
   const SharedMemory& shared() const { return shared_; }
   EventReporter& reports() { return reports_; }
-  FaultHandler& faults() { return faults_; }
+  KernelFaultReporter& faults() { return faults_; }
   AccessChecks& accesses() { return accesses_; }
   const AccessChecks& accesses() const { return accesses_; }
   // Null: the block is in no cluster.
@@ -44,13 +44,13 @@ class BlockContext {
     return cluster() != nullptr ? cluster()->bulk_copies() : bulk_copies_;
   }
 
-  std::vector<InstructionIssueCounts>& tally() { return tally_; }
+  std::vector<IssueCountsOfOneInstruction>& tally() { return tally_; }
   // For each site: how often the whole run of instructions that begins there (Inst::run) was
   // issued. flush_straight_line_run_counts() adds these counts to tally().
-  struct StraightLineRunTally {
+  struct StraightLineIssueCounts {
     uint64_t warps = 0, lanes = 0;
   };
-  std::vector<StraightLineRunTally>& runs() { return runs_; }
+  std::vector<StraightLineIssueCounts>& runs() { return runs_; }
   void flush_straight_line_run_counts();
   // How often the instruction was issued so far, including in runs.
   uint64_t issued_at(uint32_t site) const;
@@ -85,8 +85,8 @@ class BlockContext {
     uint32_t predicate = 0;  // lane mask
     const Inst* inst = nullptr;
   };
-  virtual void arrive(Warp& warp, uint32_t mask, std::byte* regs,
-                      const BarrierArrival& arrival) = 0;
+  virtual void arrive_at_cta_barrier(Warp& warp, uint32_t mask, std::byte* regs,
+                                     const BarrierArrival& arrival) = 0;
   virtual void on_threads_exit() = 0;
 
  protected:
@@ -94,8 +94,8 @@ class BlockContext {
   // `suspects`: the words whose accesses observers want; null: none. `cluster`: null: the block is
   // in no cluster.
   BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
-               BlockOrderGuard::Worker* guard, const RaceFilter* suspects, ClusterContext* cluster,
-               uint32_t rank);
+               SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects,
+               ClusterContext* cluster, uint32_t rank);
   ~BlockContext() = default;
   BlockContext(const BlockContext&) = delete;
   BlockContext& operator=(const BlockContext&) = delete;
@@ -107,11 +107,11 @@ class BlockContext {
 
  private:
   const bool checks_reads_;
-  std::vector<InstructionIssueCounts> tally_;
-  std::vector<StraightLineRunTally> runs_;
+  std::vector<IssueCountsOfOneInstruction> tally_;
+  std::vector<StraightLineIssueCounts> runs_;
   EventReporter reports_;
   SharedMemory shared_;
-  FaultHandler faults_;
+  KernelFaultReporter faults_;
   AccessChecks accesses_;
   UndefinedOrigins origins_;
   PendingBulkCopies bulk_copies_;

@@ -133,7 +133,7 @@ class KernelDecoder {
 
   // Records for each access to shared memory which variable the program means.
   void link_accesses_to_shared_variables() {
-    const std::vector<std::string> origins = ptx::address_origins(*function_);
+    const std::vector<std::string> origins = ptx::base_variable_by_instruction(*function_);
     for (size_t i = 0; i < origins.size(); ++i) {
       if (function_->body[i].op->traits.memory_count == 0) continue;
       for (const SharedVariable& v : program_.shared) {
@@ -153,7 +153,7 @@ class KernelDecoder {
     if (spec == "V") return bytes(in.type(2));
     if (spec == "W") return static_cast<uint8_t>(2 * ptx::bytes_of(in.type(0)));
     if (spec == "u32p") return 4;
-    const DataType t = ptx::parse_type(spec);
+    const DataType t = ptx::type_from_word_or_none(spec);
     return t == DataType::none ? 4 : bytes(t);
   }
 
@@ -161,7 +161,7 @@ class KernelDecoder {
   static DataType type_of_operand_spec(const std::string& spec, const ptx::Instruction& in) {
     if (spec == "U") return in.type(1);
     if (spec == "V") return in.type(2);
-    const DataType fixed = ptx::parse_type(spec);
+    const DataType fixed = ptx::type_from_word_or_none(spec);
     return fixed == DataType::none ? in.type(0) : fixed;
   }
 
@@ -192,7 +192,7 @@ class KernelDecoder {
       return;
     }
     if (traits.fragments) return decode_fragments(in, out);
-    if (traits.is_texture()) return decode_texture(in, out);
+    if (traits.is_texture()) return decode_texture_or_surface(in, out);
     if (traits.bulk) return decode_bulk(in, out);
     if (out.flow == DispatchKind::table_branch) {
       const auto& table = function_->branch_tables[static_cast<size_t>(in.branch_table)];
@@ -257,8 +257,8 @@ class KernelDecoder {
     program_.fragment_ops.push_back(fragment_op_of(in, *slots_));
   }
 
-  void decode_texture(const ptx::Instruction& in, Inst& out) {
-    const TextureOp op = texture_op_of(in, *slots_);
+  void decode_texture_or_surface(const ptx::Instruction& in, Inst& out) {
+    const TextureOrSurfaceOp op = texture_or_surface_op_of(in, *slots_);
     for (size_t i = 0; i < op.values; ++i)
       add_operand_slot(out, op.value[i], !in.op->traits.writes_texels);
     out.target = static_cast<uint32_t>(program_.texture_ops.size());
@@ -271,7 +271,7 @@ class KernelDecoder {
   }
 
   void decode_param(const ptx::Instruction& in, Inst& out) {
-    const bool is_store = in.op->traits.uses(ptx::AddressUse::Kind::store);
+    const bool is_store = in.op->traits.has_address_used_as(ptx::AddressUse::Kind::store);
     for (const Operand& op : in.operands) {
       if (op.kind != Kind::address) continue;
       if (op.reg >= 0) {
@@ -333,7 +333,7 @@ class KernelDecoder {
   KernelProgram& program_;
   std::vector<const ptx::Function*> functions_;
   std::unordered_map<std::string, uint32_t> shared_;  // offsets
-  const KernelSymbolTables names_{module_, symbols_, shared_, program_.param_address};
+  const KernelSymbolAddresses names_{module_, symbols_, shared_, program_.param_address};
 
   // The function being decoded:
   const ptx::Function* function_ = nullptr;
@@ -357,7 +357,7 @@ std::unique_ptr<KernelProgram> decode(const ptx::Module& module, const ptx::Func
 // ---------------------------------------------------------------------------------------------
 
 std::optional<ptx::Module::SourcePosition> KernelProgram::position(uint32_t site) const {
-  return module->position(sites[site].ptx->loc);
+  return module->student_source_position(sites[site].ptx->loc);
 }
 
 std::vector<SharedVariable> KernelProgram::shared_variables_of(uint32_t shared_bytes) const {
@@ -393,7 +393,8 @@ std::string find_refusal(const ptx::Module& module, const ptx::Function& f, bool
 
 }  // namespace
 
-std::map<std::string, std::string> quick_refusals(const ptx::Module& module, bool heap) {
+std::map<std::string, std::string> unsupported_reasons_by_kernel(const ptx::Module& module,
+                                                                 bool heap) {
   std::map<const ptx::Function*, std::string> refused;
   for (const ptx::Function& f : module.functions)
     if (std::string why = find_refusal(module, f, heap); !why.empty()) refused[&f] = std::move(why);

@@ -26,6 +26,7 @@ std::unique_ptr<KernelProgram> decode(const ptx::Module& module, const ptx::Func
 // Returns the reason by the kernel's symbol, in the words of decode(): refusals of the parser,
 // forms of instructions that the simulator lacks, and calls of functions that are not defined.
 // decode() may find more (operands). `heap`: as in decode().
-std::map<std::string, std::string> quick_refusals(const ptx::Module& module, bool heap);
+std::map<std::string, std::string> unsupported_reasons_by_kernel(const ptx::Module& module,
+                                                                 bool heap);
 
 }  // namespace lab32::sim

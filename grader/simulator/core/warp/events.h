@@ -53,7 +53,7 @@ struct IssuedWarpAccess {
 // An access at PTX level, for checks of single bytes (races, initialisation). It includes the
 // stored values, so that an observer can tell stores of equal values by several lanes from stores
 // of different values.
-struct PtxSharedAccess {
+struct PtxSharedAccessEvent {
   uint32_t site;
   AccessKind kind;
   uint8_t bytes;  // per lane and element 1..16; vectors: total
@@ -61,7 +61,7 @@ struct PtxSharedAccess {
   const uint64_t* address;  // [32] offsets in the shared window
   const std::byte* values;  // stores: lane l's bytes at values + l * 16; null: a load, or not known
   // For a whole warp whose addresses form a row: replaces `address`, which is then null.
-  const StridedWarpAddresses* row = nullptr;
+  const StridedHalfWarpPair* row = nullptr;
   // For the end of a copy that an mbarrier counts: the mbarrier's offset plus one. The bytes may
   // not be used before a thread has waited for the mbarrier. 0: the copying thread itself has
   // waited.
@@ -82,7 +82,7 @@ struct StrongOrSuspectAccess {
 };
 
 // The texels that an instruction of a warp reads or writes through a texture or surface object.
-struct TexelAccess {
+struct WarpTexelAccess {
   static constexpr unsigned kMostTexels = 16;  // per lane: two mipmap levels of 2 x 2 x 2 texels
   enum class Kind : uint8_t { index, fetch, gather, gradient, load, store, reduce };
 
@@ -100,7 +100,7 @@ struct TexelAccess {
 
 // A contiguous range of bytes that the copy engine moves between device memory and shared memory: a
 // whole copy, or a row of a box.
-struct BulkMove {
+struct ContiguousBulkMove {
   enum class Kind : uint8_t { load, store, to_block, reduce };
 
   uint32_t site;
@@ -180,18 +180,18 @@ class Observer {
   virtual void block_begin(const BlockInfo&) {}
   virtual void block_end() {}
   virtual void access(uint32_t /*warp*/, const IssuedWarpAccess&) {}
-  virtual void shared_ptx_access(uint32_t /*warp*/, const PtxSharedAccess&) {}
+  virtual void shared_ptx_access(uint32_t /*warp*/, const PtxSharedAccessEvent&) {}
   // Reports an asynchronous copy (cp.async) to shared memory twice: when it begins, before its
   // values are known, and when a thread has waited for it.
-  virtual void async_copy_begins(uint32_t /*warp*/, const PtxSharedAccess&) {}
-  virtual void async_copy_ends(uint32_t warp, const PtxSharedAccess& access) {
+  virtual void async_copy_begins(uint32_t /*warp*/, const PtxSharedAccessEvent&) {}
+  virtual void async_copy_ends(uint32_t warp, const PtxSharedAccessEvent& access) {
     shared_ptx_access(warp, access);
   }
   // Reports an access to another block's shared memory; access() does not include these lanes.
   // `alone`: no lane of the instruction accesses its own block's memory.
   virtual void remote_access(uint32_t /*warp*/, const IssuedWarpAccess&, bool /*alone*/) {}
-  virtual void texel_access(uint32_t /*warp*/, const TexelAccess&) {}
-  virtual void bulk_move(uint32_t /*warp*/, const BulkMove&) {}
+  virtual void texel_access(uint32_t /*warp*/, const WarpTexelAccess&) {}
+  virtual void bulk_move(uint32_t /*warp*/, const ContiguousBulkMove&) {}
   // All threads of the block passed a block barrier (for named barriers: the lanes in
   // lane_mask_of_warp[w]).
   virtual void block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
@@ -256,7 +256,7 @@ class Observer {
 // Issue counts of one instruction, counted in every launch: how often a warp issued it with at
 // least one lane, with how many lanes in total, and how often a branch diverged. The warp loop
 // counts them, because a virtual call for each instruction would cost more than most instructions.
-struct InstructionIssueCounts {
+struct IssueCountsOfOneInstruction {
   uint64_t warps = 0;
   uint64_t lanes = 0;
   uint64_t splits = 0;

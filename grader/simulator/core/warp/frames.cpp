@@ -22,7 +22,7 @@ struct SpecialRegisterInputs {
 };
 
 using ptx::SpecialReg;
-struct SpecialRegisterRow {
+struct SpecialRegisterEvaluator {
   SpecialReg reg;
   uint32_t (*value)(const SpecialRegisterInputs& of);
 };
@@ -36,7 +36,7 @@ struct SpecialRegisterRow {
 
 // clang-format off Values that a lane keeps as long as its warp object exists. Registers that are
 // in neither table are read by special instructions.
-constexpr SpecialRegisterRow kOfLaunch[] = {
+constexpr SpecialRegisterEvaluator kOfLaunch[] = {
     SPECIAL(tid_x, of.thread() % of.launch.block.x),
     SPECIAL(tid_y, of.thread() / of.launch.block.x % of.launch.block.y),
     SPECIAL(tid_z, of.thread() / of.launch.block.x / of.launch.block.y),
@@ -77,7 +77,7 @@ constexpr SpecialRegisterRow kOfLaunch[] = {
 };
 
 // Values that all lanes of a block share and that change with the block.
-constexpr SpecialRegisterRow kOfBlock[] = {
+constexpr SpecialRegisterEvaluator kOfBlock[] = {
     SPECIAL(ctaid_x, of.block.x),
     SPECIAL(ctaid_y, of.block.y),
     SPECIAL(ctaid_z, of.block.z),
@@ -95,26 +95,26 @@ constexpr SpecialRegisterRow kOfBlock[] = {
 #undef SPECIAL
 
 template <size_t n>
-const SpecialRegisterRow* find_special_register_row(const SpecialRegisterRow (&rows)[n],
-                                                    SpecialReg reg) {
+const SpecialRegisterEvaluator* find_special_register_row(const SpecialRegisterEvaluator (&rows)[n],
+                                                          SpecialReg reg) {
   const auto* at =
-      std::find_if(rows, rows + n, [&](const SpecialRegisterRow& r) { return r.reg == reg; });
+      std::find_if(rows, rows + n, [&](const SpecialRegisterEvaluator& r) { return r.reg == reg; });
   return at == rows + n ? nullptr : at;
 }
 
 }  // namespace
 
-CallFrames::CallFrames(BlockContext& block, uint32_t warp, LocalMemory& local)
+CallFramePool::CallFramePool(BlockContext& block, uint32_t warp, LocalMemory& local)
     : block_(block), warp_(warp), local_(local) {
   free_.resize(block.launch().program->functions.size());
 }
 
-void CallFrames::reset_for_next_block() {
+void CallFramePool::reset_for_next_block() {
   for (auto& pool : free_) pool.clear();
   for (auto& frame : frames_) free(frame.get());
 }
 
-void CallFrames::make_registers(CallFrame& frame, const DecodedFunction& function) {
+void CallFramePool::make_registers(CallFrame& frame, const DecodedFunction& function) {
   frame.function = &function;
   register_files_.push_back(
       std::make_unique<std::byte[]>(function.register_bytes + kRegisterAlign));
@@ -122,14 +122,14 @@ void CallFrames::make_registers(CallFrame& frame, const DecodedFunction& functio
   frame.regs = reinterpret_cast<std::byte*>(align_up(raw, kRegisterAlign));
   std::memset(frame.regs, 0, function.register_bytes);
   frame.params.resize(static_cast<size_t>(function.param_bytes) * kWarpSize);
-  for (const ConstantSlot& slot : function.fixed) {
+  for (const PresetRegisterSlot& slot : function.fixed) {
     std::byte* at = frame.regs + slot.offset;
     if (slot.bytes == 0) std::memcpy(at, &slot.value, sizeof(uint32_t));
     for (int l = 0; slot.bytes != 0 && l < kWarpSize; ++l, at += slot.bytes)
       std::memcpy(at, &slot.value, std::min<size_t>(slot.bytes, 8));
   }
   fill_special_registers(frame);
-  for (const SharedAddressSlot& slot : function.shared_addresses) {
+  for (const SharedVariableAddressSlot& slot : function.shared_addresses) {
     const uint64_t value = block_.shared().base() + slot.value;
     for (int l = 0; l < kWarpSize; ++l)
       std::memcpy(frame.regs + slot.offset + static_cast<size_t>(l) * slot.bytes, &value,
@@ -137,8 +137,8 @@ void CallFrames::make_registers(CallFrame& frame, const DecodedFunction& functio
   }
 }
 
-CallFrame* CallFrames::make_frame(const DecodedFunction& function, CallFrame* parent,
-                                  const Inst* call) {
+CallFrame* CallFramePool::make_frame(const DecodedFunction& function, CallFrame* parent,
+                                     const Inst* call) {
   CallFrame* frame;
   auto& pool = free_[function.index];
   if (!pool.empty()) {
@@ -170,7 +170,7 @@ CallFrame* CallFrames::make_frame(const DecodedFunction& function, CallFrame* pa
     throw Trap{std::move(full), call ? call->site : 0};
   }
   local_.ensure_capacity(top, parent != nullptr);
-  for (const LocalAddressSlot& slot : function.local_addresses) {
+  for (const LocalVariableAddressSlot& slot : function.local_addresses) {
     const uint64_t value = (slot.generic ? kLocalBase : 0) + frame->local_base + slot.local_offset;
     for (int l = 0; l < kWarpSize; ++l)
       std::memcpy(frame->regs + slot.offset + static_cast<size_t>(l) * slot.bytes, &value,
@@ -179,7 +179,7 @@ CallFrame* CallFrames::make_frame(const DecodedFunction& function, CallFrame* pa
   return frame;
 }
 
-void CallFrames::fill_special_registers(CallFrame& frame) {
+void CallFramePool::fill_special_registers(CallFrame& frame) {
   SpecialRegisterInputs of{block_.launch(), block_.info(), block_.launch().program->dynamic_offset,
                            warp_};
   for (const SpecialRegisterSlot& slot : frame.function->specials) {
@@ -188,16 +188,16 @@ void CallFrames::fill_special_registers(CallFrame& frame) {
       *at = of.launch.explicit_cluster ? kFullMask : 0;
       continue;
     }
-    const SpecialRegisterRow* row = find_special_register_row(kOfLaunch, slot.reg);
+    const SpecialRegisterEvaluator* row = find_special_register_row(kOfLaunch, slot.reg);
     for (of.lane = 0; of.lane < kWarpSize; ++of.lane) at[of.lane] = row ? row->value(of) : 0;
   }
 }
 
-void CallFrames::fill_block_special_registers(CallFrame& frame) {
+void CallFramePool::fill_block_special_registers(CallFrame& frame) {
   const SpecialRegisterInputs of{block_.launch(), block_.info(),
                                  block_.launch().program->dynamic_offset, warp_};
   for (const SpecialRegisterSlot& slot : frame.function->specials)
-    if (const SpecialRegisterRow* row = find_special_register_row(kOfBlock, slot.reg))
+    if (const SpecialRegisterEvaluator* row = find_special_register_row(kOfBlock, slot.reg))
       std::fill_n(reinterpret_cast<uint32_t*>(frame.regs + slot.offset), kWarpSize, row->value(of));
 }
 
@@ -266,7 +266,7 @@ void LocalMemory::grow_stacks(uint32_t least, bool in_call) {
   block_.charge_growth_of_local_memory(warp_, uint64_t{capacity_ - before} * kWarpSize, in_call);
   std::vector<std::byte> old(static_cast<size_t>(capacity_) * kWarpSize);
   old.swap(bytes_);
-  UndefinedBytes old_undefined = std::move(undefined_);
+  UndefinedBitsOfMemory old_undefined = std::move(undefined_);
   undefined_ = {};
   if (block_.checks_reads()) undefined_.mark_first_undefined(0, bytes_.size());
   for (int l = 0; l < kWarpSize; ++l) {

@@ -1,4 +1,4 @@
-// CallFrame: one activation of a function (registers, parameters, local memory). CallFrames
+// CallFrame: one activation of a function (registers, parameters, local memory). CallFramePool
 // allocates and reuses the frames of a warp; LocalMemory holds the stacks of its lanes.
 #pragma once
 
@@ -31,7 +31,7 @@ struct CallFrame {
   uint32_t local_base = 0;        // offset of the function's .local variables in each lane's stack
   // Bytes of the function's .local variables and of its allocations by alloca.
   uint32_t local_bytes = 0;
-  std::unique_ptr<UndefinedBits> undefined;  // null: all registers are defined
+  std::unique_ptr<FrameUndefinedBits> undefined;  // null: all registers are defined
 };
 
 // The local memory of a warp: the stacks of its lanes, one after the other.
@@ -63,7 +63,7 @@ class LocalMemory {
   void make_undefined(uint32_t lanes, uint32_t from, uint32_t bytes);
 
   // The undefined bits of local memory, one byte for each byte.
-  UndefinedBytes& undefined() { return undefined_; }
+  UndefinedBitsOfMemory& undefined() { return undefined_; }
   // The undefined bits of `bytes` bytes of a lane's stack; null if the stack ends before them.
   std::byte* undefined_bits_at(int lane, uint64_t offset, unsigned bytes) {
     return offset + bytes <= capacity_
@@ -78,12 +78,12 @@ class LocalMemory {
   const uint32_t warp_;
   uint32_t capacity_ = 0, top_ = 0;
   std::vector<std::byte> bytes_;
-  UndefinedBytes undefined_;  // in the layout of bytes_
+  UndefinedBitsOfMemory undefined_;  // in the layout of bytes_
 };
 
-class CallFrames {
+class CallFramePool {
  public:
-  CallFrames(BlockContext& block, uint32_t warp, LocalMemory& local);
+  CallFramePool(BlockContext& block, uint32_t warp, LocalMemory& local);
   // Frees all frames.
   void reset_for_next_block();
   // Makes the activation of a function. `call` is null for the kernel itself.

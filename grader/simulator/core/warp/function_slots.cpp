@@ -25,7 +25,7 @@ uint8_t lane_bytes_of_register(unsigned bits) {
 
 }  // namespace
 
-RegisterFileLayout::RegisterFileLayout(const KernelSymbolTables& names,
+RegisterFileLayout::RegisterFileLayout(const KernelSymbolAddresses& names,
                                        const ptx::ControlFlow& flow, DecodedFunction& code)
     : names_(names), function_(*code.ptx), code_(code) {
   place_registers(flow);
@@ -33,7 +33,7 @@ RegisterFileLayout::RegisterFileLayout(const KernelSymbolTables& names,
 }
 
 void RegisterFileLayout::place_registers(const ptx::ControlFlow& flow) {
-  const ptx::RegisterSlots slots = ptx::assign_register_slots(function_, flow);
+  const ptx::RegisterSlotAssignment slots = ptx::assign_register_slots(function_, flow);
   std::vector<uint32_t> offset(slots.slot_bits.size());
   for (size_t s = 0; s < offset.size(); ++s)
     offset[s] =

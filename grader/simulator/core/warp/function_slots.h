@@ -18,7 +18,7 @@
 namespace lab32::sim {
 
 // The meaning of names in all functions of a kernel.
-struct KernelSymbolTables {
+struct KernelSymbolAddresses {
   const ptx::Module& module;
   const SymbolTable& symbols;                               // device memory
   const std::unordered_map<std::string, uint32_t>& shared;  // offsets
@@ -29,7 +29,7 @@ class RegisterFileLayout {
  public:
   // Lays out `code.ptx`: sets the offsets of registers, parameters and local variables in `code`,
   // and later adds the slots that operands need. All three arguments must outlive this object.
-  RegisterFileLayout(const KernelSymbolTables& names, const ptx::ControlFlow& flow,
+  RegisterFileLayout(const KernelSymbolAddresses& names, const ptx::ControlFlow& flow,
                      DecodedFunction& code);
 
   RegisterSlot reg(int index) const { return registers_[static_cast<size_t>(index)]; }
@@ -57,7 +57,7 @@ class RegisterFileLayout {
                                    const ptx::Instruction& in);
   RegisterSlot constant_predicate_slot(bool set, bool negated);
 
-  const KernelSymbolTables& names_;
+  const KernelSymbolAddresses& names_;
   const ptx::Function& function_;
   DecodedFunction& code_;
   std::vector<uint32_t> kernel_params_;

@@ -41,7 +41,7 @@ enum class DispatchKind : uint8_t {
   call,
   ret,
   exit,
-  warp_sync,
+  warp_collective,
   block_sync,
   fence,
   trap,

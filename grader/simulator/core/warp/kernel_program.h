@@ -24,7 +24,7 @@
 namespace lab32::sim {
 
 // A slot of the register file that must hold a value before the function starts.
-struct ConstantSlot {
+struct PresetRegisterSlot {
   uint32_t offset;
   uint8_t bytes;   // 0: a predicate, one word
   uint64_t value;  // bit pattern, the same in all lanes
@@ -37,7 +37,7 @@ struct SpecialRegisterSlot {
 
 // The address of a variable in the block's shared memory, which includes the block's rank in its
 // cluster.
-struct SharedAddressSlot {
+struct SharedVariableAddressSlot {
   uint32_t offset;
   uint8_t bytes;
   uint64_t value;  // value in the block of rank 0
@@ -45,7 +45,7 @@ struct SharedAddressSlot {
 
 // The address of a local variable. It is relative to the activation's stack frame and becomes known
 // when the frame is made.
-struct LocalAddressSlot {
+struct LocalVariableAddressSlot {
   uint32_t offset;
   uint8_t bytes;
   uint32_t local_offset;  // from the frame's base
@@ -60,10 +60,10 @@ struct DecodedFunction {
   std::vector<Inst> code;
   uint32_t register_bytes = 0;
   uint32_t carry_offset = 0;  // lane mask of the carry flag
-  std::vector<ConstantSlot> fixed;
+  std::vector<PresetRegisterSlot> fixed;
   std::vector<SpecialRegisterSlot> specials;
-  std::vector<SharedAddressSlot> shared_addresses;
-  std::vector<LocalAddressSlot> local_addresses;
+  std::vector<SharedVariableAddressSlot> shared_addresses;
+  std::vector<LocalVariableAddressSlot> local_addresses;
   std::vector<std::pair<uint32_t, uint32_t>>
       undefined;  // {offset, bytes} of registers that some path reads before it writes them
   uint32_t local_bytes = 0;  // bytes of its .local variables
@@ -119,7 +119,7 @@ struct InstructionSite {
 // The decoded operands of fetches through texture objects (tex, tld4) and of loads, stores and
 // reductions through surface objects (suld, sust, sured).
 
-struct TextureOp {
+struct TextureOrSurfaceOp {
   enum class Kind : uint8_t { fetch, level, gradient, gather, load, store, reduce };
   enum class Outside : uint8_t { trap, clamp, zero };
   Kind kind = Kind::fetch;
@@ -148,11 +148,11 @@ class RegisterFileLayout;
 
 // Decodes a texture or surface instruction. The first form leaves the slots empty. Both throw
 // lab32::Error for a form that is not supported.
-TextureOp texture_op_of(const ptx::Instruction& in);
-TextureOp texture_op_of(const ptx::Instruction& in, RegisterFileLayout& slots);
+TextureOrSurfaceOp texture_or_surface_op_of(const ptx::Instruction& in);
+TextureOrSurfaceOp texture_or_surface_op_of(const ptx::Instruction& in, RegisterFileLayout& slots);
 
 // The registers that the operation reads; that of the object's number comes first.
-std::vector<RegisterSlot> sources_of(const TextureOp& op);
+std::vector<RegisterSlot> sources_of(const TextureOrSurfaceOp& op);
 
 // ---------------------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ struct KernelProgram {
   std::vector<CallSite> calls;                       // Inst::target of a call
   std::vector<std::vector<uint32_t>> branch_tables;  // Inst::target of brx
   std::vector<FragmentOp> fragment_ops;              // Inst::target of mma and similar
-  std::vector<TextureOp> texture_ops;                // Inst::target of tex and similar
+  std::vector<TextureOrSurfaceOp> texture_ops;       // Inst::target of tex and similar
   std::vector<BulkOp> bulk_ops;                      // Inst::target of cp.async.bulk
   std::vector<SharedVariable> shared;
   uint32_t static_shared = 0;

@@ -128,7 +128,7 @@ struct LaunchContext {
   uint64_t resident_blocks = 1;
   // The address where grid.sync() counts arrived blocks; 0: not a cooperative launch.
   uint64_t grid_workspace = 0;
-  DeviceHeap* heap = nullptr;  // set if the program uses_heap
+  KernelMallocHeap* heap = nullptr;  // set if the program uses_heap
   DeviceLaunches* launches = nullptr;
   bool trap_uninitialised = true;
   // Records the first use of device memory that was never written; the launch then continues, as on
@@ -137,7 +137,7 @@ struct LaunchContext {
   bool note_warps = false;  // the caller wants LaunchOutcome::warps
   // The seed of a random schedule of blocks, warps and diverged lanes; nullopt: the normal order.
   std::optional<uint64_t> schedule;
-  std::optional<BlockWithAbsentThreads> part;  // nullopt: all threads run
+  std::optional<PartialBlockLaunch> part;  // nullopt: all threads run
   // If there is no random schedule: the blocks, and the warps of each block, run from the last to
   // the first.
   bool reversed = false;

@@ -6,7 +6,7 @@
 namespace lab32::sim {
 
 EventReporter::EventReporter(const LaunchContext& launch, std::vector<Observer*> observers,
-                             const RaceFilter* suspects)
+                             const SuspectWordDetector* suspects)
     : launch_(launch), observers_(std::move(observers)), suspects_(suspects) {
   for (Observer* o : observers_) {
     if (o->wants_accesses()) access_observers_.push_back(o);
@@ -72,7 +72,7 @@ void EventReporter::access(uint32_t warp, const Inst& in, const WarpAccess& acce
 }
 
 void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess& whole,
-                                 const LanesReportedTogether& part) {
+                                 const AccessLaneSubset& part) {
   const uint32_t mask = part.mask;
   const uint64_t* const address = whole.address;
   IssuedWarpAccess access;
@@ -99,7 +99,7 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
   };
   if (plan.unmatched || whole.matrix || in.ptx->op->traits.fragments) return emit();
   alignas(64) uint64_t shifted[kWarpSize];
-  for (const PlannedSassAccess& issue : plan.issues) {
+  for (const SassAccessOfPtxInstruction& issue : plan.issues) {
     if (issue.only && *issue.only != whole.space) continue;
     access.bytes = issue.bytes;
     // The access plan of a copy to shared memory describes the load from device memory. The other
@@ -116,20 +116,20 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
     }
     access.form = issue.form;
     switch (issue.lanes) {
-      case PlannedSassAccess::Lanes::all:
+      case SassAccessOfPtxInstruction::Lanes::all:
         emit();
         break;
-      case PlannedSassAccess::Lanes::full_leader:
+      case SassAccessOfPtxInstruction::Lanes::full_leader:
         if (mask != kFullMask) {
           emit();
           break;
         }
         [[fallthrough]];
-      case PlannedSassAccess::Lanes::leader:
+      case SassAccessOfPtxInstruction::Lanes::leader:
         access.mask = mask & (~mask + 1);
         emit();
         break;
-      case PlannedSassAccess::Lanes::spin: {
+      case SassAccessOfPtxInstruction::Lanes::spin: {
         // In each round all lanes that have not succeeded load and try to swap.
         uint32_t rest = mask;
         while (rest) {
@@ -144,7 +144,7 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
         access.again = false;
         break;
       }
-      case PlannedSassAccess::Lanes::narrow_cas_loop: {
+      case SassAccessOfPtxInstruction::Lanes::narrow_cas_loop: {
         for (int l = 0; l < kWarpSize; ++l) shifted[l] = address[l] / issue.bytes * issue.bytes;
         access.address = shifted;
         access.kind = AccessKind::load;
@@ -162,14 +162,14 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
   }
 }
 
-void EventReporter::texel_access(uint32_t warp, TexelAccess access) {
+void EventReporter::texel_access(uint32_t warp, WarpTexelAccess access) {
   const AccessPlan& plan = launch_.program->plans[access.site];
   access.ptx_level = plan.unmatched.has_value();
   if (!plan.unmatched && plan.issues.empty()) return;  // ptxas removed the access
   for (Observer* o : access_observers_) o->texel_access(warp, access);
 }
 
-void EventReporter::bulk_move(uint32_t warp, const BulkMove& move) {
+void EventReporter::bulk_move(uint32_t warp, const ContiguousBulkMove& move) {
   for (Observer* o : access_observers_) o->bulk_move(warp, move);
 }
 

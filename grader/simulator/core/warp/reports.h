@@ -19,7 +19,7 @@ class EventReporter {
   // want. null: they want none, except that an observer that chooses loaded values gets all but
   // plain loads.
   EventReporter(const LaunchContext& launch, std::vector<Observer*> observers,
-                const RaceFilter* suspects);
+                const SuspectWordDetector* suspects);
   // Resets the state for the next block.
   void reset_for_next_block() { stored_ = {}; }
 
@@ -46,15 +46,15 @@ class EventReporter {
   };
   // Reports an access in the way in which ptxas issues it.
   void access(uint32_t warp, const Inst& in, const WarpAccess& access);
-  void texel_access(uint32_t warp, TexelAccess access);
-  void bulk_move(uint32_t warp, const BulkMove& move);
-  void shared_ptx_access(uint32_t warp, const PtxSharedAccess& access) {
+  void texel_access(uint32_t warp, WarpTexelAccess access);
+  void bulk_move(uint32_t warp, const ContiguousBulkMove& move);
+  void shared_ptx_access(uint32_t warp, const PtxSharedAccessEvent& access) {
     for (Observer* o : raw_observers_) o->shared_ptx_access(warp, access);
   }
-  void async_copy_begins(uint32_t warp, const PtxSharedAccess& access) {
+  void async_copy_begins(uint32_t warp, const PtxSharedAccessEvent& access) {
     for (Observer* o : raw_observers_) o->async_copy_begins(warp, access);
   }
-  void async_copy_ends(uint32_t warp, const PtxSharedAccess& access) {
+  void async_copy_ends(uint32_t warp, const PtxSharedAccessEvent& access) {
     for (Observer* o : raw_observers_) o->async_copy_ends(warp, access);
   }
   // Reports an access to device memory whose order matters. Called before the access is carried
@@ -83,18 +83,18 @@ class EventReporter {
  private:
   // Lanes that are reported together. `others`: lanes of the same access that are reported
   // separately. `remote`: the lanes access another block's memory.
-  struct LanesReportedTogether {
+  struct AccessLaneSubset {
     uint32_t mask, others;
     bool remote;
   };
   void report_lanes(uint32_t warp, const Inst& in, const WarpAccess& whole,
-                    const LanesReportedTogether& part);
+                    const AccessLaneSubset& part);
 
   const LaunchContext& launch_;
   std::vector<Observer*> observers_;
   std::vector<Observer*> access_observers_, raw_observers_, shuffle_observers_;
   Observer* chooser_ = nullptr;  // null: loads return the newest values
-  const RaceFilter* suspects_;
+  const SuspectWordDetector* suspects_;
   std::array<uint32_t, 32> stored_{};  // by warp
   uint32_t remote_ = 0;
 };

@@ -19,7 +19,7 @@ namespace lab32::sim {
 class ClusterSharedMemory {
  public:
   // Reserves address space for `blocks` windows. `undefined`: reserves as much again for undefined
-  // bits, one byte for each byte (UndefinedBytes).
+  // bits, one byte for each byte (UndefinedBitsOfMemory).
   ClusterSharedMemory(uint32_t blocks, bool undefined);
   ~ClusterSharedMemory();
   ClusterSharedMemory(const ClusterSharedMemory&) = delete;
@@ -79,7 +79,7 @@ class SharedMemory {
   // The offset of the block's own memory in bytes().
   uint64_t base() const { return base_; }
   uint32_t size() const { return launch_.shared_bytes; }
-  UndefinedBytes& undefined() { return undefined_; }
+  UndefinedBitsOfMemory& undefined() { return undefined_; }
   // The undefined bits of the `bytes` bytes at `offset`; null if these are not all in the block's
   // shared memory.
   std::byte* undefined_bits_at(uint64_t offset, unsigned bytes) {
@@ -120,7 +120,7 @@ class SharedMemory {
   const bool follows_;
   std::vector<std::byte> own_;  // memory of a block without a cluster
   std::byte* data_;
-  UndefinedBytes undefined_;
+  UndefinedBitsOfMemory undefined_;
 };
 
 }  // namespace lab32::sim

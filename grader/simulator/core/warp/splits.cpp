@@ -34,7 +34,7 @@ bool only_exits(const DecodedFunction& kernel, uint32_t pc) {
         continue;
       case DispatchKind::straight: {
         const ptx::InstructionTraits& t = in.ptx->op->traits;
-        if (t.memory_count > 0 || t.is_texture() || t.bulk || t.sync != ptx::Sync::none)
+        if (t.memory_count > 0 || t.is_texture() || t.bulk || t.sync != ptx::InstructionSync::none)
           return false;
         break;
       }
@@ -116,7 +116,7 @@ void WarpSplits::complete_join(ReconvergenceJoin* join) {
   free_join(join);
 }
 
-bool WarpSplits::wait_at_or_pass_join() {
+bool WarpSplits::try_pass_join() {
   for (;;) {
     WarpSplit& split = list_[current_];
     ReconvergenceJoin* join = split.join;
@@ -223,7 +223,7 @@ bool WarpSplits::release_innermost_join() {
   return true;
 }
 
-bool WarpSplits::branch(const Inst& in, uint32_t lanes) {
+bool WarpSplits::send_lanes_to_branch_target(const Inst& in, uint32_t lanes) {
   WarpSplit& split = list_[current_];
   const bool all = lanes == split.mask;
   if (all) {
@@ -286,7 +286,7 @@ void WarpSplits::release_split_from_barrier(uint32_t split_id) {
   }
 }
 
-bool WarpSplits::release_lanes_to_exit() {
+bool WarpSplits::release_join_lanes_to_exit() {
   for (const WarpSplit& s : list_)
     for (ReconvergenceJoin* join = s.join; join != nullptr; join = join->parent) {
       const bool in_kernel = join->frame->parent == nullptr;
@@ -301,9 +301,10 @@ bool WarpSplits::release_lanes_to_exit() {
 // `if (t < 16) { ...; __syncwarp(); }` waits for lanes that skip the branch and exit. In the
 // simulator these lanes wait at the branch's join; on an H100 they do not (programs/warp_barriers),
 // so they are released here. An exchange of data with them remains a fault.
-bool WarpSplits::release_lanes_for_warp_barrier() {
+bool WarpSplits::release_join_lanes_for_warp_barrier() {
   const auto is_at_barrier = [](const WarpSplit& s) {
-    return s.state == WarpSplit::State::warp_sync && is_warp_barrier(s.frame->function->code[s.pc]);
+    return s.state == WarpSplit::State::warp_collective &&
+           is_warp_barrier(s.frame->function->code[s.pc]);
   };
   for (const WarpSplit& s : list_) {
     if (!is_at_barrier(s)) continue;
@@ -319,7 +320,7 @@ bool WarpSplits::release_lanes_for_warp_barrier() {
   return false;
 }
 
-bool WarpSplits::release_lanes_for_block_barrier() {
+bool WarpSplits::release_join_blocking_block_barrier() {
   for (const WarpSplit& s : list_)
     for (ReconvergenceJoin* join = s.join; join != nullptr; join = join->parent) {
       if (join->arrived == 0 || join->callee != nullptr) continue;

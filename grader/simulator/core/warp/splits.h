@@ -29,7 +29,7 @@ struct ReconvergenceJoin {
 
 // Lanes of a warp that run together, and the place in the program where they are.
 struct WarpSplit {
-  enum class State : uint8_t { ready, warp_sync, block_barrier };
+  enum class State : uint8_t { ready, warp_collective, block_barrier };
   uint32_t id = 0;
   uint32_t pc = 0;
   uint32_t mask = 0;
@@ -42,7 +42,7 @@ struct WarpSplit {
 
 class WarpSplits {
  public:
-  explicit WarpSplits(CallFrames& frames) : frames_(frames) {}
+  explicit WarpSplits(CallFramePool& frames) : frames_(frames) {}
   // Puts all lanes at the beginning of the kernel.
   void reset_for_next_block(uint32_t lanes, CallFrame* kernel);
 
@@ -62,9 +62,9 @@ class WarpSplits {
 
   // If the current split is at its join, it waits there, or continues with all joined lanes if it
   // is the last to arrive. False: it waits, and the caller must choose another split.
-  bool wait_at_or_pass_join();
+  bool try_pass_join();
   // Sends `lanes` of the current split to the branch's target. True: the split diverged.
-  bool branch(const Inst& in, uint32_t lanes);
+  bool send_lanes_to_branch_target(const Inst& in, uint32_t lanes);
   // The current split continues at my_pc with the lanes of my_mask; the other lanes become a new
   // split.
   void diverge(uint32_t other_pc, uint32_t other_mask, uint32_t my_pc, uint32_t my_mask,
@@ -91,13 +91,13 @@ class WarpSplits {
   // Called when no split can run. Releases lanes that wait in a join of the kernel from which they
   // can only exit: barriers and warp operations wait for lanes that have not exited. False: there
   // are no such lanes.
-  bool release_lanes_to_exit();
+  bool release_join_lanes_to_exit();
   // Called when no split can run and a warp barrier waits for lanes in a join. Releases these
   // lanes, so that they exit or reach the barrier. False: there are no such lanes.
-  bool release_lanes_for_warp_barrier();
-  // Does for a barrier of the block what release_lanes_for_warp_barrier() does for a barrier of the
-  // warp.
-  bool release_lanes_for_block_barrier();
+  bool release_join_lanes_for_warp_barrier();
+  // Does for a barrier of the block what release_join_lanes_for_warp_barrier() does for a barrier
+  // of the warp.
+  bool release_join_blocking_block_barrier();
 
  private:
   ReconvergenceJoin* make_join();
@@ -109,7 +109,7 @@ class WarpSplits {
   void complete_join(ReconvergenceJoin* join);
   void release_waiting_lanes(ReconvergenceJoin* join);
 
-  CallFrames& frames_;
+  CallFramePool& frames_;
   uint32_t live_ = 0;
   std::vector<WarpSplit> list_;
   size_t current_ = 0;
@@ -120,7 +120,7 @@ class WarpSplits {
 
 // Whether lanes of a warp only synchronise at the instruction and exchange no data.
 inline bool is_warp_barrier(const Inst& in) {
-  return in.ptx->op->traits.sync == ptx::Sync::warp_barrier;
+  return in.ptx->op->traits.sync == ptx::InstructionSync::warp_barrier;
 }
 
 }  // namespace lab32::sim

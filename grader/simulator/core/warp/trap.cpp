@@ -25,19 +25,19 @@ constexpr TrapReasonRow kTrapReasons[] = {
 #include "simulator/core/warp/traps.def"
 };
 
-std::string name_of(const std::optional<ThreadId>& id) {
-  const auto [block, thread] = id.value_or(ThreadId{});
+std::string name_of(const std::optional<BlockAndThreadIndex>& id) {
+  const auto [block, thread] = id.value_or(BlockAndThreadIndex{});
   return fmt::format("thread ({},{},{}) of block ({},{},{})", thread[0], thread[1], thread[2],
                      block[0], block[1], block[2]);
 }
 
-std::string name_of_thread_in_block(const std::optional<ThreadId>& id) {
-  const ThreadId t = id.value_or(ThreadId{});
+std::string thread_index_text(const std::optional<BlockAndThreadIndex>& id) {
+  const BlockAndThreadIndex t = id.value_or(BlockAndThreadIndex{});
   return fmt::format("thread ({},{},{})", t.thread[0], t.thread[1], t.thread[2]);
 }
 
 std::string warp_name(const TrapFacts& f) {
-  return fmt::format("warp {} of block {}", f.warp.value_or(WarpFaultLanes{}).warp, f.block);
+  return fmt::format("warp {} of block {}", f.warp.value_or(WarpMaskMismatch{}).warp, f.block);
 }
 
 // "lane 5 waits", "lanes 0 to 15 and 17 wait".
@@ -226,7 +226,7 @@ const char* words(TrapKind kind) { return kWords[static_cast<size_t>(kind)]; }
 const char* to_string(TrapReason reason) { return kTrapReasons[static_cast<size_t>(reason)].name; }
 
 std::string describe(const TrapFacts& f) {
-  const WarpFaultLanes warp = f.warp.value_or(WarpFaultLanes{});
+  const WarpMaskMismatch warp = f.warp.value_or(WarpMaskMismatch{});
   switch (f.reason) {
     case TrapReason::past_end:
     case TrapReason::before_start:
@@ -255,7 +255,7 @@ std::string describe(const TrapFacts& f) {
                                                             f.value - 1, f.value == 2 ? "" : "s");
       return fmt::format(
           "block {}: {}{} at this barrier, which needs {} threads; the others never reach it{}",
-          f.block, name_of_thread_in_block(f.thread), others, f.limit,
+          f.block, thread_index_text(f.thread), others, f.limit,
           f.cause.empty() ? "" : " (" + f.cause + ")");
     }
     case TrapReason::two_barriers:
@@ -284,12 +284,12 @@ std::string describe(const TrapFacts& f) {
           "{} has the copy engine read {} at offset {} of {}, which {} has written, and the engine "
           "need not see that: there is no fence.proxy.async between",
           name_of(f.thread), bytes_of(f.access->bytes), f.access->offset, name_of_object(*f.access),
-          name_of_thread_in_block(f.waiting));
+          thread_index_text(f.waiting));
     case TrapReason::bulk_overwritten:
       return fmt::format(
           "{} writes {} at offset {} of {}, which a copy that {} has issued may still read",
           name_of(f.thread), bytes_of(f.access->bytes), f.access->offset, name_of_object(*f.access),
-          name_of_thread_in_block(f.waiting));
+          thread_index_text(f.waiting));
     case TrapReason::bulk_at_end:
       return fmt::format(
           "the block ends while a copy that {} has issued may still read {} at offset {} of {}",

@@ -28,7 +28,7 @@ TrapKind kind_of(TrapReason reason);
 // launch.
 bool is_nonfatal_trap(TrapKind kind);
 
-struct ThreadId {
+struct BlockAndThreadIndex {
   std::array<uint32_t, 3> block{}, thread{};
 };
 
@@ -55,7 +55,7 @@ struct FaultyMemoryAccess {
 // The use that makes an undefined value a fault.
 enum class ValueUse : uint8_t { none, address, branch, atomic, output };
 
-struct WarpFaultLanes {
+struct WarpMaskMismatch {
   uint32_t warp = 0;   // in its block
   uint32_t lanes = 0;  // lanes that execute the instruction
   uint32_t mask = 0;   // lanes that the instruction names
@@ -65,11 +65,11 @@ struct WarpFaultLanes {
 // The facts of a fault. traps.def says which of them each reason sets.
 struct TrapFacts {
   TrapReason reason = TrapReason::trap_instruction;
-  uint64_t block = 0;              // linear index
-  std::optional<ThreadId> thread;  // the first faulty thread
-  std::optional<ThreadId> waiting;
+  uint64_t block = 0;                         // linear index
+  std::optional<BlockAndThreadIndex> thread;  // the first faulty thread
+  std::optional<BlockAndThreadIndex> waiting;
   std::optional<FaultyMemoryAccess> access;
-  std::optional<WarpFaultLanes> warp;
+  std::optional<WarpMaskMismatch> warp;
   ValueUse used_as = ValueUse::none;  // unwritten
   uint32_t barrier = 0;
   uint64_t value = 0, limit = 0;

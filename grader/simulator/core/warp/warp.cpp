@@ -37,14 +37,14 @@ void Warp::reset_for_next_block() {
   copy_group_.fill(0);
   track_.reset();
   local_.reset_for_next_block();
-  const std::optional<BlockWithAbsentThreads>& part = block_.launch().part;
+  const std::optional<PartialBlockLaunch>& part = block_.launch().part;
   const uint32_t absent = part ? part->absent_lanes_of_warp(block_.info().index, index_) : 0;
   splits_.reset_for_next_block(initial_lanes_ & ~absent,
                                frames_.make_frame(program().functions[0], nullptr, nullptr));
 }
 
 void Warp::branch(const Inst& in, uint32_t op_mask) {
-  if (splits_.branch(in, op_mask)) ++block_.tally()[in.site].splits;
+  if (splits_.send_lanes_to_branch_target(in, op_mask)) ++block_.tally()[in.site].splits;
 }
 
 // Lanes with equal targets form one split.
@@ -114,20 +114,20 @@ Warp::RunOutcome Warp::run(uint64_t slice) {
   const uint64_t limit = block_.warp_budget();
   const uint64_t stop = issued_ + slice;
   polling_.begin_slice(stop);
-  InstructionIssueCounts* const tally = block_.tally().data();
-  BlockContext::StraightLineRunTally* const runs = block_.runs().data();
+  IssueCountsOfOneInstruction* const tally = block_.tally().data();
+  BlockContext::StraightLineIssueCounts* const runs = block_.runs().data();
 
   for (;;) {
     // Choose a ready split.
     if (!splits_.is_current_split_ready()) {
       if (splits_.live() == 0) return RunOutcome::done;
       if (!splits_.choose_next_ready_split()) {
-        if (splits_.release_lanes_to_exit()) continue;
+        if (splits_.release_join_lanes_to_exit()) continue;
         return RunOutcome::blocked;
       }
       slice_ends_ = issued_ + slice_;
     }
-    if (!splits_.wait_at_or_pass_join()) continue;
+    if (!splits_.try_pass_join()) continue;
 
     // This is the hot loop: it executes straight instructions of one split and keeps its state in
     // local variables.
@@ -164,7 +164,7 @@ Warp::RunOutcome Warp::run(uint64_t slice) {
         pc += static_cast<uint32_t>(end - in);
         const ExecContext x{regs, mask, this};
         for (; in != end && !track_; ++in) in->exec(x, *in);
-        for (; in != end; ++in) track_->execute(*split->frame, mask, *in);
+        for (; in != end; ++in) track_->execute_and_propagate(*split->frame, mask, *in);
         --in;
         if (pc == join_pc || issued_ >= pause) break;
         continue;
@@ -179,13 +179,13 @@ Warp::RunOutcome Warp::run(uint64_t slice) {
           continue;
         }
       }
-      InstructionIssueCounts& t = tally[in->site];
+      IssueCountsOfOneInstruction& t = tally[in->site];
       ++t.warps;
       t.lanes += static_cast<unsigned>(__builtin_popcount(op_mask));
       ++issued_;
       if (in->flow != DispatchKind::straight) break;
       if (track_)
-        track_->execute(*split->frame, op_mask, *in);
+        track_->execute_and_propagate(*split->frame, op_mask, *in);
       else
         in->exec(ExecContext{regs, op_mask, this}, *in);
       if (++pc == join_pc || issued_ >= pause) break;
@@ -213,8 +213,8 @@ Warp::RunOutcome Warp::run(uint64_t slice) {
         case DispatchKind::exit:
           return_or_exit(op_mask, true);
           break;
-        case DispatchKind::warp_sync:
-          warp_sync(*in, op_mask);
+        case DispatchKind::warp_collective:
+          start_warp_collective(*in, op_mask);
           break;
         case DispatchKind::block_sync:
           if (op_mask != mask) {

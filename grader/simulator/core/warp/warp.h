@@ -44,7 +44,7 @@ class PollingDetector {
 
   // An atomic with a result or a volatile load was executed: the split may be waiting for another
   // lane.
-  void note_possible_spin() {
+  void note_potentially_polling_read() {
     synchronised_ = true;
     clock_looks_ = 0;
   }
@@ -118,7 +118,7 @@ struct PendingAsyncCopy {
 
 // The lanes of an access that read undefined bytes. The undefined bits of lane l are at bits +
 // address[l] + l * stride.
-struct UndefinedRead {
+struct UndefinedBitsOfWarpRead {
   AccessSpace space = AccessSpace::global;
   uint32_t lanes = 0;
   const uint64_t* of = nullptr;  // the addresses in `space` that the lanes read
@@ -159,9 +159,9 @@ class Warp {
   LocalMemory& local() { return local_; }
 
   // A split that waits for lanes at a warp operation; nullptr: there is none.
-  const WarpSplit* split_waiting_in_warp_sync() const;
+  const WarpSplit* split_waiting_in_warp_collective() const;
   // Executes the first warp operation that waits, only with the lanes that have arrived.
-  void force_one_warp_sync();
+  void force_one_warp_collective();
   // Lanes that cannot execute this instruction with the rest leave the split and continue at
   // `their_pc`. The instruction is then executed again.
   void split_off_lanes(const Inst& in, uint32_t lanes, uint32_t their_pc);
@@ -174,7 +174,7 @@ class Warp {
   TrapFacts facts(TrapReason reason, int lane) const {
     return block_.faults().facts(reason, index_, lane);
   }
-  ThreadId thread_id(int lane) const { return block_.faults().thread_id(index_, lane); }
+  BlockAndThreadIndex thread_id(int lane) const { return block_.faults().thread_id(index_, lane); }
 
   // --- for instructions ---
   // The addresses of the current memory instruction.
@@ -188,10 +188,11 @@ class Warp {
   // --- undefined values (definedness.h), if BlockContext::checks_reads() ---
   // Called after a read. False: all bytes are defined.
   bool find_undefined_bytes(AccessSpace space, const uint64_t* address, uint32_t mask,
-                            unsigned bytes, UndefinedRead* read);
-  bool is_neighbour_word_written(AccessSpace space, uint64_t at, unsigned bytes);
-  UndefinedBits::OfLanes origins_of_undefined_read(const Inst& in, const UndefinedRead& read,
-                                                   unsigned bytes);
+                            unsigned bytes, UndefinedBitsOfWarpRead* read);
+  bool is_other_8_byte_half_written(AccessSpace space, uint64_t at, unsigned bytes);
+  FrameUndefinedBits::OfLanes origins_of_undefined_read(const Inst& in,
+                                                        const UndefinedBitsOfWarpRead& read,
+                                                        unsigned bytes);
   // A shuffle read from lanes, `absent`, that do not execute it. Marks the results of the lanes
   // `readers` as undefined.
   void mark_absent_reads_undefined(const ExecContext& x, const Inst& in, uint32_t readers,
@@ -203,12 +204,12 @@ class Warp {
                                          const uint64_t* address, unsigned bytes);
   // Checks the value that any other atomic on shared memory reads, and reports it if it is
   // undefined.
-  void report_undefined_update(const Inst& in, const uint64_t* address, uint32_t mask,
-                               unsigned bytes);
+  void check_shared_atomic_reads_defined(const Inst& in, const uint64_t* address, uint32_t mask,
+                                         unsigned bytes);
   UndefinedValueTracker& value_tracker();
   void execute(CallFrame& frame, uint32_t mask, const Inst& in) {
     if (track_)
-      track_->execute(frame, mask, in);
+      track_->execute_and_propagate(frame, mask, in);
     else
       in.exec(ExecContext{frame.regs, mask, this}, in);
   }
@@ -219,10 +220,10 @@ class Warp {
   void call(const Inst& in, uint32_t op_mask);
   void enter_function(uint32_t function, const Inst& call, uint32_t lanes);
   void return_or_exit(uint32_t lanes, bool exit_thread);
-  void warp_sync(const Inst& in, uint32_t op_mask);
+  void start_warp_collective(const Inst& in, uint32_t op_mask);
   void report_lane_not_in_mask(const Inst& in, uint32_t lanes, uint32_t member_mask);
-  void retry_warp_syncs();
-  void try_warp_sync(size_t split, bool force);
+  void retry_warp_collectives();
+  void try_warp_collective(size_t split, bool force);
   void end_slice();
 
   BlockContext& block_;
@@ -230,7 +231,7 @@ class Warp {
   const uint32_t initial_lanes_;
   uint64_t issued_ = 0;
   LocalMemory local_;
-  CallFrames frames_;
+  CallFramePool frames_;
   WarpSplits splits_;
   PollingDetector polling_;
   Random* random_ = nullptr;  // null: splits run in their normal order

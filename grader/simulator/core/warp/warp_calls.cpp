@@ -30,9 +30,9 @@ void Warp::enter_function(uint32_t function, const Inst& call, uint32_t lanes) {
                   caller->params.data() + l * from_bytes + site.arguments[a],
                   callee.arguments[a].bytes);
     }
-    UndefinedBitTracker::pass_undefined_params(*caller, site.arguments[a], *frame,
-                                               callee.arguments[a].offset,
-                                               callee.arguments[a].bytes, lanes);
+    UndefinedBitTracker::copy_undefined_param_bits(*caller, site.arguments[a], *frame,
+                                                   callee.arguments[a].offset,
+                                                   callee.arguments[a].bytes, lanes);
   }
   splits_.enter_callee(frame, lanes);
 }
@@ -100,7 +100,7 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
 // the instruction again, so this issue does not count.
 void Warp::split_off_lanes(const Inst& in, uint32_t lanes, uint32_t their_pc) {
   WarpSplit& split = current();
-  InstructionIssueCounts& t = block_.tally()[in.site];
+  IssueCountsOfOneInstruction& t = block_.tally()[in.site];
   --t.warps;
   t.lanes -= static_cast<unsigned>(__builtin_popcount(last_op_mask_));
   const uint32_t here = split.pc;
@@ -128,14 +128,15 @@ void Warp::return_or_exit(uint32_t lanes, bool exit_thread) {
                     frame->params.data() + l * callee.param_bytes + callee.results[r].offset,
                     callee.results[r].bytes);
       }
-      UndefinedBitTracker::pass_undefined_params(*frame, callee.results[r].offset, *back->frame,
-                                                 site.results[r], callee.results[r].bytes, lanes);
+      UndefinedBitTracker::copy_undefined_param_bits(*frame, callee.results[r].offset, *back->frame,
+                                                     site.results[r], callee.results[r].bytes,
+                                                     lanes);
     }
   }
 
   splits_.return_or_exit(lanes, to_caller);
   if (!to_caller) {
-    retry_warp_syncs();
+    retry_warp_collectives();
     block_.on_threads_exit();
   }
 }
@@ -174,7 +175,7 @@ void Warp::report_lane_not_in_mask(const Inst& in, uint32_t lanes, uint32_t memb
   });
 }
 
-void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
+void Warp::start_warp_collective(const Inst& in, uint32_t op_mask) {
   WarpSplit& split = current();
   if (op_mask != split.mask) return split_off_lanes(in, split.mask & ~op_mask, split.pc + 1);
   const std::byte* regs = split.frame->regs;
@@ -194,28 +195,28 @@ void Warp::warp_sync(const Inst& in, uint32_t op_mask) {
     ++split.pc;
     return;
   }
-  split.state = WarpSplit::State::warp_sync;
+  split.state = WarpSplit::State::warp_collective;
   split.op_mask = same;
   split.wanted = wanted;
-  retry_warp_syncs();
+  retry_warp_collectives();
 }
 
 // Executes the warp operations whose lanes have all arrived (or exited).
-void Warp::retry_warp_syncs() {
+void Warp::retry_warp_collectives() {
   for (size_t i = 0; i < splits_.list().size(); ++i)
-    if (splits_.list()[i].state == WarpSplit::State::warp_sync) try_warp_sync(i, false);
+    if (splits_.list()[i].state == WarpSplit::State::warp_collective) try_warp_collective(i, false);
 }
 
 // Executes the operation at which split `i` waits, together with all splits that wait for it, if
 // all its lanes have arrived. `force`: even if lanes are missing.
-void Warp::try_warp_sync(size_t i, bool force) {
+void Warp::try_warp_collective(size_t i, bool force) {
   const WarpSplit first = splits_.list()[i];
   const Inst& in = first.frame->function->code[first.pc];
   const bool barrier = is_warp_barrier(in);
   // Lanes may reach a warp barrier at different instructions. An exchange of data requires one and
   // the same instruction.
   auto together = [&](const WarpSplit& s) {
-    if (s.state != WarpSplit::State::warp_sync || s.wanted != first.wanted) return false;
+    if (s.state != WarpSplit::State::warp_collective || s.wanted != first.wanted) return false;
     const Inst& other = s.frame->function->code[s.pc];
     return barrier ? is_warp_barrier(other) : s.pc == first.pc && s.frame == first.frame;
   };
@@ -235,15 +236,16 @@ void Warp::try_warp_sync(size_t i, bool force) {
   }
 }
 
-const WarpSplit* Warp::split_waiting_in_warp_sync() const {
+const WarpSplit* Warp::split_waiting_in_warp_collective() const {
   for (const WarpSplit& s : splits_.list())
-    if (s.state == WarpSplit::State::warp_sync) return &s;
+    if (s.state == WarpSplit::State::warp_collective) return &s;
   return nullptr;
 }
 
-void Warp::force_one_warp_sync() {
+void Warp::force_one_warp_collective() {
   for (size_t i = 0; i < splits_.list().size(); ++i)
-    if (splits_.list()[i].state == WarpSplit::State::warp_sync) return try_warp_sync(i, true);
+    if (splits_.list()[i].state == WarpSplit::State::warp_collective)
+      return try_warp_collective(i, true);
 }
 
 }  // namespace lab32::sim

@@ -19,8 +19,8 @@ bool is_atomic(const sim::IssuedWarpAccess& access) {
   return access.kind == sim::AccessKind::red || access.kind == sim::AccessKind::atom;
 }
 
-LineAccess line_access_without_sectors(const sim::IssuedWarpAccess& access, uint64_t line,
-                                       bool skips_l1, bool on_float) {
+CacheLineAccess line_access_without_sectors(const sim::IssuedWarpAccess& access, uint64_t line,
+                                            bool skips_l1, bool on_float) {
   return {line, 0, static_cast<uint64_t>(access.kind), skips_l1, on_float, 0, 0, 0, 0, {}};
 }
 
@@ -32,10 +32,11 @@ bool is_contiguous(const sim::IssuedWarpAccess& access) {
 }
 
 void append_lines_of_contiguous_access(const sim::IssuedWarpAccess& access, bool skips_l1,
-                                       bool on_float, std::vector<LineAccess>& to) {
+                                       bool on_float, std::vector<CacheLineAccess>& to) {
   uint64_t at = access.address[0];
   for (const uint64_t end = at + kWarpSize * access.bytes; at < end;) {
-    LineAccess entry = line_access_without_sectors(access, at / kLineBytes, skips_l1, on_float);
+    CacheLineAccess entry =
+        line_access_without_sectors(access, at / kLineBytes, skips_l1, on_float);
     for (const uint64_t line_end = std::min((at / kLineBytes + 1) * kLineBytes, end);
          at < line_end;) {
       const uint64_t sector_end = std::min((at / kSectorBytes + 1) * kSectorBytes, line_end);
@@ -49,7 +50,7 @@ void append_lines_of_contiguous_access(const sim::IssuedWarpAccess& access, bool
 }
 
 void append_lines_of_scattered_access(const sim::IssuedWarpAccess& access, bool skips_l1,
-                                      bool on_float, std::vector<LineAccess>& to) {
+                                      bool on_float, std::vector<CacheLineAccess>& to) {
   const size_t first = to.size();
   const bool atomic = is_atomic(access);
   WordCounts words;
@@ -65,7 +66,7 @@ void append_lines_of_scattered_access(const sim::IssuedWarpAccess& access, bool 
       highest = std::max(highest, line);
       if (atomic) words[at - 1 - first] = {};
     }
-    LineAccess& entry = to[at - 1];
+    CacheLineAccess& entry = to[at - 1];
     const uint32_t sector = address % kLineBytes / kSectorBytes;
     entry.sectors |= uint64_t{1} << sector;
     uint8_t& amount = entry.amount[sector];
@@ -93,7 +94,7 @@ uint32_t tag_bank_of_line(uint64_t line) {
 
 }  // namespace
 
-uint64_t l1_busy_cycles(const sim::IssuedWarpAccess& access, const LineAccess* lines,
+uint64_t l1_busy_cycles(const sim::IssuedWarpAccess& access, const CacheLineAccess* lines,
                         uint64_t count) {
   if (access.kind == sim::AccessKind::load) {
     std::array<uint64_t, 4> looked_up{};
@@ -108,7 +109,7 @@ uint64_t l1_busy_cycles(const sim::IssuedWarpAccess& access, const LineAccess* l
 }
 
 void append_lines_of_sectors(const uint64_t* first, const uint64_t* end, bool stores,
-                             std::vector<LineAccess>& to) {
+                             std::vector<CacheLineAccess>& to) {
   const size_t before = to.size();
   for (const uint64_t* at = first; at != end; ++at) {
     const uint64_t line = *at / kLineBytes, sector = *at % kLineBytes / kSectorBytes;
@@ -125,14 +126,14 @@ void append_lines_of_sectors(const uint64_t* first, const uint64_t* end, bool st
 }
 
 void append_copy_engine_lines(uint64_t begin, uint32_t bytes, bool stores,
-                              std::vector<LineAccess>& to) {
+                              std::vector<CacheLineAccess>& to) {
   const size_t before = to.size();
   for (uint64_t at = begin; at < begin + bytes;) {
     const uint64_t end = std::min((at / kSectorBytes + 1) * kSectorBytes, begin + bytes);
     const uint64_t sector = at / kSectorBytes * kSectorBytes;
     if (to.size() == before || to.back().line != at / kLineBytes)
       append_lines_of_sectors(&sector, &sector + 1, stores, to);
-    LineAccess& entry = to.back();
+    CacheLineAccess& entry = to.back();
     entry.engine = entry.last = 1;
     entry.sectors |= uint64_t{1} << at % kLineBytes / kSectorBytes;
     entry.amount[at % kLineBytes / kSectorBytes] = static_cast<uint8_t>(end - at);
@@ -141,7 +142,7 @@ void append_copy_engine_lines(uint64_t begin, uint32_t bytes, bool stores,
 }
 
 void append_lines(const sim::IssuedWarpAccess& access, bool skips_l1, bool on_float,
-                  std::vector<LineAccess>& to, uint8_t group) {
+                  std::vector<CacheLineAccess>& to, uint8_t group) {
   const size_t first = to.size();
   if (!is_atomic(access) && is_contiguous(access))
     append_lines_of_contiguous_access(access, skips_l1, on_float, to);

@@ -19,7 +19,7 @@ using sim::AccessKind;
 }  // namespace
 
 struct CacheObserver::Launch {
-  Launch(const CacheShape& shape, std::vector<CachePolicyOfInstruction> uses,
+  Launch(const CacheHierarchyConfig& shape, std::vector<CachePolicyOfInstruction> uses,
          const std::optional<L2>& l2)
       : shape(shape),
         uses(std::move(uses)),
@@ -46,17 +46,18 @@ struct CacheObserver::Launch {
     return ((time[multiprocessor] - 1) / warps + 1) * warps + 1;
   }
   // True if the line is being read from device memory to L2.
-  bool comes_from_dram(uint64_t line, bool asked_now, uint64_t now, uint64_t arrival);
-  void count_access(const LineAccess& access, LoadGroupCounts& group, bool first);
-  void look_up(uint32_t multiprocessor, const LineAccess& access, uint64_t warps, bool first);
-  void append_pending_store(uint32_t side, const LineAccess& access);
+  bool track_dram_fetch_in_flight(uint64_t line, bool asked_now, uint64_t now, uint64_t arrival);
+  void count_waits_of_completed_load(const CacheLineAccess& access, LoadGroupCacheCounts& group,
+                                     bool first);
+  void look_up(uint32_t multiprocessor, const CacheLineAccess& access, uint64_t warps, bool first);
+  void append_pending_store(uint32_t side, const CacheLineAccess& access);
   void flush_pending_stores();
-  void prefetch_tables_into_host_cache(const std::vector<WarpRoundRobin>& queues,
+  void prefetch_tables_into_host_cache(const std::vector<RoundRobinAccessReplay>& queues,
                                        uint32_t multiprocessor);
-  void prefetch_tables_into_host_cache(uint32_t multiprocessor, const LineAccess* next,
-                                       const LineAccess* end);
+  void prefetch_tables_into_host_cache(uint32_t multiprocessor, const CacheLineAccess* next,
+                                       const CacheLineAccess* end);
 
-  const CacheShape shape;
+  const CacheHierarchyConfig shape;
   const std::vector<CachePolicyOfInstruction> uses;
   const std::optional<L2> initial;
 
@@ -75,7 +76,7 @@ struct CacheObserver::Launch {
   HitCount load, store, atomic;
   uint64_t recorded = 0, dropped = 0;
   uint64_t l1_store_cycles = 0;  // L1 cycles of all stores, recorded or not
-  std::array<LoadGroupCounts, kLoadGroups> groups;
+  std::array<LoadGroupCacheCounts, kLoadGroups> groups;
   std::array<uint64_t, kLoadGroups> fills{};  // sectors that missed
   // A line that was lately requested from device memory, and the turn by which it arrives.
   // Multiprocessors advance together, so a turn of one can be compared with that of another.
@@ -92,7 +93,7 @@ struct CacheObserver::Launch {
     uint32_t side = 0;
     uint64_t line = 0;
     uint8_t sectors = 0;
-    SectorBytes bytes{};
+    CountPerSector bytes{};
   };
   std::vector<PendingStore> pending_stores;
   std::vector<size_t> pending_store_ends;  // end of each store in `pending_stores`
@@ -116,47 +117,47 @@ void CacheObserver::Launch::add_block(std::unique_ptr<Recorded> block) {
 // of its set in L1, the line's entry in L1, and the set and entry in L2. The turn that is furthest
 // ahead prefetches the first of these, the nearest one the last.
 void CacheObserver::Launch::prefetch_tables_into_host_cache(
-    const std::vector<WarpRoundRobin>& queues, uint32_t multiprocessor) {
+    const std::vector<RoundRobinAccessReplay>& queues, uint32_t multiprocessor) {
   constexpr uint32_t kAccess = 24, kSet = 16, kLine = 8, kFar = 4;  // multiprocessors ahead
   const auto ahead = [&](uint32_t by) { return (multiprocessor + by) % shape.multiprocessors; };
-  if (const WarpRoundRobin& t = queues[ahead(kAccess)]; !t.done())
+  if (const RoundRobinAccessReplay& t = queues[ahead(kAccess)]; !t.done())
     prefetch_into_host_cache(&t.next());
   uint32_t m = ahead(kSet);
-  if (const WarpRoundRobin& t = queues[m]; !t.done())
+  if (const RoundRobinAccessReplay& t = queues[m]; !t.done())
     l1s.prefetch_set_into_host_cache(l1s.key_of(t.next().line, m));
   m = ahead(kLine);
-  const auto is_load = [](const LineAccess& access) {
+  const auto is_load = [](const CacheLineAccess& access) {
     return static_cast<AccessKind>(access.kind) == AccessKind::load;
   };
-  if (const WarpRoundRobin& t = queues[m]; !t.done()) {
-    const LineAccess& access = t.next();
-    const bool there = l1s.prefetch_line_into_host_cache(l1s.key_of(access.line, m));
+  if (const RoundRobinAccessReplay& t = queues[m]; !t.done()) {
+    const CacheLineAccess& access = t.next();
+    const bool there = l1s.probe_and_prefetch_line(l1s.key_of(access.line, m));
     reaches_l2[m] = !there || !is_load(access);
     if (reaches_l2[m]) l2.prefetch_sets_into_host_cache(m % shape.l2.sides, access.line);
   }
   m = ahead(kFar);
-  if (const WarpRoundRobin& t = queues[m]; !t.done() && reaches_l2[m])
+  if (const RoundRobinAccessReplay& t = queues[m]; !t.done() && reaches_l2[m])
     l2.prefetch_lines_into_host_cache(m % shape.l2.sides, t.next().line);
 }
 
 // Prefetches the table entries of the further lines of an access, which are [next, end).
 void CacheObserver::Launch::prefetch_tables_into_host_cache(uint32_t multiprocessor,
-                                                            const LineAccess* next,
-                                                            const LineAccess* end) {
+                                                            const CacheLineAccess* next,
+                                                            const CacheLineAccess* end) {
   constexpr std::ptrdiff_t kSet = 8, kLine = 4, kFar = 2;
   const auto key = [&](std::ptrdiff_t by) { return l1s.key_of(next[by].line, multiprocessor); };
   const uint32_t side = multiprocessor % shape.l2.sides;
   const std::ptrdiff_t left = end - next;
   if (left > kSet) l1s.prefetch_set_into_host_cache(key(kSet));
   if (left > kLine) {
-    l1s.prefetch_line_into_host_cache(key(kLine));
+    l1s.probe_and_prefetch_line(key(kLine));
     l2.prefetch_sets_into_host_cache(side, next[kLine].line);
   }
   if (left > kFar) l2.prefetch_lines_into_host_cache(side, next[kFar].line);
 }
 
 void CacheObserver::Launch::replay() {
-  std::vector<WarpRoundRobin> queues(shape.multiprocessors);
+  std::vector<RoundRobinAccessReplay> queues(shape.multiprocessors);
   const auto end = waiting.lower_bound(next + wave());
   for (auto block = waiting.begin(); block != end; ++block)
     for (const auto& warp : block->second->warps)
@@ -170,7 +171,7 @@ void CacheObserver::Launch::replay() {
       ++time[m];
       queues[m].issue_next_access(
           [&](const auto* next, const auto* end) { prefetch_tables_into_host_cache(m, next, end); },
-          [&](const LineAccess& access, uint64_t warps, bool first) {
+          [&](const CacheLineAccess& access, uint64_t warps, bool first) {
             look_up(m, access, warps, first);
           });
       flush_pending_stores();
@@ -182,14 +183,14 @@ void CacheObserver::Launch::replay() {
       static_cast<uint64_t>(std::distance(waiting.begin(), waiting.lower_bound(next + wave())));
 }
 
-bool CacheObserver::Launch::comes_from_dram(uint64_t line, bool asked_now, uint64_t now,
-                                            uint64_t arrival) {
+bool CacheObserver::Launch::track_dram_fetch_in_flight(uint64_t line, bool asked_now, uint64_t now,
+                                                       uint64_t arrival) {
   DramFetch& fetch = fetches[line % fetches.size()];
   if (asked_now) fetch = {line, arrival};
   return asked_now || (fetch.line == line && now < fetch.arrival);
 }
 
-void CacheObserver::Launch::append_pending_store(uint32_t side, const LineAccess& access) {
+void CacheObserver::Launch::append_pending_store(uint32_t side, const CacheLineAccess& access) {
   pending_stores.push_back(
       {side, access.line, static_cast<uint8_t>(access.sectors), access.amount});
   if (access.last != 0) pending_store_ends.push_back(pending_stores.size());
@@ -221,8 +222,8 @@ void CacheObserver::Launch::flush_pending_stores() {
 }
 
 // Call after each line of a load. Counts the access after its last line.
-void CacheObserver::Launch::count_access(const LineAccess& access, LoadGroupCounts& group,
-                                         bool first) {
+void CacheObserver::Launch::count_waits_of_completed_load(const CacheLineAccess& access,
+                                                          LoadGroupCacheCounts& group, bool first) {
   if (access.last == 0) return;
   if (first) {
     ++group.first;
@@ -235,7 +236,7 @@ void CacheObserver::Launch::count_access(const LineAccess& access, LoadGroupCoun
   waits_for_l2 = waits_for_dram = false;
 }
 
-void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& access,
+void CacheObserver::Launch::look_up(uint32_t multiprocessor, const CacheLineAccess& access,
                                     uint64_t warps, bool first) {
   const uint32_t side = multiprocessor % shape.l2.sides;
   const uint64_t line = access.line;
@@ -271,17 +272,17 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
     return;
   }
   load.sectors += asked;
-  LoadGroupCounts& group = groups[access.group];
+  LoadGroupCacheCounts& group = groups[access.group];
   group.asked += asked;
   const uint64_t read_before = l2.counters().dram_read;
   if (access.skips_l1) {
     fills[access.group] += asked;
     l2.read(side, line, sectors);
     waits_for_l2 = true;
-    waits_for_dram |=
-        comes_from_dram(line, l2.counters().dram_read > read_before, time[multiprocessor],
-                        arrival_turn_of_request(multiprocessor, warps));
-    count_access(access, group, first);
+    waits_for_dram |= track_dram_fetch_in_flight(line, l2.counters().dram_read > read_before,
+                                                 time[multiprocessor],
+                                                 arrival_turn_of_request(multiprocessor, warps));
+    count_waits_of_completed_load(access, group, first);
     return;
   }
   if (at == nullptr) at = &l1s.insert(key, evicted);
@@ -295,20 +296,20 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const LineAccess& a
     waits_for_l2 |= hits > 0;
     waits_for_dram |= hits > 0 && at->from_dram;
   }
-  if (missing == 0) return count_access(access, group, first);
+  if (missing == 0) return count_waits_of_completed_load(access, group, first);
   waits_for_l2 = true;
   at->arrival = static_cast<uint32_t>(arrival_turn_of_request(multiprocessor, warps));
   fills[access.group] += asked - hits;
   l2.read(side, line, missing);
-  at->from_dram = comes_from_dram(line, l2.counters().dram_read > read_before, time[multiprocessor],
-                                  at->arrival);
+  at->from_dram = track_dram_fetch_in_flight(line, l2.counters().dram_read > read_before,
+                                             time[multiprocessor], at->arrival);
   waits_for_dram |= at->from_dram;
   at->valid |= missing;
-  count_access(access, group, first);
+  count_waits_of_completed_load(access, group, first);
 }
 
-CacheObserver::CacheObserver(const CacheShape& shape, std::vector<CachePolicyOfInstruction> uses,
-                             std::optional<L2> l2)
+CacheObserver::CacheObserver(const CacheHierarchyConfig& shape,
+                             std::vector<CachePolicyOfInstruction> uses, std::optional<L2> l2)
     : launch_(std::make_shared<Launch>(shape, std::move(uses), l2)) {}
 
 CacheObserver::CacheObserver(std::shared_ptr<Launch> launch) : launch_(std::move(launch)) {}
@@ -349,7 +350,8 @@ void CacheObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
 }
 
 // Drops the accesses that exceed the block's share of the record.
-void CacheObserver::drop_if_block_share_is_full(std::vector<LineAccess>& accesses, size_t before) {
+void CacheObserver::drop_if_block_share_is_full(std::vector<CacheLineAccess>& accesses,
+                                                size_t before) {
   const uint64_t lines = accesses.size() - before;
   if (block_->lines + lines >
       std::max<uint64_t>(launch_->shape.accesses_recorded / launch_->wave(), 64)) {
@@ -360,10 +362,10 @@ void CacheObserver::drop_if_block_share_is_full(std::vector<LineAccess>& accesse
   }
 }
 
-void CacheObserver::texel_access(uint32_t warp, const sim::TexelAccess& access) {
-  const TexelRequests requests = texel_requests(access);
+void CacheObserver::texel_access(uint32_t warp, const sim::WarpTexelAccess& access) {
+  const TexelRequestSectors requests = texel_request_sectors(access);
   if (!requests.known) return;
-  const bool stores = access.kind == sim::TexelAccess::Kind::store;
+  const bool stores = access.kind == sim::WarpTexelAccess::Kind::store;
   auto& accesses = block_->warps[warp];
   const size_t before = accesses.size();
   uint32_t begin = 0;
@@ -375,12 +377,12 @@ void CacheObserver::texel_access(uint32_t warp, const sim::TexelAccess& access) 
   drop_if_block_share_is_full(accesses, before);
 }
 
-void CacheObserver::bulk_move(uint32_t warp, const sim::BulkMove& move) {
+void CacheObserver::bulk_move(uint32_t warp, const sim::ContiguousBulkMove& move) {
   if (!bulk_sectors(move).known) return;
   auto& accesses = block_->warps[warp];
   const size_t before = accesses.size();
-  append_copy_engine_lines(move.global, move.inside, move.kind == sim::BulkMove::Kind::store,
-                           accesses);
+  append_copy_engine_lines(move.global, move.inside,
+                           move.kind == sim::ContiguousBulkMove::Kind::store, accesses);
   drop_if_block_share_is_full(accesses, before);
 }
 
@@ -394,7 +396,8 @@ CacheCounters CacheObserver::counters() {
   c.l1_store = launch.store;
   c.l1.sectors = launch.load.sectors + launch.store.sectors + launch.atomic.sectors;
   c.l1.hits = launch.load.hits + launch.store.hits;
-  for (const LoadGroupCounts& group : load_groups()) c.l1_load_cycles += group.cycles;
+  for (const LoadGroupCacheCounts& group : load_counts_by_instruction_group())
+    c.l1_load_cycles += group.cycles;
   c.l1_store_cycles = launch.l1_store_cycles;
   if (launch.dropped == 0) return c;
   c.recorded = launch.recorded_fraction();
@@ -407,18 +410,19 @@ CacheCounters CacheObserver::counters() {
   return c;
 }
 
-std::array<LoadGroupCounts, kLoadGroups> CacheObserver::load_groups() const {
-  std::array<LoadGroupCounts, kLoadGroups> groups = launch_->groups;
+std::array<LoadGroupCacheCounts, kLoadGroups> CacheObserver::load_counts_by_instruction_group()
+    const {
+  std::array<LoadGroupCacheCounts, kLoadGroups> groups = launch_->groups;
   for (size_t g = 0; g < kLoadGroups; ++g)
     groups[g].cycles += static_cast<uint64_t>(static_cast<double>(launch_->fills[g]) /
                                               (kSectorsPerLine * launch_->recorded_fraction()));
   return groups;
 }
 
-double CacheObserver::busiest_slice_work() const {
+double CacheObserver::busiest_slice_atomic_work() const {
   const uint64_t all = launch_->recorded + launch_->dropped;
   if (launch_->recorded == 0) return 0;
-  return launch_->l2.busiest_slice_work() * static_cast<double>(all) /
+  return launch_->l2.busiest_slice_atomic_work() * static_cast<double>(all) /
          static_cast<double>(launch_->recorded);
 }
 

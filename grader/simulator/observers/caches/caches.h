@@ -25,7 +25,7 @@
 
 namespace lab32::counters {
 
-struct CacheShape {
+struct CacheHierarchyConfig {
   uint32_t multiprocessors = 1;
   uint32_t resident_blocks = 1;  // per multiprocessor
   uint64_t l1_bytes = 0;
@@ -37,13 +37,13 @@ struct CacheShape {
   uint64_t accesses_recorded = 16'000'000;
 };
 
-struct LineAccess;
+struct CacheLineAccess;
 
 class CacheObserver : public sim::Observer {
  public:
   // `l2`: the state that an earlier launch has left; without it L2 starts empty. L1 always starts
   // empty.
-  CacheObserver(const CacheShape& shape, std::vector<CachePolicyOfInstruction> uses,
+  CacheObserver(const CacheHierarchyConfig& shape, std::vector<CachePolicyOfInstruction> uses,
                 std::optional<L2> l2);
   ~CacheObserver() override;
 
@@ -52,16 +52,16 @@ class CacheObserver : public sim::Observer {
   void block_begin(const sim::BlockInfo& block) override;
   void block_end() override;
   void access(uint32_t warp, const sim::IssuedWarpAccess& access) override;
-  void texel_access(uint32_t warp, const sim::TexelAccess& access) override;
-  void bulk_move(uint32_t warp, const sim::BulkMove& move) override;
+  void texel_access(uint32_t warp, const sim::WarpTexelAccess& access) override;
+  void bulk_move(uint32_t warp, const sim::ContiguousBulkMove& move) override;
   bool wants_accesses() const override { return true; }
   bool wants_whole_launch() const override { return true; }
 
   // After all forks are merged.
   CacheCounters counters();
-  double busiest_slice_work() const;  // L2::busiest_slice_work
+  double busiest_slice_atomic_work() const;  // L2::busiest_slice_atomic_work
   // After counters().
-  std::array<LoadGroupCounts, kLoadGroups> load_groups() const;
+  std::array<LoadGroupCacheCounts, kLoadGroups> load_counts_by_instruction_group() const;
   L2 take_l2();
 
  private:
@@ -69,7 +69,7 @@ class CacheObserver : public sim::Observer {
   struct Recorded;
 
   explicit CacheObserver(std::shared_ptr<Launch> launch);
-  void drop_if_block_share_is_full(std::vector<LineAccess>& accesses, size_t before);
+  void drop_if_block_share_is_full(std::vector<CacheLineAccess>& accesses, size_t before);
 
   // Shared with the forks. The simulator runs a launch a second time, in order, if it must. The
   // forks of the first run are destroyed by then, so a fork made when no other exists starts with a

@@ -80,7 +80,7 @@ void CacheSets::prefetch_set_into_host_cache(const LineKey& key) const {
   prefetch_into_host_cache(slots(key.set));
 }
 
-bool CacheSets::prefetch_line_into_host_cache(const LineKey& key) {
+bool CacheSets::probe_and_prefetch_line(const LineKey& key) {
   const std::optional<uint32_t> place = find_place_with_mark(
       marks(key.set), heads_[key.set].used, key.mark, [](uint32_t) { return true; });
   if (place)
@@ -90,10 +90,10 @@ bool CacheSets::prefetch_line_into_host_cache(const LineKey& key) {
   return place.has_value();
 }
 
-uint32_t CacheSets::slot_for_insertion(uint64_t number) const {
-  const CacheSet& set = heads_[number];
+uint32_t CacheSets::slot_for_insertion(uint64_t set_number) const {
+  const CacheSetFill& set = heads_[set_number];
   const uint32_t place = std::min<uint32_t>(set.used, places_ - 1);
-  return place < set.opened ? slots(number)[place] : place;
+  return place < set.opened ? slots(set_number)[place] : place;
 }
 
 CachedLine* CacheSets::find_and_touch(const LineKey& key) {
@@ -112,7 +112,7 @@ CachedLine* CacheSets::peek(const LineKey& key) {
 }
 
 CachedLine& CacheSets::insert(const LineKey& key, std::optional<CachedLine>& evicted) {
-  CacheSet& set = heads_[key.set];
+  CacheSetFill& set = heads_[key.set];
   const bool full = set.used == places_;
   const auto slot = static_cast<uint8_t>(slot_for_insertion(key.set));
   if (!full) set.opened = std::max(set.opened, ++set.used);
@@ -128,7 +128,7 @@ CachedLine& CacheSets::insert(const LineKey& key, std::optional<CachedLine>& evi
 }
 
 void CacheSets::make_room_for_sectors(const LineKey& key, uint32_t sectors) {
-  CacheSet& set = heads_[key.set];
+  CacheSetFill& set = heads_[key.set];
   set.held = static_cast<uint16_t>(set.held + sectors);
   while (set.held > sectors_ && set.used > 0) {
     const CachedLine& oldest = line_at(key.set, set.used - 1u);
@@ -174,7 +174,7 @@ void L2::reset_counters() {
   std::fill(slice_work_.begin(), slice_work_.end(), 0.0);
 }
 
-double L2::busiest_slice_work() const {
+double L2::busiest_slice_atomic_work() const {
   double most = 0;
   for (const double work : slice_work_) most = std::max(most, work);
   return most;
@@ -193,8 +193,8 @@ void L2::prefetch_sets_into_host_cache(uint32_t side, uint64_t line) {
 
 void L2::prefetch_lines_into_host_cache(uint32_t side, uint64_t line) {
   const uint32_t at_home = home_side(line);
-  sides_.prefetch_line_into_host_cache(sides_.key_of(line, at_home));
-  if (side != at_home) sides_.prefetch_line_into_host_cache(sides_.key_of(line, side));
+  sides_.probe_and_prefetch_line(sides_.key_of(line, at_home));
+  if (side != at_home) sides_.probe_and_prefetch_line(sides_.key_of(line, side));
 }
 
 size_t L2::slice_of(uint64_t line) const {
@@ -244,7 +244,7 @@ void L2::open_dram_page(std::vector<DramBank>& banks, uint64_t line) {
 // stands for `line` when DRAM pages are counted: such lines come from all running threads in no
 // order, and neighbouring lines of one warp share a page hardly more often than randomly chosen
 // lines do (measured: single words 64 to 4160 bytes apart).
-uint64_t L2::random_line_in_flight(uint64_t line) {
+uint64_t L2::exchange_with_evicted_line(uint64_t line) {
   const size_t n = completed_++;
   if (in_flight_.size() < kLinesInFlight)
     in_flight_.push_back(line);
@@ -300,7 +300,7 @@ void L2::mark_dirty(CachedLine& at, uint8_t sectors) {
   dirty_.lines.push_back(at.line);
 }
 
-void L2::write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& bytes) {
+void L2::write(uint32_t side, uint64_t line, uint8_t sectors, const CountPerSector& bytes) {
   // A write counts as a hit whether or not L2 has the line.
   count_lookup(count(sectors), count(sectors), &CacheCounters::l2_write);
   const uint32_t at_home = home_side(line);
@@ -331,8 +331,8 @@ void L2::write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes&
   write_back_excess();
 }
 
-void L2::update_atomically(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& times,
-                           bool result, double weight, bool alone) {
+void L2::update_atomically(uint32_t side, uint64_t line, uint8_t sectors,
+                           const CountPerSector& times, bool result, double weight, bool alone) {
   uint32_t asked = 0;
   for (uint32_t s = 0; s < kSectorsPerLine; ++s)
     if ((sectors >> s & 1) != 0) asked += times[s];
@@ -361,7 +361,7 @@ void L2::write_back(CachedLine& at) {
   counters_.dram_written += uint64_t{count(at.dirty)} * kSectorBytes;
   uint64_t reached = at.line;
   if (at.partial != 0) {
-    reached = random_line_in_flight(at.line);
+    reached = exchange_with_evicted_line(at.line);
     open_dram_page(read_, reached);  // the missing bytes
   }
   if (at.dirty != 0) open_dram_page(written_, reached);

@@ -70,9 +70,9 @@ class CacheSets {
   // Returns the line without changing the LRU order.
   CachedLine* peek(const LineKey& key);
   // Prefetch what find_and_touch() and insert() will read: the order of the set, then the line or
-  // its future place. prefetch_line_into_host_cache() returns whether the line is probably present.
+  // its future place. probe_and_prefetch_line() returns whether the line is probably present.
   void prefetch_set_into_host_cache(const LineKey& key) const;
-  bool prefetch_line_into_host_cache(const LineKey& key);
+  bool probe_and_prefetch_line(const LineKey& key);
   // Inserts an absent line with no sector valid. `evicted` is the evicted line, if any.
   CachedLine& insert(const LineKey& key, std::optional<CachedLine>& evicted);
   // Evicts lines until `sectors` more sectors of a present line fit, if tags share bytes.
@@ -81,7 +81,7 @@ class CacheSets {
  private:
   // The LRU order of a set, last used first. Lines stay in their slots. The order is two rows of
   // bytes, a hash of each line and its slot, which are cheaper for the host to read than the lines.
-  struct CacheSet {
+  struct CacheSetFill {
     uint16_t held = 0;   // sectors, if tags share bytes
     uint8_t used = 0;    // places in use
     uint8_t opened = 0;  // places ever used; those at `used` and above have free slots
@@ -108,7 +108,7 @@ class CacheSets {
   uint32_t near_, places_;   // near_: ways of a set; places_: ways times tags
   uint32_t sectors_;         // number of sectors that fit in a set
   uint32_t row_;             // bytes of a row
-  std::vector<CacheSet> heads_;
+  std::vector<CacheSetFill> heads_;
   UninitialisedArray<uint8_t> rows_;  // for each set a row of marks, then a row of slots
   // Slots of the ways, and slots of the additional tags, of which few are in use at a time.
   UninitialisedArray<CachedLine> lines_, far_lines_;
@@ -132,7 +132,7 @@ struct L2Shape {
 };
 
 // One number for each sector of a line: the bytes that a store writes, or the lanes of an atomic.
-using SectorBytes = std::array<uint8_t, kSectorsPerLine>;
+using CountPerSector = std::array<uint8_t, kSectorsPerLine>;
 
 class L2 {
  public:
@@ -146,17 +146,17 @@ class L2 {
   void read(uint32_t side, uint64_t line, uint8_t sectors);
   // `bytes`: bytes written to each sector. A partly written sector is read from device memory only
   // when it is written back.
-  void write(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& bytes);
+  void write(uint32_t side, uint64_t line, uint8_t sectors, const CountPerSector& bytes);
   // `times`: requests for each sector. `weight`: cost of one request in integer additions. `alone`:
   // the access has no other line.
-  void update_atomically(uint32_t side, uint64_t line, uint8_t sectors, const SectorBytes& times,
+  void update_atomically(uint32_t side, uint64_t line, uint8_t sectors, const CountPerSector& times,
                          bool result, double weight, bool alone = false);
 
   // Resets the counters; the contents stay.
   void reset_counters();
   const CacheCounters& counters() const { return counters_; }
   // The largest amount of atomic work that one slice has done, in integer additions to one address.
-  double busiest_slice_work() const;
+  double busiest_slice_atomic_work() const;
 
  private:
   uint32_t home_side(uint64_t line) const;
@@ -166,7 +166,7 @@ class L2 {
   uint8_t sectors_returned_by_dram(uint8_t sectors) const;
   struct DramBank;
   void open_dram_page(std::vector<DramBank>& banks, uint64_t line);
-  uint64_t random_line_in_flight(uint64_t line);
+  uint64_t exchange_with_evicted_line(uint64_t line);
   // Looks up sectors on a side and reads the missing ones. Returns the number of hits.
   uint32_t fetch_and_count_hits(uint32_t side, uint64_t line, uint8_t sectors);
   void mark_dirty(CachedLine& at, uint8_t sectors);

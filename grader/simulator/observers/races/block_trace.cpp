@@ -42,8 +42,8 @@ void copy_lane_values(size_t bytes, const std::byte* from, size_t from_step, std
 }  // namespace
 
 TraceEvent BlockTrace::access_event(TraceEvent::EventType type, uint32_t warp,
-                                    const sim::PtxSharedAccess& a) {
-  const bool steps = a.row != nullptr || (a.mask == kAllLanes && halves_are_affine(a.address));
+                                    const sim::PtxSharedAccessEvent& a) {
+  const bool steps = a.row != nullptr || (a.mask == kAllLanes && halves_share_stride(a.address));
   return {type,
           static_cast<uint8_t>(warp),
           a.kind,
@@ -134,7 +134,7 @@ bool BlockTrace::record(const TraceEvent& event, const uint64_t* row) {
   if (memory_bytes() > kMostBytes) return false;
   events_.push_back(event);
   value_bytes_ += event.value_bytes();
-  if (event.has_element_strides()) places_.push_back(half_warp_address_strides(row));
+  if (event.has_element_strides()) places_.push_back(half_warp_starts_and_stride(row));
   if (!event.has_row()) return true;
   LaneElements kept;
   for (uint32_t lane = 0; lane < kWarpSize; ++lane)
@@ -171,7 +171,7 @@ bool BlockTrace::has_same_prefix(const BlockTrace& other, const TraceCursor& end
 bool BlockTrace::matches_at(const TraceCursor& at, const TraceEvent& event,
                             const uint64_t* row) const {
   if (at.event == events_.size() || !same_event(events_[at.event], event)) return false;
-  if (event.has_element_strides()) return places_[at.place] == half_warp_address_strides(row);
+  if (event.has_element_strides()) return places_[at.place] == half_warp_starts_and_stride(row);
   if (!event.has_row()) return true;
   typedef uint64_t Four __attribute__((vector_size(32)));
   typedef uint32_t FourHalves __attribute__((vector_size(16)));
@@ -198,12 +198,13 @@ void BlockTrace::advance(TraceCursor& at, const TraceEvent& event) {
   at.value += event.value_bytes();
 }
 
-void BlockTrace::pack_lane_values(const TraceEvent& event, const std::byte* values, std::byte* to) {
+void BlockTrace::pack_values_of_all_lanes(const TraceEvent& event, const std::byte* values,
+                                          std::byte* to) {
   copy_lane_values(event.bytes, values, 16, to, event.bytes);
 }
 
 void BlockTrace::send_to_check(RaceCheck& check, TraceEvent::EventType type, uint32_t warp,
-                               const sim::PtxSharedAccess& access) {
+                               const sim::PtxSharedAccessEvent& access) {
   if (type == TraceEvent::EventType::async_copy_begins)
     check.async_copy_begins(warp, access);
   else if (type == TraceEvent::EventType::async_copy_ends)

@@ -39,9 +39,9 @@ class BlockTrace {
     uint32_t site;  // for an mbarrier: its offset in shared memory
     uint32_t mask;  // mask of lanes, or of the row's elements; fault: how the value was used
     // access or copy: odd if the addresses of each half-warp have the same stride; at the
-    // end of a copy, the other bits are PtxSharedAccess::mbarrier. block_barrier: 1 if the whole
-    // block takes part. mbarrier_arrive: 1 if it completes the phase. missing_lanes_used: absent
-    // lanes. fault: number of lanes.
+    // end of a copy, the other bits are PtxSharedAccessEvent::mbarrier. block_barrier: 1 if the
+    // whole block takes part. mbarrier_arrive: 1 if it completes the phase. missing_lanes_used:
+    // absent lanes. fault: number of lanes.
     uint32_t detail;
 
     // True if a row of 32 numbers belongs to the event: addresses, or the barrier's lane mask of
@@ -64,7 +64,7 @@ class BlockTrace {
     }
   };
   static TraceEvent access_event(TraceEvent::EventType type, uint32_t warp,
-                                 const sim::PtxSharedAccess& access);
+                                 const sim::PtxSharedAccessEvent& access);
   static TraceEvent block_barrier_event(uint32_t warps, bool whole_block);
   static TraceEvent warp_barrier_event(uint32_t warp, uint32_t mask);
   static TraceEvent fence_event(uint32_t warp, uint32_t mask, uint32_t site);
@@ -97,7 +97,8 @@ class BlockTrace {
   static void advance(TraceCursor& at, const TraceEvent& event);
   // matches_at() and advance() for the most frequent event, a load of a whole warp with a
   // constant stride. Returns false, and changes nothing, if the event at the cursor differs.
-  bool follow_affine_load(TraceCursor& at, uint32_t warp, const sim::PtxSharedAccess& load) const {
+  bool follow_affine_load(TraceCursor& at, uint32_t warp,
+                          const sim::PtxSharedAccessEvent& load) const {
     if (at.event == events_.size()) return false;
     const TraceEvent event{TraceEvent::EventType::access,
                            static_cast<uint8_t>(warp),
@@ -107,20 +108,21 @@ class BlockTrace {
                            load.mask,
                            1};
     if (!same_event(events_[at.event], event)) return false;
-    if (!(places_[at.place] == half_warp_address_strides(*load.row))) return false;
+    if (!(places_[at.place] == half_warp_starts_and_stride(*load.row))) return false;
     ++at.event;
     ++at.place;
     return true;
   }
 
   // Replays the events before `end`. `values` has the stored values of these events, as
-  // pack_lane_values() wrote them.
+  // pack_values_of_all_lanes() wrote them.
   void replay(RaceCheck& check, const TraceCursor& end, const std::byte* values) const;
   // Passes an access or the beginning or end of a copy to the check.
   static void send_to_check(RaceCheck& check, TraceEvent::EventType type, uint32_t warp,
-                            const sim::PtxSharedAccess& access);
+                            const sim::PtxSharedAccessEvent& access);
   // Copies the values of a store lane by lane, without gaps between lanes.
-  static void pack_lane_values(const TraceEvent& event, const std::byte* values, std::byte* to);
+  static void pack_values_of_all_lanes(const TraceEvent& event, const std::byte* values,
+                                       std::byte* to);
 
  private:
   struct alignas(32) LaneElements {
@@ -144,11 +146,11 @@ class BlockTrace {
     std::memcpy(of_b, &b, sizeof b);
     return ((of_a[0] ^ of_b[0]) | (of_a[1] ^ of_b[1])) == 0;
   }
-  static EventAddresses half_warp_address_strides(const uint64_t* row) {
+  static EventAddresses half_warp_starts_and_stride(const uint64_t* row) {
     return {static_cast<uint32_t>(row[0]), static_cast<uint32_t>(row[kWarpSize / 2]),
             static_cast<uint32_t>(row[1] - row[0])};
   }
-  static EventAddresses half_warp_address_strides(const sim::StridedWarpAddresses& row) {
+  static EventAddresses half_warp_starts_and_stride(const sim::StridedHalfWarpPair& row) {
     return {static_cast<uint32_t>(row.first[0]), static_cast<uint32_t>(row.first[1]),
             static_cast<uint32_t>(row.stride)};
   }

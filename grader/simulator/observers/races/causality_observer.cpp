@@ -4,7 +4,7 @@
 
 namespace lab32::counters {
 
-void CausalityObserver::block_begin(const sim::BlockInfo& block) {
+void CausalityObserverBase::block_begin(const sim::BlockInfo& block) {
   if (!follows_) return;
   block_ = block.index;
   cluster_ = block.cluster;
@@ -13,21 +13,21 @@ void CausalityObserver::block_begin(const sim::BlockInfo& block) {
   causality().begin_block(block);
 }
 
-void CausalityObserver::block_end() {
+void CausalityObserverBase::block_end() {
   if (follows_) causality().end_block(block_);
 }
 
-void CausalityObserver::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps,
-                                      bool whole_block) {
+void CausalityObserverBase::block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps,
+                                          bool whole_block) {
   if (follows_) causality().block_barrier(block_, lane_mask_of_warp, warps, whole_block);
 }
 
-void CausalityObserver::warp_barrier(uint32_t warp, uint32_t mask) {
+void CausalityObserverBase::warp_barrier(uint32_t warp, uint32_t mask) {
   if (follows_) causality().warp_barrier(block_, warp, mask);
 }
 
-void CausalityObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key,
-                                        bool completes) {
+void CausalityObserverBase::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key,
+                                            bool completes) {
   if (!follows_) return;
   causality().mbarrier_arrive(block_, warp, mask, key, completes);
   // In a cluster, the threads that wait for this mbarrier may belong to other blocks, so the order
@@ -37,7 +37,7 @@ void CausalityObserver::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t k
                                      true);
 }
 
-void CausalityObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
+void CausalityObserverBase::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   if (!follows_) return;
   causality().mbarrier_wait(block_, warp, mask, key);
   if (in_cluster_ > 1)
@@ -46,20 +46,20 @@ void CausalityObserver::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key
 
 // Phases alternate between two words, so that a thread that still waits for one phase does not
 // observe the next one.
-void CausalityObserver::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
-                                       bool) {
+void CausalityObserverBase::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase,
+                                           bool releases, bool) {
   if (follows_)
     causality().arrive_across_blocks(block_, warp, mask, kClusterKeys | cluster_ << 1 | phase % 2,
                                      releases);
 }
 
-void CausalityObserver::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
+void CausalityObserverBase::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
   if (follows_)
     causality().wait_across_blocks(block_, warp, mask, kClusterKeys | cluster_ << 1 | phase % 2);
 }
 
-void CausalityObserver::fence(uint32_t warp, uint32_t mask, uint32_t,
-                              const ptx::MemoryOrder& order) {
+void CausalityObserverBase::fence(uint32_t warp, uint32_t mask, uint32_t,
+                                  const ptx::MemoryOrder& order) {
   if (!follows_) return;
   for (uint32_t left = mask; left != 0; left &= left - 1)
     causality().fence(thread(warp, static_cast<uint32_t>(__builtin_ctz(left))), order);

@@ -14,7 +14,7 @@
 
 namespace lab32::counters {
 
-class CausalityObserver : public sim::Observer {
+class CausalityObserverBase : public sim::Observer {
  public:
   void merge(sim::Observer&) override {}
   void block_begin(const sim::BlockInfo& block) override;
@@ -39,9 +39,9 @@ class CausalityObserver : public sim::Observer {
     std::unique_ptr<Causality> causality = std::make_unique<Causality>();
     sim::BlockInfo shape{};  // all blocks have this shape
   };
-  // `follows`: whether the observer builds the order from the beginning. GlobalRaceObserver builds
-  // it only in the second run of a launch.
-  CausalityObserver(std::shared_ptr<SharedCausality> order, bool follows)
+  // `follows`: whether the observer builds the order from the beginning. GlobalMemoryRaceObserver
+  // builds it only in the second run of a launch.
+  CausalityObserverBase(std::shared_ptr<SharedCausality> order, bool follows)
       : order_(std::move(order)), follows_(follows) {}
   Causality& causality() const { return *order_->causality; }
   GridThread thread(uint32_t warp, uint32_t lane) const { return {block_, warp * 32 + lane}; }

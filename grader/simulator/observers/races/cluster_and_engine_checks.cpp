@@ -17,8 +17,9 @@ ClusterAccessCheck::ClusterAccessCheck(const sim::BlockInfo& first)
 
 void ClusterAccessCheck::join(const sim::BlockInfo& block) { blocks_.push_back(block); }
 
-bool ClusterAccessCheck::is_ordered_before_some_thread(const HappensBefore& order, uint32_t rank,
-                                                       uint32_t thread, uint32_t stamp) const {
+bool ClusterAccessCheck::is_ordered_before_thread_of_block(const HappensBefore& order,
+                                                           uint32_t rank, uint32_t thread,
+                                                           uint32_t stamp) const {
   for (uint32_t t = rank * warps_ * 32; t < (rank + 1) * warps_ * 32; ++t)
     if (order.is_ordered_before(thread, stamp, t)) return true;
   return false;
@@ -45,7 +46,7 @@ sim::TrapFacts ClusterAccessCheck::trap_facts(sim::TrapReason reason, uint32_t w
 }
 
 void ClusterAccessCheck::access(const HappensBefore& order, uint32_t warp,
-                                const sim::PtxSharedAccess& access) {
+                                const sim::PtxSharedAccessEvent& access) {
   const uint32_t rank = rank_of_warp(warp);
   for (uint32_t left = access.mask; left != 0;) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
@@ -94,7 +95,7 @@ std::vector<ClusterAccessCheck::LifetimeError> ClusterAccessCheck::end_block(
     for (const RemoteAccess& remote : at->second) {
       uint32_t late = 0;
       for (uint32_t r = remote.lanes; r != 0; r &= r - 1)
-        if (!is_ordered_before_some_thread(
+        if (!is_ordered_before_thread_of_block(
                 order, rank, warp * 32 + static_cast<uint32_t>(__builtin_ctz(r)), remote.stamp))
           late |= r & (~r + 1);
       if (late == 0) continue;
@@ -147,7 +148,7 @@ void BulkCopyRaceCheck::note_synchronisation() {
                   readings_.end());
 }
 
-void BulkCopyRaceCheck::shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) {
+void BulkCopyRaceCheck::shared_ptx_access(uint32_t warp, const sim::PtxSharedAccessEvent& access) {
   if (!checked_ || access.kind == sim::AccessKind::load) return;
   // An atomic may synchronise threads.
   if (access.kind != sim::AccessKind::store) note_synchronisation();
@@ -165,8 +166,8 @@ void BulkCopyRaceCheck::shared_ptx_access(uint32_t warp, const sim::PtxSharedAcc
     for (const EngineRead& reading : readings_)
       if (begin < reading.end && reading.begin < end &&
           !(reading.waited && reading.thread == thread))
-        report(sim::TrapReason::bulk_overwritten, access.site, thread, reading.thread, begin,
-               access.bytes, sim::AccessUse::write);
+        add_or_count_hazard(sim::TrapReason::bulk_overwritten, access.site, thread, reading.thread,
+                            begin, access.bytes, sim::AccessUse::write);
   }
 }
 
@@ -179,8 +180,8 @@ void BulkCopyRaceCheck::check_engine_read(uint32_t warp, const CopyEngineEvent& 
     if (write.when == 0 || fence_of_thread_[write.thread] > write.when) continue;
     // After the write, threads synchronised, and one of them then executed the fence.
     if (fenced_ && last_fence_ > write.synchronisation) continue;
-    report(sim::TrapReason::proxy_fence, event.site, thread, write.thread, word * kEngineWord,
-           kEngineWord, sim::AccessUse::read);
+    add_or_count_hazard(sim::TrapReason::proxy_fence, event.site, thread, write.thread,
+                        word * kEngineWord, kEngineWord, sim::AccessUse::read);
     break;
   }
   const uint32_t group = groups_of_thread_[thread];
@@ -231,21 +232,21 @@ void BulkCopyRaceCheck::block_end() {
   if (!checked_) return;
   for (const EngineRead& reading : readings_)
     if (!reading.waited)
-      report(sim::TrapReason::bulk_at_end, reading.site, reading.thread, reading.thread,
-             reading.begin, static_cast<uint32_t>(reading.end - reading.begin),
-             sim::AccessUse::read);
+      add_or_count_hazard(sim::TrapReason::bulk_at_end, reading.site, reading.thread,
+                          reading.thread, reading.begin,
+                          static_cast<uint32_t>(reading.end - reading.begin), sim::AccessUse::read);
   readings_.clear();
 }
 
-sim::ThreadId BulkCopyRaceCheck::thread_id(uint32_t thread) const {
+sim::BlockAndThreadIndex BulkCopyRaceCheck::thread_id(uint32_t thread) const {
   return {{block_.x, block_.y, block_.z},
           {thread % block_.dim_x, thread / block_.dim_x % block_.dim_y,
            thread / block_.dim_x / block_.dim_y}};
 }
 
-void BulkCopyRaceCheck::report(sim::TrapReason reason, uint32_t site, uint32_t thread,
-                               uint32_t other, uint64_t offset, uint32_t bytes,
-                               sim::AccessUse use) {
+void BulkCopyRaceCheck::add_or_count_hazard(sim::TrapReason reason, uint32_t site, uint32_t thread,
+                                            uint32_t other, uint64_t offset, uint32_t bytes,
+                                            sim::AccessUse use) {
   const auto [at, fresh] = seen_.try_emplace({reason, site});
   Hazard& hazard = at->second;
   ++hazard.count;

@@ -44,7 +44,7 @@ class ClusterAccessCheck {
     uint32_t site, lanes;
     sim::TrapFacts facts;
   };
-  void access(const HappensBefore& order, uint32_t warp, const sim::PtxSharedAccess& access);
+  void access(const HappensBefore& order, uint32_t warp, const sim::PtxSharedAccessEvent& access);
   // Call when a block ends. Returns the errors found so far and the accesses to its memory that are
   // not ordered before its end.
   std::vector<LifetimeError> end_block(const HappensBefore& order, uint32_t rank);
@@ -63,8 +63,8 @@ class ClusterAccessCheck {
   sim::TrapFacts trap_facts(sim::TrapReason reason, uint32_t warp, uint32_t lane, uint32_t owner,
                             const RemoteAccess& remote) const;
   // True if the access is ordered before what some thread of the block does now.
-  bool is_ordered_before_some_thread(const HappensBefore& order, uint32_t rank, uint32_t thread,
-                                     uint32_t stamp) const;
+  bool is_ordered_before_thread_of_block(const HappensBefore& order, uint32_t rank, uint32_t thread,
+                                         uint32_t stamp) const;
 
   uint32_t blocks_count_, warps_, stride_;
   uint32_t start_ = 0;
@@ -90,7 +90,7 @@ class BulkCopyRaceCheck : public sim::Observer {
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override;
   void block_end() override;
-  void shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) override;
+  void shared_ptx_access(uint32_t warp, const sim::PtxSharedAccessEvent& access) override;
   void copy_engine_event(uint32_t warp, const sim::CopyEngineEvent& event) override;
   void block_barrier(const uint32_t*, uint32_t, bool) override { note_synchronisation(); }
   void warp_barrier(uint32_t, uint32_t) override { note_synchronisation(); }
@@ -120,9 +120,9 @@ class BulkCopyRaceCheck : public sim::Observer {
   // before later ones of another.
   void note_synchronisation();
   void check_engine_read(uint32_t warp, const sim::CopyEngineEvent& event);
-  void report(sim::TrapReason reason, uint32_t site, uint32_t thread, uint32_t other,
-              uint64_t offset, uint32_t bytes, sim::AccessUse use);
-  sim::ThreadId thread_id(uint32_t thread) const;
+  void add_or_count_hazard(sim::TrapReason reason, uint32_t site, uint32_t thread, uint32_t other,
+                           uint64_t offset, uint32_t bytes, sim::AccessUse use);
+  sim::BlockAndThreadIndex thread_id(uint32_t thread) const;
 
   bool checked_ = false;
   sim::BlockInfo block_{};

@@ -9,7 +9,7 @@ namespace {
 
 using Use = sim::AccessUse;
 
-std::string thread_name(const Finding& f, const Finding::Party& party) {
+std::string thread_name_in_block(const Finding& f, const Finding::Party& party) {
   const auto [x, y, z] = party.thread;
   if (f.block_size[1] == 1 && f.block_size[2] == 1) return fmt::format("thread {}", x);
   return f.block_size[2] == 1 ? fmt::format("thread ({},{})", x, y)
@@ -31,7 +31,7 @@ std::string shared_place(const Finding& f) {
 
 std::string block_name(const Finding& f) { return block_name(f.block); }
 
-std::string line_name_of_finding(const Finding& f) {
+std::string line_number_text(const Finding& f) {
   return f.line == 0 ? "an unknown line" : fmt::format("line {}", f.line);
 }
 
@@ -115,17 +115,17 @@ std::string stale_value_text(const Finding& f, const std::string& what, const st
     return fmt::format(
         "lost update of {}: on {}, {} may read it before {} has stored there, and overwrites that "
         "value; a load and a store are two steps: use one atomic update, such as atomicAdd",
-        what, line_name_of_finding(f), load, store);
+        what, line_number_text(f), load, store);
   return fmt::format(
       "stale value of {}: {} {} on {}, but {} may read an older value on {}; is there a fence "
       "(__threadfence()) between the store and the flag or ticket that announces it, and between "
       "that and the load?",
-      what, store, past_tense(f.other.use), other_line_name(f), load, line_name_of_finding(f));
+      what, store, past_tense(f.other.use), other_line_name(f), load, line_number_text(f));
 }
 
 std::string global_race_text(const Finding& f) {
   const auto name = [&](const Finding::Party& party, const Finding::Index3& block) {
-    return fmt::format("{} of {}", thread_name(f, party), block_name(block));
+    return fmt::format("{} of {}", thread_name_in_block(f, party), block_name(block));
   };
   const unsigned bytes = std::min(f.party.bytes, f.other.bytes);
   const std::string what = f.object.empty() ? "device memory"
@@ -141,16 +141,16 @@ std::string global_race_text(const Finding& f) {
     return fmt::format(
         "race on {}: on {}, {} and {} store different values at once, and which one "
         "remains is undefined; let one thread store, or use an atomic",
-        what, line_name_of_finding(f), a, b);
+        what, line_number_text(f), a, b);
   return fmt::format("race on {}: {} {} on {}, {} {} on {}{}{}", what, a, past_tense(f.other.use),
-                     other_line_name(f), b, present_tense(f.party.use), line_name_of_finding(f),
+                     other_line_name(f), b, present_tense(f.party.use), line_number_text(f),
                      f.is_volatile ? kVolatile : "", missing_order(f));
 }
 
 std::string race_text(const Finding& f) {
   if (f.global) return global_race_text(f);
   const std::string what = shared_place(f), block = block_name(f.cluster ? f.owner : f.block);
-  std::string a = thread_name(f, f.other), b = thread_name(f, f.party);
+  std::string a = thread_name_in_block(f, f.other), b = thread_name_in_block(f, f.party);
   if (f.cluster && (!same_block(f) || f.owner != f.block)) {
     a += " of " + block_name(f.other_block);
     b += " of " + block_name(f.block);
@@ -158,7 +158,7 @@ std::string race_text(const Finding& f) {
   if (f.early)
     return fmt::format(
         "race on {} (shared, {}): {} {} on {}, but the copy begun on {} is not waited for", what,
-        block, b, present_tense(f.party.use), line_name_of_finding(f), other_line_name(f));
+        block, b, present_tense(f.party.use), line_number_text(f), other_line_name(f));
   if (f.note) {
     return fmt::format(
         "{} and {} both store the same value in {} (shared, {}): harmless, but one thread is "
@@ -169,12 +169,12 @@ std::string race_text(const Finding& f) {
     return fmt::format(
         "race on {} (shared, {}): on {}, {} and {} store different values at once, and which one "
         "remains is undefined; let one thread store, or use an atomic",
-        what, block, line_name_of_finding(f), a, b);
+        what, block, line_number_text(f), a, b);
   }
   std::string text =
       fmt::format("race on {} (shared, {}): {} {} on {}, {} {} on {}{}, and ", what, block, a,
                   past_tense(f.other.use), other_line_name(f), b, present_tense(f.party.use),
-                  line_name_of_finding(f), f.is_volatile ? kVolatile : "");
+                  line_number_text(f), f.is_volatile ? kVolatile : "");
   if (f.cluster && !same_block(f)) {
     text += "no cluster.sync() lies between";
   } else if (!same_warp(f)) {
@@ -254,7 +254,7 @@ std::string call_line_text(const Finding& f) {
   return f.call_line == 0 ? "" : fmt::format(" (called on line {})", f.call_line);
 }
 
-std::string absent_lanes_text(const Finding& f) {
+std::string absent_lanes_message(const Finding& f) {
   const bool one = (f.absent & (f.absent - 1)) == 0;
   return fmt::format(
       "in warp {} of {}, the operation{} with mask 0x{:08x} needs lane{} {}, which {} not take "
@@ -272,10 +272,10 @@ std::string finding_sentence(const Finding& f) {
     return fmt::format("{}{}; {}", sim::describe(*f.fault), call_line_text(f),
                        usual_fix_of_fault(*f.fault));
   if (f.kind == Finding::Kind::race) return race_text(f);
-  if (f.kind == Finding::Kind::warp_mask) return absent_lanes_text(f);
+  if (f.kind == Finding::Kind::warp_mask) return absent_lanes_message(f);
   const bool other = f.cluster && f.owner != f.block;
   return fmt::format("{} of {} reads {}{}, which no thread of the {} has written{}",
-                     thread_name(f, f.party), block_name(f), shared_place(f),
+                     thread_name_in_block(f, f.party), block_name(f), shared_place(f),
                      other ? " of " + block_name(f.owner) : "", f.cluster ? "cluster" : "block",
                      sim::words_of_value_use(f.used_as));
 }
@@ -285,9 +285,9 @@ std::string finding_sentence(const Finding& f) {
 std::string describe(const Finding& f) {
   if (names_its_lines(f)) return finding_sentence(f);
   if (f.kind == Finding::Kind::race && !same_line(f))
-    return fmt::format("{} and {}: {}", other_line_name(f), line_name_of_finding(f),
+    return fmt::format("{} and {}: {}", other_line_name(f), line_number_text(f),
                        finding_sentence(f));
-  return line_name_of_finding(f) + ": " + finding_sentence(f);
+  return line_number_text(f) + ": " + finding_sentence(f);
 }
 
 std::string describe_without_line(const Finding& f) {
@@ -316,8 +316,8 @@ std::string usual_fix(const Finding& f) {
 RaceWords words_of_race(const Finding& f) {
   RaceWords words;
   const Finding::Index3& other_block = f.global || f.cluster ? f.other_block : f.block;
-  words.first = thread_name(f, f.other) + " of " + block_name(other_block);
-  words.second = thread_name(f, f.party) + " of " + block_name(f.block);
+  words.first = thread_name_in_block(f, f.other) + " of " + block_name(other_block);
+  words.second = thread_name_in_block(f, f.party) + " of " + block_name(f.block);
   words.place = f.global ? array_place(f) : shared_place(f);
   if (f.early)
     words.missing = "a wait for the copy";

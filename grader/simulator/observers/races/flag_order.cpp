@@ -7,12 +7,12 @@ namespace lab32::counters {
 
 using Kind = sim::AccessKind;
 
-void FlagOrder::clear() {
+void FlagSyncTracker::clear() {
   threads_.clear();
   released_.clear();
 }
 
-void FlagOrder::acquire_pending(ThreadState& own, uint32_t warp, uint32_t lane) {
+void FlagSyncTracker::acquire_pending(ThreadState& own, uint32_t warp, uint32_t lane) {
   if (own.pending == nullptr) return;
   order_.acquire(own.pending, warp, 1u << lane);
   own.pending = nullptr;
@@ -20,12 +20,13 @@ void FlagOrder::acquire_pending(ThreadState& own, uint32_t warp, uint32_t lane) 
 
 // Adds to the token what the thread has fenced, so that a thread that observes its write is ordered
 // after that.
-void FlagOrder::publish_fenced(HappensBefore::Token& to, uint32_t thread, const ThreadState& from) {
+void FlagSyncTracker::publish_fenced(HappensBefore::Token& to, uint32_t thread,
+                                     const ThreadState& from) {
   if (from.published != nullptr) order_.merge(to, *from.published);
   if (from.fenced) order_.merge(to, thread, *from.fenced);
 }
 
-void FlagOrder::join_threads_at_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps) {
+void FlagSyncTracker::join_threads_at_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps) {
   if (threads_.empty()) return;
   HappensBefore::Token published;
   const auto each = [&](auto&& f) {
@@ -43,17 +44,17 @@ void FlagOrder::join_threads_at_barrier(const uint32_t* lane_mask_of_warp, uint3
   each([&](uint32_t warp, uint32_t lane) { threads_[warp * 32 + lane].published = published; });
 }
 
-void FlagOrder::fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order) {
+void FlagSyncTracker::fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order) {
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
     ThreadState& own = threads_[warp * 32 + lane];
     if (order.acquire) acquire_pending(own, warp, lane);
-    if (order.release) own.fenced = order_.view_of(warp * 32 + lane);
+    if (order.release) own.fenced = order_.advance_clock_and_take_view(warp * 32 + lane);
   }
 }
 
-void FlagOrder::strong_access(uint32_t warp, uint32_t lane, uint64_t offset, Kind kind,
-                              const ptx::MemoryOrder& order) {
+void FlagSyncTracker::strong_access(uint32_t warp, uint32_t lane, uint64_t offset, Kind kind,
+                                    const ptx::MemoryOrder& order) {
   const uint32_t thread = warp * 32 + lane;
   auto word = released_.find(offset);
   if ((kind == Kind::load || kind == Kind::atom) && word != released_.end()) {
@@ -71,11 +72,11 @@ void FlagOrder::strong_access(uint32_t warp, uint32_t lane, uint64_t offset, Kin
   }
   if (!order.release && !has_fenced) return;
   HappensBefore::Token& to = word == released_.end() ? released_[offset] : word->second;
-  if (order.release) order_.merge(to, thread, order_.view_of(thread));
+  if (order.release) order_.merge(to, thread, order_.advance_clock_and_take_view(thread));
   if (has_fenced) publish_fenced(to, thread, own->second);
 }
 
-std::vector<VolatileStoreCheck::Access> VolatileStoreCheck::add_and_find_races(
+std::vector<VolatileStoreRaceCheck::Access> VolatileStoreRaceCheck::add_and_find_races(
     const HappensBefore& order, uint64_t cell, const Access& now) {
   ++number_;
   WordAccesses& word = words_[cell];

@@ -1,7 +1,7 @@
-// The order that locks and flags in shared memory give to the threads of a block (FlagOrder), and
-// races between its volatile accesses (VolatileStoreCheck). RaceCheck uses both for kernels that
-// have fences or strong loads and stores; Causality (happens_before.h) does the same for device
-// memory.
+// The order that locks and flags in shared memory give to the threads of a block (FlagSyncTracker),
+// and races between its volatile accesses (VolatileStoreRaceCheck). RaceCheck uses both for kernels
+// that have fences or strong loads and stores; Causality (happens_before.h) does the same for
+// device memory.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace lab32::counters {
 // A strong write makes everything visible that its thread has fenced. A thread that observes the
 // write, and then passes a fence, is ordered after that. A barrier passes on to its threads what
 // each of them has fenced and observed, as in Causality.
-class FlagOrder {
+class FlagSyncTracker {
  public:
-  explicit FlagOrder(HappensBefore& order) : order_(order) {}
+  explicit FlagSyncTracker(HappensBefore& order) : order_(order) {}
 
   // Call for a new block, or at a barrier of the whole block, which orders all earlier accesses.
   void clear();
@@ -46,7 +46,7 @@ class FlagOrder {
 
 // The strong accesses to words of shared memory. A volatile store is no atomic, so it races with
 // all of them but polls, if nothing orders them.
-class VolatileStoreCheck {
+class VolatileStoreRaceCheck {
  public:
   struct Access {
     uint32_t thread = 0, stamp = 0, site = 0;

@@ -22,19 +22,19 @@ int scope_distance(const GridThread& a, const GridThread& b) {
 
 }  // namespace
 
-GlobalRaceObserver::GlobalRaceObserver(const sim::Memory& memory)
-    : CausalityObserver(std::make_shared<SharedCausality>(), false),
+GlobalMemoryRaceObserver::GlobalMemoryRaceObserver(const sim::Memory& memory)
+    : CausalityObserverBase(std::make_shared<SharedCausality>(), false),
       memory_(memory),
       state_(std::make_shared<RunState>()) {}
 
-std::unique_ptr<sim::Observer> GlobalRaceObserver::fork() const {
-  auto other = std::make_unique<GlobalRaceObserver>(memory_);
+std::unique_ptr<sim::Observer> GlobalMemoryRaceObserver::fork() const {
+  auto other = std::make_unique<GlobalMemoryRaceObserver>(memory_);
   other->order_ = order_;
   other->state_ = state_;
   return other;
 }
 
-void GlobalRaceObserver::begin_ordered_run() {
+void GlobalMemoryRaceObserver::begin_ordered_run() {
   state_->races_of_earlier_runs.merge(state_->races);
   state_->races.clear();
   state_->words.clear();
@@ -42,8 +42,8 @@ void GlobalRaceObserver::begin_ordered_run() {
   order_->causality = std::make_unique<Causality>();
 }
 
-void GlobalRaceObserver::strong_or_suspect_access(uint32_t warp,
-                                                  const sim::StrongOrSuspectAccess& access) {
+void GlobalMemoryRaceObserver::strong_or_suspect_access(uint32_t warp,
+                                                        const sim::StrongOrSuspectAccess& access) {
   ++state_->sequence;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
@@ -73,12 +73,13 @@ void GlobalRaceObserver::strong_or_suspect_access(uint32_t warp,
   }
 }
 
-bool GlobalRaceObserver::sizes_differ(const AccessRecord& a, const AccessRecord& b) {
+bool GlobalMemoryRaceObserver::sizes_differ(const AccessRecord& a, const AccessRecord& b) {
   return a.element != 0 && b.element != 0 && a.element != b.element;
 }
 
 // True if the memory model gives the two accesses a defined result without further order.
-bool GlobalRaceObserver::are_morally_strong(const AccessRecord& before, const AccessRecord& now) {
+bool GlobalMemoryRaceObserver::are_morally_strong(const AccessRecord& before,
+                                                  const AccessRecord& now) {
   return before.strong && now.strong && !sizes_differ(before, now) &&
          (!before.volatile_store || now.polls) && (!now.volatile_store || before.polls) &&
          (before.by.block == now.by.block || (!before.block_only && !now.block_only));
@@ -86,8 +87,8 @@ bool GlobalRaceObserver::are_morally_strong(const AccessRecord& before, const Ac
 
 // True if nothing orders the two accesses and one of them changes what the other one reads or
 // writes.
-bool GlobalRaceObserver::is_race(const WordState& word, const AccessRecord& before,
-                                 const AccessRecord& now) const {
+bool GlobalMemoryRaceObserver::is_race(const WordState& word, const AccessRecord& before,
+                                       const AccessRecord& now) const {
   if ((before.touched & now.touched) == 0 || (!writes(before.kind) && !writes(now.kind)))
     return false;
   if (before.by.block == now.by.block && before.by.thread == now.by.thread) return false;
@@ -103,7 +104,7 @@ bool GlobalRaceObserver::is_race(const WordState& word, const AccessRecord& befo
 }
 
 // The newest access of a thread replaces its older ones.
-void GlobalRaceObserver::EarlierAccesses::add(const AccessRecord& now) {
+void GlobalMemoryRaceObserver::EarlierAccesses::add(const AccessRecord& now) {
   one_site =
       records.empty() || (one_site && records[0].site == now.site && records[0].kind == now.kind);
   if (const AccessRecord* last =
@@ -136,11 +137,11 @@ void GlobalRaceObserver::EarlierAccesses::add(const AccessRecord& now) {
     *(has_first ? newest : oldest) = now;
     return;
   }
-  if (records.size() >= kMost) drop_oldest_record();
+  if (records.size() >= kMost) drop_oldest_of_busiest_block();
   records.push_back(now);
 }
 
-void GlobalRaceObserver::EarlierAccesses::drop_oldest_record() {
+void GlobalMemoryRaceObserver::EarlierAccesses::drop_oldest_of_busiest_block() {
   // Blocks whose numbers differ by a multiple of the table's length are counted together.
   std::array<uint8_t, 256> records_of_block{};
   const auto count_of = [&](const AccessRecord& record) -> uint8_t& {
@@ -152,7 +153,7 @@ void GlobalRaceObserver::EarlierAccesses::drop_oldest_record() {
                              [&](const AccessRecord& record) { return count_of(record) == most; }));
 }
 
-void GlobalRaceObserver::EarlierAccesses::remove_covered(uint8_t bytes) {
+void GlobalMemoryRaceObserver::EarlierAccesses::remove_covered_records(uint8_t bytes) {
   records.erase(
       std::remove_if(records.begin(), records.end(),
                      [&](const AccessRecord& record) { return (record.touched & ~bytes) == 0; }),
@@ -160,8 +161,8 @@ void GlobalRaceObserver::EarlierAccesses::remove_covered(uint8_t bytes) {
   last_of_instruction = kMost;
 }
 
-void GlobalRaceObserver::record_access(const AccessRecord& now, uint64_t address,
-                                       const std::byte* value) {
+void GlobalMemoryRaceObserver::record_access(const AccessRecord& now, uint64_t address,
+                                             const std::byte* value) {
   // Successive accesses are often to one word.
   if (state_->last_word == nullptr || state_->last_address != address)
     state_->last_word = &state_->words[address];
@@ -209,7 +210,7 @@ void GlobalRaceObserver::record_access(const AccessRecord& now, uint64_t address
   // write, so the older records can go.
   if (!now.strong && writes(now.kind) && !raced)
     for (EarlierAccesses* older : {&word.reads, &word.writes, &word.strong})
-      older->remove_covered(now.touched);
+      older->remove_covered_records(now.touched);
   if (stores) {
     for (int b = 0, from = 0; b < 4; ++b)
       if ((now.touched >> b & 1) != 0) word.value[b] = static_cast<uint8_t>(value[from++]);
@@ -220,9 +221,10 @@ void GlobalRaceObserver::record_access(const AccessRecord& now, uint64_t address
   own.add(now);
 }
 
-const GlobalRaceObserver::Race& GlobalRaceObserver::report(const AccessRecord& before,
-                                                           const AccessRecord& now, uint64_t word,
-                                                           bool same_value) {
+const GlobalMemoryRaceObserver::Race& GlobalMemoryRaceObserver::report(const AccessRecord& before,
+                                                                       const AccessRecord& now,
+                                                                       uint64_t word,
+                                                                       bool same_value) {
   Race& race = state_->races[{same_value, before.site, now.site}];
   const bool first = race.count == 0;
   if (std::exchange(race.last, state_->accesses) != state_->accesses) ++race.count;
@@ -234,7 +236,7 @@ const GlobalRaceObserver::Race& GlobalRaceObserver::report(const AccessRecord& b
   return race;
 }
 
-Finding GlobalRaceObserver::finding_of(const Race& race, const PositionOf& position) const {
+Finding GlobalMemoryRaceObserver::finding_of(const Race& race, const PositionOf& position) const {
   const AccessRecord &a = race.earlier, &b = race.later;
   Finding f = finding_of_pair({a.by, a.site, a.kind, a.bytes}, {b.by, b.site, b.kind, b.bytes},
                               race.address, order_->shape, memory_, position);
@@ -251,7 +253,7 @@ Finding GlobalRaceObserver::finding_of(const Race& race, const PositionOf& posit
   return f;
 }
 
-std::vector<Finding> GlobalRaceObserver::findings(const PositionOf& position) const {
+std::vector<Finding> GlobalMemoryRaceObserver::findings(const PositionOf& position) const {
   using Lines = std::tuple<std::string, int, std::string, int, bool>;
   std::map<Lines, Race> by_line;
   const auto line_of = [&](uint32_t site) {

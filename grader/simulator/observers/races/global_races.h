@@ -18,10 +18,10 @@
 
 namespace lab32::counters {
 
-class GlobalRaceObserver : public CausalityObserver {
+class GlobalMemoryRaceObserver : public CausalityObserverBase {
  public:
   // `memory` belongs to the launch and has the names of its arrays.
-  explicit GlobalRaceObserver(const sim::Memory& memory);
+  explicit GlobalMemoryRaceObserver(const sim::Memory& memory);
 
   std::unique_ptr<sim::Observer> fork() const override;
   void strong_or_suspect_access(uint32_t warp, const sim::StrongOrSuspectAccess& access) override;
@@ -55,12 +55,12 @@ class GlobalRaceObserver : public CausalityObserver {
     bool one_site = true;  // all records are accesses of one kind by one instruction
     void add(const AccessRecord& now);
     // Removes the records that access none but `bytes` of the word, one bit each.
-    void remove_covered(uint8_t bytes);
+    void remove_covered_records(uint8_t bytes);
 
    private:
     // Index of the record that a further lane of its instruction replaces; kMost: none.
     size_t last_of_instruction = kMost;
-    void drop_oldest_record();
+    void drop_oldest_of_busiest_block();
   };
   struct WordState {
     EarlierAccesses reads, writes, strong;

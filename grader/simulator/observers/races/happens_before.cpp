@@ -5,7 +5,7 @@
 
 namespace lab32::counters {
 
-bool HappensBefore::begin_block(uint32_t threads) {
+bool HappensBefore::begin_block_and_is_clock_reset(uint32_t threads) {
   const bool anew = clock_ >= restart_;
   if (anew) clock_ = 0;
   mbarriers_.clear();
@@ -109,7 +109,7 @@ void HappensBefore::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   acquire(mbarriers_[key].previous, warp, mask);
 }
 
-HappensBefore::OrderView HappensBefore::view_of(uint32_t thread) {
+HappensBefore::OrderView HappensBefore::advance_clock_and_take_view(uint32_t thread) {
   WarpClock& warp = warps_[thread / 32];
   warp.stamp = ++clock_;
   return {block_floor_, warp.floor, clock_, vectors_in_use_ ? vector_[thread] : nullptr};
@@ -159,8 +159,8 @@ struct Causality::ReleaseLog {
   using OfThread = std::map<std::pair<uint32_t, bool>, std::vector<std::pair<size_t, Release>>>;
   std::unordered_map<uint64_t, OfThread> of_block;
   // prefixes that were acquired from other blocks before a release
-  std::map<ForwardedKey, ForwardedLog> forwarded;
-  std::map<std::pair<uint64_t, uint32_t>, LastAppend> appended;  // by block and thread
+  std::map<PassedOnReleaseLogKey, PassedOnReleaseLog> forwarded;
+  std::map<std::pair<uint64_t, uint32_t>, AppendedReleaseVersions> appended;  // by block and thread
 };
 
 bool Causality::Release::covers(uint32_t thread, uint32_t stamp) const {
@@ -192,7 +192,7 @@ void Causality::begin_block(const sim::BlockInfo& block) {
   blocks_.erase(block.index);
   begun_last_ = &blocks_[block.index];
   index_of_begun_last_ = block.index;
-  begun_last_->order.begin_block(block.threads);
+  begun_last_->order.begin_block_and_is_clock_reset(block.threads);
 }
 
 void Causality::end_block(uint64_t block) {
@@ -204,7 +204,7 @@ const Causality::OrderWithinBlock& Causality::block_at(uint64_t index) const {
   return begun_last_ != nullptr && index == index_of_begun_last_ ? *begun_last_ : blocks_.at(index);
 }
 
-Causality::OrderWithinBlock& Causality::block_at(uint64_t index) {
+Causality::OrderWithinBlock& Causality::order_of_begun_block(uint64_t index) {
   return const_cast<OrderWithinBlock&>(std::as_const(*this).block_at(index));
 }
 
@@ -257,7 +257,7 @@ void Causality::join_arrived_lanes(OrderWithinBlock& block, const uint32_t* lane
 
 void Causality::block_barrier(uint64_t block, const uint32_t* lane_mask_of_warp, uint32_t warps,
                               bool whole) {
-  OrderWithinBlock& own = block_at(block);
+  OrderWithinBlock& own = order_of_begun_block(block);
   if (!whole) {
     own.order.synchronise_threads(lane_mask_of_warp, warps);
     join_arrived_lanes(own, lane_mask_of_warp, warps);
@@ -270,7 +270,7 @@ void Causality::block_barrier(uint64_t block, const uint32_t* lane_mask_of_warp,
 }
 
 void Causality::warp_barrier(uint64_t block, uint32_t warp, uint32_t mask) {
-  OrderWithinBlock& own = block_at(block);
+  OrderWithinBlock& own = order_of_begun_block(block);
   std::vector<uint32_t> lanes(warp + 1, 0);
   lanes[warp] = mask;
   if (own.order.is_whole_warp(warp, mask))
@@ -282,11 +282,11 @@ void Causality::warp_barrier(uint64_t block, uint32_t warp, uint32_t mask) {
 
 void Causality::mbarrier_arrive(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key,
                                 bool completes) {
-  block_at(block).order.mbarrier_arrive(warp, mask, key, completes);
+  order_of_begun_block(block).order.mbarrier_arrive(warp, mask, key, completes);
 }
 
 void Causality::mbarrier_wait(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key) {
-  block_at(block).order.mbarrier_wait(warp, mask, key);
+  order_of_begun_block(block).order.mbarrier_wait(warp, mask, key);
 }
 
 void Causality::arrive_across_blocks(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key,
@@ -316,7 +316,8 @@ uint32_t Causality::stamp(GridThread thread) const {
 
 Causality::Release Causality::release_of(OrderWithinBlock& block, const ThreadOrder& own,
                                          GridThread actor, bool block_only) {
-  Release release{++releases_, actor, block.order.view_of(actor.thread), nullptr, block_only};
+  Release release{++releases_, actor, block.order.advance_clock_and_take_view(actor.thread),
+                  nullptr, block_only};
   if (own.known.empty() && block.common.known.empty()) return release;
   auto known = std::make_shared<Knowledge>(block.common.known);
   add(*known, own.known);
@@ -325,7 +326,7 @@ Causality::Release Causality::release_of(OrderWithinBlock& block, const ThreadOr
 }
 
 void Causality::fence(GridThread actor, const ptx::MemoryOrder& order) {
-  OrderWithinBlock& block = block_at(actor.block);
+  OrderWithinBlock& block = order_of_begun_block(actor.block);
   ThreadOrder& own = block.threads[actor.thread];
   const bool block_only = has_block_scope(order);
   if (order.acquire) {
@@ -336,7 +337,7 @@ void Causality::fence(GridThread actor, const ptx::MemoryOrder& order) {
     if (!block_only) own.pending.clear();
   }
   if (!order.release) return;
-  PublishedReleases& published = own.published;
+  FenceReleases& published = own.published;
   const Release release = release_of(block, own, actor, block_only);
   if (block_only) {
     published.to_block[actor.thread] = release;
@@ -355,7 +356,7 @@ void Causality::append(ReleaseLog& log, const Release& release, bool block_only)
   const uint64_t by = own.by.block;
   if (own.known != nullptr)
     for (const LogPrefix& one : *own.known) {
-      ForwardedLog& forwarded =
+      PassedOnReleaseLog& forwarded =
           log.forwarded[{by, own.block_only, one.log.get(), one.by, one.block_only}];
       // A log that owns itself would never be destroyed.
       if (forwarded.log == nullptr)
@@ -384,7 +385,7 @@ void Causality::observe_releases(GridThread actor, LogPrefix releases,
   if (releases.log == nullptr) return;
   releases.by = actor.block;
   releases.block_only = has_block_scope(order);
-  ThreadOrder& own = block_at(actor.block).threads[actor.thread];
+  ThreadOrder& own = order_of_begun_block(actor.block).threads[actor.thread];
   add(order.acquire ? own.known : own.pending, releases);
 }
 
@@ -394,7 +395,7 @@ void Causality::strong_access(GridThread actor, uint64_t address, sim::AccessKin
   if (kind == Kind::load || kind == Kind::atom)
     observe_releases(actor, releases_at(address), order);
   if (kind == Kind::load) return;
-  OrderWithinBlock& block = block_at(actor.block);
+  OrderWithinBlock& block = order_of_begun_block(actor.block);
   const bool block_only = has_block_scope(order);
   const auto log = logs_.find(address);
   const auto at = block.threads.find(actor.thread);
@@ -409,7 +410,7 @@ void Causality::strong_access(GridThread actor, uint64_t address, sim::AccessKin
   if (to == nullptr || kind == Kind::store) to = new_release_log();
   if (order.release) append(*to, release_of(block, own, actor, block_only), block_only);
   // A thread that polls by atomic updates usually has nothing new to append.
-  const LastAppend now{own.version, block.common.version, block_only};
+  const AppendedReleaseVersions now{own.version, block.common.version, block_only};
   const auto [before, first] = to->appended.emplace(std::pair{actor.block, actor.thread}, now);
   if (!first) {
     if (before->second.own == now.own && before->second.all == now.all &&

@@ -31,7 +31,7 @@ class HappensBefore {
   explicit HappensBefore(uint32_t restart = uint32_t{1} << 31) : restart_(restart) {}
 
   // Returns true if the clock began again: the caller must forget all stamps.
-  bool begin_block(uint32_t threads);
+  bool begin_block_and_is_clock_reset(uint32_t threads);
 
   void synchronise_block();
   void synchronise_warp(uint32_t warp);
@@ -58,7 +58,7 @@ class HappensBefore {
     uint32_t own = 0;  // greater than the stamps of the thread's own accesses so far
     Token vector;
   };
-  OrderView view_of(uint32_t thread);
+  OrderView advance_clock_and_take_view(uint32_t thread);
   // Adds to a token what another token has, or the accesses up to a view of the thread.
   void merge(Token& to, const Vector& from) const;
   void merge(Token& to, uint32_t thread, const OrderView& view) const;
@@ -168,27 +168,27 @@ class Causality {
     bool covers(uint32_t thread, uint32_t stamp) const;
   };
   // The prefix of another log that the releases of a block pass on, for each position in this log.
-  struct ForwardedLog {
+  struct PassedOnReleaseLog {
     std::shared_ptr<const ReleaseLog> log;
     std::vector<std::pair<size_t, size_t>> lengths;  // (position, length), both increasing
   };
   // Releasing block and whether at block scope; log that is passed on; block that had acquired that
   // log and whether at block scope.
-  using ForwardedKey = std::tuple<uint64_t, bool, const ReleaseLog*, uint64_t, bool>;
+  using PassedOnReleaseLogKey = std::tuple<uint64_t, bool, const ReleaseLog*, uint64_t, bool>;
   // The last append of a thread: the `version` of its own published releases and of its block's.
-  struct LastAppend {
+  struct AppendedReleaseVersions {
     uint64_t own = 0, all = 0;
     bool block_only = false;
   };
   // Releases by fences, by thread. A strong write of the thread, or of one that has synchronised
   // with it since, makes them visible.
-  struct PublishedReleases {
+  struct FenceReleases {
     std::map<uint32_t, Release> to_device, to_block;
     bool empty() const { return to_device.empty() && to_block.empty(); }
   };
   struct ThreadOrder {
     Knowledge known, pending;  // pending: observed, but not yet fenced
-    PublishedReleases published;
+    FenceReleases published;
     uint64_t version = 0;  // grows with `published`
     bool empty() const { return known.empty() && pending.empty() && published.empty(); }
   };
@@ -211,7 +211,7 @@ class Causality {
   static void append(ReleaseLog& log, const Release& release, bool block_only);
   static bool covers(const Knowledge& known, GridThread a, uint32_t stamp, Visited& visited);
 
-  OrderWithinBlock& block_at(uint64_t index);
+  OrderWithinBlock& order_of_begun_block(uint64_t index);
   const OrderWithinBlock& block_at(uint64_t index) const;
 
   std::unordered_map<uint64_t, OrderWithinBlock> blocks_;  // running blocks

@@ -18,23 +18,24 @@
 
 namespace lab32::counters {
 
-class HazardObserver : public sim::Observer {
+class SharedMemoryHazardObserver : public sim::Observer {
  public:
   // `granule`: the size in bytes of the pieces that are compared: 4, or 2 or 1 if the kernel has
   // narrower accesses to shared memory. `named_barriers`: true if a barrier may synchronise only
   // some warps of the block. If it is false, RaceCheck remembers two warps for each word and kind
   // of access, which suffices: a third warp with a conflicting access differs from at least one of
   // them. `orders`: see race_check.h.
-  HazardObserver(uint32_t granule, bool named_barriers, std::vector<sim::SharedVariable> variables,
-                 PositionOf position, SiteOrders orders = {});
+  SharedMemoryHazardObserver(uint32_t granule, bool named_barriers,
+                             std::vector<sim::SharedVariable> variables, PositionOf position,
+                             SiteOrders orders = {});
 
   std::unique_ptr<sim::Observer> fork() const override;
   void merge(sim::Observer& other) override;
   void block_begin(const sim::BlockInfo& block) override;
   void block_end() override;
-  void shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) override;
-  void async_copy_begins(uint32_t warp, const sim::PtxSharedAccess& access) override;
-  void async_copy_ends(uint32_t warp, const sim::PtxSharedAccess& access) override;
+  void shared_ptx_access(uint32_t warp, const sim::PtxSharedAccessEvent& access) override;
+  void async_copy_begins(uint32_t warp, const sim::PtxSharedAccessEvent& access) override;
+  void async_copy_ends(uint32_t warp, const sim::PtxSharedAccessEvent& access) override;
   void fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder& order) override;
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   void warp_barrier(uint32_t warp, uint32_t mask) override;
@@ -58,8 +59,8 @@ class HazardObserver : public sim::Observer {
   bool in_cluster() const { return first_of_cluster_ != nullptr; }
   RaceCheck& checker() { return in_cluster() ? first_of_cluster_->check_ : check_; }
   uint32_t warp_in_cluster(uint32_t warp) const;
-  sim::PtxSharedAccess with_cluster_addresses(const sim::PtxSharedAccess& access,
-                                              uint64_t* address) const;
+  sim::PtxSharedAccessEvent with_cluster_addresses(const sim::PtxSharedAccessEvent& access,
+                                                   uint64_t* address) const;
   void begin_block_in_cluster(const sim::BlockInfo& block);
   void end_block_in_cluster(bool stopped);
   // Ends a block whose launch was stopped before block_end().
@@ -79,7 +80,7 @@ class HazardObserver : public sim::Observer {
   };
 
   void process_access(BlockTrace::TraceEvent::EventType type, uint32_t warp,
-                      const sim::PtxSharedAccess& access);
+                      const sim::PtxSharedAccessEvent& access);
   bool follow_known_trace(const BlockTrace::TraceEvent& event, const uint64_t* row,
                           const std::byte* values);
   bool switch_to_matching_trace(const BlockTrace::TraceEvent& event, const uint64_t* row);
@@ -96,7 +97,7 @@ class HazardObserver : public sim::Observer {
   BlockTrace::TraceCursor cursor_;
   std::vector<std::byte> values_;  // values that the current block stored while it followed a trace
   uint64_t blocks_ = 0;
-  HazardObserver* first_of_cluster_ = nullptr;
+  SharedMemoryHazardObserver* first_of_cluster_ = nullptr;
   bool block_running_ = false;   // in a cluster: the block has begun and not ended
   uint32_t running_blocks_ = 0;  // used in the cluster's first observer: blocks that have not ended
   uint32_t unused_recordings_ = 0;  // traces recorded since a block last followed one to its end

@@ -47,7 +47,7 @@ void RaceCheck::begin_block(const sim::BlockInfo& block) {
   volatile_.clear();
   copies_.clear();
   awaited_.clear();
-  if (order_.begin_block(block.threads)) shadow_.clear();
+  if (order_.begin_block_and_is_clock_reset(block.threads)) shadow_.clear();
   shadow_.extend_to(block.shared_bytes);
 }
 
@@ -56,7 +56,7 @@ void RaceCheck::begin_cluster(const sim::BlockInfo& block) {
   ClusterAccessCheck& cluster = cluster_.emplace(block);
   block_.threads = cluster.threads();
   block_.shared_bytes = cluster.shared_bytes();
-  if (order_.begin_block(block_.threads)) shadow_.clear();
+  if (order_.begin_block_and_is_clock_reset(block_.threads)) shadow_.clear();
   shadow_.extend_to(block_.shared_bytes);
   cluster.started(order_);
 }
@@ -91,7 +91,7 @@ void RaceCheck::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
   order_.mbarrier_wait(warp, mask, ClusterAccessCheck::kBarrier + phase % 2);
 }
 
-bool RaceCheck::end_block(BlockHazardCounts* effects) {
+bool RaceCheck::end_block_and_check_repeatable(BlockHazardCounts* effects) {
   if (effects != nullptr) effects->effects_.clear();
   for (HazardEntry* entry : in_block_) {
     if (effects != nullptr)
@@ -138,7 +138,8 @@ void RaceCheck::fence(uint32_t warp, uint32_t mask, uint32_t site) {
 }
 
 // Strong accesses give order to others, after they have been checked themselves.
-void RaceCheck::apply_order_of_strong_access(uint32_t warp, const sim::PtxSharedAccess& access) {
+void RaceCheck::apply_order_of_strong_access(uint32_t warp,
+                                             const sim::PtxSharedAccessEvent& access) {
   const ptx::MemoryOrder& order = orders_[access.site];
   if (!order.strong) return;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
@@ -152,7 +153,7 @@ void RaceCheck::check_volatile_stores(const CurrentAccess& v, uint32_t lanes, ui
                                       bool same_value) {
   const ShadowRecord& own = v.record;
   const ptx::MemoryOrder& order = orders_[own.site];
-  VolatileStoreCheck::Access now;
+  VolatileStoreRaceCheck::Access now;
   now.stamp = own.stamp;
   now.site = own.site;
   now.use = own.use;
@@ -162,7 +163,7 @@ void RaceCheck::check_volatile_stores(const CurrentAccess& v, uint32_t lanes, ui
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(lanes));
     now.thread = own.warp * 32u + lane;
-    for (const VolatileStoreCheck::Access& before :
+    for (const VolatileStoreRaceCheck::Access& before :
          volatile_.add_and_find_races(order_, cell, now)) {
       const ShadowRecord record(before.stamp, before.site, before.thread / 32, before.use,
                                 before.bytes);
@@ -233,7 +234,7 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   return true;
 }
 
-void RaceCheck::access(uint32_t warp, const sim::PtxSharedAccess& access) {
+void RaceCheck::access(uint32_t warp, const sim::PtxSharedAccessEvent& access) {
   ++sequence_;
   const uint32_t granule = shadow_.granule();
   if (access.bytes < granule) {
@@ -324,7 +325,7 @@ void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell,
   for (uint32_t i = 0; i < count; ++i) {
     ShadowRecord& r = i < Cell::kInline ? c.record[i] : spill[i - Cell::kInline];
     if (races_if_unordered(r, v.record)) {
-      if (const uint32_t lanes = conflicting_lanes(v, lane, r)) {
+      if (const uint32_t lanes = unordered_lanes_of_record(v, lane, r)) {
         report_race(v, lane, cell, r, lanes, same_value);
         if (r.unwritten && !written)
           find_or_add_entry({Finding::Kind::uninitialised, false, 0, r.site}).explained_in_block +=
@@ -359,8 +360,8 @@ void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell,
 
 // The lanes of the record whose accesses nothing orders before this lane's access. A lane's own
 // accesses are always ordered.
-uint32_t RaceCheck::conflicting_lanes(const CurrentAccess& v, uint32_t lane,
-                                      const ShadowRecord& record) const {
+uint32_t RaceCheck::unordered_lanes_of_record(const CurrentAccess& v, uint32_t lane,
+                                              const ShadowRecord& record) const {
   uint32_t lanes = record.mask;
   if (record.warp == v.record.warp) lanes &= ~(1u << lane);
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
@@ -373,7 +374,7 @@ uint32_t RaceCheck::conflicting_lanes(const CurrentAccess& v, uint32_t lane,
   return lanes;
 }
 
-void RaceCheck::async_copy_begins(uint32_t warp, const sim::PtxSharedAccess& copy) {
+void RaceCheck::async_copy_begins(uint32_t warp, const sim::PtxSharedAccessEvent& copy) {
   copying_ = true;
   access(warp, copy);
   copying_ = false;
@@ -390,7 +391,7 @@ void RaceCheck::finish_copy(uint64_t cell) {
     copies_.erase(begun);
 }
 
-void RaceCheck::async_copy_ends(uint32_t warp, const sim::PtxSharedAccess& copy) {
+void RaceCheck::async_copy_ends(uint32_t warp, const sim::PtxSharedAccessEvent& copy) {
   for (uint32_t left = copy.mask; left != 0; left &= left - 1) {
     const uint64_t at = copy.address[__builtin_ctz(left)];
     for (uint64_t cell = shadow_.cell_of(at); cell < shadow_.cell_of(at + copy.bytes); ++cell)

@@ -45,7 +45,7 @@ struct ShadowRecord {
         bytes(bytes) {}
 };
 
-// Whether the accesses race if nothing orders them. VolatileStoreCheck finds races between two
+// Whether the accesses race if nothing orders them. VolatileStoreRaceCheck finds races between two
 // volatile accesses.
 inline bool races_if_unordered(const ShadowRecord& a, const ShadowRecord& b) {
   return (a.use != Use::read || b.use != Use::read) &&
@@ -143,14 +143,14 @@ class RaceCheck {
   // trace.
   class BlockHazardCounts {
     friend class RaceCheck;
-    struct EntryCounts {
+    struct AddedHazardCounts {
       HazardEntry* entry;
       uint64_t count, explained;
     };
-    std::vector<EntryCounts> effects_;
+    std::vector<AddedHazardCounts> effects_;
   };
 
-  // granule, named_barriers, orders: see HazardObserver.
+  // granule, named_barriers, orders: see SharedMemoryHazardObserver.
   RaceCheck(uint32_t granule, bool named_barriers, SiteOrders orders);
 
   void begin_block(const sim::BlockInfo& block);
@@ -163,12 +163,12 @@ class RaceCheck {
   void leave_cluster(uint32_t rank);
   void cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases, bool completes);
   void cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase);
-  void access(uint32_t warp, const sim::PtxSharedAccess& access);
+  void access(uint32_t warp, const sim::PtxSharedAccessEvent& access);
   // An asynchronous copy is a store when it begins, and another one when its thread has waited for
   // it, or has made an mbarrier count it. Until the wait, for the copy or for the mbarrier, no
   // thread may use the bytes, whatever other barriers it passes.
-  void async_copy_begins(uint32_t warp, const sim::PtxSharedAccess& access);
-  void async_copy_ends(uint32_t warp, const sim::PtxSharedAccess& access);
+  void async_copy_begins(uint32_t warp, const sim::PtxSharedAccessEvent& access);
+  void async_copy_ends(uint32_t warp, const sim::PtxSharedAccessEvent& access);
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block);
   void warp_barrier(uint32_t warp, uint32_t mask);
   // `site` is the fence instruction. Its memory order is looked up in SiteOrders, if these are not
@@ -180,7 +180,7 @@ class RaceCheck {
   void fault(const sim::FaultEvent& fault);
   // Returns false if the block's findings depended on stored values, so that `effects` must not be
   // repeated for other blocks.
-  bool end_block(BlockHazardCounts* effects);
+  bool end_block_and_check_repeatable(BlockHazardCounts* effects);
   void add_counts_again(const BlockHazardCounts& effects);
 
   uint64_t bytes_in_cluster() const { return cluster_->stride(); }
@@ -190,14 +190,14 @@ class RaceCheck {
 
   // Adds the hazards that another instance found in other blocks.
   void merge(const RaceCheck& other);
-  // HazardObserver::findings.
+  // SharedMemoryHazardObserver::findings.
   std::vector<Finding> findings(const std::vector<sim::SharedVariable>& variables,
                                 const PositionOf& position) const;
 
  private:
   // The access that is being checked.
   struct CurrentAccess {
-    const sim::PtxSharedAccess* access;
+    const sim::PtxSharedAccessEvent* access;
     uint32_t warp_floor;
     ShadowRecord record;  // the record of each lane, without its mask
   };
@@ -208,10 +208,10 @@ class RaceCheck {
   void check_races_on_unstored_cell(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
   void check_volatile_stores(const CurrentAccess& v, uint32_t lanes, uint64_t cell,
                              bool same_value);
-  void apply_order_of_strong_access(uint32_t warp, const sim::PtxSharedAccess& access);
+  void apply_order_of_strong_access(uint32_t warp, const sim::PtxSharedAccessEvent& access);
   void check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell, bool same_value);
-  uint32_t conflicting_lanes(const CurrentAccess& v, uint32_t lane,
-                             const ShadowRecord& record) const;
+  uint32_t unordered_lanes_of_record(const CurrentAccess& v, uint32_t lane,
+                                     const ShadowRecord& record) const;
   void report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell, const ShadowRecord& record,
                    uint32_t lanes, bool same_value, Hazard::Cause cause = Hazard::Cause::plain);
   // Reports lanes that use cells of a copy that is not waited for. Returns false if the cell is in
@@ -229,14 +229,14 @@ class RaceCheck {
   const bool has_volatile_;  // an instruction is volatile
   ShadowMemory shadow_;
   HappensBefore order_;
-  FlagOrder flags_{order_};
-  VolatileStoreCheck volatile_;
-  struct PendingCopies {
+  FlagSyncTracker flags_{order_};
+  VolatileStoreRaceCheck volatile_;
+  struct PendingCopiesToCell {
     uint32_t thread = 0, site = 0;  // of the newest
     uint32_t count = 0;
   };
   // by cell: copies that have begun and were not waited for
-  std::unordered_map<uint64_t, PendingCopies> copies_;
+  std::unordered_map<uint64_t, PendingCopiesToCell> copies_;
   // By mbarrier: the cells of copies that it counts, until a thread waits for it.
   std::unordered_map<uint64_t, std::vector<uint64_t>> awaited_;
   bool copying_ = false;  // the access is the beginning or end of a copy

@@ -92,7 +92,7 @@ void RaceCheck::report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell
 bool RaceCheck::report_unawaited_copy(const CurrentAccess& v, uint32_t lanes, uint64_t cell) {
   const auto at = copies_.find(cell);
   if (at == copies_.end()) return false;
-  const PendingCopies& copy = at->second;
+  const PendingCopiesToCell& copy = at->second;
   const ShadowRecord record(0, copy.site, copy.thread / 32, Use::write, v.record.bytes);
   for (; lanes != 0; lanes &= lanes - 1)
     report_race(v, static_cast<uint32_t>(__builtin_ctz(lanes)), cell, record,

@@ -19,7 +19,7 @@ constexpr uint64_t kPartKeys = uint64_t{1} << 63;
 
 uint64_t hash_of(uint64_t word) { return (word >> 2 ^ word >> 18) & 0xffff; }
 
-bool may_return_old_value(const sim::InstructionSite& site, const ptx::MemoryOrder& order) {
+bool is_strong_global_load(const sim::InstructionSite& site, const ptx::MemoryOrder& order) {
   const ptx::InstructionTraits& traits = site.ptx->op->traits;
   if (traits.memory_count != 1 || traits.memory[0].kind != ptx::AddressUse::Kind::load ||
       traits.is_atomic() || !order.strong)
@@ -30,17 +30,17 @@ bool may_return_old_value(const sim::InstructionSite& site, const ptx::MemoryOrd
 
 }  // namespace
 
-bool StaleValueInjector::has_loads_of_old_values(const sim::KernelProgram& program) {
+bool StaleGlobalValueInjector::has_loads_of_old_values(const sim::KernelProgram& program) {
   return std::any_of(
       program.sites.begin(), program.sites.end(), [&](const sim::InstructionSite& site) {
-        return may_return_old_value(site, program.functions[site.function].code[site.index].order);
+        return is_strong_global_load(site, program.functions[site.function].code[site.index].order);
       });
 }
 
-StaleValueInjector::StaleValueInjector(const sim::Memory& memory, SiteOrders orders, Choice choice,
-                                       uint64_t seed)
-    : StaleValueInjector(memory, std::make_shared<SharedCausality>(),
-                         std::make_shared<StateSharedByForks>()) {
+StaleGlobalValueInjector::StaleGlobalValueInjector(const sim::Memory& memory, SiteOrders orders,
+                                                   Choice choice, uint64_t seed)
+    : StaleGlobalValueInjector(memory, std::make_shared<SharedCausality>(),
+                               std::make_shared<StateSharedByForks>()) {
   state_->strong_shared = std::any_of(orders.begin(), orders.end(),
                                       [](const ptx::MemoryOrder& order) { return order.strong; });
   state_->orders = std::move(orders);
@@ -48,26 +48,26 @@ StaleValueInjector::StaleValueInjector(const sim::Memory& memory, SiteOrders ord
   state_->random = Random(seed);
 }
 
-StaleValueInjector::StaleValueInjector(const sim::Memory& memory,
-                                       std::shared_ptr<SharedCausality> order,
-                                       std::shared_ptr<StateSharedByForks> state)
-    : CausalityObserver(std::move(order), true), memory_(memory), state_(std::move(state)) {}
+StaleGlobalValueInjector::StaleGlobalValueInjector(const sim::Memory& memory,
+                                                   std::shared_ptr<SharedCausality> order,
+                                                   std::shared_ptr<StateSharedByForks> state)
+    : CausalityObserverBase(std::move(order), true), memory_(memory), state_(std::move(state)) {}
 
-std::unique_ptr<sim::Observer> StaleValueInjector::fork() const {
-  return std::unique_ptr<sim::Observer>(new StaleValueInjector(memory_, order_, state_));
+std::unique_ptr<sim::Observer> StaleGlobalValueInjector::fork() const {
+  return std::unique_ptr<sim::Observer>(new StaleGlobalValueInjector(memory_, order_, state_));
 }
 
-void StaleValueInjector::block_begin(const sim::BlockInfo& block) {
-  CausalityObserver::block_begin(block);
+void StaleGlobalValueInjector::block_begin(const sim::BlockInfo& block) {
+  CausalityObserverBase::block_begin(block);
   state_->running[block_];
 }
 
-void StaleValueInjector::block_end() {
-  CausalityObserver::block_end();
+void StaleGlobalValueInjector::block_end() {
+  CausalityObserverBase::block_end();
   state_->running.erase(block_);
 }
 
-void StaleValueInjector::note_stored_by_block(Element& element) {
+void StaleGlobalValueInjector::note_stored_by_block(Element& element) {
   std::vector<Element*>& stored = state_->running[block_].stored;
   if (stored.size() <= kStoredByBlock &&
       std::find(stored.begin(), stored.end(), &element) == stored.end())
@@ -76,7 +76,7 @@ void StaleValueInjector::note_stored_by_block(Element& element) {
 
 // The number of executed fences that a fence must come after: a load behind each of them may have
 // missed a store that comes before the fence.
-size_t StaleValueInjector::count_fences_ordered_before(GridThread by) const {
+size_t StaleGlobalValueInjector::earliest_place_in_fence_order(GridThread by) const {
   const std::vector<Element*>& stored = state_->running.at(by.block).stored;
   if (state_->choice != Choice::oldest || stored.size() > kStoredByBlock ||
       state_->moved_fences > kMovedFences)
@@ -93,9 +93,9 @@ size_t StaleValueInjector::count_fences_ordered_before(GridThread by) const {
 
 // Places a fence in the total order of fences. Threads whose fences it comes before are ordered
 // after it. Fences of one block keep the order of the run.
-void StaleValueInjector::place_fence_in_order(GridThread by, const ptx::MemoryOrder& update) {
+void StaleGlobalValueInjector::place_fence_in_order(GridThread by, const ptx::MemoryOrder& update) {
   std::vector<Causality::LogPrefix>& fences = state_->fences;
-  const size_t before = count_fences_ordered_before(by);
+  const size_t before = earliest_place_in_fence_order(by);
   if (before > 0) causality().observe_releases(by, fences[before - 1], update);
   causality().strong_access(by, kFenceKeys, Kind::red, update);
   fences.push_back(causality().releases_at(kFenceKeys));
@@ -114,9 +114,9 @@ void StaleValueInjector::place_fence_in_order(GridThread by, const ptx::MemoryOr
 
 // A fence of sequential consistency acts as an atomic update of a word that belongs to its block.
 // Those of device scope also have an order in the grid.
-void StaleValueInjector::fence(uint32_t warp, uint32_t mask, uint32_t site,
-                               const ptx::MemoryOrder& order) {
-  CausalityObserver::fence(warp, mask, site, order);
+void StaleGlobalValueInjector::fence(uint32_t warp, uint32_t mask, uint32_t site,
+                                     const ptx::MemoryOrder& order) {
+  CausalityObserverBase::fence(warp, mask, site, order);
   if (!order.sequential) return;
   ptx::MemoryOrder update = order;
   update.strong = update.acquire = update.release = true;
@@ -128,7 +128,8 @@ void StaleValueInjector::fence(uint32_t warp, uint32_t mask, uint32_t site,
 }
 
 // Flags in shared memory order accesses to device memory, too.
-void StaleValueInjector::shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) {
+void StaleGlobalValueInjector::shared_ptx_access(uint32_t warp,
+                                                 const sim::PtxSharedAccessEvent& access) {
   const ptx::MemoryOrder& order = state_->orders[access.site];
   if (!order.strong) return;
   uint64_t row[32];
@@ -141,8 +142,8 @@ void StaleValueInjector::shared_ptx_access(uint32_t warp, const sim::PtxSharedAc
   }
 }
 
-std::shared_ptr<StaleValueInjector::Element> StaleValueInjector::new_element(uint64_t address,
-                                                                             unsigned bytes) {
+std::shared_ptr<StaleGlobalValueInjector::Element> StaleGlobalValueInjector::new_element(
+    uint64_t address, unsigned bytes) {
   auto element = std::make_shared<Element>();
   element->address = address;
   element->bytes = bytes;
@@ -152,9 +153,8 @@ std::shared_ptr<StaleValueInjector::Element> StaleValueInjector::new_element(uin
 
 // Returns the element of these bytes; null if there is none, or one without a history. A word that
 // is accessed in parts has an element that only marks it as such, with the size of its parts.
-StaleValueInjector::Element* StaleValueInjector::find_or_create_element(uint64_t address,
-                                                                        unsigned bytes,
-                                                                        bool create) {
+StaleGlobalValueInjector::Element* StaleGlobalValueInjector::find_or_create_element(
+    uint64_t address, unsigned bytes, bool create) {
   auto& elements = state_->elements;
   const bool part = bytes < 4;
   const uint64_t first = address / 4 * 4, end = address + bytes;
@@ -184,8 +184,8 @@ StaleValueInjector::Element* StaleValueInjector::find_or_create_element(uint64_t
 }
 
 // Called before the value is written.
-void StaleValueInjector::write(Element& element, GridThread by,
-                               const sim::StrongOrSuspectAccess& access) {
+void StaleGlobalValueInjector::write(Element& element, GridThread by,
+                                     const sim::StrongOrSuspectAccess& access) {
   const uint32_t lane = uint32_t{1} << by.thread % 32;
   std::vector<ElementVersion>& versions = element.versions;
   if (element.sequence != state_->sequence) {
@@ -210,8 +210,8 @@ void StaleValueInjector::write(Element& element, GridThread by,
   versions.back().releases = causality().releases_at(element.address);
 }
 
-void StaleValueInjector::strong_or_suspect_access(uint32_t warp,
-                                                  const sim::StrongOrSuspectAccess& access) {
+void StaleGlobalValueInjector::strong_or_suspect_access(uint32_t warp,
+                                                        const sim::StrongOrSuspectAccess& access) {
   if (access.kind == Kind::load) return;  // replace_loaded_values() handles strong loads
   ++state_->sequence;
   const bool strong = access.order.strong;
@@ -223,21 +223,21 @@ void StaleValueInjector::strong_or_suspect_access(uint32_t warp,
       if (Element* const element = find_or_create_element(address, step, strong))
         write(*element, thread(warp, lane), access);
       else if (strong)
-        access_without_history(thread(warp, lane), address, access);
+        order_untracked_access(thread(warp, lane), address, access);
     }
   }
 }
 
 // An access to a word without a history.
-void StaleValueInjector::access_without_history(GridThread by, uint64_t address,
-                                                const sim::StrongOrSuspectAccess& access) {
+void StaleGlobalValueInjector::order_untracked_access(GridThread by, uint64_t address,
+                                                      const sim::StrongOrSuspectAccess& access) {
   if (access.kind == Kind::load || access.kind == Kind::atom)
     state_->fences_at_unknown_read = state_->fences.size();
   causality().strong_access(by, address, access.kind, access.order);
 }
 
-bool StaleValueInjector::is_version_ordered_before(const ElementVersion& version,
-                                                   GridThread thread) const {
+bool StaleGlobalValueInjector::is_version_ordered_before(const ElementVersion& version,
+                                                         GridThread thread) const {
   if (version.number == 0) return true;
   for (uint32_t left = version.lanes; left != 0; left &= left - 1) {
     GridThread by = version.write.by;
@@ -247,11 +247,11 @@ bool StaleValueInjector::is_version_ordered_before(const ElementVersion& version
   return false;
 }
 
-size_t StaleValueInjector::choose_version(Element& element, GridThread by, bool polls) {
+size_t StaleGlobalValueInjector::choose_version(Element& element, GridThread by, bool polls) {
   const std::vector<ElementVersion>& versions = element.versions;
   const size_t newest = versions.size() - 1;
   if (newest == 0) return 0;
-  BlockReads& own = element.by_block[by.block];
+  NewestVersionReadByBlock& own = element.by_block[by.block];
   if (own.missed >= (polls ? kMissedByPolls : kMissedByLoads)) return newest;
   uint64_t least = std::max(own.number, element.least);
   for (size_t i = newest; i > 0 && versions[i].number > least; --i)
@@ -265,8 +265,8 @@ size_t StaleValueInjector::choose_version(Element& element, GridThread by, bool 
   return oldest + state_->random.below(static_cast<uint32_t>(newest - oldest + 1));
 }
 
-void StaleValueInjector::note_read(Element& element, GridThread by, uint64_t number) {
-  BlockReads& own = element.by_block[by.block];
+void StaleGlobalValueInjector::note_read(Element& element, GridThread by, uint64_t number) {
+  NewestVersionReadByBlock& own = element.by_block[by.block];
   own.number = std::max(own.number, number);
   own.missed = number == element.versions.back().number ? 0 : own.missed + 1;
   const VersionRead now{by, causality().stamp(by), own.number};
@@ -282,16 +282,16 @@ void StaleValueInjector::note_read(Element& element, GridThread by, uint64_t num
   element.reads.push_back(now);
 }
 
-void StaleValueInjector::replace_loaded_value(Element& element, GridThread by,
-                                              const sim::StrongOrSuspectAccess& access,
-                                              std::byte* value) {
+void StaleGlobalValueInjector::replace_loaded_value(Element& element, GridThread by,
+                                                    const sim::StrongOrSuspectAccess& access,
+                                                    std::byte* value) {
   const size_t chosen = choose_version(element, by, access.order.polls);
   ElementVersion& version = element.versions[chosen];
   version.fences_at_last_read = state_->fences.size();
   if (chosen + 1 < element.versions.size()) {
     std::memcpy(value, version.value.data(), element.bytes);
     const ElementVersion& next = element.versions[chosen + 1];
-    MissedStores& missed = state_->missed[{access.site, next.write.site}];
+    LoadsThatMissedStore& missed = state_->missed[{access.site, next.write.site}];
     if (missed.count++ == 0)
       missed = {1,
                 state_->sequence,
@@ -306,9 +306,9 @@ void StaleValueInjector::replace_loaded_value(Element& element, GridThread by,
   note_read(element, by, version.number);
 }
 
-void StaleValueInjector::replace_loaded_values(uint32_t warp,
-                                               const sim::StrongOrSuspectAccess& access,
-                                               std::byte* values) {
+void StaleGlobalValueInjector::replace_loaded_values(uint32_t warp,
+                                                     const sim::StrongOrSuspectAccess& access,
+                                                     std::byte* values) {
   ++state_->sequence;
   const unsigned step = access.element != 0 ? access.element : access.bytes;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
@@ -318,19 +318,20 @@ void StaleValueInjector::replace_loaded_values(uint32_t warp,
       if (Element* const element = find_or_create_element(address, step, true))
         replace_loaded_value(*element, thread(warp, lane), access, values + lane * 16 + at);
       else
-        access_without_history(thread(warp, lane), address, access);
+        order_untracked_access(thread(warp, lane), address, access);
     }
   }
 }
 
-std::vector<Finding> StaleValueInjector::findings(const PositionOf& position) const {
-  std::vector<MissedStores> all;
+std::vector<Finding> StaleGlobalValueInjector::findings(const PositionOf& position) const {
+  std::vector<LoadsThatMissedStore> all;
   for (const auto& [sites, missed] : state_->missed) all.push_back(missed);
-  std::sort(all.begin(), all.end(), [](const MissedStores& a, const MissedStores& b) {
-    return std::pair{a.polls, a.first} < std::pair{b.polls, b.first};
-  });
+  std::sort(all.begin(), all.end(),
+            [](const LoadsThatMissedStore& a, const LoadsThatMissedStore& b) {
+              return std::pair{a.polls, a.first} < std::pair{b.polls, b.first};
+            });
   std::vector<Finding> found;
-  for (const MissedStores& missed : all) {
+  for (const LoadsThatMissedStore& missed : all) {
     found.push_back(finding_of_pair(missed.store, missed.load, missed.address, order_->shape,
                                     memory_, position));
     found.back().stale = true;

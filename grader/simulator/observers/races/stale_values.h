@@ -1,7 +1,7 @@
 // The adversary of a trial launch. The simulator executes accesses in one order, and each is
 // visible at once. On a GPU a strong load may return an older value of its word, as long as the
-// newest store is not ordered before the load (happens_before.h). StaleValueInjector lets loads do
-// that. A protocol that lacks a fence then gives another result than in a run without it.
+// newest store is not ordered before the load (happens_before.h). StaleGlobalValueInjector lets
+// loads do that. A protocol that lacks a fence then gives another result than in a run without it.
 //
 // A strong load that updates nothing may return the value of every store after the last one
 // that
@@ -40,12 +40,13 @@
 
 namespace lab32::counters {
 
-class StaleValueInjector : public CausalityObserver {
+class StaleGlobalValueInjector : public CausalityObserverBase {
  public:
   // The value that a load returns: the oldest that it may return, or a random one.
   enum class Choice : uint8_t { oldest, any };
   // `memory` belongs to the launch. `orders`: of all instructions of the program.
-  StaleValueInjector(const sim::Memory& memory, SiteOrders orders, Choice choice, uint64_t seed);
+  StaleGlobalValueInjector(const sim::Memory& memory, SiteOrders orders, Choice choice,
+                           uint64_t seed);
 
   // Whether the program has a load that may return an older value.
   static bool has_loads_of_old_values(const sim::KernelProgram& program);
@@ -54,7 +55,7 @@ class StaleValueInjector : public CausalityObserver {
   void block_begin(const sim::BlockInfo& block) override;
   void block_end() override;
   void strong_or_suspect_access(uint32_t warp, const sim::StrongOrSuspectAccess& access) override;
-  void shared_ptx_access(uint32_t warp, const sim::PtxSharedAccess& access) override;
+  void shared_ptx_access(uint32_t warp, const sim::PtxSharedAccessEvent& access) override;
   void fence(uint32_t warp, uint32_t mask, uint32_t site, const ptx::MemoryOrder& order) override;
   void replace_loaded_values(uint32_t warp, const sim::StrongOrSuspectAccess& access,
                              std::byte* values) override;
@@ -84,7 +85,7 @@ class StaleValueInjector : public CausalityObserver {
   };
   // The reads of a block: the newest version that they returned, and the number of successive reads
   // that missed a newer one.
-  struct BlockReads {
+  struct NewestVersionReadByBlock {
     uint64_t number = 0;
     uint32_t missed = 0;
   };
@@ -95,7 +96,7 @@ class StaleValueInjector : public CausalityObserver {
     bool mixed = false;                    // accessed in several sizes: it has no history
     uint64_t sequence = 0;                 // instruction of the newest version
     std::vector<ElementVersion> versions;  // the newest last
-    std::unordered_map<uint64_t, BlockReads> by_block;
+    std::unordered_map<uint64_t, NewestVersionReadByBlock> by_block;
     std::vector<VersionRead> reads;  // the latest reads, one for each block
     uint64_t least = 0;              // the oldest version that a read may still return
   };
@@ -105,7 +106,7 @@ class StaleValueInjector : public CausalityObserver {
     std::map<uint32_t, size_t> fences_of_thread;
   };
   // Loads of one site that missed a store of another site.
-  struct MissedStores {
+  struct LoadsThatMissedStore {
     uint64_t count = 0, first = 0;  // first: the number of the first such load in the launch
     bool polls = false;
     AccessOfThread load, store;
@@ -124,17 +125,18 @@ class StaleValueInjector : public CausalityObserver {
     size_t fences_at_unknown_read = 0;         // of a word without a history
     size_t moved_fences = 0;                   // pairs in another order than the run's
     std::unordered_map<uint64_t, RunningBlock> running;
-    std::map<std::pair<uint32_t, uint32_t>, MissedStores> missed;  // by the sites of load and store
+    std::map<std::pair<uint32_t, uint32_t>, LoadsThatMissedStore>
+        missed;  // by the sites of load and store
   };
 
-  StaleValueInjector(const sim::Memory& memory, std::shared_ptr<SharedCausality> order,
-                     std::shared_ptr<StateSharedByForks> state);
+  StaleGlobalValueInjector(const sim::Memory& memory, std::shared_ptr<SharedCausality> order,
+                           std::shared_ptr<StateSharedByForks> state);
   Element* find_or_create_element(uint64_t address, unsigned bytes, bool create);
   static std::shared_ptr<Element> new_element(uint64_t address, unsigned bytes);
-  void access_without_history(GridThread by, uint64_t address,
+  void order_untracked_access(GridThread by, uint64_t address,
                               const sim::StrongOrSuspectAccess& access);
   void note_stored_by_block(Element& element);
-  size_t count_fences_ordered_before(GridThread by) const;
+  size_t earliest_place_in_fence_order(GridThread by) const;
   void place_fence_in_order(GridThread by, const ptx::MemoryOrder& update);
   void write(Element& element, GridThread by, const sim::StrongOrSuspectAccess& access);
   size_t choose_version(Element& element, GridThread by, bool polls);

@@ -89,9 +89,10 @@ bool paired_lanes_agree(const uint64_t* offset, uint32_t mask, uint32_t distance
 }
 
 // The number of lanes that form one phase of the access.
-uint32_t lanes_per_merged_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge) {
+uint32_t lanes_per_merged_phase(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                                bool may_merge_phases) {
   const uint32_t width = lanes_per_phase(bytes);
-  const bool merged = merge && width < kWarpSize &&
+  const bool merged = may_merge_phases && width < kWarpSize &&
                       (paired_lanes_agree(offset, mask, 1) || paired_lanes_agree(offset, mask, 2));
   return merged ? 2 * width : width;
 }
@@ -118,7 +119,7 @@ Wavefronts affine_wavefronts(int64_t stride, uint32_t bytes) {
 }
 
 // Lanes within one row of the banks never conflict, in any order.
-bool are_within_one_row(const uint64_t* offset, uint32_t mask) {
+bool are_within_128_bytes(const uint64_t* offset, uint32_t mask) {
   uint64_t low = ~uint64_t{0}, high = 0;
   for (; mask != 0; mask &= mask - 1) {
     const uint64_t word = offset[__builtin_ctz(mask)] / kBankBytes;
@@ -130,19 +131,20 @@ bool are_within_one_row(const uint64_t* offset, uint32_t mask) {
 
 // Lanes `elsewhere` access the memory of another block of the cluster. They take no wavefront here,
 // but they count in the test whether phases merge (H100: data/measured/moves).
-Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask, bool merge,
-                            uint32_t elsewhere = 0) {
+Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                            bool may_merge_phases, uint32_t elsewhere = 0) {
   if (mask == 0) return {};
   int64_t stride;
   if (mask == kAllLanes && bytes >= kBankBytes && is_affine(offset, &stride)) {
     if (stride != 0) return affine_wavefronts(stride, bytes);
     const uint32_t width = lanes_per_phase(bytes);
-    const uint32_t phases = kWarpSize / (merge && width < kWarpSize ? 2 * width : width);
+    const uint32_t phases = kWarpSize / (may_merge_phases && width < kWarpSize ? 2 * width : width);
     return {phases, phases};
   }
-  if (bytes <= kBankBytes && are_within_one_row(offset, mask)) return {1, 1};
+  if (bytes <= kBankBytes && are_within_128_bytes(offset, mask)) return {1, 1};
   Wavefronts w = wavefronts_by_phases(
-      offset, bytes, mask, lanes_per_merged_phase(offset, bytes, mask | elsewhere, merge));
+      offset, bytes, mask,
+      lanes_per_merged_phase(offset, bytes, mask | elsewhere, may_merge_phases));
   if (bytes >= 8) w.ideal = std::min(w.ideal, bank_rows_filled(bytes, mask));
   return w;
 }
@@ -195,7 +197,7 @@ Wavefronts async_copy_wavefronts(const uint64_t* from, const uint64_t* to, uint3
       first = to[__builtin_ctz(before)] != to[lane];
     if (first) writing |= 1u << lane;
   }
-  KeySet wavefronts;
+  FixedHashSet64 wavefronts;
   for (uint32_t left = writing; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
     // Set if another lane copies the other half of this sector, from the same source sector.

@@ -19,7 +19,7 @@ bool has_higher_cost_ratio(const A& a, const B& b) {
 
 // True if a block's accesses should replace those of another block. A block without requests never
 // does.
-bool should_replace_detail(const LineDetail& a, const LineDetail& b) {
+bool is_preferred_line_detail(const LineDetail& a, const LineDetail& b) {
   if (a.requests.empty()) return false;
   if (b.requests.empty()) return true;
   const RequestDetail &x = a.requests[a.worst], &y = b.requests[b.worst];
@@ -105,7 +105,7 @@ void DetailObserver::block_end() {
   for (auto& [key, line] : lines_) {
     LineDetail& now = line.current;
     now.block = block_.index;
-    if (should_replace_detail(now, line.best)) line.best = now;
+    if (is_preferred_line_detail(now, line.best)) line.best = now;
     now.requests_in_block = 0;
     now.ptx_level = false;
     now.requests.clear();
@@ -201,7 +201,7 @@ void DetailObserver::merge(sim::Observer& observer) {
   auto& other = static_cast<DetailObserver&>(observer);
   for (auto& [key, line] : other.lines_) {
     LineDetail& kept = lines_[key].best;
-    if (should_replace_detail(line.best, kept)) kept = std::move(line.best);
+    if (is_preferred_line_detail(line.best, kept)) kept = std::move(line.best);
   }
   if (other.has_detail_ && (!has_detail_ || other.detail_.block < detail_.block)) {
     detail_ = std::move(other.detail_);

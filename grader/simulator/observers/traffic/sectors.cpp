@@ -34,7 +34,7 @@ uint32_t affine_sectors(const uint64_t* address, int64_t stride) {
 
 // Counts sectors in lane order, where each change is a new sector as long as the sectors do not
 // decrease. Returns 0 if they decrease.
-uint32_t ascending_sectors(const uint64_t* address, uint32_t n) {
+uint32_t count_sectors_if_ascending(const uint64_t* address, uint32_t n) {
   uint32_t count = 1;
   for (uint32_t i = 1; i < n; ++i) {
     const uint64_t before = sector_of(address[i - 1]), now = sector_of(address[i]);
@@ -52,7 +52,7 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t /*bytes*/, uint32_t 
   if (mask == kAllLanes && is_affine(address, &stride)) return affine_sectors(address, stride);
   uint64_t active[kWarpSize];
   const uint32_t n = pack_active_addresses(address, mask, active);
-  if (const uint32_t count = ascending_sectors(active, n)) return count;
+  if (const uint32_t count = count_sectors_if_ascending(active, n)) return count;
 
   // Permutations and swizzles touch few neighbouring sectors, which one bit each can represent.
   const auto [low, high] = std::minmax_element(active, active + n);
@@ -62,7 +62,7 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t /*bytes*/, uint32_t 
     for (uint32_t i = 0; i < n; ++i) touched |= uint64_t{1} << (sector_of(active[i]) - first);
     return static_cast<uint32_t>(__builtin_popcountll(touched));
   }
-  KeySet sectors;
+  FixedHashSet64 sectors;
   for (uint32_t i = 0; i < n; ++i) sectors.add(sector_of(active[i]));
   return sectors.size();
 }
@@ -123,10 +123,10 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, 
 
 // The rule was found on an H200 with patterns of the source, of the destination and of both. It is
 // exact for 113 of 113 patterns in data/measured/counters.
-AsyncCopySectors async_copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes,
-                                    uint32_t mask) {
+L1BypassCopySectors l1_bypass_copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes,
+                                           uint32_t mask) {
   constexpr uint32_t kPlaceBits = 13;  // 256 KiB of shared memory have 2^13 sectors
-  KeySet moved, theoretical;
+  FixedHashSet64 moved, theoretical;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
     const uint64_t place = to[lane] / kSectorBytes;
@@ -146,7 +146,7 @@ uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask) {
 
 namespace {
 
-using TexelKind = sim::TexelAccess::Kind;
+using TexelKind = sim::WarpTexelAccess::Kind;
 
 // The level of the array that contains the address; null if none does.
 const sim::MipmapLevel* level_with_address(const sim::TexelArray& array, uint64_t address) {
@@ -161,7 +161,7 @@ const sim::MipmapLevel* level_with_address(const sim::TexelArray& array, uint64_
 // Artificial block addresses take more room than the rows: 512 bytes for each byte of the array.
 constexpr unsigned kBlockSpacing = 9;
 
-uint64_t sector_in_tiled_array(const sim::MipmapLevel& grid, uint64_t address, unsigned texel) {
+uint64_t tiled_sector_address(const sim::MipmapLevel& grid, uint64_t address, unsigned texel) {
   const uint64_t at = address - grid.begin;
   const uint64_t slice = grid.slice_bytes != 0 ? at / grid.slice_bytes : 0;
   const uint64_t in_slice = at - slice * grid.slice_bytes;
@@ -175,7 +175,7 @@ uint64_t sector_in_tiled_array(const sim::MipmapLevel& grid, uint64_t address, u
 }
 
 // The number of lanes whose accesses form one request.
-unsigned lanes_per_request(const sim::TexelAccess& access) {
+unsigned lanes_per_request(const sim::WarpTexelAccess& access) {
   switch (access.kind) {
     case TexelKind::index:
       return access.bytes == 16 ? 4 : 8;
@@ -192,13 +192,13 @@ unsigned lanes_per_request(const sim::TexelAccess& access) {
 // Linear filters in three dimensions or of 16-byte texels take several passes, whose shared sectors
 // follow no known rule, and derivatives reach texels beyond those of their lanes. Reductions were
 // not measured.
-bool has_known_sectors(const sim::TexelAccess& access) {
+bool has_known_sectors(const sim::WarpTexelAccess& access) {
   if (access.object == nullptr || access.kind == TexelKind::gradient ||
       access.kind == TexelKind::reduce)
     return false;
   const sim::TextureObject& t = *access.object;
   if (access.kind == TexelKind::load || access.kind == TexelKind::store) return true;
-  const sim::TextureSampler& s = t.sampler;
+  const sim::TextureSamplingSettings& s = t.sampler;
   if (access.kind == TexelKind::gather) return access.bytes == 4 || access.bytes == 16;
   const bool filters = s.linear && access.kind == TexelKind::fetch;
   return !filters || (access.bytes < 16 && (t.array.dimensions < 3 || t.array.cube));
@@ -206,8 +206,8 @@ bool has_known_sectors(const sim::TexelAccess& access) {
 
 }  // namespace
 
-TexelRequests texel_requests(const sim::TexelAccess& access) {
-  TexelRequests found;
+TexelRequestSectors texel_request_sectors(const sim::WarpTexelAccess& access) {
+  TexelRequestSectors found;
   found.known = has_known_sectors(access);
   if (access.object == nullptr) return found;
   // An index outside the array costs a request but no sector. Accesses to borders follow no known
@@ -223,7 +223,7 @@ TexelRequests texel_requests(const sim::TexelAccess& access) {
       const unsigned lane = first + static_cast<unsigned>(__builtin_ctz(rest));
       const sim::MipmapLevel* level = nullptr;
       for (unsigned k = 0; k < access.count[lane]; ++k) {
-        const uint64_t at = access.address[lane * sim::TexelAccess::kMostTexels + k];
+        const uint64_t at = access.address[lane * sim::WarpTexelAccess::kMostTexels + k];
         if (at == 0) {  // outside
           found.known &= by_index;
           continue;
@@ -235,7 +235,7 @@ TexelRequests texel_requests(const sim::TexelAccess& access) {
         level = grid;
         found.sectors.push_back(array.in_rows
                                     ? at / kSectorBytes * kSectorBytes
-                                    : sector_in_tiled_array(*grid, at, array.format.bytes()));
+                                    : tiled_sector_address(*grid, at, array.format.bytes()));
       }
     }
     const auto from = found.sectors.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -257,7 +257,7 @@ uint32_t sectors_between(uint64_t begin, uint64_t end) {
 
 // Sectors of shared memory that a piece [begin, end) of a copy fills with zeros. Elements inside
 // the tensor are moved in units of 16 bytes.
-uint32_t zero_filled_sectors(const sim::BulkMove& move, uint32_t begin, uint32_t end) {
+uint32_t zero_filled_sectors(const sim::ContiguousBulkMove& move, uint32_t begin, uint32_t end) {
   if (move.inside == 0) return sectors_between(move.shared + begin, move.shared + end);
   const uint32_t last = (move.before + move.inside + 15) / 16 * 16;
   return sectors_between(move.shared + begin, move.shared + std::min(end, move.before)) +
@@ -266,9 +266,9 @@ uint32_t zero_filled_sectors(const sim::BulkMove& move, uint32_t begin, uint32_t
 
 }  // namespace
 
-BulkSectors bulk_sectors(const sim::BulkMove& move) {
+BulkSectors bulk_sectors(const sim::ContiguousBulkMove& move) {
   BulkSectors found;
-  using Kind = sim::BulkMove::Kind;
+  using Kind = sim::ContiguousBulkMove::Kind;
   const bool many = move.blocks != 0;
   // A multicast of a box partly outside the tensor follows another, unknown rule. Reductions were
   // not measured.

@@ -31,15 +31,15 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask,
 // global memory that goes to several places is moved several times. `theoretical` is Nsight
 // Compute's estimate, in which two lanes share a transfer only if both lie in one sector at both
 // ends and in the same order.
-struct AsyncCopySectors {
+struct L1BypassCopySectors {
   uint32_t moved = 0, theoretical = 0, ideal = 0;
 };
-AsyncCopySectors async_copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes,
-                                    uint32_t mask);
+L1BypassCopySectors l1_bypass_copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes,
+                                           uint32_t mask);
 
 // The fewest sectors that could hold the bytes that active lanes request, but at most the sectors
 // that they touch (lanes that share an address request less than lanes * bytes).
-uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask);
+uint32_t ideal_sectors(uint32_t touched_sector_count, uint32_t bytes, uint32_t mask);
 
 // Sectors of accesses through texture and surface objects: the rules behind Nsight Compute's
 // l1tex__t_{requests,sectors}_pipe_tex_mem_{texture,surface_op_ld,surface_op_st}.
@@ -47,7 +47,7 @@ uint32_t ideal_sectors(uint32_t distinct, uint32_t bytes, uint32_t mask);
 // Four or eight lanes of a warp form one request, and a request moves the distinct sectors that its
 // lanes touch. Arrays are stored in blocks of 64 bytes by 8 rows: a sector is 16 bytes of two rows,
 // and a line is 32 bytes of four rows. Linear and pitched memory has the usual sectors.
-struct TexelRequests {
+struct TexelRequestSectors {
   bool known = true;  // false: no rule is known, and the counts are lower bounds
   // addresses of sectors, request by request; distinct within a request
   std::vector<uint64_t> sectors;
@@ -56,7 +56,7 @@ struct TexelRequests {
 
 // The addresses of sectors of arrays in the GPU's own layout are artificial. They are distinct, and
 // four sectors share a line if they do on a GPU.
-TexelRequests texel_requests(const sim::TexelAccess& access);
+TexelRequestSectors texel_request_sectors(const sim::WarpTexelAccess& access);
 
 // Sectors of the copy engine's copies: the rules behind Nsight Compute's
 // l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld and
@@ -71,6 +71,6 @@ struct BulkSectors {
   uint32_t sectors = 0;  // in each receiving block
   uint32_t lines = 0;    // pieces
 };
-BulkSectors bulk_sectors(const sim::BulkMove& move);
+BulkSectors bulk_sectors(const sim::ContiguousBulkMove& move);
 
 }  // namespace lab32::counters

@@ -19,8 +19,8 @@ AccessCost cost_of(const sim::IssuedWarpAccess& access) {
     return {wavefronts.actual, wavefronts.ideal, 0, wavefronts.estimated};
   }
   if (access.bypass_l1) {
-    const AsyncCopySectors copy =
-        async_copy_sectors(access.address, access.peer, access.bytes, access.mask);
+    const L1BypassCopySectors copy =
+        l1_bypass_copy_sectors(access.address, access.peer, access.bytes, access.mask);
     return {copy.moved, copy.ideal, copy.theoretical};
   }
   const uint32_t distinct = distinct_sectors(access.address, access.bytes, access.mask);
@@ -37,18 +37,18 @@ using sim::AccessKind;
 using sim::AccessSpace;
 
 // True if a costs more than b relative to the ideal.
-bool has_larger_relative_cost(const ExampleAccess& a, const ExampleAccess& b) {
+bool has_larger_relative_cost(const ExampleWarpAccess& a, const ExampleWarpAccess& b) {
   return uint64_t{a.cost} * b.ideal > uint64_t{b.cost} * a.ideal;
 }
 
 // A total order of examples, so that merging in any order gives the same result.
-bool is_preferred_example(const ExampleAccess& a, const ExampleAccess& b) {
+bool is_preferred_example(const ExampleWarpAccess& a, const ExampleWarpAccess& b) {
   if (has_larger_relative_cost(a, b)) return true;
   if (has_larger_relative_cost(b, a)) return false;
   return a.block < b.block;
 }
 
-void record_example(ExampleAccess& example, const sim::IssuedWarpAccess& access, uint64_t block,
+void record_example(ExampleWarpAccess& example, const sim::IssuedWarpAccess& access, uint64_t block,
                     uint32_t warp) {
   example.block = block;
   example.warp = warp;
@@ -94,7 +94,7 @@ void TrafficObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access)
   if (least.mask != 0) tally.least.add(least, least.mask == access.mask ? all : cost_of(least));
   // Blocks arrive in increasing order, so an equal access of a later block does not replace the
   // example.
-  ExampleAccess& worst = tally.worst;
+  ExampleWarpAccess& worst = tally.worst;
   if (worst.mask == 0 || uint64_t{cost} * worst.ideal > uint64_t{worst.cost} * ideal) {
     worst.cost = cost;
     worst.ideal = ideal;
@@ -177,16 +177,16 @@ void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::IssuedWarpAcce
     c.ptx_level = c.shared_ptx_level = true;
 }
 
-void TrafficObserver::texel_access(uint32_t /*warp*/, const sim::TexelAccess& access) {
+void TrafficObserver::texel_access(uint32_t /*warp*/, const sim::WarpTexelAccess& access) {
   if (access.mask == 0) return;
   Counters& c = other_counters(access.site);
-  const TexelRequests requests = texel_requests(access);
+  const TexelRequestSectors requests = texel_request_sectors(access);
   if (access.ptx_level) c.ptx_level = c.global_ptx_level = true;
   if (!requests.known) {
     ++c.other.texture_unknown;
     return;
   }
-  using Kind = sim::TexelAccess::Kind;
+  using Kind = sim::WarpTexelAccess::Kind;
   GlobalTraffic& to = access.kind == Kind::load    ? c.other.surface_load
                       : access.kind == Kind::store ? c.other.surface_store
                                                    : c.other.texture;
@@ -194,11 +194,12 @@ void TrafficObserver::texel_access(uint32_t /*warp*/, const sim::TexelAccess& ac
   to.sectors += requests.sectors.size();
 }
 
-void TrafficObserver::bulk_move(uint32_t /*warp*/, const sim::BulkMove& move) {
+void TrafficObserver::bulk_move(uint32_t /*warp*/, const sim::ContiguousBulkMove& move) {
   Counters& c = other_counters(move.site);
   const BulkSectors moved = bulk_sectors(move);
   const uint32_t times = std::max(move.blocks, 1u);
-  BulkTraffic& to = move.kind == sim::BulkMove::Kind::load ? c.other.bulk_load : c.other.bulk_store;
+  BulkTraffic& to =
+      move.kind == sim::ContiguousBulkMove::Kind::load ? c.other.bulk_load : c.other.bulk_store;
   if (!moved.known) {
     ++c.other.bulk_unknown;
     return;
@@ -230,7 +231,7 @@ void TrafficObserver::merge(sim::Observer& observer) {
   add_issue_counts(other.issues_);
 }
 
-void TrafficObserver::add_issue_counts(const std::vector<sim::InstructionIssueCounts>& tally) {
+void TrafficObserver::add_issue_counts(const std::vector<sim::IssueCountsOfOneInstruction>& tally) {
   if (issues_.size() < tally.size()) issues_.resize(tally.size());
   for (size_t site = 0; site < tally.size(); ++site) {
     issues_[site].warps += tally[site].warps;
@@ -275,7 +276,7 @@ Counters TrafficObserver::totals_of(AccessSums SiteTally::*sums) const {
   Counters total;
   for (const SiteTally& tally : tallies_) total += tally.counters(tally.*sums);
   for (const auto& [site, counters] : other_counters_) total += counters;
-  for (const sim::InstructionIssueCounts& issue : issues_) {
+  for (const sim::IssueCountsOfOneInstruction& issue : issues_) {
     total.warp_instructions += issue.warps;
     total.lane_instructions += issue.lanes;
   }
@@ -314,21 +315,22 @@ std::vector<LineCounters> TrafficObserver::counters_by_line(const PositionOf& po
   return lines;
 }
 
-const ExampleAccess* TrafficObserver::worst_example(uint32_t site) const {
-  const ExampleAccess* worst = nullptr;
+const ExampleWarpAccess* TrafficObserver::worst_example(uint32_t site) const {
+  const ExampleWarpAccess* worst = nullptr;
   for (size_t key = size_t{site} * 8; key < size_t{site} * 8 + 8 && key < index_.size(); ++key) {
     if (index_[key] == kNone) continue;
-    const ExampleAccess& example = tallies_[index_[key]].worst;
+    const ExampleWarpAccess& example = tallies_[index_[key]].worst;
     if (worst == nullptr || is_preferred_example(example, *worst)) worst = &example;
   }
   return worst;
 }
 
-const ExampleAccess* TrafficObserver::worst_on_line(const PositionOf& position, int line) const {
-  const ExampleAccess* worst = nullptr;
+const ExampleWarpAccess* TrafficObserver::worst_on_line(const PositionOf& position,
+                                                        int line) const {
+  const ExampleWarpAccess* worst = nullptr;
   for (size_t key = 0; key < index_.size(); ++key) {  // by site, not in the order of first use
     if (index_[key] == kNone) continue;
-    const ExampleAccess& example = tallies_[index_[key]].worst;
+    const ExampleWarpAccess& example = tallies_[index_[key]].worst;
     const auto at = position(example.site);
     if (!at || at->line != line) continue;
     if (worst == nullptr || is_preferred_example(example, *worst)) worst = &example;
@@ -336,25 +338,25 @@ const ExampleAccess* TrafficObserver::worst_on_line(const PositionOf& position, 
   return worst;
 }
 
-std::unique_ptr<sim::Observer> CasLoopObserver::fork() const {
-  return std::make_unique<CasLoopObserver>();
+std::unique_ptr<sim::Observer> CasLoopContentionObserver::fork() const {
+  return std::make_unique<CasLoopContentionObserver>();
 }
 
-void CasLoopObserver::merge(sim::Observer& observer) {
-  const auto& other = static_cast<CasLoopObserver&>(observer);
+void CasLoopContentionObserver::merge(sim::Observer& observer) {
+  const auto& other = static_cast<CasLoopContentionObserver&>(observer);
   lanes_ += other.lanes_;
   conflicting_updates_ += other.conflicting_updates_;
   loops_ += other.loops_;
   last_round_lanes_ += other.last_round_lanes_;
 }
 
-void CasLoopObserver::block_begin(const sim::BlockInfo& block) {
+void CasLoopContentionObserver::block_begin(const sim::BlockInfo& block) {
   words_.clear();
   rounds_.assign((block.threads + 31) / 32, 0);
   trying_.assign(rounds_.size(), 0);
 }
 
-void CasLoopObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
+void CasLoopContentionObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
   if (access.form != sim::SharedAtomicForm::spin_swap || access.kind != sim::AccessKind::atom)
     return;
   ++rounds_[warp];
@@ -362,24 +364,24 @@ void CasLoopObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access)
   trying_[warp] = lane_count(access.mask);
   if (access.again) return;
   for (uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
-    WordUpdates& word = words_[access.address[__builtin_ctz(rest)]];
+    WordUpdateCountsByWarp& word = words_[access.address[__builtin_ctz(rest)]];
     ++word.all;
     ++word.of_warp[warp];
   }
 }
 
-void CasLoopObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/, uint32_t /*warps*/,
-                                    bool /*whole_block*/) {
+void CasLoopContentionObserver::block_barrier(const uint32_t* /*lane_mask_of_warp*/,
+                                              uint32_t /*warps*/, bool /*whole_block*/) {
   end_barrier_interval();
 }
 
-void CasLoopObserver::end_spin_loop(uint32_t warp) {
+void CasLoopContentionObserver::end_spin_loop(uint32_t warp) {
   loops_ += trying_[warp] > 0;
   last_round_lanes_ += trying_[warp];
   trying_[warp] = 0;
 }
 
-void CasLoopObserver::end_barrier_interval() {
+void CasLoopContentionObserver::end_barrier_interval() {
   if (words_.empty()) return;
   for (uint32_t warp = 0; warp < trying_.size(); ++warp) end_spin_loop(warp);
   uint64_t rounds = 0;

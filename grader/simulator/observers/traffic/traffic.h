@@ -1,6 +1,7 @@
 // Traffic of a launch. TrafficObserver counts requests and sectors of global memory and wavefronts
 // of shared memory for each instruction, and sums them for the launch and for each source line.
-// CasLoopObserver measures how often warps of a block delay each other in compare-and-swap loops.
+// CasLoopContentionObserver measures how often warps of a block delay each other in
+// compare-and-swap loops.
 #pragma once
 
 #include <array>
@@ -28,7 +29,7 @@ struct AccessCost {
 AccessCost cost_of(const sim::IssuedWarpAccess& access);
 
 // One access, kept so that the report can show its lanes.
-struct ExampleAccess {
+struct ExampleWarpAccess {
   uint32_t site = 0;
   uint64_t block = 0;
   uint32_t warp = 0;
@@ -50,13 +51,13 @@ class TrafficObserver : public sim::Observer {
   void access(uint32_t warp, const sim::IssuedWarpAccess& access) override;
   void warp_barrier(uint32_t warp, uint32_t /*mask*/) override { served_shared_.erase(warp); }
   void remote_access(uint32_t warp, const sim::IssuedWarpAccess& access, bool alone) override;
-  void texel_access(uint32_t warp, const sim::TexelAccess& access) override;
-  void bulk_move(uint32_t warp, const sim::BulkMove& move) override;
+  void texel_access(uint32_t warp, const sim::WarpTexelAccess& access) override;
+  void bulk_move(uint32_t warp, const sim::ContiguousBulkMove& move) override;
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   bool wants_accesses() const override { return true; }
 
   // Adds the simulator's issue counts by site. Call once, after all forks are merged.
-  void add_issue_counts(const std::vector<sim::InstructionIssueCounts>& tally);
+  void add_issue_counts(const std::vector<sim::IssueCountsOfOneInstruction>& tally);
 
   Counters totals() const;
   // As totals(), but accesses that could not be matched with the machine code count as rarely as it
@@ -69,9 +70,9 @@ class TrafficObserver : public sim::Observer {
 
   // The access of a site with the highest cost relative to its ideal; among equals, that of the
   // lowest block, then the earliest. Null if the site accessed neither global nor shared memory.
-  const ExampleAccess* worst_example(uint32_t site) const;
+  const ExampleWarpAccess* worst_example(uint32_t site) const;
   // The worst access among all sites of a line.
-  const ExampleAccess* worst_on_line(const PositionOf& position, int line) const;
+  const ExampleWarpAccess* worst_on_line(const PositionOf& position, int line) const;
 
  private:
   struct AccessSums {
@@ -89,7 +90,7 @@ class TrafficObserver : public sim::Observer {
     sim::AccessKind kind = sim::AccessKind::load;
     bool ptx_level = false;
     AccessSums executed, least;
-    ExampleAccess worst;
+    ExampleWarpAccess worst;
     Counters counters(const AccessSums& sums) const;
   };
 
@@ -112,12 +113,12 @@ class TrafficObserver : public sim::Observer {
   std::vector<uint32_t> index_;  // (site, space, kind) -> index in tallies_
   std::vector<SiteTally> tallies_;
   std::map<uint32_t, Counters> other_counters_;  // by site
-  std::vector<sim::InstructionIssueCounts> issues_;
+  std::vector<sim::IssueCountsOfOneInstruction> issues_;
 };
 
 // Measures how often warps of a block delay each other in compare-and-swap loops on shared memory,
 // which ptxas generates for sums of floats and of 64-bit integers.
-class CasLoopObserver : public sim::Observer {
+class CasLoopContentionObserver : public sim::Observer {
  public:
   std::unique_ptr<sim::Observer> fork() const override;
   void merge(sim::Observer& other) override;
@@ -139,11 +140,11 @@ class CasLoopObserver : public sim::Observer {
   void end_barrier_interval();
   void end_spin_loop(uint32_t warp);
 
-  struct WordUpdates {
+  struct WordUpdateCountsByWarp {
     uint32_t all = 0;  // updates
     std::unordered_map<uint32_t, uint32_t> of_warp;
   };
-  std::unordered_map<uint64_t, WordUpdates> words_;
+  std::unordered_map<uint64_t, WordUpdateCountsByWarp> words_;
   std::vector<uint64_t> rounds_;  // number of rounds of each warp's loop
   std::vector<uint32_t> trying_;  // number of lanes that each warp had in its latest round
   double lanes_ = 0, conflicting_updates_ = 0, loops_ = 0, last_round_lanes_ = 0;

@@ -21,7 +21,7 @@ COURSE = "[labs.swizzle]\nchecks.understood.points = 10\n"
 def answer(folder, student, wrong=False):
     """Asks about the file in the folder, and answers with the number that has the hash of the right answer, or with another."""
     words = ["--dir", str(folder), "--id", student]
-    asked, _ = questions.fetch_lab_questions("swizzle", *words)
+    asked, _ = questions.fetch_questions_and_reason("swizzle", *words)
     assert len(asked) == 3
     right = [next(n for n in range(100_000) if questions.hashed_answer(q, n) == q.answer) for q in asked]
     given = [n % len(q.options) + 1 if q.options else n + 1 for n, q in zip(right, asked, strict=True)] if wrong else right
@@ -91,7 +91,7 @@ def test_a_class_report_shows_how_many_have_understood(handed_in, tmp_path):
     assert classroom.run("--course", tmp_path / "course.toml", jobs=2, executor=None) == 0, classroom.err_text
     rows = classroom.rows()
     assert {name for name, row in rows.items() if row["score"] == "100"} == {"ann", "cem"}
-    page = analysis.question_answers_html(analysis.ClassResults(classroom.out)).text
+    page = analysis.class_answers_summary_html(analysis.ClassResults(classroom.out)).text
     talks = re.findall(r"<tr><td>swizzle</td><td>(\w+)</td><td>(.*?)</td></tr>", page.partition("a reason to talk")[2])
     several = "3 of 3 right, id ann (several students have this id)"
     assert talks == [

@@ -14,7 +14,7 @@ from lab32.classroom import collect
 from lab32.classroom.gradebook import Gradebook, parse_column_options
 from lab32.classroom.problem import UserError
 from lab32.classroom.scores import StudentRow
-from lab32.classroom.table import CsvTable
+from lab32.classroom.table import EditableCsvFile
 
 LABS = ["bank_conflicts", "shuffle"]
 CANVAS = (
@@ -48,14 +48,14 @@ def row(name, ids, **points):
 
 
 def with_grades(text, rows, labs=LABS, columns=()):
-    book = Gradebook(CsvTable(text.encode(), "book.csv"), labs, parse_column_options(columns, labs))
+    book = Gradebook(EditableCsvFile(text.encode(), "book.csv"), labs, parse_column_options(columns, labs))
     data, messages = book.with_grades(rows)
     return data.decode(), messages
 
 
 def changed(before, after):
     """[(old, new)] of the cells that differ; all other cells must be equal."""
-    old, new = CsvTable(before.encode(), ""), CsvTable(after.encode(), "")
+    old, new = EditableCsvFile(before.encode(), ""), EditableCsvFile(after.encode(), "")
     out, back = [], {}
     for number, (was, now) in enumerate(zip(old.rows, new.rows, strict=True)):
         for column, (a, b) in enumerate(zip(was.cells, now.cells, strict=True)):
@@ -162,7 +162,7 @@ def test_students_without_a_grade_keep_their_cells():
 
 def test_the_files_encoding_is_kept():
     data = "Student;ID;Shuffle\r\nMüller;1;\r\n".encode("utf-16")
-    after, _ = Gradebook(CsvTable(data, "b"), ["shuffle"]).with_grades(
+    after, _ = Gradebook(EditableCsvFile(data, "b"), ["shuffle"]).with_grades(
         [row("x", {"canvas": "1"}, shuffle=5)]
     )
     assert after == "Student;ID;Shuffle\r\nMüller;1;5\r\n".encode("utf-16")

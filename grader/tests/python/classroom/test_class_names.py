@@ -152,7 +152,7 @@ def test_names_without_a_platforms_form(name):
 
 
 def test_two_spellings_of_a_name_are_one_student():
-    composed, apart = names.owner_named_by_whole_name("J\u00f6rg"), names.owner_named_by_whole_name("Jo\u0308rg")
+    composed, apart = names.submission_owner_from_folder_name("J\u00f6rg"), names.submission_owner_from_folder_name("Jo\u0308rg")
     assert composed == apart
 
 
@@ -173,12 +173,12 @@ def test_two_spellings_of_a_name_are_one_student():
     ],
 )
 def test_the_lab_of_a_file(name, lab, exactness, attempt, prefix):
-    assert names.lab_in_name(name, LABS) == names.LabNameMatch(lab, exactness, attempt, prefix)
+    assert names.match_lab_in_file_name(name, LABS) == names.LabNameMatch(lab, exactness, attempt, prefix)
 
 
 @pytest.mark.parametrize("name", ["main.cu", "shuffle and reduction notes.cu", "preduction.cu"])
 def test_a_file_name_without_a_lab(name):
-    assert names.lab_in_name(name, LABS) is None
+    assert names.match_lab_in_file_name(name, LABS) is None
 
 
 @pytest.mark.parametrize("part", ["__MACOSX", "._reduction.cu", ".DS_Store", "Thumbs.db"])

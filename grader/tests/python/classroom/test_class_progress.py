@@ -8,7 +8,7 @@ import threading
 import pytest
 from class_tools import Classroom, class_of
 
-from lab32.classroom.progress import ProgressDisplay, clock_text, failed_submissions_summary
+from lab32.classroom.progress import ProgressDisplay, clock_text, failure_reasons_summary
 
 TEXTS = {f"s{i}": f"// score {10 * i}" for i in range(4)} | {
     "s7": "// error expected a ;", "s8\x1b[2J": "// error no", "s9": "// machine no nvcc",
@@ -115,4 +115,4 @@ def test_durations(seconds, text):
 
 
 def test_the_most_frequent_failures_come_first():
-    assert failed_submissions_summary(["a", "b", "b", "c\n", "d", "b"]) == "3 b, 1 a, 1 c\\x0a"
+    assert failure_reasons_summary(["a", "b", "b", "c\n", "d", "b"]) == "3 b, 1 a, 1 c\\x0a"

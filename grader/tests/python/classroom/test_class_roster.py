@@ -6,7 +6,7 @@ from class_tools import put
 from lab32.classroom import people
 from lab32.classroom.collect import collect_students
 from lab32.classroom.problem import UserError
-from lab32.classroom.table import CsvTable
+from lab32.classroom.table import EditableCsvFile
 
 LABS = ["shuffle"]
 
@@ -123,7 +123,7 @@ def test_empty_lines_of_a_roster_are_ignored(tmp_path):
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_an_unchanged_table_is_written_byte_for_byte(newline):
     data = 'a,"b, ""c""",d|1, x ,"two|lines"'.replace("|", newline)
-    table = CsvTable((data + newline).encode(), "t")
+    table = EditableCsvFile((data + newline).encode(), "t")
     assert table.rows[0][2] == f"two{newline}lines"
     assert table.bytes_with_changes({}) == (data + newline).encode()
     changed = table.bytes_with_changes({(0, 1): "9"}).decode()

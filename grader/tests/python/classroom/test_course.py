@@ -10,11 +10,11 @@ from class_tools import PAGES, Classroom, put
 
 from authoring import new_lab
 from lab32 import ROOT
-from lab32.classroom.overrides import PointsOverride, points_after_override, read_overrides
+from lab32.classroom.overrides import PointsOverride, points_after_override, read_points_overrides
 from lab32.classroom.problem import UserError
 from lab32.course.__main__ import main
 from lab32.course.reader import read_course
-from lab32.course.rubrics import adapted_rubric, rubric_toml_and_places
+from lab32.course.rubrics import adapted_rubric, adapted_toml_and_change_places
 
 BINARY = ROOT / "build/lab32"
 COURSE = """language = "en"
@@ -151,9 +151,9 @@ def test_a_wrong_override_is_named_with_file_and_line(tmp_path, capsys, row, wor
 
 def test_overrides_name_checks_by_table_or_by_name(tmp_path):
     text = OVERRIDES + "ada,stripes,B1 scale: result,1,late\n"
-    found = read_overrides(read_course(course_file(tmp_path, overrides=text)))
+    found = read_points_overrides(read_course(course_file(tmp_path, overrides=text)))
     assert found["u1234"][0].check == found["ada"][0].check == "B1 scale: result"
-    assert found["ada"][0].note_text() == "stripes, B1 scale: result: 1 point, set by the instructor: late"
+    assert found["ada"][0].describe_override() == "stripes, B1 scale: result: 1 point, set by the instructor: late"
 
 
 def test_an_override_of_a_check_changes_the_labs_points_by_the_difference():
@@ -177,7 +177,7 @@ def test_points_are_scaled_to_max_score_in_hundredths(tmp_path, changes, points)
     course = read_course(course_file(tmp_path, COURSE.replace("sectors.points = 0\n", changes or "sectors.points = 0\n")))
     lab = course.labs["stripes"]
     rubric = adapted_rubric(course, lab)
-    assert {table: rubric[table]["points"] for table in lab.rows_of_checks()} == points
+    assert {table: rubric[table]["points"] for table in lab.rubric_rows_by_name()} == points
     assert (round(sum(points.values()), 2), rubric["max_score"]) == (50, 50)
 
 
@@ -190,7 +190,7 @@ def test_a_check_is_hidden_until_the_last_extension_ends(tmp_path):
 
 def test_a_rubric_that_the_course_leaves_alone_stays_the_same_file(tmp_path, own_labs):
     course = read_course(course_file(tmp_path))
-    assert rubric_toml_and_places(course, course.labs["twins"]) == ((own_labs / "data/limits/twins.toml").read_text(), {})
+    assert adapted_toml_and_change_places(course, course.labs["twins"]) == ((own_labs / "data/limits/twins.toml").read_text(), {})
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_wrong_table_is_named_with_file_and_line(tmp_path, text, words):
 
 def test_a_lab_without_points_is_an_error(tmp_path):
     text = "[labs.stripes]\n[labs.stripes.checks]\n"
-    text += "".join(f"{table}.points = 0\n" for table in read_course(course_file(tmp_path)).labs["stripes"].rows_of_checks())
+    text += "".join(f"{table}.points = 0\n" for table in read_course(course_file(tmp_path)).labs["stripes"].rubric_rows_by_name())
     assert main(["check", str(course_file(tmp_path, text))]) == 2
     course = read_course(course_file(tmp_path, text))
     with pytest.raises(UserError, match=r"course\.toml:2: no check of stripes has points"):

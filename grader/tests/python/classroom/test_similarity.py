@@ -120,12 +120,12 @@ def test_names_comments_blanks_and_order_do_not_matter(natural):
         changed = change(NATURAL["ben"])
         assert changed != NATURAL["ben"]
         copy = made.prints_of(LAB, {"copy": changed})
-        assert pairs.FingerprintFrequencies(natural | copy).compare_pair("ben", "copy").total_overlap().share() > 0.99
+        assert pairs.FingerprintFrequencies(natural | copy).compare_pair("ben", "copy").total_overlap().weighted_jaccard_index() > 0.99
 
 
 def test_submissions_that_follow_the_handout_stay_below_the_limits(natural):
     for pair in pairs.FingerprintFrequencies(natural).compare_all_pairs():
-        assert pair.total_overlap().share() < pairs.THRESHOLD / 2 and not pair.is_flagged(), (pair.a, pair.b)
+        assert pair.total_overlap().weighted_jaccard_index() < pairs.THRESHOLD / 2 and not pair.is_flagged(), (pair.a, pair.b)
 
 
 def test_the_limits_lie_between_copies_and_independent_ones():
@@ -141,7 +141,7 @@ def test_equal_short_kernels_are_not_suggested(natural):
     only = {name: {"transpose_tiled": one["transpose_tiled"]} for name, one in natural.items()}
     only["same"] = only["dan"]
     pair = pairs.FingerprintFrequencies(only).compare_pair("dan", "same")
-    assert pair.total_overlap().share() == 1 and not pair.is_flagged()
+    assert pair.total_overlap().weighted_jaccard_index() == 1 and not pair.is_flagged()
 
 
 def test_code_of_the_skeleton_has_no_weight(natural):
@@ -229,7 +229,7 @@ def test_the_page_suggests_and_does_not_judge(outcome):
 def test_later_pairs_say_why_they_have_no_link(monkeypatch):
     monkeypatch.setattr(page, "MOST_PAIRS", 1)
     rows = [page.PairRow(a, b) for a, b in (("ann", "bob"), ("cat", "dan"))]
-    html = page.lab_html(page.LabSimilarities(LAB, 4, dict.fromkeys(["ann", "bob", "cat", "dan"], ""), rows, []))
+    html = page.lab_similarity_html(page.LabSimilarities(LAB, 4, dict.fromkeys(["ann", "bob", "cat", "dan"], ""), rows, []))
     assert f'<a href="#{LAB}-1">ann</a>' in html and "<td>cat (not shown below)</td>" in html
     assert "The others have no link: their files are not on this page" in html
 
@@ -387,9 +387,9 @@ def test_the_readme_states_how_many_pairs_agree(lab):
     """In each kernel, for students who followed the handout."""
     texts = made.handed_in(lab) | {"solution": dict(made.right_ones(lab))["solution"]}
     frequencies = pairs.FingerprintFrequencies(made.prints_of(lab, texts))
-    for kernel, (both, same) in frequencies.agreeing_pairs_by_kernel().items():
+    for kernel, (both, same) in frequencies.agreeing_pair_counts_by_kernel().items():
         assert f"| `{kernel}` | {same} of {both} |" in README, (kernel, same, both)
-    most = max(pair.total_overlap().share() for pair in frequencies.compare_all_pairs())
+    most = max(pair.total_overlap().weighted_jaccard_index() for pair in frequencies.compare_all_pairs())
     assert most < pairs.THRESHOLD and not any(pair.is_flagged() for pair in frequencies.compare_all_pairs())
 
 

@@ -20,10 +20,10 @@ def test_pictures_that_differ_only_in_numbers_are_shown_once():
         access["line"] += 100
     other["accesses"][0]["requests"][0]["cost"] -= 1
     seen = distinct_pictures.SeenPictures()
-    first = [kind for _, kind, _ in seen.new_canvases(result(sample.launch()))]
+    first = [kind for _, kind, _ in seen.unseen_svg_pictures(result(sample.launch()))]
     assert sorted(k for k in first if not k.startswith("plot")) == ["access", "access", "fault", "mappings", "race", "shuffles", "steps", "traffic"]
-    assert list(seen.new_canvases(result(same))) == []
-    assert [kind for _, kind, _ in seen.new_canvases(result(other))] == ["access"]
+    assert list(seen.unseen_svg_pictures(result(same))) == []
+    assert [kind for _, kind, _ in seen.unseen_svg_pictures(result(other))] == ["access"]
 
 
 def test_a_page_has_each_kind_once():

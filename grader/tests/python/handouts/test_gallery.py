@@ -37,7 +37,7 @@ def monkeymodule():
 def shell(monkeymodule):
     """A notebook's shell without slow computations, which test_transpose and test_shuffle test."""
     monkeymodule.setattr(transpose, "time_cpu_traversals", lambda: WALKS)
-    monkeymodule.setattr(shuffle, "sums_of_ones", sums_of_ones)
+    monkeymodule.setattr(shuffle, "sums_of_ones_by_order", sums_of_ones)
     monkeymodule.setattr(shuffle, "relative_sum_errors", errors)
     monkeymodule.setattr(explained, "picture_of_costliest_check", lambda lab: explained.MissingPicture("drawn elsewhere"))
     yield InteractiveShell.instance()
@@ -137,9 +137,9 @@ def test_figures_of_a_notebook(shell, monkeypatch, lab, state):
 def pictures_of(result, lab):
     """Every plot and picture of a lab's part of the report: [(where, Canvas)]."""
     record = result.lab(lab)
-    for make in (report_plots.plot_counts_over_needed, report_plots.plot_speedup_of_steps, report_plots.plot_documented_counts):
+    for make in (report_plots.plot_counts_over_needed, report_plots.plot_speedup_over_previous_version, report_plots.plot_documented_counts):
         yield make.__name__, make(record)
-    yield "times", report_plots.plot_times(record, result.device)
+    yield "times", report_plots.plot_times_by_check(record, result.device)
     for test in record.tests:
         launch = test.pictures or {}
         for kind in picture_kinds(launch) if "kernel" in launch else ():
@@ -178,7 +178,7 @@ def test_figures_of_the_report(lab, state):
 
 @pytest.fixture(scope="module")
 def drawn():
-    return figures.draw_all_figures()
+    return figures.figure_texts_by_path()
 
 
 def test_figures_of_the_handouts(drawn):

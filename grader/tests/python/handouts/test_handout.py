@@ -6,7 +6,7 @@ from handouts import figures, handout
 from lab32 import ROOT
 
 
-@pytest.mark.parametrize("path", handout.handout_files(), ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", handout.markdown_files_with_tables(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_no_table_is_stale(path):
     text = path.read_text()
     assert text.count("<!-- table:") == len(handout.MARKED.findall(text)), "a marker is not closed"
@@ -36,18 +36,18 @@ def test_an_unknown_table_is_an_error_that_names_it():
 def test_a_marker_chooses_rows_by_their_first_cells():
     table = "| n | form | ms |\n| --- | --- | ---: |\n| 1 | `a` | 5 |\n| 1 | b | 6 |\n| 2 | b | 7 |"
     head = table.splitlines()[:2]
-    assert handout.select_rows(table, ["1"]).splitlines() == [
+    assert handout.select_markdown_table_rows(table, ["1"]).splitlines() == [
         *head,
         "| 1 | `a` | 5 |",
         "| 1 | b | 6 |",
     ]
-    assert handout.select_rows(table, ["1 a", "2"]).splitlines() == [
+    assert handout.select_markdown_table_rows(table, ["1 a", "2"]).splitlines() == [
         *head,
         "| 1 | `a` | 5 |",
         "| 2 | b | 7 |",
     ]
     with pytest.raises(LookupError, match="the table has no row `3`"):
-        handout.select_rows(table, ["1", "3"])
+        handout.select_markdown_table_rows(table, ["1", "3"])
     assert handout.make_table("occupancy_registers | given").count("\n") == 2
 
 
@@ -77,7 +77,7 @@ def test_links_have_existing_targets():
 
 
 def test_cells_of_several_lines_are_joined():
-    rows = handout.golden_score_rows("occupancy-skeleton")
+    rows = handout.golden_measured_and_expected("occupancy-skeleton")
     assert rows["B6 match: rows that stay in L1"] == ("1024 KB under way", "192 KB of L1")
     assert rows["B3 trace: blocks of 1024"] == ("1 block, 40 registers", "2 blocks")
     assert "B6 match: rows that stay in" not in rows

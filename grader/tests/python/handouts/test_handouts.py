@@ -136,7 +136,7 @@ def test_the_glossary_defines_no_word_twice():
 
 
 def test_no_chinese_picture_is_stale():
-    drawn = {path: text for path, text in figures.draw_all_figures().items() if path.is_relative_to(figures.CHINESE)}
+    drawn = {path: text for path, text in figures.figure_texts_by_path().items() if path.is_relative_to(figures.CHINESE)}
     assert set(drawn) == set(figures.CHINESE.rglob("*.svg"))
     for path, text in drawn.items():
         assert path.read_text() == text, "run `make figures`"
@@ -157,7 +157,7 @@ def test_both_pictures_show_the_same():
 
 
 def test_a_missing_translation_is_an_error():
-    with translation.use_language("zh"):
+    with translation.using_language("zh"):
         assert translation.translate("12,288 wavefronts") == "12,288 个波前"
         assert translation.translate("B1 scale: sectors") == "B1 scale\uff1a扇区"
         assert translation.translate("3.5") == "3.5"
@@ -171,7 +171,7 @@ COLUMN = 632  # a picture's width in the book in pixels, 94 % of the column: the
 
 def test_text_in_pictures_is_large_enough_in_the_book():
     """test_gallery finds the other faults of a picture."""
-    for path, text in figures.draw_all_figures().items():
+    for path, text in figures.figure_texts_by_path().items():
         width = float(re.search(r'width="([\d.]+)"', text)[1])
         least = min(float(size) for size in re.findall(r'font-size="([\d.]+)"', text))
         if path.name != "overview.svg":  # belongs to the README, which is not in the book

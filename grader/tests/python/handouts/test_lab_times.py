@@ -8,7 +8,7 @@ LABS = [lab for lab in labs.lab_names("core") if "lab_times" in (ROOT / f"labs/{
 
 @pytest.mark.parametrize("lab", LABS)
 def test_every_lab_is_measured_and_modelled(lab):
-    series = lab_times.measured_and_modelled_times(lab)
+    series = lab_times.times_relative_to_copy(lab)
     assert set(series) == {"measured: H200", "modelled: H200"}
     measured, modelled = series.values()
     assert list(measured) == list(modelled) and len(measured) >= 6

@@ -19,7 +19,7 @@ def rows_of(limits):
 def gain(lab, row, name):
     """The gain of a step in the H200's measurements, and the gain that the reason cites."""
     before, cited = re.search(r"From (\S+): ([0-9.]+) on an H200", row["reason"]).groups()
-    record = tables.read_measured(f"h200-{lab}")
+    record = tables.read_measured_table(f"h200-{lab}")
     sizes = {measured["n"] for measured in record.rows}
     task, n = record.rows[0]["task"], row["n"]
     if str(n) not in sizes:  # the side of a square matrix
@@ -43,7 +43,7 @@ def test_points_add_up(lab):
 def test_each_limit_has_a_measurement_and_a_reason(lab):
     rows = rows_of(tables.read_rubric_of_lab(lab))
     # A bonus comes in addition: 10 points for what an H200 requires.
-    record = tables.read_measured("h200-solutions").rows
+    record = tables.read_measured_table("h200-solutions").rows
     asked_there = {row["check"] for row in record if row["lab"] == lab and row["ratio"]}
     asked = [
         row["bonus"]
@@ -65,7 +65,7 @@ def test_steps_cite_the_record(lab):
 
 def test_fractions_cite_the_record():
     """A check with a `fraction` is in the measurements under its name."""
-    record = [row for row in tables.read_measured("h200-solutions").rows if row["fraction"]]
+    record = [row for row in tables.read_measured_table("h200-solutions").rows if row["fraction"]]
     for lab in CORE:
         rows = [row for row in rows_of(tables.read_rubric_of_lab(lab)).values() if "fraction" in row]
         fractions = {r["check"]: float(r["fraction"]) for r in record if r["lab"] == lab}

@@ -24,7 +24,7 @@ def test_every_bottleneck_has_its_row():
 
 
 def test_derived_values_follow_their_rules():
-    for path, text, fresh in devices.derived_device_profiles():
+    for path, text, fresh in devices.profile_files_with_rederived_text():
         assert text == fresh, f"{path.name} is stale: run python -m lab32.devices"
 
 
@@ -40,13 +40,13 @@ def test_a_rule_scales_by_the_card():
         "[clock]\nsm_hz = 1000\n[time]\nblock_seconds = 0 # as h200, in clocks, times 3 / 2; note\n"
     )
     source = {"clock": {"sm_hz": 2000}, "time": {"block_seconds": 1.0e-8}}
-    assert "block_seconds = 3e-08" in devices.derive_device_profile(text, source)
+    assert "block_seconds = 3e-08" in devices.profile_with_scaled_values(text, source)
     with pytest.raises(SystemExit, match="no rule `per moon`"):
-        devices.derive_device_profile(text.replace("in clocks", "per moon"), source)
+        devices.profile_with_scaled_values(text.replace("in clocks", "per moon"), source)
 
 
 def test_the_notes_count_the_launches_whose_bottleneck_the_model_does_not_name():
-    counted = model.rows_by_id("-counters")
+    counted = model.measured_launch_rows_by_id("-counters")
     named = [(model.dominant_throughput_metric(counted[launch["id"]]), launch) for launch in model.modelled_launches() if launch["l2"] == "cold"]
     others = [(name, launch["kernel"]) for name, launch in named if name and launch["bottleneck"] not in model.THROUGHPUTS[name]]
     assert sorted(others) == [

@@ -8,22 +8,22 @@ from lab32 import ROOT, tables
 COPIES = "[measured/h200-coalescing; push; given; n=2^26; times_copy]"
 
 
-@pytest.mark.parametrize("path", quoted_figures.checked_files(), ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", quoted_figures.files_with_quoted_figures(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_quoted_figures_match_the_data(path):
-    for name, text in quoted_figures.prose_pages(path):
+    for name, text in quoted_figures.prose_texts_of_file(path):
         assert quoted_figures.check_quoted_figures(text) == [], f"{name}: python -m handouts.quoted_figures reports it at once"
 
 
 def test_the_handouts_quote_figures():
     text = "".join(path.read_text() for path in ROOT.glob("handouts/*.md"))
-    assert len(list(quoted_figures.parse_figure_references(text))) > 100
+    assert len(list(quoted_figures.parse_quoted_number_references(text))) > 100
     for kind in ("documented", "measured", "devices"):
         assert f"[{kind}/" in text
 
 
 def test_sentences_are_plain_text():
-    for path in quoted_figures.checked_files():
-        for name, text in quoted_figures.prose_pages(path):
+    for path in quoted_figures.files_with_quoted_figures():
+        for name, text in quoted_figures.prose_texts_of_file(path):
             for line in text.splitlines():
                 assert "<!--" not in line.lstrip("> ")[1:], f"{name}: a comment inside a line"
 
@@ -36,7 +36,7 @@ def page(text, *references):
 
 
 def test_a_wrong_figure_and_one_without_reference_are_reported():
-    copies = tables.read_measured("h200-coalescing").value(
+    copies = tables.read_measured_table("h200-coalescing").value(
         "times_copy", task="push", form="given", n=1 << 26
     )
     text = page(

@@ -21,7 +21,7 @@ def test_there_are_documented_tables():
 
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_documented_rows_are_complete(name):
-    table = tables.read_documented(name)
+    table = tables.read_documented_table(name)
     assert table.columns == COLUMNS
     for row in table.rows:
         assert all(row[column] for column in COLUMNS), row
@@ -30,17 +30,17 @@ def test_documented_rows_are_complete(name):
 
 
 def test_each_counted_kernel_has_its_launch():
-    launches = {row["kernel"] for row in tables.read_documented("launches").rows}
+    launches = {row["kernel"] for row in tables.read_documented_table("launches").rows}
     for name in DOCUMENTED:
-        for row in tables.read_documented(name).rows:
+        for row in tables.read_documented_table(name).rows:
             if row["metric"].startswith("l1tex"):
                 assert row["kernel"] in launches, row
 
 
 def test_documented_numbers_are_consistent():
     """The arithmetic of the source document: a warp is 32 threads, a sector 32 bytes."""
-    l1 = tables.read_documented("add1_l1")
-    launch = tables.read_documented("launches").where(kernel="add1")[0]
+    l1 = tables.read_documented_table("add1_l1")
+    launch = tables.read_documented_table("launches").where(kernel="add1")[0]
     warps = int(launch["grid"]) * int(launch["block"]) // 32
     for op, streams in (("ld", 2), ("st", 1)):
         name = "l1tex__t_{}_pipe_lsu_mem_global_op_" + op + ".sum"
@@ -51,8 +51,8 @@ def test_documented_numbers_are_consistent():
         assert sectors == 4 * requests
         assert moved == 32 * sectors
     for threads in (8, 32):
-        table = tables.read_documented(f"reduce_{threads}")
-        launch = tables.read_documented("launches").where(kernel=table.rows[0]["kernel"])[0]
+        table = tables.read_documented_table(f"reduce_{threads}")
+        launch = tables.read_documented_table("launches").where(kernel=table.rows[0]["kernel"])[0]
         assert int(launch["block"]) == threads
         assert int(launch["grid"]) * threads == int(launch["elements"])
         name = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum"
@@ -64,17 +64,17 @@ def test_documented_numbers_are_consistent():
 
 def test_measured_tables_name_their_source():
     for path in sorted((ROOT / "data/measured").glob("*.csv")):
-        table = tables.read_table(path)
+        table = tables.read_data_table(path)
         assert {"device", "driver", "date", "command"} <= set(table.head), path
         assert table.rows, path
 
 
 def test_the_hardware_counts_what_the_documents_say():
     """On an H200 the documented launches have the requests and sectors that the program implies."""
-    counters = tables.read_measured("h200-coalescing-counters")
+    counters = tables.read_measured_table("h200-coalescing-counters")
     compared = 0
     for name in ("add1_l1", "add2", "add3", "add4", "add5"):
-        for row in tables.read_documented(name).rows:
+        for row in tables.read_documented_table(name).rows:
             if row["property_of"] != "program" or not row["metric"].startswith("l1tex__average_t"):
                 continue
             op = "ld" if "_ld." in row["metric"] else "st"
@@ -97,7 +97,7 @@ def test_the_simulator_counts_what_the_hardware_counts():
     figures = {}
     for test in graded("coalescing", "solutions").lab("coalescing").tests:
         figures[test.name] = test.figures
-    hardware = tables.read_measured("h200-coalescing-counters")
+    hardware = tables.read_measured_table("h200-coalescing-counters")
     lsu = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
     directions = {"load": "ld", "store": "st"}
 
@@ -124,15 +124,15 @@ def test_the_simulator_counts_what_the_hardware_counts():
 def test_a_table_is_read_again_when_it_has_changed(tmp_path):
     file = tmp_path / "times.csv"
     file.write_text("# gpu: a card\nn,ms\n1,2\n")
-    table = tables.read_table(file)
+    table = tables.read_data_table(file)
     table.rows[0]["ms"] = "changed by a caller"
-    assert tables.read_table(file).rows == [{"n": "1", "ms": "2"}]
+    assert tables.read_data_table(file).rows == [{"n": "1", "ms": "2"}]
     file.write_text("# gpu: a card\nn,ms\n1,2\n2,4\n")
-    assert tables.read_table(file).value("ms", n=2) == 4
+    assert tables.read_data_table(file).value("ms", n=2) == 4
 
 
 def test_value_requires_exactly_one_row():
-    table = tables.read_documented("add1_l1")
+    table = tables.read_documented_table("add1_l1")
     with pytest.raises(LookupError, match="0 rows have"):
         table.value("value", metric="no such")
 
@@ -140,7 +140,7 @@ def test_value_requires_exactly_one_row():
 def test_answers_about_time_match_the_measurements():
     """A question's answer is the option nearest to the measured ratio."""
     limits = tables.read_rubric_of_lab("coalescing")
-    table = tables.read_measured("h200-coalescing")
+    table = tables.read_measured_table("h200-coalescing")
 
     def ms(task, form):
         return table.value("median_ms", task=task, form=form, n=1 << 26)
@@ -155,7 +155,7 @@ def test_answers_about_time_match_the_measurements():
 
 def test_each_graded_task_has_a_measured_effect():
     """The given form of every graded task takes longer than the optimised one."""
-    table = tables.read_measured("h200-coalescing")
+    table = tables.read_measured_table("h200-coalescing")
     for task in ("scale", "fields", "push", "centre", "axpy"):
         n = (1 << 26) // (4 if task == "centre" else 1)
         given, optimised = (
@@ -166,7 +166,7 @@ def test_each_graded_task_has_a_measured_effect():
 
 @pytest.mark.parametrize("path", sorted((tables.DATA / "measured").glob("h200-*.csv")))
 def test_the_description_of_a_table_fits_a_notebook(path):
-    lines = tables.description_of_table(table := tables.read_table(path)).splitlines()
+    lines = tables.table_head_text(table := tables.read_data_table(path)).splitlines()
     assert max(map(len, lines)) <= 88
     assert [line.split(":")[0] for line in lines if not line.startswith(" ")] == list(table.head)
     assert "cub" not in table.head or "cub: 3.0.1" in lines
@@ -174,11 +174,11 @@ def test_the_description_of_a_table_fits_a_notebook(path):
 
 def test_numbers_are_formatted_for_people():
     assert [markdown.text_with_two_significant_digits(x) for x in (1.0, 0.5, 1.5e-5, 7.4e-10)] == ["1", "0.5", "1.5e-5", "7.4e-10"]
-    assert markdown.with_unit("2097152", "sector") == "2,097,152 sectors"
-    assert markdown.with_unit("1", "wavefront") == "1 wavefront"
-    assert markdown.with_unit("4", "sector/request") == "4 sectors/request"
-    assert markdown.with_unit("216536912751.68", "B/s") == "216.54 GB/s"
-    assert (markdown.with_unit("33.37", "%"), markdown.with_unit("67.11", "MB")) == ("33.37 %", "67.11 MB")
+    assert markdown.grouped_number_with_plural_unit("2097152", "sector") == "2,097,152 sectors"
+    assert markdown.grouped_number_with_plural_unit("1", "wavefront") == "1 wavefront"
+    assert markdown.grouped_number_with_plural_unit("4", "sector/request") == "4 sectors/request"
+    assert markdown.grouped_number_with_plural_unit("216536912751.68", "B/s") == "216.54 GB/s"
+    assert (markdown.grouped_number_with_plural_unit("33.37", "%"), markdown.grouped_number_with_plural_unit("67.11", "MB")) == ("33.37 %", "67.11 MB")
     assert markdown.markdown_table(["a", "b"], [["x", ""]], numeric=[1]).endswith("| x | – |")
     row = ["4138", "4138", "1304.6 µs", "983.04", "16384 x 2"]
     assert markdown.markdown_table("abcde", [row], numeric=range(1, 5)).endswith(

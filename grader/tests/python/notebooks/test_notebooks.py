@@ -23,7 +23,7 @@ def test_a_report_runs_and_its_figures_are_not_empty(tmp_path, monkeypatch):
     """One solution only; test_dist runs all reports with skeletons, as students do."""
     monkeypatch.setenv("LAB32_DIR", "solutions")
     monkeypatch.setenv("LAB32_HISTORY", "off")
-    check_figures(notebooks.execute_notebook(ROOT / "labs/swizzle/report.ipynb", tmp_path))
+    check_figures(notebooks.write_executed_notebook(ROOT / "labs/swizzle/report.ipynb", tmp_path))
 
 
 @pytest.mark.parametrize("path", REPORTS, ids=lambda p: p.parent.name)

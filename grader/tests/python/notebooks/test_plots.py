@@ -157,12 +157,12 @@ def test_strides_are_sorted_as_numbers():
 
 def test_launches_of_different_sizes_are_compared_by_a_copy_of_their_bytes():
     """add1 at 2^26 takes longer than add2 at 2^24, but it is not the worse pattern."""
-    rows, (measured, _) = lab_times.largest_launches("coalescing"), lab_times.measured_and_modelled_times("coalescing").values()
+    rows, (measured, _) = lab_times.largest_launches("coalescing"), lab_times.times_relative_to_copy("coalescing").values()
     add1, add2 = "add1 (given)", "add2 (given)"
     assert int(rows[add1]["n"]) > int(rows[add2]["n"])
     assert float(rows[add1]["cold_us"]) > 3 * float(rows[add2]["cold_us"])
     assert measured[add1] < measured[add2]
-    assert "add2 (given)" not in lab_times.measured_and_modelled_times("coalescing", {"add2"})["measured: H200"]
+    assert "add2 (given)" not in lab_times.times_relative_to_copy("coalescing", {"add2"})["measured: H200"]
 
 
 # ---- what the coalescing notebook shows -----------------------------------------------------------
@@ -170,10 +170,10 @@ def test_launches_of_different_sizes_are_compared_by_a_copy_of_their_bytes():
 
 def test_sectors_a_request(lab):
     passed(lab, "C1 one element off the line")
-    loads = coalescing.sectors_per_request(lab, "load")
+    loads = coalescing.sectors_per_request_by_kernel(lab, "load")
     assert [loads[f"add{k}"] for k in range(1, 6)] == [4, 5, 4, 1, 16]
     assert loads["copy_strided(33)"] == 32
-    assert coalescing.sectors_per_request(lab, "store")["copy_strided(33)"] == 4
+    assert coalescing.sectors_per_request_by_kernel(lab, "store")["copy_strided(33)"] == 4
 
 
 def passed(lab, check):
@@ -181,7 +181,7 @@ def passed(lab, check):
 
 
 def test_figures_do_not_answer_open_questions(lab):
-    assert "add2" not in coalescing.sectors_per_request(lab, "load")
+    assert "add2" not in coalescing.sectors_per_request_by_kernel(lab, "load")
     assert "length_aos" in coalescing.kernels_with_hidden_counts(lab)
     assert "int4" not in bank_conflicts.wavefronts_by_type_and_stride(lab)
     assert shuffle.kernels_with_hidden_times(lab) == {"reduce_atomic<int>", "reduce_atomic<float>"}
@@ -196,12 +196,12 @@ def test_documented_sectors():
 
 def test_utilisation_agrees_with_the_documents(lab):
     passed(lab, "C1 one element off the line")
-    ours = coalescing.byte_utilisation(coalescing.sectors_per_request(lab, "load"))
-    assert ours == coalescing.documented_byte_utilisation()
+    ours = coalescing.byte_utilisation_percent_by_kernel(coalescing.sectors_per_request_by_kernel(lab, "load"))
+    assert ours == coalescing.documented_byte_utilisation_percent()
 
 
 def test_tasks_are_multiples_of_the_ideal(lab):
-    found = coalescing.counts_over_ideal(lab)
+    found = coalescing.ratios_to_ideal_by_label(lab)
     assert found["scale, sectors"] == 8 and found["axpy, requests"] == 4
     assert [name.split(",")[0] for name in found] == coalescing.TASKS
 

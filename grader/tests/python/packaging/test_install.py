@@ -90,12 +90,12 @@ def test_whole_programs_run(lab32):
 
 
 def test_the_helpers_of_every_notebook_are_found(tree):
-    program = "from lab32 import ROOT, labs; print(ROOT, *labs.lab_modules('notebook'))"
+    program = "from lab32 import ROOT, labs; print(ROOT, *labs.modules_by_lab('notebook'))"
     outcome = subprocess.run(
         [sys.executable, "-S", "-B", "-c", program], capture_output=True, text=True, check=False,
         env={"PYTHONPATH": f"{tree}/grader/python:{':'.join(site.getsitepackages())}"},
     )  # fmt: skip
-    assert outcome.stdout.strip() == f"{tree} {' '.join(labs.lab_modules('notebook'))}", outcome.stderr
+    assert outcome.stdout.strip() == f"{tree} {' '.join(labs.modules_by_lab('notebook'))}", outcome.stderr
 
 
 def test_it_prints_its_version_without_a_path(lab32, tree):

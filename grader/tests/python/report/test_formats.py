@@ -100,7 +100,7 @@ def test_prairielearn(result):
 
 def test_classroom50(result):
     """Whole points, whose sums lose less than one; lab32.autograde adds the fields of the repository."""
-    record = autograde.add_repository_fields(sample("classroom50"), {
+    record = autograde.add_classroom50_fields(sample("classroom50"), {
         "CLASSROOM": "cuda", "ASSIGNMENT": "reduction", "OWNER": "ada", "SUBMISSION_TAG": "submit/2026-06-01T14-32-05Z-a1b2c3d",
         "COMMIT_URL": "https://example.edu/c", "RELEASE_URL": "https://example.edu/r",
     })  # fmt: skip

@@ -93,7 +93,7 @@ def test_a_contact_sheet_shows_a_page_to_its_end(tmp_path):
 def test_the_page_of_one_launch_has_no_layout_faults(tmp_path):
     shown = {"schema": "lab32-pictures/1", "lab": "", "check": "", "file": "x.cu", "message": "", "launch": sample.launch()}  # fmt: skip
     file = tmp_path / "explain.html"
-    file.write_text(page.explain_page(shown))
+    file.write_text(page.launch_explanation_page(shown))
     found = browser.probe(file, tmp_path, 390)
     assert found["wrong"] == [] and found["console"] == []
     assert found["sliders"] == 2

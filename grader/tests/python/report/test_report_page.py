@@ -184,7 +184,7 @@ def test_an_attempt_names_checks_like_their_headings():
     def attempt(measured):
         return {"score": 1, "checks": {"B3 blocks of 1024": {"measured": measured}}}
 
-    assert page.attempt_with_changed_measurements(attempt("2048 sectors"), attempt("1024 sectors"))["lines"] == [
+    assert page.attempt_change_record(attempt("2048 sectors"), attempt("1024 sectors"))["lines"] == [
         "B3 blocks of 1024: 2,048 sectors → 1,024 sectors"
     ]
 
@@ -262,9 +262,9 @@ def predicted(status, answer, sectors):
 
 def test_prediction_errors_are_plotted_beside_the_counters_once_the_answer_is_right():
     attempts = [predicted("failed", 20, 64), predicted("failed", None, 16), predicted("failed", 10, 16)]
-    assert plots.plot_progress(attempts) is None, "an error would tell the answer to an open question"
+    assert plots.plot_prediction_errors_by_attempt(attempts) is None, "an error would tell the answer to an open question"
     attempts.append(predicted("passed", 5, 8))
-    drawn = plots.plot_progress(attempts)
+    drawn = plots.plot_prediction_errors_by_attempt(attempts)
     assert "A1 asks: off by 4, 4, 2, 1. B1: sectors: times the ideal 8, 2, 2, 1." in drawn.alt_text
-    assert plots.plot_progress([]) is None
-    assert plots.plot_progress([predicted("passed", 5, 8) | {"predictions": {"answer add2_sectors": 5}}]) is None
+    assert plots.plot_prediction_errors_by_attempt([]) is None
+    assert plots.plot_prediction_errors_by_attempt([predicted("passed", 5, 8) | {"predictions": {"answer add2_sectors": 5}}]) is None

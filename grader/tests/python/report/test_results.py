@@ -18,7 +18,7 @@ def test_reads_every_field():
 
 
 def test_figures_of_a_lab_can_be_selected_by_prefix():
-    figures = results.load_result(SAMPLE).lab("coalescing").figures_of_checks("add5 ")
+    figures = results.load_result(SAMPLE).lab("coalescing").figures_by_name("add5 ")
     assert figures == {
         "load requests": 65536,
         "load sectors": 1048576,

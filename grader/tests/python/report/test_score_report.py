@@ -13,7 +13,7 @@ def result():
 
 def test_a_check_that_was_not_run_has_no_points(result):
     """`0 of 5` would suggest that points were lost."""
-    rows = {name: shown for _, name, shown, *_ in score_report.score_table_rows(result.lab("coalescing"))}
+    rows = {name: shown for _, name, shown, *_ in score_report.check_result_rows(result.lab("coalescing"))}
     assert rows["C1 one element off the line"] == "not run, of 4"
     assert rows["B1 scale: sectors"] == "1 of 8"
 
@@ -32,7 +32,7 @@ def test_the_first_lost_point_is_open_and_text_is_escaped(result):
 def test_a_compile_error_is_shown(result):
     lab = result.lab("coalescing")
     lab.tests, lab.status, lab.message = [], "error", "line 3: <oops>"
-    assert "&lt;oops&gt;" in result._repr_html_() and "<oops>" in score_report.result_text(result)
+    assert "&lt;oops&gt;" in result._repr_html_() and "<oops>" in score_report.score_report_text(result)
 
 
 def test_a_compile_error_is_shown_once(result):
@@ -40,5 +40,5 @@ def test_a_compile_error_is_shown_once(result):
     lab.status, lab.message = "error", "x.cu does not compile:\nline 3: no `slot`"
     for test in lab.tests:
         test.status, test.message = "error", "x.cu does not compile:"
-    for shown in (result._repr_html_(), score_report.result_text(result)):
+    for shown in (result._repr_html_(), score_report.score_report_text(result)):
         assert shown.count("does not compile") == 1 and "no `slot`" in shown

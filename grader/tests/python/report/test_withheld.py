@@ -67,7 +67,7 @@ def test_a_withheld_count_has_no_partial_points(lab, question, checks, count):
 # answer, because the instructions can be counted in the source.
 DRAWN = [
     ("swizzle", "C1 plain: wavefronts", swizzle.wavefronts_per_tile),
-    ("transpose", "A2 a column of a tile", lambda lab: transpose.counts_over_ideal(lab, "wavefronts")),
+    ("transpose", "A2 a column of a tile", lambda lab: transpose.ratios_to_ideal_by_label(lab, "wavefronts")),
 ]
 
 

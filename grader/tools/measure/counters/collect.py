@@ -21,7 +21,7 @@ COLUMNS = {
 NAMES = {"g": "h200-{}global.csv", "s": "h200-{}shared.csv"}
 
 
-def metric_kind_of_op(op):
+def access_kind_in_metric_name(op):
     """The op's name in metrics: ld, st, red or atom. Shared memory has no red, and an asynchronous copy counts as a
     load of global memory."""
     space, name = op.split("_")[:2]
@@ -64,7 +64,7 @@ def main(folder, out, chosen=""):
             for p, m in zip(mine, measured):
                 if not m["kernel"].startswith(p["op"] + "("):
                     sys.exit(f"launch of {m['kernel']} where {p['op']} was expected")
-                short = metric_kind_of_op(p["op"])
+                short = access_kind_in_metric_name(p["op"])
                 row = [m[metric.format(short)] for metric in COLUMNS[space].values()]
                 f.write(",".join([p["op"], p["mask"], *row, p["offsets"]]) + "\n")
         print(f"{name}: {len(measured)} of {len(mine)} patterns")

@@ -36,7 +36,7 @@ def random_mask():
     return rng.getrandbits(32) & rng.getrandbits(32) | 1 << rng.randrange(32)
 
 
-def random_offsets(size, top):
+def random_warp_offsets(size, top):
     """Returns 32 multiples of `size` below `top`, in a random pattern such as kernels produce."""
     n = top // size
     kind = rng.randrange(7)
@@ -73,10 +73,10 @@ def random_offsets(size, top):
 
 def add_random_access_patterns(op, size, top, count):
     for _ in range(count):
-        add_pattern(op, random_offsets(size, top), random_mask())
+        add_pattern(op, random_warp_offsets(size, top), random_mask())
 
 
-def add_global_patterns(repeats):
+def add_global_patterns(patterns_per_atomic_span):
     sizes = {1: 1, 2: 2, 4: 4, 8: 8, 16: 16}
     for kind in ("ld", "st"):
         for size in sizes:
@@ -100,7 +100,7 @@ def add_global_patterns(repeats):
     # pattern runs twice, to tell its effect from chance.
     for op in ("g_red_add_u32", "g_atom_add_u32"):
         for span in (64, 256, 512, 1024, 4096, 1 << 14, 1 << 18, 1 << 22):
-            for _ in range(repeats):
+            for _ in range(patterns_per_atomic_span):
                 a = [rng.randrange(span) * 4 for _ in range(32)]
                 add_pattern(op, a)
                 add_pattern(op, a)
@@ -131,12 +131,12 @@ def add_shared_patterns():
             for pitch in (16, 32, 64, 128, 144):
                 add_pattern(op, [l * pitch for l in range(32)], mask)
             for _ in range(count):
-                add_pattern(op, random_offsets(16, top), mask)
+                add_pattern(op, random_warp_offsets(16, top), mask)
     for _ in range(8):
-        add_pattern("s_ldmatrix_x4t", random_offsets(16, top))
+        add_pattern("s_ldmatrix_x4t", random_warp_offsets(16, top))
 
 
-def regular_patterns(size):
+def regular_address_patterns(size):
     """Cases that the hand-made patterns above leave out: strides, shared addresses, masks."""
     lanes = range(32)
     for stride in (3, 5, 7, 9, 16, 33):
@@ -154,9 +154,9 @@ def regular_patterns(size):
         yield [l // 2 * size for l in lanes], mask
 
 
-def multiplicity_patterns(size, every):
+def multiplicity_address_patterns(size, all_multiplicities):
     """m lanes on one word, for every m; then groups of m lanes; then m lanes on each of two words."""
-    for m in range(1, 33) if every else (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 31, 32):
+    for m in range(1, 33) if all_multiplicities else (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 31, 32):
         yield [0 if l < m else (l - m + 1) * 32 for l in range(32)], FULL
     for m in (2, 4, 8, 16):
         yield [l // m * size for l in range(32)], FULL
@@ -164,12 +164,12 @@ def multiplicity_patterns(size, every):
         yield [0 if l < m else size if l < 2 * m else (l + 1) * 64 for l in range(32)], FULL
 
 
-def print_regular_access_patterns(space):
+def print_systematic_pattern_inputs(space):
     widths = {"1": 1, "2": 2, "4": 4, "8": 8, "16": 16}
     vectors = {"_v4u8": 4, "_v2u16": 4, "_v4u16": 8, "_v2u64": 16}
     for name, size in {**widths, **vectors}.items():
         for kind in ("ld", "st"):
-            some = list(regular_patterns(size))
+            some = list(regular_address_patterns(size))
             if name in vectors:
                 some = some[:12:3] + some[17::5]
             elif size < 4:
@@ -180,7 +180,7 @@ def print_regular_access_patterns(space):
     for name, size in copies.items():
         for stride in (0, 1, 2, 8):
             add_pattern(f"{space}_copy{name}", [l * stride * size for l in range(32)])
-        for addresses, mask in list(regular_patterns(size))[::3]:
+        for addresses, mask in list(regular_address_patterns(size))[::3]:
             add_pattern(f"{space}_copy{name}", addresses, mask)
         add_random_access_patterns(f"{space}_copy{name}", size, 32768, 3)
     atomics = {
@@ -191,16 +191,16 @@ def print_regular_access_patterns(space):
     }
     for op, size in atomics[space].items():
         every = op.endswith(("red_add_u32", "atom_add_u32", "inc_u32"))
-        for addresses, mask in multiplicity_patterns(size, every):
+        for addresses, mask in multiplicity_address_patterns(size, every):
             add_pattern(op, addresses, mask)
     # The order is random, so that a measurement that runs out of time has covered patterns of every kind.
     shuffled = rows[:]
     rng.shuffle(shuffled)
-    print_rows(shuffled)
+    print_pattern_csv_rows(shuffled)
     rows.clear()
 
 
-def print_copy_patterns():
+def print_async_copy_patterns():
     lanes = list(range(32))
     permuted = lanes[:]
     rng.shuffle(permuted)
@@ -224,18 +224,18 @@ def print_copy_patterns():
     for a, b, mask in chosen[::8]:
         add_pattern("g_both16", [g * 16 + s * (1 << 20) for g, s in zip(a, b)], mask)
     rows.sort(key=lambda r: r[0][0])
-    print_rows(rows)
+    print_pattern_csv_rows(rows)
 
 
-def print_vector_atomic_patterns():
+def print_vector_atomic_pattern_inputs():
     sizes = {"g_red_v2f32": 8, "g_red_v4f32": 16, "g_red_v2f16x2": 8, "g_red_v4f16x2": 16,
              "g_atom_v2f32": 8, "g_atom_v4f32": 16}
     for op, size in sizes.items():
         for stride in (0, 1, 2, 3, 8, 32):
             add_pattern(op, [l * stride * size for l in range(32)])
-        for addresses, mask in list(regular_patterns(size))[::3]:
+        for addresses, mask in list(regular_address_patterns(size))[::3]:
             add_pattern(op, addresses, mask)
-        for addresses, mask in multiplicity_patterns(size, False):
+        for addresses, mask in multiplicity_address_patterns(size, False):
             add_pattern(op, addresses, mask)
         add_random_access_patterns(op, size, 1 << 20, 14)
     lanes = range(32)
@@ -255,26 +255,26 @@ def print_vector_atomic_patterns():
         for op in ("g_both16cg", "s_both16cg"):
             add_pattern(op, [(first + l) * 16 + t * (1 << 20) for l, t in zip(lanes, places)], FULL)
     rows.sort(key=lambda r: r[0][0])
-    print_rows(rows)
+    print_pattern_csv_rows(rows)
 
 
-def print_rows(rows):
+def print_pattern_csv_rows(rows):
     for op, mask, offsets in rows:
         print(f"{op},{mask:08x},{' '.join(map(str, offsets))}")
 
 
 print("op,mask,offsets")
 if sys.argv[1:] == ["systematic"]:
-    print_regular_access_patterns("g")
-    print_regular_access_patterns("s")
+    print_systematic_pattern_inputs("g")
+    print_systematic_pattern_inputs("s")
 elif sys.argv[1:] == ["copies"]:
-    print_copy_patterns()
+    print_async_copy_patterns()
 elif sys.argv[1:] == ["vectors"]:
-    print_vector_atomic_patterns()
+    print_vector_atomic_pattern_inputs()
 else:
-    add_global_patterns(repeats=int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    add_global_patterns(patterns_per_atomic_span=int(sys.argv[1]) if len(sys.argv) > 1 else 3)
     rows.sort(key=lambda r: r[0][0])  # global first; stable
-    print_rows(rows)
+    print_pattern_csv_rows(rows)
     rows.clear()
     add_shared_patterns()
-    print_rows(rows)
+    print_pattern_csv_rows(rows)

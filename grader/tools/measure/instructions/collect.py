@@ -26,7 +26,7 @@ REGISTERS = (
 )
 
 
-def operand_registers(instruction):
+def destination_and_source_registers(instruction):
     """Destinations and sources, in order."""
     operands = instruction.rstrip(";").split(" ", 1)[1]
     first, rest = re.match(r"(\{[^}]*\}|[^,]*),(.*)", operands).groups()
@@ -34,13 +34,13 @@ def operand_registers(instruction):
     return re.findall(name, first), re.findall(name, rest)
 
 
-def register_kind(register):
+def register_name_prefix(register):
     return register.rstrip("0123456789")
 
 
 def kernel_ptx(index, instruction):
     """Thread t reads 8-byte cells in[source][t] and writes out[destination][t], 1024 threads."""
-    destinations, sources = operand_registers(instruction)
+    destinations, sources = destination_and_source_registers(instruction)
     lines = [
         f".visible .entry k{index}(.param .u64 in, .param .u64 out) {{ {REGISTERS}",
         "mov.u32 %tmp, %tid.x; mul.wide.u32 %at0, %tmp, 8;",
@@ -49,17 +49,17 @@ def kernel_ptx(index, instruction):
     ]
     for i, source in enumerate(sources):
         cell = f"[%at1 + {8192 * i}]"
-        if register_kind(source) == "%p":
+        if register_name_prefix(source) == "%p":
             lines.append(f"ld.global.u32 %tmp, {cell}; setp.ne.u32 {source}, %tmp, 0;")
         else:
-            lines.append(f"ld.global.{LOADS[register_kind(source)]} {source}, {cell};")
+            lines.append(f"ld.global.{LOADS[register_name_prefix(source)]} {source}, {cell};")
     lines.append(instruction)
     for i, destination in enumerate(destinations):
         cell = f"[%at2 + {8192 * i}]"
-        if register_kind(destination) == "%p":
+        if register_name_prefix(destination) == "%p":
             lines.append(f"selp.u32 %tmp, 1, 0, {destination}; st.global.u32 {cell}, %tmp;")
         else:
-            lines.append(f"st.global.{LOADS[register_kind(destination)]} {cell}, {destination};")
+            lines.append(f"st.global.{LOADS[register_name_prefix(destination)]} {cell}, {destination};")
     return "\n".join(lines + ["ret; }"])
 
 
@@ -119,13 +119,13 @@ def main():
             gpu = CudaDriverSession(file.read())
 
     for i, (instruction, group) in enumerate(groups.items()):
-        destinations, sources = operand_registers(instruction)
+        destinations, sources = destination_and_source_registers(instruction)
         values = [[int(v, 16) for v in row["operands"].split()] for row in group]
         columns = [[v[s] for v in values] + [0] * (1024 - len(group)) for s in range(len(sources))]
         results = gpu.run_kernel(f"k{i}", columns, len(destinations))
         for t, row in enumerate(group):
             cells = (
-                result[t] & ((1 << (8 * BYTES[register_kind(d)])) - 1)
+                result[t] & ((1 << (8 * BYTES[register_name_prefix(d)])) - 1)
                 for d, result in zip(destinations, results)
             )
             row["results"] = " ".join(f"{cell:x}" for cell in cells)

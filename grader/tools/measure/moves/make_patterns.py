@@ -32,7 +32,7 @@ def random_mask():
 
 
 # ---- textures and surfaces -------------------------------------------------------------------
-def tile_positions(w, h, x0=0, y0=0, z0=0, dx=1, dy=1):
+def texel_positions_of_warp(w, h, x0=0, y0=0, z0=0, dx=1, dy=1):
     return [(x0 + l % w * dx, y0 + l // w * dy, z0) for l in range(32)]
 
 
@@ -64,7 +64,7 @@ def random_texel_positions(size):
         if flat:
             x, s = random_below(w - 2048), rng.choice([33, 40, 64, 100])
             return [(x + l % a + l // a * s, 0, z) for l in range(32)]
-        return tile_positions(a, 32 // a, random_below(w - a), random_below(h - 32 // a), z)
+        return texel_positions_of_warp(a, 32 // a, random_below(w - a), random_below(h - 32 // a), z)
     if kind == 2:  # tiles of quads
         if flat:
             x = random_below(w - 64)
@@ -98,7 +98,7 @@ def random_texel_positions(size):
     return [(random_below(w), random_below(h), random_below(d)) for _ in range(32)]
 
 
-def add_texel_positions(op, places, mask=FULL):
+def add_texture_pattern_at_texels(op, places, mask=FULL):
     """Converts places in whole texels to their centres; for a linear filter, to points between texels."""
     shape = op.split(":")[0]
     by_index = shape == "fetch" or shape.startswith("su")
@@ -117,7 +117,7 @@ def add_texel_positions(op, places, mask=FULL):
     numbers = []
     for x, y, z in places:
         if shape in ("cube", "cubes"):
-            numbers += cube_direction(x, y, z)
+            numbers += cube_direction_of_texel(x, y, z)
         elif shape == "level":
             numbers += [x + dx, y + dy, rng.choice(level_of)]
         else:
@@ -128,25 +128,25 @@ def add_texel_positions(op, places, mask=FULL):
 level_of = [0]
 
 
-def cube_direction(x, y, face):
+def cube_direction_of_texel(x, y, face):
     u, v = (x + 0.5) / 32 - 1, (y + 0.5) / 32 - 1
     return [(1, -v, -u), (-1, -v, u), (u, 1, v), (u, -1, -v), (u, -v, 1), (-u, -v, -1)][face]
 
 
-def add_exploring_texture_patterns():
-    row, high = tile_positions(32, 1), tile_positions(1, 32)
+def add_texture_counter_probes():
+    row, high = texel_positions_of_warp(32, 1), texel_positions_of_warp(1, 32)
     for op in ["fetch:f32", "tex1:f32", "tex2:f32", "tex3:f32", "layers2:f32", "suld2:f32", "sust2:f32",
                "fetch:f32x4", "tex2:f32x4", "tex2:first", "suld2:f32x4", "sust2:f32x4", "tex2:u8",
                "fetch:u8", "suld2:u8", "sust2:u8", "pitch:f32", "tex2:f32:linear", "tex2:f32x4:linear",
                "tex2:u8x4n:linear", "cube:f32", "gather:f32", "level:f32", "level:f32:linear mip", "tex3:f32:linear"]:
-        add_texel_positions(op, row)
-        add_texel_positions(op, tile_positions(8, 4))
+        add_texture_pattern_at_texels(op, row)
+        add_texture_pattern_at_texels(op, texel_positions_of_warp(8, 4))
         if op in ("tex2:f32", "suld2:f32", "tex2:f32:linear", "sust2:f32", "tex2:f32x4"):
-            add_texel_positions(op, high)
-            add_texel_positions(op, tile_positions(1, 1)[:1] * 32)
-            add_texel_positions(op, row, 0x1)
-            add_texel_positions(op, row, 0x11111111)
-            add_texel_positions(op, row, 0xffff)
+            add_texture_pattern_at_texels(op, high)
+            add_texture_pattern_at_texels(op, texel_positions_of_warp(1, 1)[:1] * 32)
+            add_texture_pattern_at_texels(op, row, 0x1)
+            add_texture_pattern_at_texels(op, row, 0x11111111)
+            add_texture_pattern_at_texels(op, row, 0xffff)
 
 
 def add_random_texture_patterns(n):
@@ -170,7 +170,7 @@ def add_random_texture_patterns(n):
                 w, h, d = texture_extent_of_access_form(shape)
                 places = [(min(x, w - 2), min(y, max(h - 2, 0)), min(z, max(d - 2, 0)) if shape == "tex3" else z)
                           for x, y, z in places]
-            add_texel_positions(op, places, random_mask())
+            add_texture_pattern_at_texels(op, places, random_mask())
 
 
 def add_further_texture_patterns(n):
@@ -197,19 +197,19 @@ def add_further_texture_patterns(n):
                     places = [(x + rng.randrange(32) if rng.randrange(2) else x + l, 0, 0) for l in range(32)]
                 else:
                     x, y = rng.choice([-far, w - 16]), rng.choice([-far, h - 3, 9])
-                    places = tile_positions(16, 2, x, y) if rng.randrange(2) else [
+                    places = texel_positions_of_warp(16, 2, x, y) if rng.randrange(2) else [
                         (x + rng.randrange(24), y + rng.randrange(4), 0) for _ in range(32)]
             elif "linear" in op or shape == "gather":
                 w, h, d = texture_extent_of_access_form(shape)
                 places = [(min(x, w - 2), min(y, max(h - 2, 0)), z) for x, y, z in places]
             if shape == "grad":
                 places = [(x, y, rng.choice([0, 0.25, 1, 2, 8])) for x, y, z in places]
-            add_texel_positions(op, places, random_mask())
+            add_texture_pattern_at_texels(op, places, random_mask())
     for op in ("level:f32:mip", "level:f32:linear mip", "level:f32:linear"):
         for _ in range(n + 2):
             level_of = rng.choice([[0.25], [0.5], [1.5], [0, 0.5, 1.75], [0.5, 1.25, 2.5], [0.499, 0.501]])
             places = [(min(x, 254), min(y, 254), z) for x, y, z in random_texel_positions(texture_extent_of_access_form("level"))]
-            add_texel_positions(op, places, random_mask())
+            add_texture_pattern_at_texels(op, places, random_mask())
     # Filters that take several passes: few lanes, and one property at a time.
     for op in ("tex3:f32:linear", "tex2:f32x4:linear", "tex3:u8n:linear", "tex1:f32x4:linear",
                "layers2:f32x4:linear", "pitch:f32x4:linear"):
@@ -234,7 +234,7 @@ def add_further_texture_patterns(n):
 
 
 # ---- bulk copies and other blocks' shared memory ----------------------------------------------
-def add_exploring_copy_patterns():
+def add_copy_counter_probes():
     add_pattern("nothing", [0, 0, 0, 0], 1)
     for op in ["load", "store", "block", "prefetch"]:
         add_pattern(op, [4096, 0, 0, 0], 1)
@@ -317,7 +317,7 @@ def add_random_copy_patterns(n):
             add_pattern(op, [p * width + (r << 20) for p, r in zip(places, ranks)], random_mask())
 
 
-def add_further_copy_patterns(n):
+def add_box_and_dsmem_patterns(n):
     for op in ["box_load", "box_many", "box_store"]:
         for _k in range(4 * n if op == "box_load" else n):
             width = rng.choice([1, 2, 4, 8])
@@ -353,9 +353,9 @@ def add_further_copy_patterns(n):
 
 
 if chosen in ("more", "predicted"):
-    (add_further_texture_patterns if program == "texture" else add_further_copy_patterns)(4)
+    (add_further_texture_patterns if program == "texture" else add_box_and_dsmem_patterns)(4)
 elif chosen == "explore":
-    (add_exploring_texture_patterns if program == "texture" else add_exploring_copy_patterns)()
+    (add_texture_counter_probes if program == "texture" else add_copy_counter_probes)()
 else:
     (add_random_texture_patterns if program == "texture" else add_random_copy_patterns)(7)
 print("op,mask,points")

@@ -15,7 +15,7 @@ MEMORY = re.compile(
 )
 
 
-def csv_rows_of(path):
+def read_ncu_csv_rows(path):
     with open(path, newline="") as file:
         return [row for row in csv.reader(file) if row and not row[0].startswith("==")]
 
@@ -30,7 +30,7 @@ def write_table(name, comments, header, rows):
 
 
 def read_launch_table(path):
-    header, *rows = csv_rows_of(path)
+    header, *rows = read_ncu_csv_rows(path)
     at = {name: i for i, name in enumerate(header)}
     table, metrics = {}, []
     for row in rows:
@@ -47,9 +47,9 @@ def read_launch_table(path):
     return ["launch", "kernel", "grid", "block", *metrics], body
 
 
-def memory_instruction_rows(path, kernels):
+def ncu_memory_instruction_rows(path, kernels):
     blocks = []
-    for row in csv_rows_of(path):
+    for row in read_ncu_csv_rows(path):
         if row[0] == "Kernel Name":
             blocks.append((row[1], []))
         else:
@@ -91,7 +91,7 @@ def main():
         ],
         "launch kernel offset instruction warps lanes shared_wavefronts shared_wavefronts_ideal"
         " global_sectors global_sectors_ideal".split(),
-        memory_instruction_rows(measured / "by_instruction.csv", [row[1] for row in body]),
+        ncu_memory_instruction_rows(measured / "by_instruction.csv", [row[1] for row in body]),
     )
     header, body = read_launch_table(measured / "shared_atomics.csv")
     write_table(
