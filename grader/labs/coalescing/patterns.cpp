@@ -116,7 +116,8 @@ uint32_t sectors_spanned(const GlobalAccessPattern& p) {
   return p.active ? static_cast<uint32_t>(high - low + 1) : 0;
 }
 
-// How often the sector changes from one active lane to the next.
+// The number of runs of successive active lanes in one sector: each lane is compared with the
+// previous one only.
 uint32_t sector_changes(const GlobalAccessPattern& p) {
   uint32_t count = 0;
   uint64_t last = ~uint64_t{0};

@@ -22,13 +22,13 @@ def measured_wave_times():
 SHAPES = ["follow", "copy", "smooth", "orbits", "match"]
 
 
-def value_from_figures_by_check(lab, ratio):
-    """{"B1 follow": ratio(figures)} for each check of a shape whose result has figures."""
+def value_from_figures_by_check(lab, value_of):
+    """{"B1 follow": value_of(figures)} for each check of a task in SHAPES, without those whose value is None."""
     found = {}
     for test in lab.tests:
         part, _, rest = test.name.partition(" ")
         task = next((shape for shape in SHAPES if rest.startswith(f"{shape}:")), None)
-        value = ratio(test.figures) if task else None
+        value = value_of(test.figures) if task else None
         if value is not None:
             found[f"{part} {task}"] = value
     return found

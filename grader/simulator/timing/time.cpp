@@ -259,8 +259,9 @@ TimePrediction predict(const DeviceProfile& profile, const LaunchWorkCounts& wor
 
 void widen_error_estimate(TimePrediction& prediction, const LaunchWorkCounts& work,
                           const UnmatchedAccessFlags& unmatched) {
-  // Single public programs of these kinds were off by -70 % and +130 %, while the mean error of all
-  // programs was 15 % (data/devices/h100.toml).
+  // The error estimate is doubled for launches with unmatched accesses, with unequal work, or with a
+  // bottleneck that is modelled less exactly. Single public programs of these kinds were off by
+  // -70 % and +130 %, while the mean error of all programs was 15 % (data/devices/h100.toml).
   constexpr double kWider = 2, kUnequal = 1.5, kDominates = 0.5;
   const bool less_exact =
       std::any_of(prediction.resources.begin(), prediction.resources.end(),

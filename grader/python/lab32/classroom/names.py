@@ -209,7 +209,8 @@ def stem_of_source_or_archive_name(name):
 
 
 def match_lab_in_file_name(name, labs):
-    """The lab that a .cu file belongs to by its name, or None."""
+    """A LabNameMatch for the lab that a .cu file belongs to by its name; None if its name contains no lab's name, or
+    more than one."""
     stem = stem_of_source_or_archive_name(name)
     forms = ((2, "{}"), (1, r"(?P<other>.+?)[ ._-]+{}"), (1, r"{} - (?P<other>.+)"))
     for exactness, form in forms:

@@ -185,8 +185,8 @@ class ResidentBlockScheduler {
                          SerialEquivalenceGuard::Worker* guard = nullptr,
                          const SuspectWordDetector* suspects = nullptr);
 
-  // Runs the blocks from `first` on until all have ended, one traps, or about `most` instructions
-  // were issued. Throws OrderMatters and other exceptions, but never a Trap.
+  // Runs the blocks from `first` on until all have ended, one traps, or about
+  // `most_issued_instructions` were issued. Throws OrderMatters and other exceptions, but never a Trap.
   void run(uint64_t first = 0,
            uint64_t most_issued_instructions = std::numeric_limits<uint64_t>::max());
   // Instructions issued so far.

@@ -110,8 +110,8 @@ Wavefronts wavefronts_by_phases(const uint64_t* offset, uint32_t bytes, uint32_t
 }
 
 // For a full warp whose lane l accesses offset[0] + l * stride, where the stride is a multiple of
-// `bytes` and not 0. Lanes of a phase share banks if they are gcd(stride, phase) elements apart,
-// and no two lanes share a word.
+// `bytes` and not 0. With the stride in elements and `width` lanes per phase, gcd(stride, width)
+// lanes of a phase share each bank that it uses, and no two lanes share a word.
 Wavefronts affine_wavefronts(int64_t stride, uint32_t bytes) {
   const uint32_t width = lanes_per_phase(bytes), phases = kWarpSize / width;
   const uint32_t elements = static_cast<uint32_t>(std::llabs(stride)) / bytes;
